@@ -1,0 +1,54 @@
+# Two commands do all the set-up: `make run` to try Brain, `make test` to check it.
+.PHONY: run test lint suite stress bench docs lock clean
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DEMO   := .demo
+VAULT  ?=
+
+run: $(VENV)/run.stamp ## sync a vault (VAULT=path, else a demo) and watch it
+	@vault="$(VAULT)"; \
+	if [ -z "$$vault" ]; then \
+	  vault="$(DEMO)"; \
+	  [ -d "$$vault" ] || $(BIN)/brain init --demo "$$vault"; \
+	fi; \
+	$(BIN)/brain sync --vault "$$vault" && \
+	printf '\nIn another terminal:\n\n  %s search sqlite --vault %s\n\n' "$(BIN)/brain" "$$vault" && \
+	exec $(BIN)/brain watch --vault "$$vault"
+
+test: lint suite ## lint, types and the whole suite
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff format --check brain tests bench
+	$(BIN)/ruff check brain tests bench
+	$(BIN)/mypy
+
+suite: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n auto -m "not stress" tests
+
+stress: $(VENV)/test.stamp ## the long runs
+	$(BIN)/python -m pytest -m stress tests
+
+bench: $(VENV)/test.stamp ## speed and memory, as ratios within one run
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m bench
+
+docs: $(VENV)/test.stamp ## write the generated references anew
+	$(BIN)/python -m tests.generate
+
+lock: $(VENV)/test.stamp ## write constraints.txt from what is installed
+	$(BIN)/python -m pip freeze --exclude-editable | grep -v '^vault-brain' > constraints.txt
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/test.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@touch $@ $(VENV)/run.stamp
+
+clean:
+	rm -rf $(VENV) $(DEMO) .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis

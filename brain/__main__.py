@@ -1,0 +1,5 @@
+"""`python -m brain`."""
+
+from brain.cli.app import main
+
+main()

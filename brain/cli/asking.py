@@ -1,0 +1,191 @@
+"""Commands that ask: search, show, list, open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from brain import wire
+from brain.cli.app import choices, common, note, opened, say, tell
+from brain.model import SCOPES
+
+
+def filtering(command: Any) -> Any:
+    """The filters that search and list share."""
+    for option in (
+        click.option(
+            "--scope",
+            "-s",
+            "scopes",
+            multiple=True,
+            help=f"One of {', '.join(SCOPES)}, all. Repeatable.",
+        ),
+        click.option(
+            "--kind",
+            "-k",
+            "kinds",
+            multiple=True,
+            help="Only this kind: decision, preference, task, …",
+        ),
+        click.option(
+            "--tag", "-t", "tags", multiple=True, help="Only with this tag, or one nested in it."
+        ),
+        click.option("--agent", "-a", default="", help="Only what this agent owns."),
+        click.option("--project", "-p", default="", help="Only what belongs to this project."),
+        click.option(
+            "--since", default="", metavar="DATE", help="Only what is from this day on: 2026-02-01."
+        ),
+        click.option(
+            "--until", default="", metavar="DATE", help="Only what is from this day or before."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("search")
+@click.argument("words", nargs=-1, required=True)
+@filtering
+@click.option(
+    "--limit", "-n", type=click.IntRange(1, 1000), help="How many results.  [searchLimit]"
+)
+@click.option("--explain", is_flag=True, help="Show every factor of every rank.")
+@common
+def search_command(
+    words: tuple[str, ...],
+    limit: int | None,
+    explain: bool,
+    vault: str | None,
+    as_json: bool,
+    **filters: Any,
+) -> None:
+    """Find what the vault says about WORDS.
+
+    Memories, items, tasks and notes are searched; transcripts and the archive only on request.
+    Put a phrase in quotes, inside the shell's own: brain search '"local first"'.
+
+    \b
+    brain search sqlite
+    brain search "deploy tuesday" --kind decision --explain
+    brain search frost --scope sessions --scope sources --since 2026-01-01
+    """
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        answer = brain.search(" ".join(words), limit=limit, **filters)
+        if brain.index.news:
+            note(brain.index.news)
+        fresh = answer.freshness
+        if as_json:
+            tell(
+                {
+                    "query": " ".join(words),
+                    "results": [wire.hit(hit, explain) for hit in answer.results],
+                    "fresh": fresh.fresh,
+                    "as_of": fresh.as_of,
+                    "stale": list(fresh.stale),
+                }
+            )
+            return
+        for hit in answer.results:
+            _print_hit(hit, explain)
+        if not answer.results:
+            say("Nothing found.")
+        for why in fresh.stale:
+            note(f"Not fresh: {why}")
+
+
+def _print_hit(hit: Any, explain: bool) -> None:
+    row = hit.row
+    about = [row.scope, row.kind] if row.kind != "note" else [row.scope]
+    say(f"{row.path}:{hit.line}", bold=True)
+    say(f"  {hit.snippet()}")
+    say(f"  {row.ref} · {' · '.join(about)} · {row.created[:10]} · {hit.score:.2f}", dim=True)
+    if explain:
+        f = hit.factors
+        product = " × ".join(f"{name} {value:.6f}" for name, value in f._asdict().items())
+        say(f"  {f.rank:.6f} = {product}", dim=True)
+
+
+@click.command("show")
+@click.argument("id")
+@common
+def show_command(id: str, vault: str | None, as_json: bool) -> None:
+    """Show one entry whole: its text, where it stands, what it links to.
+
+    ID is an id as a search prints it, the beginning of one, or PATH:LINE.
+
+    \b
+    brain show m-7f3k2ab4
+    brain show "10_Projects/Garden Planner/Architecture.md:12"
+    """
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        brain.refresh()
+        row, shape = brain.show(id)
+        if as_json:
+            tell(shape)
+            return
+        say(f"{row.path}:{row.line}", bold=True)
+        say(row.text)
+        say()
+        for key in ("id", "scope", "kind", "status", "agent", "project", "heading", "created"):
+            if shape[key]:
+                say(f"{key:<8} {shape[key]}", dim=True)
+        if shape["tags"]:
+            say(f"{'tags':<8} {' '.join('#' + tag for tag in shape['tags'])}", dim=True)
+        for link in shape["links"]:
+            target = link["target"] + (f"#{link['fragment']}" if link["fragment"] else "")
+            say(f"{link['kind']:<8} {target}", dim=True)
+
+
+@click.command("list")
+@filtering
+@click.option("--limit", "-n", default=50, show_default=True, type=click.IntRange(1, 100_000))
+@click.option("--offset", default=0, type=click.IntRange(0), help="Skip so many.")
+@common
+def list_command(limit: int, offset: int, vault: str | None, as_json: bool, **filters: Any) -> None:
+    """List entries, newest first: memories unless another scope is asked for.
+
+    \b
+    brain list
+    brain list --kind decision --since 2026-01-01
+    brain list --scope tasks --json
+    """
+    vault, as_json = choices(vault, as_json)
+    filters["scopes"] = filters["scopes"] or ("memory",)
+    with opened(vault) as brain:
+        freshness = brain.refresh()
+        rows = brain.entries(brain.filters(**filters), limit, offset)
+        if as_json:
+            tell({"entries": [wire.entry(row) for row in rows], "fresh": freshness.fresh,
+                  "as_of": freshness.as_of, "stale": list(freshness.stale)})  # fmt: skip
+            return
+        for row in rows:
+            first = row.text.split("\n", 1)[0]
+            say(f"{row.ref:<12} {row.created[:10]}  {row.kind:<12} {first[:100]}")
+        if not rows:
+            say("Nothing to list.")
+
+
+@click.command("open")
+@click.argument("id")
+@common
+def open_command(id: str, vault: str | None, as_json: bool) -> None:
+    """Print the obsidian:// address of an entry, and its file and line for an editor.
+
+    \b
+    brain open m-7f3k2ab4
+    xdg-open "$(brain open m-7f3k2ab4 | head -1)"
+    """
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        brain.refresh()
+        row = brain.find(id)
+        line = int(id.rpartition(":")[2]) if id.rpartition(":")[2].isdigit() else row.line
+        url, place = brain.url(row, line), f"{brain.vault.root / row.path}:{max(line, row.line)}"
+        if as_json:
+            tell({"id": row.ref, "url": url, "path": row.path, "line": max(line, row.line)})
+        else:
+            say(url)
+            say(place)

@@ -1,0 +1,104 @@
+"""Commands that go on until they are ended: watch, events."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from brain import wire
+from brain.cli.app import choices, common, note, opened, say
+from brain.model import Event
+
+POLL = 0.2  # seconds between looks at the ring of another process
+
+
+@click.command("watch")
+@common
+def watch_command(vault: str | None, as_json: bool) -> None:
+    """Keep the index in step while the vault changes; print a line per event.
+
+    Ends cleanly on Ctrl-C or SIGTERM.
+
+    \b
+    brain watch
+    brain watch --json > events.jsonl
+    """
+    from brain import daemon
+
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain, daemon.only_one(brain.vault), stopping() as stop:
+        brain.events.subscribe(lambda event: _print(event, as_json))
+        if not as_json:
+            note(f"Watching {brain.vault.root}. Ctrl-C ends it.")
+        daemon.run(brain, stop, note)
+        if not as_json:
+            note("Stopped.")
+
+
+@click.command("events")
+@click.option("--follow", "-f", is_flag=True, help="Go on printing what happens.")
+@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(0, 1000))
+@common
+def events_command(follow: bool, limit: int, vault: str | None, as_json: bool) -> None:
+    """Show what happened lately, in this or any other Brain process on this machine.
+
+    \b
+    brain events
+    brain events --follow --json
+    """
+    from brain.index import ring
+
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain, stopping() as stop:
+        last = 0
+        while True:
+            brain.index.check()
+            for id, event in ring.after(brain.index, last, limit):
+                _print(event, as_json)
+                last = id
+            limit = ring.SIZE
+            if not follow or stop.wait(POLL):
+                return
+
+
+def _print(event: Event, as_json: bool) -> None:
+    shape = wire.event(event)
+    if as_json:
+        say(json.dumps(shape, ensure_ascii=False))
+    else:
+        say(f"{event.at[11:19]}  {event.name:<13} {_words(shape)}")
+    sys.stdout.flush()
+
+
+def _words(event: dict[str, Any]) -> str:
+    match event["event"]:
+        case "memory:write":
+            counts = {name: len(entries) for name, entries in event["delta"].items()}
+            what = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+            return f"{event['path']}  {what}"
+        case "memory:search":
+            return f"{event['query']!r}  {len(event['results'])} results"
+        case "memory:read":
+            return f"{event['path']}  {event['size']} characters"
+        case "memory:sync":
+            return f"{event['files']:,} files indexed in {event['seconds']} s"
+    return ""
+
+
+@contextmanager
+def stopping() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set, in place of ending the process where it stands."""
+    stop = threading.Event()
+    before = {s: signal.signal(s, lambda *_: stop.set()) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

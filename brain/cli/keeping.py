@@ -1,0 +1,78 @@
+"""Commands that lay a brain into a vault and keep its index: init, sync."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from brain import wire
+from brain.cli.app import choices, common, note, opened, say, tell
+
+
+@click.command("init")
+@click.argument("folder", required=False, type=click.Path())
+@click.option("--demo", is_flag=True, help="Also copy the demo vault; only into an empty folder.")
+@common
+def init_command(folder: str | None, demo: bool, vault: str | None, as_json: bool) -> None:
+    """Lay 40_Brain/ into a vault. No file that is there is touched.
+
+    \b
+    cd ~/Notes && brain init
+    brain init ~/Notes
+    brain init --demo /tmp/demo      a small vault to try things in
+    """
+    from brain import setup
+
+    vault, as_json = choices(vault, as_json)
+    root = Path(folder or vault or ".")
+    made = setup.demo(root) if demo else setup.init(root)
+    if as_json:
+        tell({"vault": str(root.resolve()), "created": made})
+        return
+    for path in made:
+        say(f"  + {path}")
+    say(
+        f"{len(made)} files created in {root.resolve()}."
+        if made
+        else "Everything was there already."
+    )
+    if advice := setup.advice(root):
+        say()
+        say(advice)
+    say()
+    say("Next: brain search WORDS")
+
+
+@click.command("sync")
+@click.option("--rebuild", is_flag=True, help="Throw the index away and read everything again.")
+@click.option("--accept-loss", is_flag=True, help="Believe it when nearly all files are gone.")
+@common
+def sync_command(rebuild: bool, accept_loss: bool, vault: str | None, as_json: bool) -> None:
+    """Bring the index in step with the vault. Reads notes, writes none.
+
+    Searching does this by itself; run it to see what changed, or to rebuild.
+
+    \b
+    brain sync
+    brain sync --rebuild
+    """
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        stats = brain.sync(rebuild=rebuild, accept_loss=accept_loss)
+        if brain.index.news:
+            note(brain.index.news)
+        if as_json:
+            tell(wire.stats(stats))
+            return
+        parts = [
+            f"{count:,} {word}"
+            for count, word in (
+                (len(stats.added), "new"),
+                (len(stats.changed), "changed"),
+                (len(stats.moved), "moved"),
+                (len(stats.removed), "removed"),
+            )
+            if count
+        ]
+        say(f"{stats.files:,} files, {', '.join(parts) or 'nothing new'} ({stats.seconds:.2f} s).")

@@ -1,0 +1,65 @@
+"""One tree of errors: each is a sentence, a remedy, and the exit code the CLI ends with."""
+
+from __future__ import annotations
+
+
+class BrainError(Exception):
+    """Something a person can put right; `remedy` says how."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+
+class BadRequest(BrainError):
+    """An argument or query that cannot mean anything."""
+
+    exit_code = 2
+
+
+class VaultNotFound(BrainError):
+    """No vault where one was looked for."""
+
+    exit_code = 3
+
+
+class NotFound(BrainError):
+    """No entry, agent or setting of that name."""
+
+    exit_code = 4
+
+
+class Ambiguous(BrainError):
+    """A name that fits more than one entry."""
+
+    exit_code = 5
+
+
+class BadConfig(BrainError):
+    """brain.yaml holds something Brain cannot use; the sentence names the line."""
+
+    exit_code = 6
+
+
+class Busy(BrainError):
+    """Another process holds the lock."""
+
+    exit_code = 7
+
+
+class VaultLooksEmpty(BrainError):
+    """The vault lost nearly everything at once; the index was left as it was."""
+
+    exit_code = 8
+
+
+class IndexDamaged(BrainError):
+    """brain.db cannot be read; it is thrown away and built again."""
+
+    exit_code = 9

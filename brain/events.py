@@ -1,0 +1,31 @@
+"""Memory events: what happened, to whoever listens in this process, and to the ring in the
+index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from brain.model import Event
+
+Listener = Callable[[Event], None]
+
+
+@dataclass(slots=True)
+class Events:
+    """Publishes to its listeners at once, and keeps what is not yet in the ring."""
+
+    listeners: list[Listener] = field(default_factory=list)
+    waiting: list[Event] = field(default_factory=list)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with each event from now on; returns what ends that."""
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
+
+    def publish(self, at: str, name: str, payload: dict[str, Any]) -> None:
+        event = Event(at, name, payload)
+        self.waiting.append(event)
+        for listener in list(self.listeners):
+            listener(event)

@@ -1,0 +1,350 @@
+"""JSON read with its place in the file, so that an edit can replace a value and no other byte.
+
+The decoding is the standard library's, one value at a time; what is added is where each value lies,
+and that nothing in a file can raise, hang, or give a string that SQLite cannot store.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from brain.formats.text import BOM, decode, derived_id
+from brain.model import Chunk, Document, Problem
+
+MAX_DEPTH = 100  # orjson writes at most 254 levels; nobody nests a memory half as deep
+_UNSAFE = {"invalid-utf8", "nul", "conflict-markers"}  # an edit of such a file could lose something
+_SPACE = re.compile(r"[ \t\n\r]*")
+_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_UNSTORABLE = re.compile("[\ud800-\udfff\0]")
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
+)
+
+
+class JsonError(ValueError):
+    """What keeps a text from being read, and at which character."""
+
+    def __init__(self, at: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.at, self.code, self.message = at, code, message
+
+
+class Repeated(dict[str, Any]):
+    """An object in which a key appears twice; the last one counts, as in every JSON reader."""
+
+
+class Member(NamedTuple):
+    """A key of an object and its value, with the characters where they start and end."""
+
+    key: str
+    key_start: int
+    value: Any
+    start: int
+    end: int
+
+
+class Record(NamedTuple):
+    """An object of a list, or of a mapping from `key`. `data[start:end]` is its own JSON text."""
+
+    key: str
+    value: dict[str, Any]
+    line: int
+    end_line: int
+    start: int
+    end: int
+
+
+def loads(text: str) -> Any:
+    """The one value of `text`; JsonError, with the character to blame, if it is anything else."""
+    start = _skip(text, 0)
+    value, end = _value(text, start)
+    after = _skip(text, end)
+    if after < len(text):
+        raise _invalid(after, "text after the end")
+    return value
+
+
+def elements(text: str, at: int) -> Iterator[tuple[Any, int, int]]:
+    """Each element of the array that starts at `at`, with where it starts and ends."""
+    start = _skip(text, at + 1)
+    while text[start : start + 1] != "]":
+        value, end = _value(text, start)
+        yield value, start, end
+        start = _next(text, end, "]")
+
+
+def members(text: str, at: int) -> Iterator[Member]:
+    """Each member of the object that starts at `at`, in the order of the text."""
+    key_start = _skip(text, at + 1)
+    while text[key_start : key_start + 1] != "}":
+        key, colon = _value(text, key_start)
+        colon = _skip(text, colon)
+        if not isinstance(key, str) or text[colon : colon + 1] != ":":
+            raise _invalid(colon, "expecting a key in quotes and a colon")
+        start = _skip(text, colon + 1)
+        value, end = _value(text, start)
+        yield Member(key, key_start, value, start, end)
+        key_start = _next(text, end, "}")
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _next(text: str, end: int, closing: str) -> int:
+    """Where the next element starts, or the closing bracket stands."""
+    at = _skip(text, end)
+    if text[at : at + 1] == closing:
+        return at
+    start = _skip(text, at + 1)
+    if text[at : at + 1] != "," or text[start : start + 1] == closing:
+        raise _invalid(at, f"expecting ',' and a value, or '{closing}'")
+    return start
+
+
+def _value(text: str, at: int) -> tuple[Any, int]:
+    """The value that starts at `at`, and where it ends: at most MAX_DEPTH deep, and storable."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        raise _invalid(error.pos, error.msg) from None
+    except RecursionError:
+        raise too_deep(at) from None
+    if text.count("[", at, end) + text.count("{", at, end) > MAX_DEPTH and is_deep(value):
+        raise too_deep(at)
+    if _ESCAPE.search(text, at, end):
+        value = storable(value)
+    return value, end
+
+
+def _invalid(at: int, why: str) -> JsonError:
+    why = why[:1].lower() + why[1:].removesuffix(" at").removesuffix(" starting")
+    return JsonError(at, "json", f"is not valid JSON here ({why}); correct it by hand")
+
+
+def too_deep(at: int) -> JsonError:
+    """The error for a value that `is_deep`."""
+    return JsonError(at, "json-depth", f"is nested over {MAX_DEPTH} levels deep; it was not read")
+
+
+def is_deep(value: Any) -> bool:
+    """Whether lists and objects are nested more than MAX_DEPTH levels in `value`."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        nested = [v for v in level if isinstance(v, dict | list)]
+        if not nested:
+            return False
+        level = [inner for v in nested for inner in (v.values() if isinstance(v, dict) else v)]
+    return True
+
+
+def storable(value: Any) -> Any:
+    """`value` with half surrogates and NULs, which SQLite cannot keep, as U+FFFD."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [storable(inner) for inner in value]
+    if isinstance(value, dict):
+        return type(value)({storable(key): storable(inner) for key, inner in value.items()})
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else Repeated(found)
+
+
+def _integer(digits: str) -> int | str:
+    """The number, or its digits where it does not fit the 64 bits that SQLite and orjson have."""
+    if len(digits) < 19:
+        return int(digits)
+    number = int(digits) if len(digits) < 21 else 2**64
+    return number if -(2**63) <= number < 2**63 else digits
+
+
+def _float(digits: str) -> float | str:
+    """The number, or its digits where it overflows to infinity, which JSON cannot say."""
+    number = float(digits)
+    return number if abs(number) < float("inf") else digits
+
+
+def _constant(_: str) -> None:
+    """NaN and Infinity, which Python's own writer lets through: nothing."""
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant
+)
+
+
+def moment(*candidates: Any) -> str | None:
+    """The first of the values that is an ISO date or date and time, as it is written."""
+    for value in candidates:
+        if isinstance(value, str) and _TIME.fullmatch(value):
+            try:
+                datetime.fromisoformat(value)
+            except ValueError:
+                continue
+            return value
+    return None
+
+
+def unshown(value: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of an object that the chunk does not already show as they are written."""
+    return {
+        key: inner
+        for key, inner in value.items()
+        if key not in shown or (inner is not None and inner != shown[key])
+    }
+
+
+class Refs:
+    """Gives every chunk of a file its own ref: the id that is written, else a derived one."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._taken: set[tuple[str, str]] = set()
+        self._counts: dict[tuple[str, ...], int] = {}
+
+    def take(self, ref: str, group: str = "") -> bool:
+        """Whether `ref` was still free in its group; from now on it is not."""
+        if (ref, group) in self._taken:
+            return False
+        self._taken.add((ref, group))
+        return True
+
+    def derive(self, *parts: str, group: str = "") -> str:
+        """An id from the parts and their occurrence number, alike on every machine."""
+        count = self._counts.get(parts, 0) + 1
+        ref = derived_id(self._prefix, *parts, str(count))
+        while not self.take(ref, group):
+            count += 1
+            ref = derived_id(self._prefix, *parts, str(count))
+        self._counts[parts] = count
+        return ref
+
+
+class Reading:
+    """One file of records while it is read: the records, and the problems found so far.
+
+    The file is a list of objects, an object that holds this list under `name`, or, where `keyed`, a
+    mapping of ids to objects. Records come in the order of the file. A file that is none of these,
+    or that could not be edited safely, is broken and has no records; an empty one has none either.
+    """
+
+    def __init__(self, data: bytes, name: str, prefix: str, *, keyed: bool = False) -> None:
+        self.text, self.problems = decode(data)
+        self.records: list[Record] = []
+        self.broken = any(problem.code in _UNSAFE for problem in self.problems)
+        self._refs = Refs(prefix)
+        if not self.broken and self.text.strip():
+            self._read(name, keyed, 3 if data.startswith(BOM) else 0)
+
+    def _read(self, name: str, keyed: bool, shift: int) -> None:
+        try:
+            found = list(_entries(self.text, name, keyed))
+        except JsonError as error:
+            self.broken = True
+            line = self.text.count("\n", 0, error.at) + 1
+            self.problems.append(Problem(line, error.code, error.message))
+        else:
+            self._collect(found, shift)
+
+    def _collect(self, found: list[tuple[str, Any, int, int]], shift: int) -> None:
+        record: Any
+        for record, at in _placed(self.text, found, shift):
+            if not isinstance(record.value, dict):
+                self.blame(record, "not-an-object", "is not an object; skipped")
+                continue
+            self.records.append(record)
+            if isinstance(record.value, Repeated):
+                self.problems.append(self._repeated(record, at))
+
+    def _repeated(self, record: Record, at: int) -> Problem:
+        """The first key that a record, which starts at character `at`, has twice."""
+        seen: set[str] = set()
+        for member in members(self.text, at):
+            if member.key in seen:
+                break
+            seen.add(member.key)
+        line = record.line + self.text.count("\n", at, member.key_start)
+        message = f'has "{member.key}" a second time; the last one counts'
+        return Problem(line, "duplicate-key", message)
+
+    def ref(self, record: Record, given: Any, *parts: str) -> str:
+        """`given` if it is an id that no earlier record has, else one derived from the parts."""
+        if not isinstance(given, str) or not given.strip():
+            self.blame(record, "missing-id", "has no id in quotes; one is derived from its text")
+        elif self._refs.take(given):
+            return given
+        else:
+            self.blame(record, "duplicate-id", f'has the id "{given}" of an earlier record')
+        return self._refs.derive(*parts)
+
+    def string(self, record: Record, name: str) -> str:
+        """A member that should be a string; '' and, unless it is null, a problem if it is not."""
+        value = record.value.get(name)
+        if isinstance(value, str):
+            return value
+        if value is not None:
+            self.blame(record, "wrong-type", f'"{name}" is not a string; it is not searched')
+        return ""
+
+    def strings(self, record: Record, name: str) -> list[str]:
+        """A member that should be a list of strings; a single string counts as a list of one."""
+        value = record.value.get(name)
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        found = [inner for inner in values if isinstance(inner, str)]
+        if len(found) < len(values):
+            self.blame(record, "wrong-type", f'"{name}" holds what is not a string')
+        return found
+
+    def blame(self, record: Record, code: str, message: str) -> None:
+        """Note a problem at the line where the record starts."""
+        self.problems.append(Problem(record.line, code, message))
+
+    def document(self, chunks: Iterable[Chunk]) -> Document:
+        """The document of these chunks, with every problem that came up while they were made."""
+        made = tuple(chunks)
+        return Document(chunks=made, problems=tuple(self.problems), broken=self.broken)
+
+
+def _entries(text: str, name: str, keyed: bool) -> Iterator[tuple[str, Any, int, int]]:
+    """(key, value, start, end) of whatever the file lists, by characters."""
+    value, at = loads(text), _skip(text, 0)
+    if isinstance(value, dict) and isinstance(value.get(name), list | dict):
+        at = [member.start for member in members(text, at) if member.key == name][-1]
+        value = value[name]
+    if isinstance(value, list):
+        return (("", *element) for element in elements(text, at))
+    if keyed and isinstance(value, dict):
+        return ((m.key, m.value, m.start, m.end) for m in members(text, at))
+    raise JsonError(at, "json-shape", f'is neither a list nor an object with a list of "{name}"')
+
+
+def _placed(
+    text: str, found: list[tuple[str, Any, int, int]], shift: int
+) -> Iterator[tuple[Record, int]]:
+    """Each entry with its lines and bytes, and its first character.
+
+    Counts on from the entry before: a file may be one long line, where counting from its start
+    each time would take for ever.
+    """
+    line, done = 1, 0
+    for key, value, first, last in found:
+        line += text.count("\n", done, first)
+        start = shift + _width(text, done, first)
+        end_line, end = line + text.count("\n", first, last), start + _width(text, first, last)
+        yield Record(key, value, line, end_line, start, end), first
+        line, done, shift = end_line, last, end
+
+
+def _width(text: str, start: int, end: int) -> int:
+    """How many bytes these characters take in the file."""
+    part = text[start:end]
+    return len(part) if part.isascii() else len(part.encode())

@@ -1,0 +1,161 @@
+"""What was said: `sessions/<sessionId>.jsonl`, one message a line, and the index beside them.
+
+A session is written while it is read, so that a torn last line is no reason to lose the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jsonlines
+import orjson
+
+from brain.formats import json_doc
+from brain.formats.json_doc import JsonError, Reading, Record, Refs, moment, unshown
+from brain.formats.text import BOM, decode
+from brain.model import Chunk, Document, Problem
+
+
+def parse(data: bytes, name: str) -> Document:
+    """Read the session called `name`: a chunk for each line that says something.
+
+    A call and its result share an id and are told apart by their role. A line that does not parse
+    is a problem and the others load; only merge markers make the session broken.
+    """
+    name = json_doc.storable(name)
+    # a byte that is not UTF-8 is reported below, line by line
+    problems = [problem for problem in decode(data)[1] if problem.code != "invalid-utf8"]
+    refs = Refs("t")
+    chunks = []
+    for place, value in _messages(data, problems):
+        if chunk := _chunk(value, name, place, refs, problems):
+            chunks.append(chunk)
+    broken = any(problem.code == "conflict-markers" for problem in problems)
+    return Document(chunks=tuple(chunks), problems=tuple(problems), broken=broken)
+
+
+def _messages(
+    data: bytes, problems: list[Problem]
+) -> Iterator[tuple[tuple[int, int, int], dict[str, Any]]]:
+    """((line, start, end), message) of each line that holds one; its end is before the line end."""
+    lines = data.split(b"\n")
+    # the reader has decoded a line before it calls `loads`, whatever its annotations say
+    reader = jsonlines.Reader(lines, loads=_loads)  # type: ignore[arg-type]
+    start = 0
+    for number, line in enumerate(lines, 1):
+        try:
+            value = reader.read(type=dict)
+        except jsonlines.InvalidLineError as error:
+            if line.strip():
+                problems.append(_problem(error, number, last=number == len(lines)))
+        else:
+            first = start + 3 if line.startswith(BOM) else start
+            yield (number, first, start + len(line.removesuffix(b"\r"))), value
+        start += len(line) + 1
+
+
+def _loads(line: str) -> Any:
+    """A line as orjson reads it, or as json does where orjson is stricter than those who write."""
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return json_doc.loads(line)
+    if line.count("[") + line.count("{") > json_doc.MAX_DEPTH and json_doc.is_deep(value):
+        raise json_doc.too_deep(0)
+    return json_doc.storable(value) if "\\u0000" in line else value
+
+
+def _problem(error: jsonlines.InvalidLineError, line: int, *, last: bool) -> Problem:
+    cause = error.__cause__
+    if cause is None:
+        return Problem(line, "not-an-object", "is not an object; skipped")
+    if last:
+        return Problem(line, "torn-line", "was not written to its end; the lines above it are read")
+    if isinstance(cause, JsonError):
+        return Problem(line, cause.code, cause.message)
+    return Problem(line, "invalid-utf8", "is not valid UTF-8; skipped")
+
+
+def _chunk(
+    value: dict[str, Any], name: str, place: tuple[int, int, int], refs: Refs,
+    problems: list[Problem],
+) -> Chunk | None:  # fmt: skip
+    role, speaker = _string(value, "role") or "message", _string(value, "name")
+    text = _text(value, role, speaker)
+    if not text.strip():
+        return None
+    line, start, end = place
+    ref = _ref(value, role, line, refs, problems) or refs.derive(name, role, text, group=role)
+    created = moment(value.get("timestamp"))
+    shown = {
+        "id": ref, "name": speaker, "timestamp": created,
+        "content": value.get("content"),
+        "input": value.get("input") if role == "tool_call" else None,
+    }  # fmt: skip
+    extra = unshown(value, shown) | {"session": name, "role": role}
+    return Chunk(
+        ref, role, "", speaker, text, (), line, line, created, (), start, end, extra
+    )  # fmt: skip
+
+
+def _ref(
+    value: dict[str, Any], role: str, line: int, refs: Refs, problems: list[Problem]
+) -> str:  # fmt: skip
+    """The id of a message; '' if it has none, or one that an earlier line of this role has."""
+    ref = _string(value, "id")
+    if not ref or refs.take(ref, role):
+        return ref
+    message = f'has the id "{ref}" and the role "{role}" of an earlier line'
+    problems.append(Problem(line, "duplicate-id", message))
+    return ""
+
+
+def _text(value: dict[str, Any], role: str, speaker: str) -> str:
+    words = _words(value.get("content"))
+    if role != "tool_call":
+        return words
+    given = value.get("input")
+    call = speaker if given is None else f"{speaker} {_compact(given)}".strip()
+    return f"{words}\n{call}" if words else call
+
+
+def _words(content: Any) -> str:
+    """The text of a message: a string, a list of blocks, or some other value, then as JSON."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        blocks = (b.get("text") if isinstance(b, dict) else b for b in content)
+        return "\n".join(block for block in blocks if isinstance(block, str))
+    return "" if content is None else _compact(content)
+
+
+def _compact(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _string(value: dict[str, Any], name: str) -> str:
+    found = value.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def parse_index(data: bytes) -> Document:
+    """Read `sessions.json`: a list of sessions, `{"sessions": …}`, or a mapping of ids to them."""
+    reading = Reading(data, "sessions", "s", keyed=True)
+    return reading.document(_session(reading, record) for record in reading.records)
+
+
+def _session(reading: Reading, record: Record) -> Chunk:
+    value = record.value
+    title = reading.string(record, "title") or reading.string(record, "name")
+    summary = reading.string(record, "summary") or reading.string(record, "description")
+    ids = (record.key, *(value.get(key) for key in ("id", "sessionId", "session_id")))
+    given = next((i for i in ids if isinstance(i, str) and i), None)
+    ref = reading.ref(record, given, title, summary)
+    created = moment(*(value.get(k) for k in ("created", "createdAt", "startedAt", "timestamp")))
+    shown = {"id": ref, "title": title, "summary": summary}
+    return Chunk(
+        ref, "session", "", title, "\n".join(filter(None, (title, summary))), (),
+        record.line, record.end_line, created, (), record.start, record.end,
+        unshown(value, shown) | {"session": ref},
+    )  # fmt: skip

@@ -1,0 +1,222 @@
+"""Rows into the index and out of it again: the only statements that change files and chunks."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from brain.formats.text import spaced
+from brain.index.db import FULL_TEXT, Index
+from brain.model import Chunk, Document, Problem
+
+FINE_SLACK, COARSE_SLACK = 50_000_000, 2_500_000_000  # ns: ext4 and its kind; FAT counts in 2 s
+
+
+class Stat(NamedTuple):
+    """What the file system said of a file, and when the file was last read."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    seen_ns: int = 0
+
+    @classmethod
+    def of(cls, st: os.stat_result, seen_ns: int) -> Stat:
+        return cls(st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino, seen_ns)
+
+    @property
+    def racy(self) -> bool:
+        """Was the file read so soon after a change that another could carry the same times?"""
+        slack = FINE_SLACK if self.ctime_ns % 1_000_000_000 else COARSE_SLACK
+        return self.ctime_ns > self.seen_ns - slack
+
+
+class Known(NamedTuple):
+    """What the index remembers of a file, enough to tell whether it must be read again."""
+
+    id: int
+    stat: Stat
+    digest: bytes
+
+
+class Entry(NamedTuple):
+    """A file that was read and is to be stored; `id` is None for one not seen before."""
+
+    id: int | None
+    path: str
+    stat: Stat
+    digest: bytes
+    scope: str
+    agent: str
+    project: str
+    document: Document
+
+
+def known(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> dict[str, Known]:
+    """The files the index knows, by path: all, or these paths and what lies below them."""
+    where, values = _below(paths)
+    rows = db.execute(
+        "SELECT path, id, size, mtime_ns, ctime_ns, inode, seen_ns, digest FROM files"
+        f" WHERE {where}",
+        values,
+    )
+    return {row[0]: Known(row[1], Stat(*row[2:7]), row[7]) for row in rows}
+
+
+def _below(paths: Iterable[str] | None) -> tuple[str, list[str]]:
+    """A condition on `path` for these paths and all below them ('0' is the character after '/')."""
+    if paths is None:
+        return "1", []
+    values = [v for path in sorted(paths) for v in (path, f"{path}/", f"{path}0")]
+    one = "path = ? OR (path >= ? AND path < ?)"
+    return " OR ".join([one] * (len(values) // 3)) or "0", values
+
+
+def scope_of(db: sqlite3.Connection, file: int) -> str:
+    """The scope a known file is in."""
+    return str(db.execute("SELECT scope FROM files WHERE id = ?", (file,)).fetchone()[0])
+
+
+def entries(db: sqlite3.Connection, file: int) -> dict[str, str]:
+    """The texts of a file's chunks by ref, in order; of two with one ref the first."""
+    rows = db.execute("SELECT ref, text FROM chunks WHERE file = ? ORDER BY id DESC", (file,))
+    return dict(reversed(rows.fetchall()))
+
+
+def store(index: Index, batch: Sequence[Entry]) -> None:
+    """Replace what the index says of these files.
+
+    A broken one that was known before keeps its old chunks and is marked stale.
+    """
+    db = index.db
+    _clear(index, [e.id for e in batch if e.id is not None and not e.document.broken])
+    next_file = _next_id(db, "files")
+    first = next_chunk = _next_id(db, "chunks")
+    files, chunks, links = [], [], []
+    for entry in batch:
+        file_id = entry.id
+        if file_id is None:
+            file_id, next_file = next_file, next_file + 1
+        document = entry.document
+        kept = document.broken and entry.id is not None
+        stale = next((p.message for p in document.problems), "") if kept else ""
+        files.append(
+            (file_id, entry.path, *entry.stat, entry.digest, entry.scope, entry.agent,
+             entry.project, document.title, document.created, stale)
+        )  # fmt: skip
+        for chunk in () if kept else document.chunks:
+            chunks.append(_chunk_row(next_chunk, file_id, entry, chunk))
+            links += [(next_chunk, seq, *link[:4]) for seq, link in enumerate(chunk.links)]
+            next_chunk += 1
+    db.executemany(_UPSERT_FILE, files)
+    db.executemany(f"INSERT INTO chunks VALUES ({','.join('?' * 19)})", chunks)
+    db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
+    db.execute(
+        f"INSERT INTO chunks_fts (rowid, {FULL_TEXT})"
+        f" SELECT id, {FULL_TEXT} FROM chunks WHERE id >= ?",
+        (first,),
+    )
+    set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
+
+
+_UPSERT_FILE = f"""
+    INSERT INTO files VALUES ({",".join("?" * 14)})
+    ON CONFLICT (id) DO UPDATE SET
+        path = excluded.path, size = excluded.size, mtime_ns = excluded.mtime_ns,
+        ctime_ns = excluded.ctime_ns, inode = excluded.inode, seen_ns = excluded.seen_ns,
+        digest = excluded.digest, scope = excluded.scope, agent = excluded.agent,
+        project = excluded.project, stale = excluded.stale,
+        title = iif(excluded.stale = '', excluded.title, title),
+        created = iif(excluded.stale = '', excluded.created, created)
+"""
+
+
+def _chunk_row(id: int, file: int, entry: Entry, chunk: Chunk) -> tuple[object, ...]:
+    extra = json.dumps(chunk.extra, ensure_ascii=False) if chunk.extra else None
+    tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
+    words = chunk.text if chunk.text.isascii() else f"{chunk.heading} {chunk.text} {tags}"
+    # a table inside MEMORY.md, say, is no memory, but can be found like any note
+    scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
+    return (
+        id, file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
+        chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra,
+        chunk.heading, chunk.text, tags, entry.path, spaced(words + entry.path),
+    )  # fmt: skip
+
+
+def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
+    """Remember new stat values of files whose content is what it was."""
+    db.executemany(
+        "UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, seen_ns = ?"
+        " WHERE id = ?",
+        [(*stat, id) for id, stat in seen],
+    )
+
+
+def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:
+    """Remove files, given as (id, path), with all that was known of them."""
+    db = index.db
+    _clear(index, [id for id, _ in gone])
+    db.executemany("DELETE FROM files WHERE id = ?", [(id,) for id, _ in gone])
+    db.executemany("DELETE FROM problems WHERE path = ?", [(path,) for _, path in gone])
+
+
+def set_problems(db: sqlite3.Connection, found: Sequence[tuple[str, tuple[Problem, ...]]]) -> None:
+    """Replace the problems of these paths."""
+    db.executemany("DELETE FROM problems WHERE path = ?", [(path,) for path, _ in found])
+    rows = [(path, *problem) for path, problems in found for problem in problems]
+    db.executemany("INSERT INTO problems VALUES (?, ?, ?, ?)", rows)
+
+
+def problems_of(
+    db: sqlite3.Connection, codes: Iterable[str], paths: Iterable[str] | None
+) -> list[tuple[str, Problem]]:
+    """The stored problems with these codes, of these paths and all below them, in order."""
+    where, values = _of_kind(codes, paths)
+    rows = db.execute(f"SELECT path, line, code, message FROM problems WHERE {where}", values)
+    return sorted((path, Problem(*problem)) for path, *problem in rows)
+
+
+def replace_problems(
+    db: sqlite3.Connection,
+    codes: Iterable[str],
+    paths: Iterable[str] | None,
+    found: Iterable[tuple[str, Problem]],
+) -> None:
+    """Make `found` the problems with these codes, of these paths and all below them."""
+    where, values = _of_kind(codes, paths)
+    db.execute(f"DELETE FROM problems WHERE {where}", values)
+    rows = [(path, *problem) for path, problem in found]
+    db.executemany("INSERT INTO problems VALUES (?, ?, ?, ?)", rows)
+
+
+def _of_kind(codes: Iterable[str], paths: Iterable[str] | None) -> tuple[str, list[str]]:
+    where, values = _below(paths)
+    names = sorted(codes)
+    return f"code IN ({','.join('?' * len(names))}) AND ({where})", names + values
+
+
+def _clear(index: Index, files: Sequence[int]) -> None:
+    """Remove the chunks of these files: from full text first, while their old values can be
+    read."""
+    db, ids = index.db, [(id,) for id in files]
+    if index.fts == "fts4":
+        db.executemany(
+            "DELETE FROM chunks_fts WHERE docid IN (SELECT id FROM chunks WHERE file = ?)", ids
+        )
+    else:
+        db.executemany(
+            f"INSERT INTO chunks_fts (chunks_fts, rowid, {FULL_TEXT})"
+            f" SELECT 'delete', id, {FULL_TEXT} FROM chunks WHERE file = ?",
+            ids,
+        )
+    db.executemany("DELETE FROM chunks WHERE file = ?", ids)
+
+
+def _next_id(db: sqlite3.Connection, table: str) -> int:
+    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+    return int(row[0]) + 1 if row else 1

@@ -1,0 +1,258 @@
+"""Questions to the index. Every filter is inside the SQL, so that what may not be seen is not
+counted."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from brain.index.db import Index, reading
+from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
+
+CREATED = (
+    "coalesce(c.created, f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which chunks are meant. Empty tuples and strings filter nothing."""
+
+    scopes: tuple[str, ...] = DEFAULT_SCOPES
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+
+    def where(self) -> tuple[str, list[str]]:
+        """A condition on chunks `c` and files `f`, and its values."""
+        parts: list[str] = []
+        values: list[str] = []
+        for column, wanted in (
+            ("c.scope", self.scopes if set(self.scopes) != set(SCOPES) else ()),
+            ("c.kind", self.kinds),
+            ("c.agent", self.agents),
+            ("c.project", self.projects),
+        ):
+            if wanted:
+                parts.append(f"{column} IN ({','.join('?' * len(wanted))})")
+                values += wanted
+        for tag in self.tags:
+            parts.append("tagged(c.tags, ?)")
+            values.append(tag.lstrip("#"))
+        if self.since:
+            parts.append(f"{CREATED} >= ?")
+            values.append(self.since)
+        if self.until:
+            parts.append(f"substr({CREATED}, 1, length(?)) <= ?")
+            values += [self.until, self.until]
+        return " AND ".join(parts) or "1", values
+
+
+class Candidate(NamedTuple):
+    """A match before it is ranked: only what ranking needs."""
+
+    id: int
+    bm25: float
+    scope: str
+    created: str
+    path: str
+    line: int
+
+
+class Row(NamedTuple):
+    """A chunk with all that is known of it."""
+
+    id: int
+    ref: str
+    scope: str
+    kind: str
+    status: str
+    agent: str
+    project: str
+    path: str
+    line: int
+    end_line: int
+    heading: str
+    text: str
+    tags: str
+    created: str
+    title: str
+    extra: str | None
+
+
+_ROW = f"""
+    SELECT c.id, c.ref, c.scope, c.kind, c.status, c.agent, c.project, c.path, c.line, c.end_line,
+           c.heading, c.text, c.tags, {CREATED}, f.title, c.extra
+    FROM chunks c JOIN files f ON f.id = c.file
+"""
+
+
+def candidates(
+    index: Index, match: str, filters: Filters, weights: Sequence[float], limit: int, enough: int
+) -> list[Candidate]:
+    """The best matches by bm25 that pass the filters, at most `limit`.
+
+    Filtering the best `limit` matches is twice as fast as filtering them all, so that is tried
+    first, and all of them only if fewer than `enough` are left.
+    """
+    where, values = filters.where()
+    hits, rank = _hits(index, weights)
+    light = f"SELECT c.id, -{{rank}}, c.scope, {CREATED}, c.path, c.line FROM"
+    with reading():
+        db = _with_tagged(index.db)
+        rows = db.execute(
+            f"{light.format(rank='h.rank')} (SELECT {hits} AS id, {rank} AS rank FROM chunks_fts"
+            f" WHERE chunks_fts MATCH ? ORDER BY 2 LIMIT {limit:d}) h"
+            f" JOIN chunks c ON c.id = h.id JOIN files f ON f.id = c.file WHERE {where}",
+            (match, *values),
+        ).fetchall()
+        if len(rows) < enough and where != "1":
+            rows = db.execute(
+                f"{light.format(rank=rank)} chunks_fts JOIN chunks c ON c.id = chunks_fts.{hits}"
+                f" JOIN files f ON f.id = c.file WHERE chunks_fts MATCH ? AND {where}"
+                f" ORDER BY {rank} LIMIT {limit:d}",
+                (match, *values),
+            ).fetchall()
+    return [Candidate(*row) for row in rows]
+
+
+def _hits(index: Index, weights: Sequence[float]) -> tuple[str, str]:
+    """(row id, rank: smaller is better) as the engine names them."""
+    if index.fts == "fts4":
+        return "docid", "rank_bm25(matchinfo(chunks_fts, 'pcnalx'))"
+    return "rowid", f"bm25(chunks_fts, {', '.join(str(float(w)) for w in weights)})"
+
+
+def rows(index: Index, ids: Sequence[int]) -> list[Row]:
+    """The chunks with these row ids, in that order."""
+    with reading():
+        found = index.db.execute(f"{_ROW} WHERE c.id IN ({','.join('?' * len(ids))})", ids)
+        by_id = {row[0]: Row(*row) for row in found}
+    return [by_id[id] for id in ids if id in by_id]
+
+
+def listed(index: Index, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
+    """Chunks that pass the filters, newest first."""
+    where, values = filters.where()
+    sql = f"{_ROW} WHERE {where} ORDER BY 14 DESC, c.path, c.line, c.id LIMIT ? OFFSET ?"
+    with reading():
+        found = _with_tagged(index.db).execute(sql, (*values, limit, offset))
+        return [Row(*row) for row in found]
+
+
+def by_ref(index: Index, ref: str) -> list[Row]:
+    """The chunks with this id; if there is none, those whose id starts with it."""
+    with reading():
+        exact = index.db.execute(f"{_ROW} WHERE c.ref = ? ORDER BY c.path, c.line LIMIT 20", (ref,))
+        if found := [Row(*row) for row in exact]:
+            return found
+        if len(ref) < 4:
+            return []
+        sql = f"{_ROW} WHERE c.ref >= ? AND c.ref < ? ORDER BY c.path, c.line LIMIT 20"
+        return [Row(*row) for row in index.db.execute(sql, (ref, ref + "\U0010ffff"))]
+
+
+def by_place(index: Index, path: str, line: int) -> list[Row]:
+    """The chunks of a file that hold this line, the narrowest first; all of them for line 0."""
+    sql = f"{_ROW} WHERE c.path = ? AND (? = 0 OR ? BETWEEN c.line AND c.end_line)"
+    order = "ORDER BY c.end_line - c.line, c.line, c.id" if line else "ORDER BY c.line, c.id"
+    with reading():
+        return [Row(*row) for row in index.db.execute(f"{sql} {order}", (path, line, line))]
+
+
+def links_of(index: Index, id: int) -> list[Link]:
+    """What a chunk points to."""
+    sql = "SELECT line, kind, target, fragment, '' FROM links WHERE chunk = ? ORDER BY seq"
+    with reading():
+        return [Link(*row) for row in index.db.execute(sql, (id,))]
+
+
+def counts(index: Index) -> dict[str, dict[str, int]]:
+    """How many files and chunks each scope holds."""
+    with reading():
+        chunks = dict(index.db.execute("SELECT scope, count(*) FROM chunks GROUP BY scope"))
+        files = dict(index.db.execute("SELECT scope, count(*) FROM files GROUP BY scope"))
+    return {s: {"files": files.get(s, 0), "entries": chunks.get(s, 0)} for s in SCOPES}
+
+
+def agents(index: Index) -> list[dict[str, Any]]:
+    """Every agent that owns something, with what its AGENT.md says of it."""
+    sql = """
+        SELECT f.agent, f.project, f.path, max(c.extra) FROM files f LEFT JOIN chunks c
+        ON c.file = f.id AND c.kind = 'agent' WHERE f.agent != '' AND f.path LIKE '%/AGENT.md'
+        GROUP BY f.id ORDER BY f.agent, f.path
+    """
+    with reading():
+        found = index.db.execute(sql).fetchall()
+    return [
+        {"agent": agent, "project": project, "path": path, **json.loads(extra or "{}")}
+        for agent, project, path, extra in found
+    ]
+
+
+def owners(index: Index) -> set[str]:
+    """The names of agents that own at least one file."""
+    with reading():
+        return {
+            row[0] for row in index.db.execute("SELECT DISTINCT agent FROM files WHERE agent != ''")
+        }
+
+
+def problems(index: Index) -> list[tuple[str, Problem]]:
+    """Every problem, by path and line."""
+    sql = "SELECT path, line, code, message FROM problems ORDER BY path, line, code, message"
+    with reading():
+        return [(path, Problem(*rest)) for path, *rest in index.db.execute(sql)]
+
+
+def stale(index: Index) -> list[tuple[str, str]]:
+    """(path, why) of files whose rows are older than the file."""
+    with reading():
+        return index.db.execute(
+            "SELECT path, stale FROM files WHERE stale != '' ORDER BY path"
+        ).fetchall()
+
+
+def large_memories(index: Index, limit: int) -> list[tuple[str, int]]:
+    """(path, bytes) of memory notes over a size."""
+    sql = "SELECT path, size FROM files WHERE scope = 'memory' AND size > ? ORDER BY path"
+    with reading():
+        return index.db.execute(sql, (limit,)).fetchall()
+
+
+def dump(index: Index) -> list[tuple[Any, ...]]:
+    """All that the index says, without row ids and stat values: equal for equal vaults."""
+    with reading():
+        files = index.db.execute(
+            "SELECT path, digest, scope, agent, project, title, created, stale FROM files"
+            " ORDER BY path"
+        ).fetchall()
+        chunks = index.db.execute(
+            "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
+            " created, ref, extra, heading, text, tags, spaced FROM chunks"
+            " ORDER BY path, line, start, id"
+        ).fetchall()
+        links = index.db.execute(
+            "SELECT c.path, c.line, c.start, l.seq, l.line, l.kind, l.target, l.fragment"
+            " FROM links l JOIN chunks c ON c.id = l.chunk "
+            " ORDER BY c.path, c.line, c.start, c.id, l.seq"
+        ).fetchall()
+        found = [(path, *problem) for path, problem in problems(index)]
+    return [*files, *chunks, *links, *found]
+
+
+def _with_tagged(db: sqlite3.Connection) -> sqlite3.Connection:
+    db.create_function("tagged", 2, _tagged, deterministic=True)
+    return db
+
+
+def _tagged(tags: str, wanted: str) -> bool:
+    """Is the tag among these, or a parent of one of them? Obsidian's tags ignore case."""
+    folded, name = tags.casefold(), wanted.casefold()
+    return f" {name} " in folded or f" {name}/" in folded

@@ -1,0 +1,88 @@
+-- brain.db, in reading order. A cache: nothing here that the vault does not say.
+-- There are no migrations; db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
+
+-- Facts about this index: the vault it was built from, the full-text engine, when it was built.
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- One row per file that is indexed or that could not be. The stat columns only save reading;
+-- the digest decides.
+CREATE TABLE files (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    path     TEXT    NOT NULL UNIQUE,  -- relative to the vault, with '/'
+    size     INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    inode    INTEGER NOT NULL,
+    seen_ns  INTEGER NOT NULL,         -- the clock when the file was read
+    digest   BLOB    NOT NULL,
+    scope    TEXT    NOT NULL,
+    agent    TEXT    NOT NULL,         -- '' where no agent owns it
+    project  TEXT    NOT NULL,
+    title    TEXT    NOT NULL,
+    created  TEXT,                     -- what the note itself claims; else mtime_ns counts
+    stale    TEXT    NOT NULL          -- why the rows below are older than the file; '' if they are not
+);
+
+-- One row per searchable piece: a memory, an item, a task, a turn, a passage of a note.
+-- AUTOINCREMENT, so that a rowid once handed out never comes to mean another text.
+CREATE TABLE chunks (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    file     INTEGER NOT NULL REFERENCES files (id) ON DELETE CASCADE,
+    scope    TEXT    NOT NULL,
+    agent    TEXT    NOT NULL,
+    project  TEXT    NOT NULL,
+    kind     TEXT    NOT NULL,
+    status   TEXT    NOT NULL,
+    created  TEXT,                     -- NULL: as the file
+    ref      TEXT    NOT NULL,         -- the id a person or an agent uses
+    line     INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    start    INTEGER NOT NULL,         -- byte span in the file
+    stop     INTEGER NOT NULL,
+    extra    TEXT,                     -- JSON: what only this kind of chunk has
+    heading  TEXT    NOT NULL,
+    text     TEXT    NOT NULL,
+    tags     TEXT    NOT NULL,         -- ' a b/c ', as written, spaces around each
+    path     TEXT    NOT NULL,         -- of the file, for full text
+    spaced   TEXT    NOT NULL          -- characters of scripts without spaces, one by one
+);
+CREATE INDEX chunks_file ON chunks (file);
+CREATE INDEX chunks_ref ON chunks (ref);
+
+-- What a chunk points to, in order of appearance.
+CREATE TABLE links (
+    chunk    INTEGER NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,
+    seq      INTEGER NOT NULL,
+    line     INTEGER NOT NULL,
+    kind     TEXT    NOT NULL,         -- link, embed, supersedes, contradicts, …
+    target   TEXT    NOT NULL,         -- '' points into the same note
+    fragment TEXT    NOT NULL,         -- heading, or ^block
+    PRIMARY KEY (chunk, seq)
+) WITHOUT ROWID;
+
+-- What `brain doctor` shows. Problems of files that are not indexed have no row in files.
+CREATE TABLE problems (
+    path    TEXT    NOT NULL,
+    line    INTEGER NOT NULL,
+    code    TEXT    NOT NULL,
+    message TEXT    NOT NULL
+);
+CREATE INDEX problems_path ON problems (path);
+
+-- The last few memory events, so that one process can follow another.
+CREATE TABLE events (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    at      TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    payload TEXT NOT NULL
+);
+
+-- Full text over chunks. Rows are removed by rowid, before their chunk is touched.
+CREATE VIRTUAL TABLE chunks_fts USING fts5 (
+    heading, text, tags, path, spaced,
+    content = 'chunks', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+);
+INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 8388608);

@@ -1,0 +1,35 @@
+"""Advisory locks that die with their process. Where the platform has none, a lock is always
+free."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
+
+
+def take(path: Path, wait: float = 0.0) -> int | None:
+    """A handle that holds the lock until it is closed; None if it was not free within `wait` s."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    deadline = time.monotonic() + wait
+    while not _free(handle):
+        if time.monotonic() >= deadline:
+            os.close(handle)
+            return None
+        time.sleep(0.01)
+    return handle
+
+
+def _free(handle: int) -> bool:
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

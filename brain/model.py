@@ -1,0 +1,80 @@
+"""The words of the domain, as immutable values without behaviour.
+
+`Chunk`, `Link` and `Problem` are made by the hundred thousand while a vault is read, so they are
+named tuples; what is made once per command is a frozen dataclass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+SCOPES = ("memory", "items", "tasks", "sources", "sessions", "archive")
+DEFAULT_SCOPES = ("memory", "items", "tasks", "sources")
+
+
+class Problem(NamedTuple):
+    """Something wrong with a file, shown by `brain doctor`. `line` is 0 where no line is to
+    blame."""
+
+    line: int
+    code: str
+    message: str
+
+
+class Link(NamedTuple):
+    """A reference out of a chunk. `kind` is link, embed, or the field that held it (supersedes,
+    …)."""
+
+    line: int
+    kind: str
+    target: str
+    fragment: str
+    alias: str
+
+
+class Chunk(NamedTuple):
+    """One searchable piece of a file: a memory, an item, a task, a turn, or a passage of a note.
+
+    Lines count from 1 and include both ends. `start` and `end` are byte offsets into the file; they
+    are 0 for passages of source notes, which are never edited.
+    """
+
+    ref: str
+    kind: str
+    status: str
+    heading: str
+    text: str
+    tags: tuple[str, ...]
+    line: int
+    end_line: int
+    created: str | None
+    links: tuple[Link, ...]
+    start: int = 0
+    end: int = 0
+    extra: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a file says, read without changing it.
+
+    `broken` means that the file did not parse: what was known of it before stays searchable.
+    """
+
+    chunks: tuple[Chunk, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    title: str = ""
+    aliases: tuple[str, ...] = ()
+    properties: dict[str, Any] = field(default_factory=dict)
+    created: str | None = None
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a memory: `memory:write`, `memory:search`, …, and when (UTC)."""
+
+    at: str
+    name: str
+    payload: dict[str, Any]

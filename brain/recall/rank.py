@@ -1,0 +1,56 @@
+"""The rank of a match: one product, every factor a small function with a name.
+
+    rank = bm25 x e^(0.2 x score) x 1/(1 + 0.01 x days)
+
+The days count only in the memory scope: what was said in a transcript, or stands in a note, is not
+less true for being old.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import NamedTuple
+
+from brain.config import Config
+
+
+class Factors(NamedTuple):
+    """Everything that a rank is made of; their product, in this order, is the rank."""
+
+    bm25: float
+    feedback: float
+    recency: float
+
+    @property
+    def rank(self) -> float:
+        return self.bm25 * self.feedback * self.recency
+
+
+def feedback(score: float, factor: float) -> float:
+    """More for what was found useful, less for what was not; 1 without feedback."""
+    return math.exp(factor * max(-10.0, min(10.0, score)))
+
+
+def recency(scope: str, days: float, decay: float) -> float:
+    """Falls slowly with age, for memories only."""
+    return 1 / (1 + decay * days) if scope == "memory" else 1.0
+
+
+def days_between(earlier: str, now: datetime) -> float:
+    """Whole and broken days from an ISO time to `now`; never negative, 0 for what is no time."""
+    try:
+        then = datetime.fromisoformat(earlier)
+    except ValueError:
+        return 0.0
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=now.tzinfo)
+    return max(0.0, (now - then).total_seconds() / 86400)
+
+
+def factors(bm25: float, scope: str, created: str, now: datetime, config: Config) -> Factors:
+    """The factors of one match. Scores are 0 until there is feedback."""
+    days = days_between(created, now) if scope == "memory" else 0.0
+    return Factors(
+        bm25, feedback(0.0, config.scoreFactor), recency(scope, days, config.recencyDecay)
+    )

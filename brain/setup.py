@@ -1,0 +1,111 @@
+"""`brain init`: lays the brain folder into a vault, and never touches a file that is there."""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from brain import config
+from brain.errors import BadRequest, VaultNotFound
+from brain.vault import files, layout
+
+GITIGNORE = """\
+# Made again from the notes whenever it is missing.
+brain.db
+brain.db-*
+"""
+GITATTRIBUTES = """\
+# Lines are appended, never rewritten: keep both sides of a merge.
+journal/**/*.jsonl merge=union
+sessions/*.jsonl merge=union
+**/sessions/*.jsonl merge=union
+# White space and line ends are the writer's.
+*.md -text
+"""
+AGENT = """\
+---
+type: admin
+id: agent_admin
+name: Admin
+---
+
+# Admin
+
+The agent that may read and write all memory of this vault. Say here what it is for.
+"""
+MEMORY = """\
+# Agent Memory
+
+## Key Decisions
+
+## User Preferences
+
+## Project Context
+"""
+
+
+def init(root: Path) -> list[str]:
+    """Create what a brain needs and what is not there yet; returns the paths created."""
+    if not root.is_dir():
+        raise VaultNotFound(f"There is no folder {root}.", "Create it, or check the path.")
+    brain = layout.brain_folder(root) or layout.BRAIN
+    folder = root / brain
+    if folder.exists() and not folder.is_dir():
+        raise BadRequest(
+            f"{folder} is a file.", "Move it away; the brain needs that name for a folder."
+        )
+    wanted = {
+        "brain.yaml": config.template(),
+        ".gitignore": GITIGNORE,
+        ".gitattributes": GITATTRIBUTES,
+        "AGENT.md": AGENT,
+        "MEMORY.md": MEMORY,
+        "tasks.json": '{\n  "tasks": []\n}\n',
+    }
+    if (folder / ".agent" / "tasks" / "tasks.json").exists():
+        del wanted["tasks.json"]
+    return [f"{brain}/{name}" for name, text in wanted.items() if files.create(folder / name, text)]
+
+
+def demo(root: Path) -> list[str]:
+    """Copy the demo vault into a folder that is empty or not there, and lay a brain into it."""
+    if root.exists() and any(root.iterdir()):
+        raise BadRequest(f"{root} is not empty.", "Name a new folder for the demo vault.")
+    root.mkdir(parents=True, exist_ok=True)
+    made: list[str] = []
+    _copy(template(), root, "", made)
+    return made + init(root)
+
+
+def template() -> Traversable:
+    """The demo vault: inside the package once installed, beside it in a checkout."""
+    packaged = resources.files("brain").joinpath("vault_template")
+    return packaged if packaged.is_dir() else Path(__file__).parent.parent / "vault_template"
+
+
+def _copy(source: Traversable, root: Path, prefix: str, made: list[str]) -> None:
+    for item in sorted(source.iterdir(), key=lambda item: item.name):
+        if item.is_dir():
+            _copy(item, root, f"{prefix}{item.name}/", made)
+        elif files.create(root / prefix / item.name, item.read_text(encoding="utf-8")):
+            made.append(prefix + item.name)
+
+
+def advice(root: Path) -> str:
+    """What one may add to files of the vault that Brain does not touch."""
+    brain = layout.brain_folder(root) or layout.BRAIN
+    lines = []
+    if (root / ".stignore").exists() or (root / ".stfolder").exists():
+        lines.append(f"Syncthing: add `{brain}/brain.db*` to .stignore.")
+    if (root / ".obsidian").is_dir():
+        lines.append(f"Obsidian: to hide the index, exclude `{brain}/brain.db` in Files and links.")
+    if (root / ".git").exists():
+        ignored = f"Git: {brain}/.gitignore keeps brain.db out; nothing else is needed."
+        lines.append(ignored)
+    if os.path.isdir(root / "Templates"):
+        lines.append(
+            'Templates: to leave them out of search, set `exclude: ["Templates/**"]` in brain.yaml.'
+        )
+    return "\n".join(lines)

@@ -1,0 +1,44 @@
+"""Conflict copies: the second version of a file that a sync tool leaves beside it."""
+
+from __future__ import annotations
+
+import re
+
+# The stamp of a conflict copy stands at the end of the name, before the extension.
+_DAY, _COUNT = r"\d{4}-\d\d-\d\d", r"(?: \d+| \(\d+\))?"
+_DROPBOX = r"(?:case|selective sync|unicode encoding|white ?space) conflict"
+CERTAIN = (
+    r"(?s).+(?:"
+    r"(?P<Syncthing>\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?)"
+    r"|(?P<Obsidian> \(Conflicted copy (?:.* )?\d{12,14}\)(?: \d+)?)"
+    rf"|(?P<Nextcloud> \(conflicted copy (?:.* )?{_DAY} \d{{4,6}}\)"
+    r"|_conflict(?:_.+)?-\d{8}-\d{6})"
+    rf"|(?P<Seafile> \(SFConflict .+ {_DAY}-\d\d-\d\d-\d\d\))"
+    rf"|(?P<Dropbox> \((?i:(?:.+['\u2019]s? )?conflicted copy(?: {_DAY})?|{_DROPBOX}){_COUNT}\))"
+    r"|(?P<Synology>_.+_[A-Z][a-z]{2}-\d\d-\d{4,6}-\d{4}_[A-Za-z]*Conflict(?:_\d+)?)"
+    r"|(?P<Resilio>\.Conflict(?:\(\d+\))?(?=\.))"
+    r"|(?P<OneDrive>-(?:DESKTOP|LAPTOP)-(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,8}(?:-\d+)?)"
+    r")(?:\.[^.]+)?"
+)
+POSSIBLE = (
+    r"(?s)(?P<stem>.+?)"
+    r"(?:(?P<iCloud> (?:[2-9]|[1-9]\d))|(?P<OneDrive>-(?:DESKTOP|LAPTOP)-[A-Z0-9]{4,}(?:-\d+)?))"
+    r"(?P<extension>(?:\.[^.]+)?)"
+)
+
+
+def copied_by(name: str) -> str | None:
+    """The sync tool that made this copy, judged by a name no person would give a file."""
+    if "onflict" not in name and "TOP-" not in name:
+        return None
+    found = re.fullmatch(CERTAIN, name)
+    return found.lastgroup if found else None
+
+
+def may_be_copy_of(name: str) -> tuple[str, str]:
+    """(original, tool) for a name such as "Note 2.md", which iCloud gives to a conflict copy of
+    "Note.md" and a person to a second note; ('', '') for other names."""
+    found = re.fullmatch(POSSIBLE, name)
+    if not found:
+        return "", ""
+    return found["stem"] + found["extension"], "iCloud" if found["iCloud"] else "OneDrive"

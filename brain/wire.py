@@ -1,0 +1,98 @@
+"""One shape for everything that leaves Brain: CLI `--json`, MCP, HTTP, events and journal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+from brain.index.query import Row
+from brain.model import Event, Link, Problem
+from brain.recall.search import Hit
+from brain.sync import Delta, Stats
+
+
+def entry(row: Row) -> dict[str, Any]:
+    """A chunk: paths relative to the vault, lines from 1."""
+    extra = json.loads(row.extra) if row.extra else {}
+    out = {
+        "id": row.ref,
+        "scope": row.scope,
+        "kind": row.kind,
+        "status": row.status,
+        "agent": row.agent or None,
+        "project": row.project or None,
+        "path": row.path,
+        "line": row.line,
+        "end_line": row.end_line,
+        "title": row.title,
+        "heading": row.heading,
+        "text": row.text,
+        "tags": row.tags.split(),
+        "created": row.created,
+    }
+    return out | {key: value for key, value in extra.items() if key not in out}
+
+
+def hit(found: Hit, explain: bool = False) -> dict[str, Any]:
+    """A search result: the entry, at the line that answers, with its score and a marked snippet."""
+    out = entry(found.row)
+    out["line"] = found.line
+    out["score"] = found.score
+    out["snippet"] = found.snippet()
+    if explain:
+        out["factors"] = found.factors._asdict()
+        out["matched"] = "beginnings of words" if found.prefix else "whole words"
+    return out
+
+
+def link(value: Link) -> dict[str, Any]:
+    return {
+        "kind": value.kind,
+        "target": value.target,
+        "fragment": value.fragment,
+        "line": value.line,
+    }
+
+
+def problem(path: str, value: Problem) -> dict[str, Any]:
+    return {"path": path, "line": value.line, "code": value.code, "message": value.message}
+
+
+def event(value: Event) -> dict[str, Any]:
+    return {"event": value.name, "at": value.at, **value.payload}
+
+
+def delta(value: Delta) -> dict[str, Any]:
+    """The payload of `memory:write`. Texts of source passages are cut to their beginning."""
+    most = 200 if value.scope == "sources" else 10_000
+    changes = {"added": value.added, "changed": value.changed, "removed": value.removed}
+    listed = {
+        name: [{"id": ref, "text": text[:most]} for ref, text in entries]
+        for name, entries in changes.items()
+    }
+    return {"type": value.scope, "path": value.path, "delta": listed}
+
+
+def stats(value: Stats) -> dict[str, Any]:
+    return {
+        "files": value.files,
+        "added": len(value.added),
+        "changed": len(value.changed),
+        "moved": [{"from": old, "to": new} for old, new in value.moved],
+        "removed": len(value.removed),
+        "cold": value.cold,
+        "seconds": round(value.seconds, 3),
+    }
+
+
+def obsidian_url(vault_name: str, row: Row, heading: str = "") -> str:
+    """The address that opens a chunk in Obsidian: its block if it has an id there, else its
+    heading."""
+    path = row.path.removesuffix(".md")
+    extra = json.loads(row.extra) if row.extra else {}
+    if extra.get("anchored"):
+        path += f"#^{row.ref}"
+    elif heading:
+        path += f"#{heading}"
+    return f"obsidian://open?vault={quote(vault_name, safe='')}&file={quote(path, safe='')}"
