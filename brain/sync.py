@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from brain.config import Config
 from brain.errors import VaultLooksEmpty
@@ -21,7 +22,8 @@ from brain.vault import files
 from brain.vault.layout import Role, Vault
 from brain.vault.scan import CODES, Scan, scan
 
-BATCH_FILES, BATCH_BYTES = 500, 8_000_000
+BATCH_FILES, BATCH_BYTES = 500, 4_000_000  # held in memory at once
+BATCHES_A_COMMIT = 20  # in one transaction: each commit makes full text merge its segments
 FEW = 100  # below this many files a sudden loss is believed
 
 Progress = Callable[[int, int], None]
@@ -148,11 +150,13 @@ def _carry_out(job: _Job, plan: Plan, known: dict[str, Known], stats: Stats) -> 
     for path, was in plan.gone.items():
         homeless.setdefault(was.digest, []).append(path)
     touched: list[tuple[int, Stat]] = []
-    for batch in _batches(_read(job, plan, known, homeless, stats, touched)):
+    batches = _batches(_read(job, plan, known, homeless, stats, touched))
+    for _, group in groupby(enumerate(batches), lambda pair: pair[0] // BATCHES_A_COMMIT):
         with job.index.transaction():
-            if not stats.cold:
-                stats.deltas += [d for entry in batch if (d := _delta(job.index, entry))]
-            put.store(job.index, batch)
+            for _, batch in group:
+                if not stats.cold:
+                    stats.deltas += [d for entry in batch if (d := _delta(job.index, entry))]
+                put.store(job.index, batch)
     left = [(was.id, path) for path, was in plan.gone.items() if path not in _moved_from(stats)]
     if left or touched:
         with job.index.transaction() as db:

@@ -16,7 +16,8 @@ MAX_CHARS = 64_000
 MAX_DEPTH = 40
 _OPEN = re.compile(r"---[ \t]*\r?\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
-_PLAIN_KEY = re.compile(r"([A-Za-z_][\w \-]*):(?:[ \t]+(.*))?$")
+_PLAIN_KEY = re.compile(r"[A-Za-z_](?:[\w \-]*[\w\-])?")
+_WORDS = re.compile(r"[A-Za-z0-9][\w ./-]*$")
 _PLAIN_VALUE = re.compile(
     r"[^\s\-?:,\[\]{}#&*!|>'\"%@`](?:[^#:]|:(?=\S)|(?<=\S)#)*$|-?[0-9](?:[^#:]|:(?=\S))*$"
 )
@@ -54,15 +55,15 @@ def _read_plain(block: str) -> dict[str, Any] | None:
     """Flat keys, plain scalars, simple lists; None for whatever else YAML can say."""
     out: dict[str, Any] = {}
     key = ""
+    if "\r" in block:
+        block = block.replace("\r\n", "\n").removesuffix("\r")
     for line in block.split("\n"):
-        if line.endswith("\r"):
-            line = line[:-1]
         if not line:
             continue
         if line[0] in " -":
             item = line.lstrip(" ")
-            value = item[2:].strip() if item.startswith("- ") else ""
-            if not key or not value or not _PLAIN_VALUE.match(value):
+            value = item[2:].strip(" ")
+            if not key or not item.startswith("- ") or not _is_plain(value):
                 return None
             if out[key] == "":
                 out[key] = []
@@ -70,20 +71,24 @@ def _read_plain(block: str) -> dict[str, Any] | None:
                 return None
             out[key].append(value)
             continue
-        match = _PLAIN_KEY.match(line)
-        if not match or match.group(1) in out:
+        key, colon, value = line.partition(":")
+        if not colon or key in out or not (key.isidentifier() or _PLAIN_KEY.fullmatch(key)):
             return None
-        key = match.group(1)
-        value = (match.group(2) or "").strip()
-        if not value or _PLAIN_VALUE.match(value):
+        if value and value[0] != " ":
+            return None
+        value = value.strip(" ")
+        if not value or _is_plain(value):
             out[key] = value
-        else:
-            flow = _FLOW_LIST.match(value)
-            if not flow:
-                return None
+        elif flow := _FLOW_LIST.match(value):
             out[key] = tuple(v.strip() for v in flow.group(1).split(",") if v.strip())
-            # a block list may not follow a flow list
+        else:
+            return None
     return {k: list(v) if isinstance(v, tuple) else v for k, v in out.items()}
+
+
+def _is_plain(value: str) -> bool:
+    """Does YAML read this text as itself?"""
+    return bool(_WORDS.match(value) or _PLAIN_VALUE.match(value))
 
 
 def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:

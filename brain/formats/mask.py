@@ -7,38 +7,36 @@ masked text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _RUN = re.compile(r"`+")
 
 
 def mask(text: str, start: int = 0) -> str:
     """`text` with code, comments and all before `start` turned into spaces; newlines stay."""
-    text = _mask_code(text, start)
-    if "%%" in text:
-        text = _blank(text, list(_comments(text)))
-    return text
+    body = _mask_code(text[start:])
+    if "%%" in body:
+        body = _blank(body, _comments(body))
+    return _spaces(text[:start]) + body if start else body
 
 
 def mask_comments(text: str, start: int = 0) -> str:
     """`text` with only comments and all before `start` turned into spaces; code stays."""
-    spans = [(0, start)] if start else []
-    if "%%" in text:
-        spans += _comments(_mask_code(text, start))
-    return _blank(text, spans)
+    body = text[start:]
+    if "%%" in body:
+        body = _blank(body, _comments(_mask_code(body)))
+    return _spaces(text[:start]) + body if start else body
 
 
-def _mask_code(text: str, start: int) -> str:
-    if start:
-        text = _blank(text, [(0, start)])
+def _mask_code(text: str) -> str:
     if "```" in text or "~~~" in text:
-        text = _blank(text, list(_fences(text)))
+        text = _blank(text, _fences(text))
     if "`" in text:
-        text = _blank(text, list(_code_spans(text)))
+        text = _blank(text, _code_spans(text))
     return text
 
 
-def _blank(text: str, spans: list[tuple[int, int]]) -> str:
+def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
     out: list[str] = []
     at = 0
     for start, end in spans:
@@ -54,19 +52,19 @@ def _spaces(text: str) -> str:
 
 def _fences(text: str) -> Iterator[tuple[int, int]]:
     """Each fenced block with both fences; one that is never closed runs to the end."""
+    ahead = {mark: _fence(text, 0, mark * 3) for mark in "`~"}
     at = 0
-    while at < len(text):
-        ticks, tildes = _fence(text, at, "```"), _fence(text, at, "~~~")
-        if not (ticks or tildes):
-            return
-        opening = min(filter(None, (ticks, tildes)))
-        start, end = opening
+    while openings := [opening for opening in ahead.values() if opening]:
+        start, end = min(openings)
         mark = text[end - 1]
-        if mark == "`" and "`" in text[end : _line_end(text, end)]:
+        if mark == "~" or "`" not in text[end : _line_end(text, end)]:
+            at = _closing(text, end, mark * (end - text.index(mark, start)))
+            yield start, at
+        else:
             at = end  # a code span that happens to start a line
-            continue
-        at = _closing(text, end, mark * (end - text.index(mark, start)))
-        yield start, at
+        for mark, opening in ahead.items():
+            if opening and opening[0] < at:
+                ahead[mark] = _fence(text, at, mark * 3)
 
 
 def _closing(text: str, at: int, fence: str) -> int:
@@ -86,9 +84,9 @@ def _fence(text: str, at: int, fence: str) -> tuple[int, int] | None:
         at = found + len(fence)
         while text.startswith(fence[0], at):
             at += 1
-        start = text.rfind("\n", 0, found) + 1
-        if found - start <= 3 and not text[start:found].strip(" "):
-            return start, at
+        before = text[max(0, found - 4) : found].rpartition("\n")
+        if not before[2].strip(" ") and (before[1] or found < 4):
+            return found - len(before[2]), at
     return None
 
 
@@ -99,18 +97,22 @@ def _line_end(text: str, at: int) -> int:
 
 def _code_spans(text: str) -> Iterator[tuple[int, int]]:
     """A run of backticks up to the next run of the same length in the same paragraph."""
-    runs = [(m.start(), m.end()) for m in _RUN.finditer(text)]
-    i = 0
+    runs = [match.span() for match in _RUN.finditer(text)]
+    partner: list[int] = [0] * len(runs)
+    latest: dict[int, int] = {}
+    for i in range(len(runs) - 1, -1, -1):
+        length = runs[i][1] - runs[i][0]
+        partner[i] = latest.get(length, 0)
+        latest[length] = i
+    i, paragraph_end = 0, -1
     while i < len(runs):
         start, end = runs[i]
-        stop = text.find("\n\n", end)
-        for j in range(i + 1, len(runs)):
-            if 0 <= stop < runs[j][0]:
-                break
-            if runs[j][1] - runs[j][0] == end - start:
-                yield start, runs[j][1]
-                i = j
-                break
+        if paragraph_end < end:
+            paragraph_end = text.find("\n\n", end)
+            paragraph_end = len(text) if paragraph_end < 0 else paragraph_end
+        if partner[i] and runs[partner[i]][0] < paragraph_end:
+            i = partner[i]
+            yield start, runs[i][1]
         i += 1
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-MAX_CHARS = 1_000_000  # above this a note is indexed by passages, without entries
+MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # above this a note is read by passages, without entries
 UNSAFE = frozenset({"invalid-utf8", "nul", "conflict-markers"})
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[^\[\]\n]\][ \t]+)?")
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2})?)?(?=$|[:\s,])")
@@ -43,8 +43,9 @@ class Block(NamedTuple):
 def parse(data: bytes, owner: str = "") -> Document:
     """Read a memory note; `owner` is the agent whose memory it is, part of every derived id."""
     text, problems = decode(data)
-    if len(text) > MAX_CHARS:
-        problem = Problem(1, "too-long", f"is over {MAX_CHARS:,} characters; read as a plain note")
+    if len(text) > MAX_CHARS or text.count("\n") > MAX_LINES:
+        limit = f"{MAX_CHARS:,} characters or {MAX_LINES:,} lines"
+        problem = Problem(1, "too-long", f"is over {limit}; it is read as a plain note")
         document = note_md.parse(data)
         return Document(document.chunks, (*document.problems, problem), document.title)
     block, body_at = frontmatter.split(text)
@@ -83,7 +84,7 @@ class _Note:
     def chunks(self) -> Iterator[Chunk]:
         for block in blocks(self.shown):
             start = self.offsets.starts[block.start]
-            stop = self._end(block.stop)
+            stop = self._end(block.stop, start)
             if not self.shown[start:stop].strip():
                 continue
             if block.entry:
@@ -92,20 +93,20 @@ class _Note:
             else:
                 yield self.passage(block, start, stop)
 
-    def _end(self, row: int) -> int:
-        """The offset where the line before `row` ends, without its newline and blank lines."""
+    def _end(self, row: int, start: int) -> int:
+        """Where the text between `start` and this row ends, without blank lines behind it."""
         starts = self.offsets.starts
         stop = starts[row] if row < len(starts) else len(self.shown)
-        return len(self.shown[:stop].rstrip())
+        return start + len(self.shown[start:stop].rstrip())
 
     def entry(self, block: Block, start: int, stop: int) -> Chunk | None:
         marker = _MARKER.match(self.shown, start, stop)
         begin = marker.end() if marker else start
-        own = max(begin, min(stop, self._end(block.own_stop)))
+        own = max(begin, min(stop, self._end(block.own_stop, start)))
         block_id, own_text_end = self._block_id(begin, own)
         masked = self.masked[begin:own_text_end]
         found, fields, bare = _inline(masked, self.offsets.line(begin))
-        tags = tuple(dict.fromkeys(tag for _, tag in links.tags(bare)))
+        tags = tuple(dict.fromkeys(links.tags(bare)))
         prose = _prose(self.shown[begin:own_text_end], masked)
         if not prose and not tags and not found:
             return None
@@ -174,11 +175,11 @@ class _Note:
             status="",
             heading=" > ".join(block.path),
             text=text.replace("\r", ""),
-            tags=tuple(dict.fromkeys((*self.tags, *(tag for _, tag in links.tags(masked))))),
+            tags=tuple(dict.fromkeys((*self.tags, *links.tags(masked)))),
             line=line,
             end_line=self.offsets.line(max(start, stop - 1)),
             created=None,
-            links=tuple(link for _, link in links.links(masked, line)),
+            links=tuple(links.links(masked, line)),
             start=self.offsets.byte(start),
             end=self.offsets.byte(stop),
         )
@@ -245,7 +246,7 @@ def _inline(masked: str, line: int) -> tuple[list[Link], dict[str, str], str]:
     """Links (typed fields among them), the other fields, and the text with the fields blanked."""
     found: list[Link] = []
     plain: dict[str, str] = {}
-    bare = masked
+    bare, at = [], 0
     for start, end, key, value in links.fields(masked):
         row = line + masked.count("\n", 0, start)
         name = key.casefold().replace(" ", "_").replace("-", "_")
@@ -254,18 +255,23 @@ def _inline(masked: str, line: int) -> tuple[list[Link], dict[str, str], str]:
             found += [links.wikilink(inner, name, row) for inner in targets]
         else:
             plain[key] = value
-        bare = bare[:start] + " " * (end - start) + bare[end:]
-    found += [link for _, link in links.links(bare, line)]
-    return found, plain, bare
+        bare += [masked[at:start], " " * (end - start)]
+        at = end
+    rest = "".join([*bare, masked[at:]])
+    found += links.links(rest, line)
+    return found, plain, rest
 
 
 def _prose(shown: str, masked: str) -> str:
     """The words that make an entry what it is: without tags, fields and extra white space."""
-    cuts = [(at, at + 1 + len(tag)) for at, tag in links.tags(masked)]
+    cuts = links.tag_spans(masked)
     cuts += [(start, end) for start, end, _, _ in links.fields(masked)]
-    for start, end in sorted(cuts, reverse=True):
-        shown = shown[:start] + shown[end:]
-    return " ".join(shown.split())
+    kept, at = [], 0
+    for start, end in sorted(cuts):
+        kept.append(shown[at:start])
+        at = max(at, end)
+    kept.append(shown[at:])
+    return " ".join("".join(kept).split())
 
 
 def _created(prose: str, path: tuple[str, ...]) -> str | None:

@@ -40,7 +40,7 @@ def parse(data: bytes, name: str = "") -> Document:
     aliases = frontmatter.as_list(properties.get("aliases") or properties.get("alias"))
     roots = tuple(dict.fromkeys(filter(None, (title, *aliases))))
     return Document(
-        chunks=tuple(_chunks(text, mask(text, body_at), roots, frontmatter.tags(properties))),
+        chunks=tuple(_chunks(text, body_at, roots, frontmatter.tags(properties))),
         problems=tuple(problems),
         title=title or name,
         aliases=aliases,
@@ -49,11 +49,11 @@ def parse(data: bytes, name: str = "") -> Document:
     )
 
 
-def headings(masked: str) -> list[Heading]:
-    """The ATX headings of a masked text."""
+def headings(masked: str, most: int = 1_000_000) -> list[Heading]:
+    """The ATX headings of a masked text, or the first `most` of them."""
     found: list[Heading] = []
-    at = 0 if masked.startswith("#") else masked.find("\n#") + 1
-    while at > 0 or (at == 0 and not found and masked.startswith("#")):
+    at = 0 if masked.startswith("#") else masked.find("\n#") + 1 or -1
+    while at >= 0 and len(found) < most:
         end = masked.find("\n", at)
         line = masked[at:end] if end >= 0 else masked[at:]
         words = line.lstrip("#")
@@ -63,27 +63,22 @@ def headings(masked: str) -> list[Heading]:
             if words.endswith("#"):
                 words = words.rstrip("#").rstrip()
             found.append(Heading(at, level, words))
-        at = masked.find("\n#", at) + 1
+        at = masked.find("\n#", at) + 1 or -1
     return found
 
 
 def _chunks(
-    text: str, masked: str, roots: tuple[str, ...], own_tags: tuple[str, ...]
+    text: str, body_at: int, roots: tuple[str, ...], own_tags: tuple[str, ...]
 ) -> Iterator[Chunk]:
-    found = links.links(masked)
-    tagged = links.tags(masked) if "#" in masked else []
+    """The passages of a note; the first holds its properties too."""
+    masked = mask(text[body_at:])
     seen: dict[str, int] = {}
     line, counted = 1, 0
-    link_at = tag_at = 0
-    for start, end, path in _pieces(text, masked):
-        body = text[start:end].rstrip()
-        line += text.count("\n", counted, start)
-        counted = start
-        first_link, first_tag = link_at, tag_at
-        while link_at < len(found) and found[link_at][0] < end:
-            link_at += 1
-        while tag_at < len(tagged) and tagged[tag_at][0] < end:
-            tag_at += 1
+    for start, end, path in _pieces(masked):
+        first = start + body_at if start else 0
+        body = text[first : end + body_at].rstrip()
+        line += text.count("\n", counted, first)
+        counted = first
         if not body or body.isspace():
             continue
         heading = " > ".join(dict.fromkeys((*roots, *path)))
@@ -93,21 +88,25 @@ def _chunks(
             ref = derived_id("n", heading, body, str(seen[ref]))
         else:
             seen[ref] = 1
-        tags = own_tags
-        if tag_at > first_tag:
-            tags = tuple(dict.fromkeys((*own_tags, *[t for _, t in tagged[first_tag:tag_at]])))
+        piece = masked[start:end] if end - start < len(masked) else masked
+        body_line = line if start else line + text.count("\n", 0, body_at)
+        tags = links.tags(piece)
         yield Chunk(
-            ref, "note", "", heading, body, tags, line, line + body.count("\n"), None,
-            tuple([link for _, link in found[first_link:link_at]]),
+            ref, "note", "", heading, body,
+            tuple(dict.fromkeys((*own_tags, *tags))) if tags else own_tags,
+            line, line + body.count("\n"), None, tuple(links.links(piece, body_line)),
         )  # fmt: skip
 
 
-def _pieces(text: str, masked: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def _pieces(masked: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """(start, end, heading path) of each passage, the over-long ones divided."""
-    for start, end, path in _passages(headings(masked), len(text)):
+    if len(masked) <= PACKED:
+        yield 0, len(masked), tuple([heading.words for heading in headings(masked, 1)])
+        return
+    for start, end, path in _passages(headings(masked), len(masked)):
         at = start
         while end - at > LARGE:
-            cut = _cut(text, at)
+            cut = _cut(masked, at)
             yield at, cut, path
             at = cut
         yield at, end, path
@@ -118,8 +117,8 @@ def _passages(found: list[Heading], length: int) -> Iterator[tuple[int, int, tup
     start = 0
     path: tuple[str, ...] = ()
     stack: list[Heading] = []
-    ends = [heading.at for heading in found[1:]] + [length]
-    for heading, end in zip(found, ends, strict=True):
+    for heading, after in zip(found, [*found[1:], None], strict=False):
+        end = after.at if after else length
         while stack and stack[-1].level >= heading.level:
             stack.pop()
         stack.append(heading)

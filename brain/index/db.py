@@ -90,7 +90,6 @@ class Index:
         db = sqlite3.connect(self.path, isolation_level=None, timeout=0.25, cached_statements=64)
         self._db = db
         self.fts = choose_engine(db, self._engine)
-        db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -16000")
         if self.fts == "fts4":
@@ -285,12 +284,10 @@ def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
 
 
 def _drop_everything(db: sqlite3.Connection) -> None:
-    db.execute("PRAGMA foreign_keys = OFF")
     db.execute("DROP TABLE IF EXISTS chunks_fts")
     tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     for (name,) in db.execute(tables).fetchall():
         db.execute(f'DROP TABLE "{name}"')
-    db.execute("PRAGMA foreign_keys = ON")
 
 
 def _stat(path: str) -> list[int]:

@@ -214,6 +214,9 @@ def _clear(index: Index, files: Sequence[int]) -> None:
             f" SELECT 'delete', id, {FULL_TEXT} FROM chunks WHERE file = ?",
             ids,
         )
+    db.executemany(
+        "DELETE FROM links WHERE chunk IN (SELECT id FROM chunks WHERE file = ?)", ids
+    )
     db.executemany("DELETE FROM chunks WHERE file = ?", ids)
 
 

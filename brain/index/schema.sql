@@ -1,5 +1,6 @@
 -- brain.db, in reading order. A cache: nothing here that the vault does not say.
--- There are no migrations; db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
+-- put.py is the only writer and removes what hangs on a row before the row: checking foreign keys
+-- on every insert would cost a tenth of a cold index. There are no migrations; db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
 
 -- Facts about this index: the vault it was built from, the full-text engine, when it was built.
 CREATE TABLE meta (
@@ -30,7 +31,7 @@ CREATE TABLE files (
 -- AUTOINCREMENT, so that a rowid once handed out never comes to mean another text.
 CREATE TABLE chunks (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
-    file     INTEGER NOT NULL REFERENCES files (id) ON DELETE CASCADE,
+    file     INTEGER NOT NULL,         -- files.id
     scope    TEXT    NOT NULL,
     agent    TEXT    NOT NULL,
     project  TEXT    NOT NULL,
@@ -54,7 +55,7 @@ CREATE INDEX chunks_ref ON chunks (ref);
 
 -- What a chunk points to, in order of appearance.
 CREATE TABLE links (
-    chunk    INTEGER NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,
+    chunk    INTEGER NOT NULL,         -- chunks.id
     seq      INTEGER NOT NULL,
     line     INTEGER NOT NULL,
     kind     TEXT    NOT NULL,         -- link, embed, supersedes, contradicts, …
