@@ -1,1 +1,1 @@
-"""Benchmarks: `make bench`."""
+"""Speed and memory, as ratios within one run: `make bench`."""

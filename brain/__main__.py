@@ -1,5 +1,5 @@
 """`python -m brain`."""
 
-from brain.cli.app import main
+from brain.cli.main import main
 
 main()

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from brain import config as settings
 from brain import sync as syncing
@@ -19,20 +18,20 @@ from brain.index import query, ring
 from brain.index.db import Index
 from brain.index.query import Filters, Row
 from brain.model import SCOPES, Problem
-from brain.recall import search as searching
-from brain.recall.search import Hit
 from brain.sync import Progress, Stats
 from brain.vault import files, layout
 from brain.vault.layout import Vault
 
+if TYPE_CHECKING:
+    from brain.recall.search import Hit
+
 Clock = Callable[[], datetime]
 T = TypeVar("T")
-_ID = re.compile(r"\[id:([^\]]+)\]|\^(.+)")
-_PLACE = re.compile(r"(.+?):(\d+)$")
+ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # as in a prompt, or as in a link
+PLACE = r"(.+):([0-9]{1,9})"
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(NamedTuple):
     """Whether an answer reflects the vault as it is. `stale` says what does not, and why."""
 
     fresh: bool
@@ -40,8 +39,7 @@ class Freshness:
     stale: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The results of a search, and how fresh they are."""
 
     results: list[Hit]
@@ -64,8 +62,21 @@ class Brain:
         self.events = Events()
         self.watched = False
         self.config, self.warnings = settings.parse(files.settings(vault))
-        path = layout.database(vault, self.config.dbPath)
-        self.index = Index(path, vault.state / "index.seal", str(vault.root), self.config.ftsEngine)
+        self.index = self._index()
+        self._checked = ""  # when the index was last known to be in step
+
+    def _index(self) -> Index:
+        path = layout.database(self.vault, self.config.dbPath)
+        seal = self.vault.state / "index.seal"
+        return Index(path, seal, str(self.vault.root), self.config.ftsEngine)
+
+    def reload(self) -> None:
+        """Take over a changed brain.yaml; after BadConfig all is as it was."""
+        before = self.config
+        self.config, self.warnings = settings.parse(files.settings(self.vault))
+        if (before.dbPath, before.ftsEngine) != (self.config.dbPath, self.config.ftsEngine):
+            self.index.close()
+            self.index = self._index()
 
     def __enter__(self) -> Brain:
         return self
@@ -94,15 +105,23 @@ class Brain:
         wait: float = 30.0,
     ) -> Stats:
         """Read what changed since the last time. `rebuild` starts from nothing."""
+        started = self.now()
         self.index.rebuild() if rebuild else self.index.check()
-        stats = self._surely(
-            lambda: syncing.sync(
-                self.vault, self.index, self.config, only=only, wait=wait,
-                progress=self.progress, accept_loss=accept_loss,
-            )
-        )  # fmt: skip
+        paths = None if only is None else list(only)
+        try:
+            stats = self._sync(paths, wait, accept_loss)
+        except IndexDamaged:
+            self.index.damaged()
+            stats = self._sync(None, wait, accept_loss)
+        self._checked = started
         self._tell(stats)
         return stats
+
+    def _sync(self, only: list[str] | None, wait: float, accept_loss: bool) -> Stats:
+        return syncing.sync(
+            self.vault, self.index, self.config, only=only, wait=wait, progress=self.progress,
+            accept_loss=accept_loss,
+        )  # fmt: skip
 
     def _tell(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:
@@ -123,16 +142,13 @@ class Brain:
 
     def refresh(self) -> Freshness:
         """Make sure that the index is in step, or say why it could not be made so."""
-        only = None
-        if self.watched:
-            only = [self.vault.brain]
         stale: list[str] = []
         try:
-            self.sync(only, wait=0.25)
+            self.sync([self.vault.brain] if self.watched else None, wait=0.25)
         except (Busy, VaultLooksEmpty) as error:
             stale.append(str(error))
         stale += [f"{path} {why}" for path, why in self._surely(lambda: query.stale(self.index))]
-        return Freshness(not stale, self.now(), tuple(stale))
+        return Freshness(not stale, self._checked, tuple(stale))
 
     def _surely(self, ask: Callable[[], T]) -> T:
         """Ask; if the index turns out to be damaged, build it again and ask once more."""
@@ -140,7 +156,7 @@ class Brain:
             return ask()
         except IndexDamaged:
             self.index.damaged()
-            syncing.sync(self.vault, self.index, self.config, progress=self.progress)
+            self.sync()
             return ask()
 
     # -- asking ----------------------------------------------------------------------------------
@@ -164,13 +180,15 @@ class Brain:
         `check=False` leaves that out, for a caller that has just done it; the answer is then
         only as fresh as the last check.
         """
+        from brain.recall.search import search
+
         if not question.strip():
             raise BadRequest("There is nothing to search for.", "Give at least one word.")
-        freshness = self.refresh() if check else Freshness(False, "", ("not checked",))
+        freshness = self.refresh() if check else Freshness(False, self._checked, ("not checked",))
         filters = self.filters(scopes, kinds, tags, agent, project, since, until)
         most = self.config.searchLimit if limit is None else limit
         hits = self._surely(
-            lambda: searching.search(self.index, question, filters, most, self.clock(), self.config)
+            lambda: search(self.index, question, filters, most, self.clock(), self.config)
         )
         if self.events.listeners or check:
             shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
@@ -221,32 +239,31 @@ class Brain:
 
     def find(self, name: str) -> Row:
         """The entry a person means by an id (`m-…`, `^m-…`, `[id:…]`, a prefix) or `path:line`."""
-        if match := _ID.fullmatch(name.strip()):
-            name = match.group(1) or match.group(2)
-        found = self._surely(lambda: query.by_ref(self.index, name.strip()))
-        if not found and (place := _PLACE.fullmatch(name)):
-            path, line = place.group(1), int(place.group(2))
-            found = self._surely(lambda: query.by_place(self.index, path, line))[:1]
-        if not found:
-            found = self._surely(lambda: query.by_place(self.index, name, 0))[:1]
-        if not found:
-            raise NotFound(
-                f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."
-            )
-        if len(found) > 1:
-            places = ", ".join(f"{row.path}:{row.line} ({row.ref})" for row in found[:5])
-            raise Ambiguous(
-                f"{name!r} could be any of {len(found)}: {places}.", "Give its path:line."
-            )
-        return found[0]
+        return self._place(name)[0]
 
-    def show(self, name: str) -> tuple[Row, dict[str, Any]]:
-        """An entry, and its wire shape with its links. Counts as reading it."""
+    def _place(self, name: str) -> tuple[Row, int]:
+        """The entry a person means, and the line of its file that they mean."""
+        name = name.strip().removeprefix(f"{self.vault.root}/")
+        if match := re.fullmatch(ID, name):
+            name = match[1] or match[2]
+        if found := self._surely(lambda: query.by_ref(self.index, name)):
+            return _the_one(name, found), found[0].line
+        path, line = name, 0
+        if place := re.fullmatch(PLACE, name):
+            path, line = place[1], int(place[2])
+        if found := self._surely(lambda: query.by_place(self.index, path, line)):
+            return found[0], line or found[0].line
+        raise NotFound(
+            f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."
+        )
+
+    def show(self, name: str) -> dict[str, Any]:
+        """An entry with its links, in its wire shape. Counts as reading it."""
         row = self.find(name)
         links = self._surely(lambda: query.links_of(self.index, row.id))
         payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
         self.events.publish(self.now(), "memory:read", payload)
-        return row, wire.entry(row) | {"links": [wire.link(link) for link in links]}
+        return wire.entry(row) | {"links": [wire.link(link) for link in links]}
 
     def entries(self, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
         """Entries that pass the filters, newest first."""
@@ -264,30 +281,71 @@ class Brain:
             found.append((path, Problem(0, "large-memory", message)))
         return sorted(found)
 
-    def url(self, row: Row, line: int = 0) -> str:
-        """The address that opens an entry in Obsidian, at the heading above `line` if it has no
-        id."""
-        heading = heading_above(row, line or row.line)
-        return wire.obsidian_url(self.vault.root.name, row, heading)
+    def healthy(self) -> bool:
+        """Is the index sound? If not, it has been built again."""
+        if self.index.healthy():
+            return True
+        self.sync(rebuild=True)
+        return False
+
+    def place(self, name: str) -> dict[str, Any]:
+        """Where an entry can be opened: its address in Obsidian, its file and line for an
+        editor."""
+        row, line = self._place(name)
+        url = wire.obsidian_url(self.vault.root.name, row, heading_above(row, line))
+        file = str(self.vault.root / row.path)
+        return {"id": row.ref, "url": url, "path": row.path, "line": line, "file": file}
+
+    def status(self) -> dict[str, Any]:
+        """What is indexed, and how fresh it is."""
+        freshness = self.refresh()
+        return {
+            "vault": str(self.vault.root),
+            "brain": self.vault.brain,
+            "index": str(self.index.path),
+            "engine": self.index.fts,
+            "scopes": self._surely(lambda: query.counts(self.index)),
+            "agents": self._surely(lambda: query.agents(self.index)),
+            "problems": len(self.problems()),
+            **wire.freshness(freshness),
+        }
 
 
 def heading_above(row: Row, line: int) -> str:
-    """The nearest heading above a line of a chunk."""
-    for text in reversed(row.text.split("\n")[: line - row.line + 1]):
-        words = text.lstrip("#")
-        if words != text and len(text) - len(words) <= 6 and words[:1] == " ":
-            return words.strip()
-    return row.heading.rpartition(" > ")[2] if row.scope in ("memory", "archive") else ""
+    """The nearest heading above a line of a note or a memory; '' if there is none."""
+    if row.scope in ("memory", "archive"):
+        return row.heading.rpartition(" > ")[2]
+    if row.scope != "sources":
+        return ""
+    from brain.formats import frontmatter, mask, note_md
+
+    _, body_at = frontmatter.split(row.text) if row.line == 1 else ("", 0)
+    shown = "\n".join(row.text.split("\n")[: line - row.line + 1])[body_at:]
+    if above := note_md.headings(mask.mask(shown)):
+        return above[-1].words
+    return row.heading.rpartition(" > ")[2] if row.line > 1 else ""
+
+
+def _the_one(name: str, found: list[Row]) -> Row:
+    if len(found) > 1:
+        places = ", ".join(f"{row.path}:{row.line} ({row.ref})" for row in found[:5])
+        raise Ambiguous(f"{name!r} could be any of {len(found)}: {places}.", "Give its path:line.")
+    return found[0]
 
 
 def _date(text: str) -> str:
+    """A day or a moment as the index writes it: `2026-02-01`, `2026-02-01T09:30:00`, in UTC."""
     if not text:
         return ""
     try:
-        datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise BadRequest(f"{text!r} is no date.", "Write it as 2026-02-01.") from None
-    return text
+    if len(text) <= 10:
+        return moment.date().isoformat()
+    if moment.tzinfo:
+        moment = moment.astimezone(UTC)
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds")
 
 
 def open(path: str | Path, *, state: Path | None = None, clock: Clock | None = None) -> Brain:

@@ -7,66 +7,80 @@ because a setting such as `exclude` must not be dropped in silence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from brain.errors import BadConfig
 from brain.model import Problem
 
 
-def _setting(default: Any, doc: str, choices: tuple[str, ...] = ()) -> Any:
-    metadata = {"doc": doc, "choices": choices}
-    if isinstance(default, tuple):
-        return field(default_factory=lambda: default, metadata=metadata)
-    return field(default=default, metadata=metadata)
+class Config(NamedTuple):
+    """The settings of one vault, with their defaults."""
+
+    include: tuple[str, ...] = ("**/*.md",)
+    exclude: tuple[str, ...] = ()
+    useGitignore: bool = True
+    maxFileSize: int = 10_000_000
+    maxMemorySize: int = 50_000
+    dbPath: str = "auto"
+    searchProvider: str = "fts5"
+    ftsEngine: str = "auto"
+    searchLimit: int = 10
+    candidateLimit: int = 500
+    headingWeight: float = 1.0
+    bodyWeight: float = 2.0
+    tagWeight: float = 1.5
+    pathWeight: float = 1.2
+    scoreFactor: float = 0.2
+    recencyDecay: float = 0.01
+    watchStep: int = 20
+    watchDebounce: int = 100
+    rescanSeconds: int = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
-    """The settings of one vault."""
+class Setting(NamedTuple):
+    """What a setting means, and what it may be where it is one of a few words."""
 
-    include: tuple[str, ...] = _setting(
-        ("**/*.md",), "Which files of the vault are indexed as sources, as globs."
-    )
-    exclude: tuple[str, ...] = _setting(
-        (), "Which of those are not, as globs: `Private/**`, `*.excalidraw.md`."
-    )
-    useGitignore: bool = _setting(
-        True,
-        "Leave out what .gitignore and .secretsignore name. Brain's own files are always read.",
-    )
-    maxFileSize: int = _setting(
-        10_000_000, "Bytes. A larger file is not read, and `brain doctor` says so."
-    )
-    maxMemorySize: int = _setting(
-        50_000, "Characters of a MEMORY.md above which `brain doctor` suggests to archive."
-    )
-    dbPath: str = _setting(
-        "auto",
+    doc: str
+    choices: tuple[str, ...] = ()
+
+
+SETTINGS = {
+    "include": Setting("Which files of the vault are indexed as sources, as globs."),
+    "exclude": Setting("Which of those are not, as globs: `Private/**`, `*.excalidraw.md`."),
+    "useGitignore": Setting(
+        "Leave out what .gitignore and .secretsignore name. Brain's own files are always read."
+    ),
+    "maxFileSize": Setting("Bytes. A larger file is not read, and `brain doctor` says so."),
+    "maxMemorySize": Setting(
+        "Characters of a MEMORY.md above which `brain doctor` suggests to archive."
+    ),
+    "dbPath": Setting(
         "Where brain.db lies: a path, or `auto`: in the brain folder on a local disk, else in this"
-        " machine's state folder.",
-    )
-    searchProvider: str = _setting("fts5", "How search works.", ("fts5",))
-    ftsEngine: str = _setting(
-        "auto", "The full-text engine of SQLite; `auto` takes the best there is.",
-        ("auto", "fts5", "fts4"),
-    )  # fmt: skip
-    searchLimit: int = _setting(10, "How many results a search shows unless told otherwise.")
-    candidateLimit: int = _setting(500, "How many matches are ranked for one search.")
-    headingWeight: float = _setting(1.0, "Weight of words in headings and titles.")
-    bodyWeight: float = _setting(2.0, "Weight of words in the text.")
-    tagWeight: float = _setting(1.5, "Weight of words in tags.")
-    pathWeight: float = _setting(1.2, "Weight of words in the file's path.")
-    scoreFactor: float = _setting(0.2, "A memory's rank is multiplied by e^(scoreFactor x score).")
-    recencyDecay: float = _setting(0.01, "A memory's rank is divided by 1 + recencyDecay x days.")
-    watchStep: int = _setting(20, "Milliseconds between looks while changes keep coming in.")
-    watchDebounce: int = _setting(100, "Milliseconds for which changes are gathered before a sync.")
-    rescanSeconds: int = _setting(
-        60, "Seconds between full scans, which catch what a watcher missed."
-    )
-
-
-SETTINGS = {f.name: f for f in fields(Config)}
+        " machine's state folder."
+    ),
+    "searchProvider": Setting("How search works.", ("fts5",)),
+    "ftsEngine": Setting(
+        "The full-text engine of SQLite; `auto` takes the best there is.", ("auto", "fts5", "fts4")
+    ),
+    "searchLimit": Setting("How many results a search shows unless told otherwise."),
+    "candidateLimit": Setting("How many matches are ranked for one search."),
+    "headingWeight": Setting("Weight of words in headings and titles."),
+    "bodyWeight": Setting("Weight of words in the text."),
+    "tagWeight": Setting("Weight of words in tags."),
+    "pathWeight": Setting("Weight of words in the file's path."),
+    "scoreFactor": Setting("A memory's rank is multiplied by e^(scoreFactor x score)."),
+    "recencyDecay": Setting("A memory's rank is divided by 1 + recencyDecay x days."),
+    "watchStep": Setting("Milliseconds between looks while changes keep coming in."),
+    "watchDebounce": Setting("Milliseconds for which changes are gathered before a sync."),
+    "rescanSeconds": Setting("Seconds between full scans, which catch what a watcher missed."),
+}
+MAX_CHARS = 64_000
+MUST_BE = {
+    bool: "true or false",
+    int: "a whole number above 0",
+    float: "a number",
+    tuple: "a list of globs",
+}
 
 
 def default(name: str) -> Any:
@@ -83,103 +97,123 @@ def parse(text: str) -> tuple[Config, list[Problem]]:
         return _DEFAULTS, []
     values: dict[str, Any] = {}
     problems: list[Problem] = []
-    for key, value, line in _pairs(text):
-        if key in SETTINGS:
-            values[key] = _fit(key, value, line)
-        else:
-            problems.append(Problem(line, "unknown-setting", _unknown(key)))
+    for key, node, line in _pairs(text):
+        if key not in SETTINGS:
+            problems.append(
+                Problem(line, "unknown-setting", f"unknown setting {key!r}. {nearest(key)}")
+            )
+        elif key in values:
+            problems.append(Problem(line, "duplicate-setting", f"sets {key} a second time"))
+        if key in SETTINGS and not _is_null(node):
+            values[key] = _fit(key, node, line)
     return Config(**values), problems
 
 
 def _pairs(text: str) -> list[tuple[str, Any, int]]:
-    """(key, value, line) of each setting."""
+    """(key, node, line) of each setting."""
     import yaml
 
-    from brain.formats.frontmatter import refusal
-
-    if why := refusal(text):
-        raise BadConfig(f"brain.yaml: {why}.", "Simplify it; see `brain config`.")
+    if len(text) > MAX_CHARS:
+        raise BadConfig(f"brain.yaml is over {MAX_CHARS:,} characters.", "Shorten it.")
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except RecursionError:
+        raise BadConfig("brain.yaml is nested too deeply.", "See `brain config`.") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" line {mark.line + 1}" if mark else ""
         what = getattr(error, "problem", None) or "it cannot be read"
         raise BadConfig(
-            f"brain.yaml{where} is not YAML: {what}.", "Mend or delete that line."
+            f"brain.yaml{where} is not YAML: {what}.", "Mend or delete it; globs need quotes."
         ) from None
+    if root is None or _is_null(root):
+        return []
     if not isinstance(root, yaml.MappingNode):
-        raise BadConfig("brain.yaml must hold `key: value` lines.", "See `brain config` for them.")
+        raise BadConfig(
+            "brain.yaml line 1 must be a `key: value` line.", "See `brain config` for the keys."
+        )
     pairs = []
-    for key, value in root.value:
-        if key.value == "memory" and isinstance(value, yaml.MappingNode):
-            pairs += [(k.value, _plain(v), k.start_mark.line + 1) for k, v in value.value]
-        else:
-            pairs.append((key.value, _plain(value), key.start_mark.line + 1))
+    for key, node in root.value:
+        nested = key.value == "memory" and isinstance(node, yaml.MappingNode)
+        for k, n in node.value if nested else [(key, node)]:
+            pairs.append((str(k.value), n, k.start_mark.line + 1))
     return pairs
 
 
-def _plain(node: Any) -> Any:
-    """A node as a string or a list of strings: what it means is for the setting to say."""
-    import yaml
-
-    if isinstance(node, yaml.SequenceNode):
-        return [item.value for item in node.value if isinstance(item, yaml.ScalarNode)]
-    return node.value if isinstance(node, yaml.ScalarNode) else None
+def _is_null(node: Any) -> bool:
+    """Is this `key:` without a value? Then the default holds."""
+    return bool(node.tag == "tag:yaml.org,2002:null")
 
 
-def _fit(key: str, value: Any, line: int) -> Any:
-    """The text of a value as the type its setting has."""
+def _fit(key: str, node: Any, line: int) -> Any:
+    """A value as the type its setting has: what a word means is for the setting to say."""
     wanted = default(key)
     try:
-        fitted = _convert(value, wanted)
-    except (ValueError, TypeError, KeyError):
-        kind = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list"}
+        fitted = _convert(node, wanted)
+    except (ValueError, KeyError):
+        must = MUST_BE.get(type(wanted), "a word")
         raise BadConfig(
-            f"brain.yaml line {line}: {key} must be {kind.get(type(wanted), 'a word')},"
-            f" not {value!r}.",
+            f"brain.yaml line {line}: {key} must be {must}{_not(node)}.",
             "Mend the line or delete it to use the default.",
         ) from None
-    choices = SETTINGS[key].metadata["choices"]
+    choices = SETTINGS[key].choices
     if choices and fitted not in choices:
         raise BadConfig(
-            f"brain.yaml line {line}: {key} must be one of {', '.join(choices)}, not {value!r}."
+            f"brain.yaml line {line}: {key} must be one of {', '.join(choices)}{_not(node)}.",
+            "Mend the line or delete it to use the default.",
         )
     return fitted
 
 
-def _convert(value: Any, wanted: Any) -> Any:
+def _not(node: Any) -> str:
+    return f", not {node.value!r}" if isinstance(node.value, str) else ""
+
+
+def _convert(node: Any, wanted: Any) -> Any:
+    """Raises ValueError or KeyError for a node that cannot be such a value."""
     if isinstance(wanted, tuple):
-        if isinstance(value, str):
-            return (value,) if value else ()
-        return tuple(value)
-    if not isinstance(value, str):
-        raise TypeError
+        return tuple(
+            _word(item) for item in ([node] if isinstance(node.value, str) else node.value)
+        )
+    word = _word(node)
     if isinstance(wanted, bool):
         return {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}[
-            value.casefold()
+            word.casefold()
         ]
-    if isinstance(wanted, (int, float)):
-        number = type(wanted)(value.replace("_", ""))
-        if number < 0:
+    if isinstance(wanted, int):
+        number = int(word)
+        if number < 1:
             raise ValueError
         return number
+    if isinstance(wanted, float):
+        if not 0 <= (weight := float(word)) < float("inf"):
+            raise ValueError
+        return weight
+    return word
+
+
+def _word(node: Any) -> str:
+    """The text of a plain value; a list or a block is none. `(key, value)` is a pair of a block."""
+    value = getattr(node, "value", None)
+    if not isinstance(value, str):
+        raise ValueError
     return value
 
 
-def _unknown(key: str) -> str:
+def nearest(key: str) -> str:
+    """A hint at the setting that was meant."""
     from difflib import get_close_matches
 
     near = get_close_matches(key, SETTINGS, n=1, cutoff=0.5)
-    return f"unknown setting {key!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"Did you mean {near[0]!r}?" if near else "See `brain config` for all of them."
 
 
 def template() -> str:
     """A brain.yaml that names every setting, commented out, with its default."""
     parts = ["# Settings of this vault's brain. What is commented out is the default.\n"]
     for name, spec in SETTINGS.items():
-        choices = spec.metadata["choices"]
-        doc = spec.metadata["doc"] + (f" One of: {', '.join(choices)}." if len(choices) > 1 else "")
+        choices = spec.choices
+        doc = spec.doc + (f" One of: {', '.join(choices)}." if len(choices) > 1 else "")
         parts.append(f"\n# {doc}\n# {name}: {written(default(name))}\n")
     return "".join(parts)
 
@@ -187,10 +221,18 @@ def template() -> str:
 def written(value: Any) -> str:
     """A value as YAML would have it."""
     if isinstance(value, tuple):
-        return "[" + ", ".join(f'"{item}"' for item in value) + "]"
+        return f"[{', '.join(_quoted(item) for item in value)}]"
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, str) and not value.isalnum():
+        return _quoted(value)
     return str(value)
+
+
+def _quoted(text: str) -> str:
+    import json
+
+    return json.dumps(text, ensure_ascii=False)  # which YAML reads, too
 
 
 _DEFAULTS = Config()

@@ -7,20 +7,23 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from brain import config as settings
 from brain import lock
 from brain.api import Brain
-from brain.errors import BrainError, Busy
-from brain.vault import files
+from brain.errors import BadConfig, BrainError, Busy
+from brain.sync import Progress
 from brain.vault.layout import Vault
-from brain.vault.watch import SOON, Hint, follow
+from brain.vault.watch import Hint, follow
+
+
+class Stopped(Exception):
+    """The daemon was told to end while it was reading."""
 
 
 @contextmanager
 def only_one(vault: Vault) -> Iterator[None]:
     """Be the one daemon of this vault on this machine; Busy, naming the other, if there is one."""
     path = vault.state / "daemon.lock"
-    handle = lock.take(path)
+    handle = lock.take(path, wait=0.1)  # `running` may hold it for a moment
     if handle is None:
         pid = path.read_text().strip()
         raise Busy(
@@ -36,6 +39,19 @@ def only_one(vault: Vault) -> Iterator[None]:
         os.close(handle)
 
 
+def running(vault: Vault) -> int | None:
+    """The process that watches this vault, if one does."""
+    path = vault.state / "daemon.lock"
+    if not path.exists():
+        return None
+    handle = lock.take(path)
+    if handle is not None:
+        os.close(handle)
+        return None
+    text = path.read_text().strip()
+    return int(text) if text.isdigit() else None
+
+
 def run(
     brain: Brain,
     stop: threading.Event,
@@ -44,29 +60,53 @@ def run(
 ) -> None:
     """Sync, then sync whatever the watcher hints at, until `stop` is set.
 
-    A scan that found something is followed by another soon, because what happened during a storm
-    may have been missed. What goes wrong is told once to `trouble` and tried again.
+    What goes wrong is told once to `trouble` and tried again. Told to stop while it reads a large
+    vault, it lets go at once; the next sync reads the rest.
     """
-    told = ""
-    for hint in hints if hints is not None else follow(brain.vault, brain.config, stop):
-        while not stop.is_set():
-            try:
-                if hint is None:
-                    _reload(brain)
-                stats = brain.sync(hint)
-                told = ""
-            except BrainError as error:
-                if str(error) != told:
-                    trouble(told := str(error))
-                break
-            brain.flush_events()
-            if hint is not None or stats.quiet or stats.cold:
-                break
-            stop.wait(SOON)
+    missed = threading.Event()
+    told: set[str] = set()
+    before, brain.progress = brain.progress, _until(stop, brain.progress)
+    try:
+        for hint in (
+            follow(brain.vault, lambda: brain.config, stop, missed) if hints is None else hints
+        ):
+            wrong = set(_look(brain, hint, missed))
+            for sentence in sorted(wrong - told):
+                trouble(sentence)
+            told = wrong if hint is None else told | wrong
+            if stop.is_set():
+                return
+    except Stopped:
+        return
+    finally:
+        brain.progress = before
+
+
+def _look(brain: Brain, hint: Hint, missed: threading.Event) -> Iterator[str]:
+    """Follow one hint; yields what went wrong."""
+    if hint is None:
+        try:
+            brain.reload()
+        except BadConfig as error:
+            yield str(error)  # the settings stay as they were
+    try:
+        stats = brain.sync(hint)
+    except BrokenPipeError:
+        raise  # nobody listens any more
+    except (BrainError, OSError) as error:
+        missed.set()
+        yield str(error)
+        return
+    brain.flush_events()
+    if hint is None and not stats.quiet and not stats.cold:
+        missed.set()  # what happened during a storm may have been missed
+
+
+def _until(stop: threading.Event, progress: Progress | None) -> Progress:
+    def step(done: int, total: int) -> None:
         if stop.is_set():
-            return
+            raise Stopped
+        if progress:
+            progress(done, total)
 
-
-def _reload(brain: Brain) -> None:
-    """Take over a changed brain.yaml."""
-    brain.config, brain.warnings = settings.parse(files.settings(brain.vault))
+    return step

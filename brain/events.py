@@ -4,7 +4,6 @@ index."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from brain.model import Event
@@ -12,12 +11,12 @@ from brain.model import Event
 Listener = Callable[[Event], None]
 
 
-@dataclass(slots=True)
 class Events:
     """Publishes to its listeners at once, and keeps what is not yet in the ring."""
 
-    listeners: list[Listener] = field(default_factory=list)
-    waiting: list[Event] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.listeners: list[Listener] = []
+        self.waiting: list[Event] = []
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with each event from now on; returns what ends that."""

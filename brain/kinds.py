@@ -3,6 +3,8 @@ called."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 DEFAULT_KIND = "fact"
@@ -41,18 +43,23 @@ _BY_HEADING = {heading: name for name, kind in KINDS.items() for heading in kind
 _BY_HEADING |= {name.replace("_", " "): name for name in KINDS}
 
 
+_EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+
+
 def of_headings(path: tuple[str, ...]) -> str:
-    """The kind that the innermost telling heading names; '' if none does."""
+    """The kind that the innermost telling heading names; '' if none does.
+
+    Emoji, numbers, emphasis, punctuation and tags around the words do not matter.
+    """
     for heading in reversed(path):
-        words = (
-            heading.casefold().strip(" \t:.!*_#").replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-        )
+        words = _EDGES.sub("", heading.partition(" #")[0]).casefold()
+        words = words.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
         if words in _BY_HEADING:
             return _BY_HEADING[words]
     return ""
 
 
-def of_tags(tags: tuple[str, ...]) -> str:
+def of_tags(tags: Iterable[str]) -> str:
     """The kind that a tag names outright; '' if none does."""
     for tag in tags:
         name = tag.casefold().replace("-", "_")
@@ -61,7 +68,7 @@ def of_tags(tags: tuple[str, ...]) -> str:
     return ""
 
 
-def status_of(tags: tuple[str, ...]) -> str:
+def status_of(tags: Iterable[str]) -> str:
     """pinned, candidate, or confirmed when no tag says otherwise."""
     found = {tag.casefold() for tag in tags}
     return "pinned" if "pinned" in found else "candidate" if "candidate" in found else "confirmed"

@@ -8,20 +8,28 @@ import sys
 import time
 from pathlib import Path
 
+from brain.errors import BrainError
+
 if sys.platform != "win32":
     import fcntl
 
 
 def take(path: Path, wait: float = 0.0) -> int | None:
     """A handle that holds the lock until it is closed; None if it was not free within `wait` s."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    except OSError as error:
+        raise BrainError(
+            f"The state folder {path.parent} cannot be written to ({error.strerror}).",
+            "Make it writable, or name another one with BRAIN_STATE.",
+        ) from error
     deadline = time.monotonic() + wait
     while not _free(handle):
         if time.monotonic() >= deadline:
             os.close(handle)
             return None
-        time.sleep(0.01)
+        time.sleep(0.002)
     return handle
 
 

@@ -1,12 +1,11 @@
 """The words of the domain, as immutable values without behaviour.
 
-`Chunk`, `Link` and `Problem` are made by the hundred thousand while a vault is read, so they are
-named tuples; what is made once per command is a frozen dataclass.
+`Chunk`, `Link` and `Problem` are made by the hundred thousand while a vault is read, which
+is one reason for named tuples; the other is that importing `dataclasses` takes as long as a search.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 SCOPES = ("memory", "items", "tasks", "sources", "sessions", "archive")
@@ -55,8 +54,7 @@ class Chunk(NamedTuple):
     extra: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """What a file says, read without changing it.
 
     `broken` means that the file did not parse: what was known of it before stays searchable.
@@ -66,13 +64,12 @@ class Document:
     problems: tuple[Problem, ...] = ()
     title: str = ""
     aliases: tuple[str, ...] = ()
-    properties: dict[str, Any] = field(default_factory=dict)
+    properties: dict[str, Any] = {}  # noqa: RUF012 - never changed
     created: str | None = None
     broken: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Something that happened to a memory: `memory:write`, `memory:search`, …, and when (UTC)."""
 
     at: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -51,6 +50,7 @@ def init(root: Path) -> list[str]:
     if not root.is_dir():
         raise VaultNotFound(f"There is no folder {root}.", "Create it, or check the path.")
     brain = layout.brain_folder(root) or layout.BRAIN
+    _refuse_nesting(root)
     folder = root / brain
     if folder.exists() and not folder.is_dir():
         raise BadRequest(
@@ -69,9 +69,19 @@ def init(root: Path) -> list[str]:
     return [f"{brain}/{name}" for name, text in wanted.items() if files.create(folder / name, text)]
 
 
+def _refuse_nesting(root: Path) -> None:
+    """A folder inside a vault is no vault, unless Obsidian says so."""
+    here = root.resolve()
+    if (here / ".obsidian").is_dir() or layout.brain_folder(here):
+        return
+    for above in here.parents:
+        if (above / ".obsidian").is_dir() or (above / layout.BRAIN).is_dir():
+            raise BadRequest(f"{here} lies in the vault {above}.", f"Run `brain init {above}`.")
+
+
 def demo(root: Path) -> list[str]:
     """Copy the demo vault into a folder that is empty or not there, and lay a brain into it."""
-    if root.exists() and any(root.iterdir()):
+    if root.exists() and not (root.is_dir() and not any(root.iterdir())):
         raise BadRequest(f"{root} is not empty.", "Name a new folder for the demo vault.")
     root.mkdir(parents=True, exist_ok=True)
     made: list[str] = []
@@ -102,9 +112,8 @@ def advice(root: Path) -> str:
     if (root / ".obsidian").is_dir():
         lines.append(f"Obsidian: to hide the index, exclude `{brain}/brain.db` in Files and links.")
     if (root / ".git").exists():
-        ignored = f"Git: {brain}/.gitignore keeps brain.db out; nothing else is needed."
-        lines.append(ignored)
-    if os.path.isdir(root / "Templates"):
+        lines.append(f"Git: {brain}/.gitignore keeps brain.db out; nothing else is needed.")
+    if (root / "Templates").is_dir():
         lines.append(
             'Templates: to leave them out of search, set `exclude: ["Templates/**"]` in brain.yaml.'
         )

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from brain.config import Config
 from brain.errors import VaultLooksEmpty
 from brain.formats.text import digest
 from brain.index import put
-from brain.index.db import Index
+from brain.index.db import Index, reading
 from brain.index.put import Entry, Known, Stat
 from brain.model import Document, Problem
 from brain.vault import files
@@ -29,8 +29,7 @@ FEW = 100  # below this many files a sudden loss is believed
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(NamedTuple):
     """How the entries of one brain file changed; each is (id, text)."""
 
     path: str
@@ -40,18 +39,18 @@ class Delta:
     removed: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(slots=True)
 class Stats:
     """What a sync did."""
 
-    files: int = 0
-    added: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    moved: list[tuple[str, str]] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    deltas: list[Delta] = field(default_factory=list)
-    cold: bool = False
-    seconds: float = 0.0
+    def __init__(self, files: int = 0, cold: bool = False) -> None:
+        self.files = files
+        self.cold = cold
+        self.added: list[str] = []
+        self.changed: list[str] = []
+        self.moved: list[tuple[str, str]] = []
+        self.removed: list[str] = []
+        self.deltas: list[Delta] = []
+        self.seconds = 0.0
 
     @property
     def quiet(self) -> bool:
@@ -59,11 +58,12 @@ class Stats:
         return not (self.added or self.changed or self.moved or self.removed)
 
 
-@dataclass(slots=True)
-class Plan:
-    """What a walk says must be done: paths to read, and known files that are not there any more."""
+class Plan(NamedTuple):
+    """What a walk says must be done: paths to read, those of them that need it only because they
+    were last read right after a change, and known files that are not there any more."""
 
     read: list[str]
+    racy: list[str]
     gone: dict[str, Known]
 
 
@@ -79,43 +79,60 @@ def sync(
 ) -> Stats:
     """Bring the index in step with the vault, or with these paths of it and all below them.
 
+    An index that has not seen the whole vault yet is filled from the whole vault.
     Raises Busy if another process is still writing after `wait` seconds, and VaultLooksEmpty,
     having changed nothing, when nearly everything vanished at once and `accept_loss` is not given.
     """
     started = time.monotonic()
-    paths = None if only is None else set(only)
-    found = scan(vault, config, paths)
-    plan = _plan(found, put.known(index.db, paths))
-    stats = Stats(files=len(found.stats))
-    if plan.read or plan.gone or _problems_differ(index, found, paths):
-        with index.exclusive(wait):
-            known = put.known(index.db, paths)  # another process may have been faster
+    cold = not index.whole
+    found = scan(vault, config, None if cold or only is None else set(only))
+    paths = found.paths
+    stats = Stats(files=len(found.stats), cold=cold)
+    if _nothing_new(index, found, cold):
+        stats.seconds = time.monotonic() - started
+        return stats
+    with reading():
+        known = put.known(index.db, paths)
+        plan = _plan(found, known)
+        due = plan.read or plan.gone or cold or _problems_differ(index, found)
+    due = due or any(_edited(vault, config, path, known[path]) for path in plan.racy)
+    if due:
+        with index.exclusive(wait), reading():
+            job = _Job(vault, index, config, found, stats)  # another process may have been faster
+            job.progress = progress
             if not accept_loss:
-                _refuse_loss(vault, found, known, whole=paths is None)
-            stats.cold = not known and paths is None
-            _carry_out(
-                _Job(vault, index, config, found, progress), _plan(found, known), known, stats
-            )
-            if _problems_differ(index, found, paths):
-                with index.transaction() as db:
-                    put.replace_problems(db, CODES, paths, found.problems)
+                _refuse_loss(vault, found, job.known)
+            _carry_out(job)
     stats.seconds = time.monotonic() - started
     return stats
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """What every step of one sync needs."""
+def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
+    """The usual case, told quickly; when in doubt, False."""
+    if cold or found.paths is not None:
+        return False
+    with reading():
+        return put.unchanged(index.db, found.stats) and not _problems_differ(index, found)
 
-    vault: Vault
-    index: Index
-    config: Config
-    found: Scan
-    progress: Progress | None
+
+class _Job:
+    """One sync at work."""
+
+    def __init__(
+        self, vault: Vault, index: Index, config: Config, found: Scan, stats: Stats
+    ) -> None:
+        self.vault, self.index, self.config = vault, index, config
+        self.found, self.stats = found, stats
+        self.progress: Progress | None = None
+        self.known = put.known(index.db, found.paths)
+        self.plan = _plan(found, self.known)
+        self.homeless: dict[bytes, list[str]] = {}  # known files that are gone
+        self.same: list[tuple[str, Known, Stat, int]] = []  # read for nothing
 
 
 def _plan(found: Scan, known: dict[str, Known]) -> Plan:
-    read = []
+    read: list[str] = []
+    racy: list[str] = []
     for path, st in found.stats.items():
         was = known.get(path)
         if was is None:
@@ -127,16 +144,29 @@ def _plan(found: Scan, known: dict[str, Known]) -> Plan:
             or st.st_size != old.size
             or st.st_ctime_ns != old.ctime_ns
             or st.st_ino != old.inode
-            or old.racy
         ):
             read.append(path)
+        elif old.racy:
+            racy.append(path)
     gone = {path: was for path, was in known.items() if path not in found.stats}
-    return Plan(read, gone)
+    if found.unseen:
+        gone = {path: was for path, was in gone.items() if not found.may_hold(path)}
+    return Plan(read, racy, gone)
 
 
-def _refuse_loss(vault: Vault, found: Scan, known: dict[str, Known], whole: bool) -> None:
+def _edited(vault: Vault, config: Config, path: str, was: Known) -> bool:
+    """Does a file hold something else than before, though its stat values are the same?"""
+    try:
+        data, _ = files.read(f"{vault.root}/{path}", config.maxFileSize)
+    except OSError:
+        return True
+    return digest(data) != was.digest
+
+
+def _refuse_loss(vault: Vault, found: Scan, known: dict[str, Known]) -> None:
     """A vault that is unmounted or half-synced must not empty the index."""
     here, before = len(found.stats), len(known)
+    whole = found.paths is None
     lost = whole and before and (not here or (before >= FEW and here * 10 < before))
     if lost or not vault.folder.is_dir():
         raise VaultLooksEmpty(
@@ -145,74 +175,87 @@ def _refuse_loss(vault: Vault, found: Scan, known: dict[str, Known], whole: bool
         )
 
 
-def _carry_out(job: _Job, plan: Plan, known: dict[str, Known], stats: Stats) -> None:
-    homeless: dict[bytes, list[str]] = {}
-    for path, was in plan.gone.items():
-        homeless.setdefault(was.digest, []).append(path)
-    touched: list[tuple[int, Stat]] = []
-    batches = _batches(_read(job, plan, known, homeless, stats, touched))
+def _carry_out(job: _Job) -> None:
+    """Read and store what the plan names, batch by batch, then forget what is gone."""
+    stats = job.stats
+    for path, was in job.plan.gone.items():
+        job.homeless.setdefault(was.digest, []).append(path)
+    batches = _batches(_read(job))
     for _, group in groupby(enumerate(batches), lambda pair: pair[0] // BATCHES_A_COMMIT):
         with job.index.transaction():
             for _, batch in group:
                 if not stats.cold:
                     stats.deltas += [d for entry in batch if (d := _delta(job.index, entry))]
                 put.store(job.index, batch)
-    left = [(was.id, path) for path, was in plan.gone.items() if path not in _moved_from(stats)]
-    if left or touched:
-        with job.index.transaction() as db:
-            put.touch(db, touched)
-            stats.deltas += [d for id, path in left if (d := _loss(job.index, id, path))]
-            put.forget(job.index, left)
+    moved = {old for old, _ in stats.moved}
+    left = [(was.id, path) for path, was in job.plan.gone.items() if path not in moved]
     stats.removed = [path for _, path in left]
+    restat = any(was.stat[:4] != stat[:4] for _, was, stat, _ in job.same)
+    if not stats.quiet or stats.cold or restat or _problems_differ(job.index, job.found):
+        with job.index.transaction():
+            _settle(job, left)
 
 
-def _moved_from(stats: Stats) -> set[str]:
-    return {old for old, _ in stats.moved}
+def _settle(job: _Job, left: list[tuple[int, str]]) -> None:
+    """What is written besides the entries. A file that was read for nothing because it had been
+    changed the moment before is noted as read again, now that something is written anyway."""
+    db = job.index.db
+    job.stats.deltas += [d for id, path in left if (d := _loss(job.index, id, path))]
+    put.forget(job.index, left)
+    put.set_problems(db, [(old, ()) for old, _ in job.stats.moved])
+    put.touch(db, [(was.id, stat) for _, was, stat, _ in job.same])
+    for path, was, stat, links in job.same:
+        if was.stat.ctime_ns != stat.ctime_ns:  # as a new hard link makes it
+            put.replace_problems(db, ["hard-link"], [path], _hard_link(path, links))
+    put.replace_problems(db, CODES, job.found.paths, sorted(set(job.found.problems)))
+    if job.found.paths is None:
+        put.finish(db)
 
 
-def _read(
-    job: _Job,
-    plan: Plan,
-    known: dict[str, Known],
-    homeless: dict[bytes, list[str]],
-    stats: Stats,
-    touched: list[tuple[int, Stat]],
-) -> Iterator[Entry]:
-    """Read, digest and parse what the plan names. What turns out unchanged goes to `touched`."""
-    root, limit = str(job.vault.root), job.config.maxFileSize
-    for number, path in enumerate(plan.read, 1):
+def _read(job: _Job) -> Iterator[Entry]:
+    """Read, digest and parse what the plan names. What turns out unchanged goes to `job.same`."""
+    root, limit, paths = job.vault.root, job.config.maxFileSize, job.plan.read + job.plan.racy
+    for number, path in enumerate(paths, 1):
         if job.progress:
-            job.progress(number, len(plan.read))
-        role, was = job.found.role(path), known.get(path)
+            job.progress(number, len(paths))
         seen = time.time_ns()
         try:
-            data, st = files.read(root, path, limit)
+            data, st = files.read(f"{root}/{path}", limit)
+        except FileNotFoundError:
+            continue  # gone meanwhile: what was known of it stays until the next walk
         except OSError as error:
-            if not isinstance(error, FileNotFoundError):
-                job.found.refuse(path, "unreadable", f"cannot be read: {error.strerror or error}")
-            continue  # gone or locked meanwhile: what was known of it stays until the next walk
-        stat = Stat.of(st, seen)
-        mark = digest(data)
-        id = was.id if was else None
-        if was and was.digest == mark:
-            if was.stat._replace(seen_ns=0) != stat._replace(seen_ns=0):
-                touched.append((was.id, stat))
+            job.found.missed(path, "read", error)
             continue
-        if was:
-            stats.changed.append(path)
-        elif homeless.get(mark):
-            old = homeless[mark].pop()
-            id = plan.gone[old].id
-            stats.moved.append((old, path))
-        else:
-            stats.added.append(path)
+        stat, mark, was = Stat.of(st, seen), digest(data), job.known.get(path)
+        if was and was.digest == mark:
+            job.same.append((path, was, stat, st.st_nlink))
+            continue
+        role = job.found.role(path)
         document = parse(role, path, data)
         if st.st_nlink > 1:
-            linked = Problem(
-                0, "hard-link", f"has {st.st_nlink} hard links; Brain will not write to it"
-            )
-            document = replace(document, problems=(*document.problems, linked))
+            linked = [problem for _, problem in _hard_link(path, st.st_nlink)]
+            document = document._replace(problems=(*document.problems, *linked))
+        id = _identity(job, path, mark)
         yield Entry(id, path, stat, mark, role.scope, role.agent, role.project, document)
+
+
+def _identity(job: _Job, path: str, mark: bytes) -> int | None:
+    """The row of a changed or moved file, None for a new one; counts it as what it is."""
+    if was := job.known.get(path):
+        job.stats.changed.append(path)
+        return was.id
+    if job.homeless.get(mark):
+        old = job.homeless[mark].pop()
+        job.stats.moved.append((old, path))
+        return job.plan.gone[old].id
+    job.stats.added.append(path)
+    return None
+
+
+def _hard_link(path: str, links: int) -> list[tuple[str, Problem]]:
+    if links < 2:
+        return []
+    return [(path, Problem(0, "hard-link", f"has {links} hard links; Brain will not write to it"))]
 
 
 def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
@@ -300,5 +343,5 @@ def _compare(path: str, scope: str, before: dict[str, str], after: dict[str, str
     )
 
 
-def _problems_differ(index: Index, found: Scan, paths: set[str] | None) -> bool:
-    return put.problems_of(index.db, CODES, paths) != sorted(found.problems)
+def _problems_differ(index: Index, found: Scan) -> bool:
+    return put.problems_of(index.db, CODES, found.paths) != sorted(set(found.problems))

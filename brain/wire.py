@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-from urllib.parse import quote
+import re
+from typing import TYPE_CHECKING, Any
 
-from brain.index.query import Row
-from brain.model import Event, Link, Problem
-from brain.recall.search import Hit
-from brain.sync import Delta, Stats
+if TYPE_CHECKING:
+    from brain.api import Answer, Freshness
+    from brain.index.query import Row
+    from brain.model import Event, Link, Problem
+    from brain.recall.search import Hit
+    from brain.sync import Delta, Stats
 
 
 def entry(row: Row) -> dict[str, Any]:
@@ -44,6 +46,17 @@ def hit(found: Hit, explain: bool = False) -> dict[str, Any]:
         out["factors"] = found.factors._asdict()
         out["matched"] = "beginnings of words" if found.prefix else "whole words"
     return out
+
+
+def answer(question: str, value: Answer, explain: bool = False) -> dict[str, Any]:
+    """What a search says."""
+    results = [hit(found, explain) for found in value.results]
+    return {"query": question, "results": results, **freshness(value.freshness)}
+
+
+def freshness(value: Freshness) -> dict[str, Any]:
+    """How far an answer can be trusted; part of every answer."""
+    return {"fresh": value.fresh, "as_of": value.as_of or None, "stale": list(value.stale)}
 
 
 def link(value: Link) -> dict[str, Any]:
@@ -89,10 +102,12 @@ def stats(value: Stats) -> dict[str, Any]:
 def obsidian_url(vault_name: str, row: Row, heading: str = "") -> str:
     """The address that opens a chunk in Obsidian: its block if it has an id there, else its
     heading."""
+    from urllib.parse import quote
+
     path = row.path.removesuffix(".md")
     extra = json.loads(row.extra) if row.extra else {}
     if extra.get("anchored"):
         path += f"#^{row.ref}"
-    elif heading:
-        path += f"#{heading}"
+    elif heading:  # what would end a link is left out, as Obsidian does
+        path += "#" + " ".join(re.sub(r"[#^|\[\]\\]|%%", " ", heading).split())
     return f"obsidian://open?vault={quote(vault_name, safe='')}&file={quote(path, safe='')}"

@@ -1,21 +1,16 @@
-"""The `brain` command: options that every command has, output, progress, and the one error
-handler."""
+"""The `brain` command for click: its subcommands, and the options that every one of them has."""
 
 from __future__ import annotations
 
-import gc
-import json
 import os
-import sys
-import time
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from brain.errors import BrainError
+from brain.cli.output import guarded
+from brain.errors import BadRequest, BrainError
 
 # Which module holds which command: only the one that is run is imported.
 COMMANDS = {
@@ -51,16 +46,21 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             from difflib import get_close_matches
 
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean `brain {near[0]}`?" if near else " See `brain --help`."
-            raise click.UsageError(f"There is no command {args[0]!r}.{hint}")
+            near = get_close_matches(name, COMMANDS, n=1)
+            remedy = f"Did you mean `brain {near[0]}`?" if near else "See `brain --help`."
+            raise BadRequest(f"There is no command {name!r}.", remedy)
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(
     "--vault",
     "-V",
@@ -79,6 +79,8 @@ def cli(ctx: click.Context, vault: str | None, as_json: bool) -> None:
     brain watch                    keep the index in step while you write
     """
     ctx.obj = {"vault": vault, "json": as_json}
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def common(command: F) -> F:
@@ -90,85 +92,29 @@ def common(command: F) -> F:
 def choices(vault: str | None, as_json: bool) -> tuple[str | None, bool]:
     """The options as given to the command, else to `brain` itself."""
     given = click.get_current_context().obj or {}
-    return vault or given.get("vault") or os.environ.get("BRAIN_VAULT"), as_json or given.get(
-        "json", False
-    )
+    vault = vault or given.get("vault") or os.environ.get("BRAIN_VAULT")
+    return vault, as_json or given.get("json", False)
 
 
-def opened(vault: str | None) -> Any:
-    """The vault as an open Brain, with a progress line on a terminal."""
-    from brain.api import Brain
-    from brain.vault import layout
+def run(args: list[str]) -> int:
+    """The exit code of a command."""
 
-    found = layout.find(Path(vault or "."), layout.state_home(os.environ))
-    brain = Brain(found, progress=Progress() if sys.stderr.isatty() else None)
-    return brain
+    def act() -> object:
+        try:
+            return cli.main(args, prog_name="brain", standalone_mode=False)
+        except click.exceptions.Abort:
+            return 130
+        except click.ClickException as error:
+            raise _worded(error) from None
+        except SystemExit as end:  # how click ends when nobody reads any more, and after completing
+            return 141 if end.code == 1 else 0
 
-
-class Progress:
-    """A line on stderr, once the work takes longer than a second."""
-
-    def __init__(self) -> None:
-        self.started = time.monotonic()
-        self.shown = 0.0
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self.started > 1 and now - self.shown > 0.1:
-            self.shown = now
-            bar = "█" * (20 * done // total)
-            sys.stderr.write(f"\r{bar:<20} {done:,} of {total:,} files")
-        if done == total and self.shown:
-            sys.stderr.write("\r\033[K")
+    return guarded(act, args)
 
 
-def say(text: str = "", **style: Any) -> None:
-    """A line on stdout, coloured only on a terminal and without NO_COLOR."""
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    click.echo(click.style(text, **style) if style and colour else text)
-
-
-def note(text: str) -> None:
-    """A line on stderr: for the person, not for a pipe."""
-    click.echo(text, err=True)
-
-
-def tell(value: Any) -> None:
-    """One JSON document on stdout."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2))
-
-
-def main() -> None:
-    """Run the command; every expected error ends as a sentence and its exit code."""
-    gc.disable()  # one command, then gone: collecting garbage only costs time
-    try:
-        code = cli.main(standalone_mode=False)
-    except click.exceptions.Abort:
-        code = 130
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except BrainError as error:
-        _show_error(error)
-        code = error.exit_code
-    except BrokenPipeError:
-        code = 141
-    _leave(code if isinstance(code, int) else 0)
-
-
-def _show_error(error: BrainError) -> None:
-    if "--json" in sys.argv:
-        tell({"error": type(error).__name__, "message": error.message, "remedy": error.remedy})
-    else:
-        note(f"brain: {error}")
-
-
-def _leave(code: int) -> None:
-    """Everything is closed by now; skipping the interpreter's own farewell saves a tenth of a
-    search."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BrokenPipeError:
-        pass
-    os._exit(code)
+def _worded(error: click.ClickException) -> BrainError:
+    """An error of the command line, in our words."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "brain"
+    message = " ".join(error.format_message().split())
+    return BadRequest(message, f"See `{command} --help`.")

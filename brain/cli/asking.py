@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from brain import wire
-from brain.cli.app import choices, common, note, opened, say, tell
+from brain.cli.app import choices, common
+from brain.cli.output import opened, print_answer, say, tell, warn
 from brain.model import SCOPES
 
 
@@ -71,40 +72,10 @@ def search_command(
     brain search frost --scope sessions --scope sources --since 2026-01-01
     """
     vault, as_json = choices(vault, as_json)
+    question = " ".join(words)
     with opened(vault) as brain:
-        answer = brain.search(" ".join(words), limit=limit, **filters)
-        if brain.index.news:
-            note(brain.index.news)
-        fresh = answer.freshness
-        if as_json:
-            tell(
-                {
-                    "query": " ".join(words),
-                    "results": [wire.hit(hit, explain) for hit in answer.results],
-                    "fresh": fresh.fresh,
-                    "as_of": fresh.as_of,
-                    "stale": list(fresh.stale),
-                }
-            )
-            return
-        for hit in answer.results:
-            _print_hit(hit, explain)
-        if not answer.results:
-            say("Nothing found.")
-        for why in fresh.stale:
-            note(f"Not fresh: {why}")
-
-
-def _print_hit(hit: Any, explain: bool) -> None:
-    row = hit.row
-    about = [row.scope, row.kind] if row.kind != "note" else [row.scope]
-    say(f"{row.path}:{hit.line}", bold=True)
-    say(f"  {hit.snippet()}")
-    say(f"  {row.ref} · {' · '.join(about)} · {row.created[:10]} · {hit.score:.2f}", dim=True)
-    if explain:
-        f = hit.factors
-        product = " × ".join(f"{name} {value:.6f}" for name, value in f._asdict().items())
-        say(f"  {f.rank:.6f} = {product}", dim=True)
+        answer = brain.search(question, limit=limit, **filters)
+    print_answer(question, answer, explain, as_json)
 
 
 @click.command("show")
@@ -121,22 +92,23 @@ def show_command(id: str, vault: str | None, as_json: bool) -> None:
     """
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
-        brain.refresh()
-        row, shape = brain.show(id)
-        if as_json:
-            tell(shape)
-            return
-        say(f"{row.path}:{row.line}", bold=True)
-        say(row.text)
-        say()
-        for key in ("id", "scope", "kind", "status", "agent", "project", "heading", "created"):
-            if shape[key]:
-                say(f"{key:<8} {shape[key]}", dim=True)
-        if shape["tags"]:
-            say(f"{'tags':<8} {' '.join('#' + tag for tag in shape['tags'])}", dim=True)
-        for link in shape["links"]:
-            target = link["target"] + (f"#{link['fragment']}" if link["fragment"] else "")
-            say(f"{link['kind']:<8} {target}", dim=True)
+        freshness = brain.refresh()
+        shape = brain.show(id)
+    if as_json:
+        tell(shape | wire.freshness(freshness))
+        return
+    say(f"{shape['path']}:{shape['line']}", "bold")
+    say(shape["text"])
+    say()
+    for key in ("id", "scope", "kind", "status", "agent", "project", "heading", "created"):
+        if shape[key]:
+            say(f"{key:<8} {shape[key]}", "dim")
+    if shape["tags"]:
+        say(f"{'tags':<8} {' '.join('#' + tag for tag in shape['tags'])}", "dim")
+    for link in shape["links"]:
+        target = link["target"] + (f"#{link['fragment']}" if link["fragment"] else "")
+        say(f"{link['kind']:<8} {target}", "dim")
+    warn(freshness)
 
 
 @click.command("list")
@@ -157,15 +129,16 @@ def list_command(limit: int, offset: int, vault: str | None, as_json: bool, **fi
     with opened(vault) as brain:
         freshness = brain.refresh()
         rows = brain.entries(brain.filters(**filters), limit, offset)
-        if as_json:
-            tell({"entries": [wire.entry(row) for row in rows], "fresh": freshness.fresh,
-                  "as_of": freshness.as_of, "stale": list(freshness.stale)})  # fmt: skip
-            return
-        for row in rows:
-            first = row.text.split("\n", 1)[0]
-            say(f"{row.ref:<12} {row.created[:10]}  {row.kind:<12} {first[:100]}")
-        if not rows:
-            say("Nothing to list.")
+    if as_json:
+        tell({"entries": [wire.entry(row) for row in rows], **wire.freshness(freshness)})
+        return
+    for row in rows:
+        named = (row.heading or row.title) if row.kind in ("note", "agent") else ""
+        first = (named or row.text).split("\n", 1)[0]
+        say(f"{row.ref:<12} {row.created[:10]}  {row.kind:<12} {first[:100]}")
+    if not rows:
+        say("Nothing to list.")
+    warn(freshness)
 
 
 @click.command("open")
@@ -181,11 +154,9 @@ def open_command(id: str, vault: str | None, as_json: bool) -> None:
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
         brain.refresh()
-        row = brain.find(id)
-        line = int(id.rpartition(":")[2]) if id.rpartition(":")[2].isdigit() else row.line
-        url, place = brain.url(row, line), f"{brain.vault.root / row.path}:{max(line, row.line)}"
-        if as_json:
-            tell({"id": row.ref, "url": url, "path": row.path, "line": max(line, row.line)})
-        else:
-            say(url)
-            say(place)
+        place = brain.place(id)
+    if as_json:
+        tell(place)
+    else:
+        say(place["url"])
+        say(f"{place['file']}:{place['line']}")

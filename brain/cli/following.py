@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,8 @@ from typing import Any
 import click
 
 from brain import wire
-from brain.cli.app import choices, common, note, opened, say
+from brain.cli.app import choices, common
+from brain.cli.output import note, opened, say
 from brain.model import Event
 
 POLL = 0.2  # seconds between looks at the ring of another process
@@ -57,15 +57,15 @@ def events_command(follow: bool, limit: int, vault: str | None, as_json: bool) -
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain, stopping() as stop:
-        last = 0
+        last = 0 if limit else ring.newest(brain.index)
         while True:
             brain.index.check()
-            for id, event in ring.after(brain.index, last, limit):
+            happened = ring.after(brain.index, last, limit)
+            for _, event in happened:
                 _print(event, as_json)
-                last = id
-            limit = ring.SIZE
             if not follow or stop.wait(POLL):
                 return
+            limit, last = ring.SIZE, happened[-1][0] if happened else last
 
 
 def _print(event: Event, as_json: bool) -> None:
@@ -74,7 +74,6 @@ def _print(event: Event, as_json: bool) -> None:
         say(json.dumps(shape, ensure_ascii=False))
     else:
         say(f"{event.at[11:19]}  {event.name:<13} {_words(shape)}")
-    sys.stdout.flush()
 
 
 def _words(event: dict[str, Any]) -> str:
@@ -84,7 +83,8 @@ def _words(event: dict[str, Any]) -> str:
             what = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
             return f"{event['path']}  {what}"
         case "memory:search":
-            return f"{event['query']!r}  {len(event['results'])} results"
+            count = len(event["results"])
+            return f"{event['query']!r}  {count} {'result' if count == 1 else 'results'}"
         case "memory:read":
             return f"{event['path']}  {event['size']} characters"
         case "memory:sync":
@@ -96,9 +96,19 @@ def _words(event: dict[str, Any]) -> str:
 def stopping() -> Iterator[threading.Event]:
     """An event that Ctrl-C and SIGTERM set, in place of ending the process where it stands."""
     stop = threading.Event()
-    before = {s: signal.signal(s, lambda *_: stop.set()) for s in (signal.SIGINT, signal.SIGTERM)}
+    before: dict[int, Any] = {}
+
+    def end(*_: object) -> None:
+        stop.set()
+        restore()  # the second Ctrl-C does not ask
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, end)
     try:
         yield stop
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        restore()

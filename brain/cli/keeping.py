@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from brain import wire
-from brain.cli.app import choices, common, note, opened, say, tell
+from brain.cli.app import choices, common
+from brain.cli.output import opened, print_stats, say, tell
 
 
 @click.command("init")
@@ -32,16 +32,11 @@ def init_command(folder: str | None, demo: bool, vault: str | None, as_json: boo
         return
     for path in made:
         say(f"  + {path}")
-    say(
-        f"{len(made)} files created in {root.resolve()}."
-        if made
-        else "Everything was there already."
-    )
+    total = f"{len(made)} files created in {root.resolve()}."
+    say(total if made else "Everything was there already.")
     if advice := setup.advice(root):
-        say()
-        say(advice)
-    say()
-    say("Next: brain search WORDS")
+        say(f"\n{advice}")
+    say("\nNext: brain search WORDS")
 
 
 @click.command("sync")
@@ -60,19 +55,4 @@ def sync_command(rebuild: bool, accept_loss: bool, vault: str | None, as_json: b
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
         stats = brain.sync(rebuild=rebuild, accept_loss=accept_loss)
-        if brain.index.news:
-            note(brain.index.news)
-        if as_json:
-            tell(wire.stats(stats))
-            return
-        parts = [
-            f"{count:,} {word}"
-            for count, word in (
-                (len(stats.added), "new"),
-                (len(stats.changed), "changed"),
-                (len(stats.moved), "moved"),
-                (len(stats.removed), "removed"),
-            )
-            if count
-        ]
-        say(f"{stats.files:,} files, {', '.join(parts) or 'nothing new'} ({stats.seconds:.2f} s).")
+    print_stats(stats, as_json)

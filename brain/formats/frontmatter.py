@@ -8,7 +8,9 @@ goes to python-frontmatter with a loader that resolves nothing, behind a guard a
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
+from unicodedata import normalize
 
 from brain.model import Problem
 
@@ -16,17 +18,20 @@ MAX_CHARS = 64_000
 MAX_DEPTH = 40
 _OPEN = re.compile(r"---[ \t]*\r?\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
+# tabs, control characters and line breaks other than \n, which YAML reads in its own way
+_ODD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _PLAIN_KEY = re.compile(r"[A-Za-z_](?:[\w \-]*[\w\-])?")
-_WORDS = re.compile(r"[A-Za-z0-9][\w ./-]*$")
-_PLAIN_VALUE = re.compile(
-    r"[^\s\-?:,\[\]{}#&*!|>'\"%@`](?:[^#:]|:(?=\S)|(?<=\S)#)*$|-?[0-9](?:[^#:]|:(?=\S))*$"
-)
-_FLOW_LIST = re.compile(r"\[([^\[\]{}'\"#&*!|>:%@`]*)\]$")
-_ALIAS = re.compile(r"(?:^|[\s\[,{:-])[&*][A-Za-z0-9_]")
+_LONGEST_KEY = 1_000  # YAML looks for the colon no further than 1,024 characters
+_WORDS = re.compile(r"\w[\w ./-]*")
+_PLAIN = re.compile(r"(?:[^\s\-?:,\[\]{}#&*!|>'\"%@`]|-[0-9])(?:[^#:]|:(?=\S)|(?<=\S)#)*")
+_QUOTED = re.compile(r"\"[^\"\\]*\"|'[^']*'")
+_STARS = re.compile(r"(?:^|[\s\[,{:-])\*[\w-]")
+_COMPACT = re.compile(rf"(?:[-?:][ \t]+){{{MAX_DEPTH}}}")
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
 _CREATED_KEYS = ("created", "date", "created_at", "createdAt", "creation date", "date created")
+_NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 def split(text: str) -> tuple[str, int]:
@@ -45,115 +50,142 @@ def split(text: str) -> tuple[str, int]:
 
 def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
     """The properties of a frontmatter block; lines of problems count in the note."""
-    plain = _read_plain(block)
+    plain = read_plain(block)
     if plain is not None:
         return plain, []
     return _read_yaml(block)
 
 
-def _read_plain(block: str) -> dict[str, Any] | None:
-    """Flat keys, plain scalars, simple lists; None for whatever else YAML can say."""
-    out: dict[str, Any] = {}
-    key = ""
+def read_plain(block: str) -> dict[str, Any] | None:
+    """Flat keys with plain or quoted scalars and simple lists; None for whatever else YAML can
+    say."""
     if "\r" in block:
-        block = block.replace("\r\n", "\n").removesuffix("\r")
+        block = block.replace("\r\n", "\n")
+    if _ODD.search(block):
+        return None
+    out: dict[str, Any] = {}
+    key, indent = "", ""
+    items: list[str] | None = None  # of the list that may follow the last key
     for line in block.split("\n"):
         if not line:
             continue
         if line[0] in " -":
-            item = line.lstrip(" ")
-            value = item[2:].strip(" ")
-            if not key or not item.startswith("- ") or not _is_plain(value):
+            before, dash, rest = line.partition("- ")
+            item = _scalar(rest.strip(" "))
+            if not dash or before.strip(" ") or item is None or items is None:
                 return None
-            if out[key] == "":
-                out[key] = []
-            if not isinstance(out[key], list):
+            if items and before != indent:
                 return None
-            out[key].append(value)
+            indent = before
+            items.append(item)
+            out[key] = items
             continue
-        key, colon, value = line.partition(":")
-        if not colon or key in out or not (key.isidentifier() or _PLAIN_KEY.fullmatch(key)):
+        key, colon, rest = line.partition(":")
+        if not colon or rest[:1] not in ("", " ") or key in out or not _is_plain_key(key):
             return None
-        if value and value[0] != " ":
+        rest = rest.strip(" ")
+        items = None if rest else []
+        value = _value(rest) if rest else ""
+        if value is None:
             return None
-        value = value.strip(" ")
-        if not value or _is_plain(value):
-            out[key] = value
-        elif flow := _FLOW_LIST.match(value):
-            out[key] = tuple(v.strip() for v in flow.group(1).split(",") if v.strip())
-        else:
-            return None
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in out.items()}
+        out[key] = value
+    return out
 
 
-def _is_plain(value: str) -> bool:
-    """Does YAML read this text as itself?"""
-    return bool(_WORDS.match(value) or _PLAIN_VALUE.match(value))
+def _is_plain_key(key: str) -> bool:
+    return len(key) < _LONGEST_KEY and bool(key.isidentifier() or _PLAIN_KEY.fullmatch(key))
+
+
+def _value(text: str) -> str | list[str] | None:
+    if text[0] != "[":
+        return _scalar(text)
+    if text[-1] != "]":
+        return None
+    inner = text[1:-1].strip(" ")
+    parts = [part.strip(" ") for part in inner.removesuffix(",").split(",")] if inner else []
+    if not all(_WORDS.fullmatch(part) or _QUOTED.fullmatch(part) for part in parts):
+        return None
+    return [part if part[0] not in "\"'" else part[1:-1] for part in parts]
+
+
+def _scalar(text: str) -> str | None:
+    """What YAML reads this text as, if it is beyond doubt."""
+    if _WORDS.fullmatch(text) or _PLAIN.fullmatch(text):
+        return text
+    return text[1:-1] if _QUOTED.fullmatch(text) else None
 
 
 def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:
     if why := refusal(block):
         return {}, [Problem(1, "frontmatter", why)]
-    import frontmatter
-    import yaml
-    from frontmatter.default_handlers import YAMLHandler
+    from brain.formats import yaml_text
 
-    class Handler(YAMLHandler):
-        def load(self, fm: str, **_: object) -> Any:
-            return yaml.load(fm, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-
-    try:
-        properties, _ = frontmatter.parse(f"---\n{block}\n---\n", handler=Handler())
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 2 if mark else 1
-        what = getattr(error, "problem", None) or "cannot be read as YAML"
-        return {}, [Problem(line, "frontmatter", f"properties are not valid YAML: {what}")]
-    except (ValueError, TypeError, RecursionError, AttributeError):
-        return {}, [Problem(1, "frontmatter", "properties are not a plain mapping")]
-    return {str(key): value for key, value in properties.items()}, []
+    return yaml_text.read(block)
 
 
 def refusal(block: str) -> str:
     """Why this block is not handed to the YAML parser; '' if it may be."""
     if len(block) > MAX_CHARS:
         return f"properties are over {MAX_CHARS:,} characters; they were not read"
+    indents = {len(line) - len(line.lstrip(" ")) for line in block.split("\n") if line.strip()}
+    if _brackets(block) > MAX_DEPTH or len(indents) > MAX_DEPTH or _COMPACT.search(block):
+        return "properties are nested too deeply; they were not read"
+    if _STARS.search(block):
+        from brain.formats import yaml_text
+
+        if yaml_text.uses_aliases(block):
+            return "properties use YAML aliases, which are not supported"
+    return ""
+
+
+def _brackets(block: str) -> int:
+    """How deep the brackets are nested at most, those in strings and comments included."""
     depth = deepest = 0
     for char in block:
         if char in "[{":
             depth += 1
             deepest = max(deepest, depth)
-        elif char in "]}":
+        elif char in "]}" and depth:
             depth -= 1
-    indents = {len(line) - len(line.lstrip(" ")) for line in block.split("\n") if line.strip()}
-    if deepest > MAX_DEPTH or len(indents) > MAX_DEPTH or re.search(r"(?:- ){40}", block):
-        return "properties are nested too deeply; they were not read"
-    if _ALIAS.search(block):
-        return "properties use YAML anchors or aliases, which are not supported"
-    return ""
+    return deepest
 
 
 def as_list(value: Any) -> tuple[str, ...]:
-    """A property that may be one word, `a, b`, or a list, as a tuple of strings."""
+    """A property that may be one name, `a, b`, or a list, as a tuple of strings."""
     if isinstance(value, str):
-        parts = value.split(",") if "," in value else value.split()
-        return tuple(part.strip() for part in parts if part.strip())
-    if isinstance(value, list):
-        return tuple(str(part).strip() for part in value if isinstance(part, str) and part.strip())
-    return ()
+        value = [] if value in _NOTHING else value.split(",")
+    if not isinstance(value, list):
+        return ()
+    return tuple([part.strip() for part in value if isinstance(part, str) and part.strip()])
 
 
 def tags(properties: dict[str, Any]) -> tuple[str, ...]:
-    """The tags that the properties give to the whole note, without `#`."""
+    """The tags that the properties give to the whole note, without `#`; spaces divide them too."""
     if not (value := properties.get("tags") or properties.get("tag")):
         return ()
-    return tuple(dict.fromkeys(tag.lstrip("#") for tag in as_list(value) if tag.lstrip("#")))
+    words = [word.lstrip("#").rstrip("/") for tag in as_list(value) for word in tag.split()]
+    return tuple(dict.fromkeys(normalize("NFC", word) for word in words if word))
+
+
+def title(properties: dict[str, Any]) -> str:
+    """The title that the properties give; '' if none."""
+    value = properties.get("title")
+    return value if isinstance(value, str) and value not in _NOTHING else ""
 
 
 def created(properties: dict[str, Any]) -> str | None:
-    """The creation date that a note's properties claim, if it looks like one."""
+    """The creation date that a note's properties claim, if it is one."""
     for key in _CREATED_KEYS:
         value = properties.get(key)
-        if isinstance(value, str) and (match := _DATE.match(value)):
+        if isinstance(value, str) and (match := _DATE.match(value)) and is_time(match.group()):
             return match.group()
     return None
+
+
+def is_time(text: str) -> bool:
+    """Is this a date, or a date and time, that exists?"""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

@@ -1,31 +1,58 @@
-"""What Obsidian writes inside a line: wikilinks, embeds, tags, inline fields, block ids."""
+"""What Obsidian writes inside a line: wikilinks, embeds, tags, inline fields, block ids.
+
+Everything here reads masked text, in which code and comments are blank.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
+from unicodedata import normalize
 from urllib.parse import unquote
 
 from brain.model import Link
 
 WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
-MARKDOWN_LINK = re.compile(r"\]\(<?([^()<>\n]+?)>?\)")
-TAG = re.compile(r"#(?:(?<=[\s(]#)|(?<=\A#))([^\s\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)")
-FIELD = re.compile(r"([\[(])([\w][\w \-/]*?)::[ \t]*((?:\[\[[^\[\]\n]*\]\]|[^\[\]()\n])*)([\])])")
-BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*\r?$")
+MARKDOWN_LINK = re.compile(r"\]\((?:<([^<>\n]++)>[^()\n]*+|((?:[^()<>\n]++|\([^()<>\n]*+\))++))\)")
+TAG = re.compile(
+    r"#(?:(?<=[\s(]#)|(?<=\A#))"
+    r"([^\s\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)"
+)
+_KEY = r"(\w[\w \-/]*?)::[ \t]*+"
+FIELD = re.compile(
+    rf"(?<!\[)\[{_KEY}((?:\[\[[^\[\]\n]*+\]\]|[^\[\]\n]++)*+)\]"
+    rf"|\({_KEY}((?:[^()\n]++|\([^()\n]*+\))*+)\)"
+)
+BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*\r?$", re.MULTILINE)
 RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from")
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|$")
+_LABEL = 300  # the `!` of an image is looked for this far before its address
+
+
+class Field(NamedTuple):
+    """`[key:: value]` or `(key:: value)`, brackets included, at `start` to `end`."""
+
+    start: int
+    end: int
+    key: str
+    value: str
 
 
 def tags(masked: str) -> list[str]:
-    """The tags in order, without `#`. `#123` is none, as in Obsidian."""
+    """The tags in order, without `#`, accents composed. `#123` is none, as in Obsidian."""
     if "#" not in masked:
         return []
-    return [tag.rstrip("/") for tag in TAG.findall(masked) if not tag.isdigit()]
+    words = [word.rstrip("/") for word in TAG.findall(masked) if not word.isdigit()]
+    if not masked.isascii():
+        words = [normalize("NFC", word) for word in words]
+    return [word for word in words if word]
 
 
 def tag_spans(masked: str) -> list[tuple[int, int]]:
     """(start, end) of each tag, its `#` included."""
-    return [match.span() for match in TAG.finditer(masked) if not match.group(1).isdigit()]
+    found = [(match.span(), match.group(1)) for match in TAG.finditer(masked)]
+    return [span for span, word in found if not word.isdigit() and word.rstrip("/")]
 
 
 def wikilink(inner: str, kind: str, line: int) -> Link:
@@ -33,43 +60,58 @@ def wikilink(inner: str, kind: str, line: int) -> Link:
     if "|" not in inner and "#" not in inner:
         return Link(line, kind, inner.strip(), "", "")
     address, _, alias = inner.partition("|")
-    target, _, fragment = address.partition("#")
-    return Link(line, kind, target.strip().rstrip("\\"), fragment.strip().rstrip("\\"), alias)
+    target, _, fragment = address.rstrip("\\").partition("#")  # `\|` is how tables write it
+    return Link(line, kind, target.strip(), fragment.strip(), alias.strip())
 
 
 def links(masked: str, line: int = 1) -> list[Link]:
-    """Each wikilink and embed, then each relative Markdown link; lines count from `line`."""
+    """Each wikilink and embed, then each Markdown link into the vault; lines count from `line`."""
     found: list[Link] = []
     if "[[" in masked:
-        at = 0
+        row, at = line, 0
         for match in WIKILINK.finditer(masked):
             start = match.start()
-            line += masked.count("\n", at, start)
+            row += masked.count("\n", at, start)
             at = start
             kind = "embed" if start and masked[start - 1] == "!" else "link"
-            found.append(wikilink(match.group(1), kind, line))
-        line -= masked.count("\n", 0, at)
+            link = wikilink(match.group(1), kind, row)
+            if link.target or link.fragment:
+                found.append(link)
     if "](" in masked:
         found += _markdown_links(masked, line)
     return found
 
 
 def _markdown_links(masked: str, line: int) -> Iterator[Link]:
+    at = 0
     for match in MARKDOWN_LINK.finditer(masked):
-        target = match.group(1)
-        if "://" not in target and not target.startswith(("#", "mailto:")):
-            row = line + masked.count("\n", 0, match.start())
-            path, _, fragment = unquote(target).partition("#")
-            yield Link(row, "link", path, fragment, "")
+        target = match.group(1) or _untitled(match.group(2))
+        if _ELSEWHERE.match(target):
+            continue
+        line += masked.count("\n", at, match.start())
+        at = match.start()
+        label = masked.rfind("[", max(0, at - _LABEL), at)
+        kind = "embed" if label > 0 and masked[label - 1] == "!" else "link"
+        path, _, fragment = target.partition("#")
+        yield Link(line, kind, unquote(path), unquote(fragment), "")
 
 
-def fields(masked: str) -> list[tuple[int, int, str, str]]:
-    """(start, end, key, value) of each `[key:: value]` or `(key:: value)`."""
+def _untitled(target: str) -> str:
+    """The address without the `"title"` behind it."""
+    target = target.strip()
+    if target.endswith(('"', "'")):
+        address, quote, _ = target[:-1].rpartition(target[-1])
+        if quote and address.endswith((" ", "\t")):
+            return address.rstrip()
+    return target
+
+
+def fields(masked: str) -> list[Field]:
+    """The inline fields, in order."""
     if "::" not in masked:
         return []
-    pairs = {"[": "]", "(": ")"}
-    return [
-        (m.start(), m.end(), m.group(2).strip(), m.group(3).strip())
-        for m in FIELD.finditer(masked)
-        if pairs[m.group(1)] == m.group(4)
-    ]
+    found = []
+    for match in FIELD.finditer(masked):
+        key, value = match.group(1, 2) if match.group(1) else match.group(3, 4)
+        found.append(Field(match.start(), match.end(), key.strip(), value.strip()))
+    return found

@@ -2,19 +2,23 @@
 
 markdown-it-py finds the blocks, so that fences, tables, callouts, HTML and comments are what
 Obsidian takes them for; everything inside a line is read by `links`. Spans are exact: the bytes
-`start` to `end` of a chunk are the entry, from its marker to the end of its last nested line.
+`start` to `end` of a chunk are the entry, from its marker to the end of its last nested line, a
+comment on that line included. They never overlap.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from functools import cache
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
 
 from brain import kinds
 from brain.formats import frontmatter, links, note_md
-from brain.formats.mask import mask, mask_comments
+from brain.formats.mask import blank, hidden
 from brain.formats.text import Offsets, decode, derived_id
 from brain.model import Chunk, Document, Link, Problem
 
@@ -24,165 +28,221 @@ if TYPE_CHECKING:
 
 MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # above this a note is read by passages, without entries
 UNSAFE = frozenset({"invalid-utf8", "nul", "conflict-markers"})
-_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[^\[\]\n]\][ \t]+)?")
-_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2})?)?(?=$|[:\s,])")
-_ENTRY_OPENERS = {"list_item_open", "paragraph_open"}
-_OTHER_BLOCKS = {"fence", "code_block", "html_block", "blockquote_open", "table_open"}
+_MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)(?:\[[^\[\]\n]\](?:\s+|$))?")
+_DATE = re.compile(
+    r"(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?=$|[:\s,])"
+)
+_FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:")
+_MATH = re.compile(r"^ {0,3}+\$\$(?:(?!\$\$).)*+\$\$[ \t\r]*+$", re.MULTILINE | re.DOTALL)
+_LISTS = {"bullet_list_open", "ordered_list_open"}
+_OTHER = {"fence", "code_block", "html_block", "blockquote_open", "table_open"}
+_COMMENT = re.compile(r"\0++(?:\n++\0++)*+")  # in text whose comments are NULs
 
 
 class Block(NamedTuple):
     """Rows `start` to `stop` (exclusive) of the note, under these headings."""
 
-    entry: bool
+    kind: str  # item, paragraph or other
     start: int
     stop: int
-    own_stop: int  # where the entry's first paragraph ends
+    own_stop: int  # where what belongs to the entry itself ends and what is nested in it starts
     path: tuple[str, ...]
 
 
+class _Inline(NamedTuple):
+    """What stands inside the lines of an entry; relations among the fields are links."""
+
+    links: list[Link]
+    fields: dict[str, str]
+    tags: list[str]
+    prose: str
+
+
+class _Draft(NamedTuple):
+    """A chunk that has its block id, if any, for a ref, and the words a derived id comes from."""
+
+    chunk: Chunk
+    words: str
+
+
 def parse(data: bytes, owner: str = "") -> Document:
-    """Read a memory note; `owner` is the agent whose memory it is, part of every derived id."""
+    """Read a memory note; `owner` is the agent whose memory it is, part of every derived id.
+
+    A note that is not safe to edit is `broken`, and the spans of its chunks are 0.
+    """
     text, problems = decode(data)
+    broken = any(problem.code in UNSAFE for problem in problems)
     if len(text) > MAX_CHARS or text.count("\n") > MAX_LINES:
         limit = f"{MAX_CHARS:,} characters or {MAX_LINES:,} lines"
         problem = Problem(1, "too-long", f"is over {limit}; it is read as a plain note")
         document = note_md.parse(data)
-        return Document(document.chunks, (*document.problems, problem), document.title)
+        return document._replace(problems=(*document.problems, problem), broken=broken)
     block, body_at = frontmatter.split(text)
     properties: dict[str, Any] = {}
     if body_at:
         properties, more = frontmatter.read(block)
         problems += more
-    note = _Note(text, data, body_at, owner, frontmatter.tags(properties))
-    chunks = tuple(note.chunks())
-    problems += note.problems
+    note = _Note(text, data, body_at, frontmatter.tags(properties))
+    chunks, more = _named(note.drafts(), owner)
     return Document(
-        chunks=chunks,
-        problems=tuple(problems),
-        title=str(properties.get("title") or ""),
+        chunks=tuple(chunk._replace(start=0, end=0) if broken else chunk for chunk in chunks),
+        problems=(*problems, *more),
+        title=frontmatter.title(properties),
         properties=properties,
         created=frontmatter.created(properties),
-        broken=any(problem.code in UNSAFE for problem in problems),
+        broken=broken,
     )
 
 
 class _Note:
-    """One parse: the text seen three ways (as it is, without comments, without code either)."""
+    """One parse: the text seen as it is, with comments as NULs, as spaces, and without code."""
 
-    def __init__(
-        self, text: str, data: bytes, body_at: int, owner: str, tags: tuple[str, ...]
-    ) -> None:
+    def __init__(self, text: str, data: bytes, body_at: int, tags: tuple[str, ...]) -> None:
+        self.text = text
+        code, comments = hidden(text[body_at:])
+        self.comments = [(body_at + start, body_at + stop) for start, stop in comments]
+        body = blank(text, [(0, body_at)])
+        self.kept = blank(body, self.comments, "\0")
+        self.shown = self.kept.replace("\0", " ")
+        prose = blank(self.shown, [(body_at + start, body_at + stop) for start, stop in code])
+        self.math = [match.span() for match in _MATH.finditer(prose)]
+        self.masked = blank(prose, self.math)
         self.offsets = Offsets(text, data)
-        self.shown = mask_comments(text, body_at)
-        self.masked = mask(text, body_at)
-        self.owner = owner
         self.tags = tags
-        self.problems: list[Problem] = []
-        self.counts: dict[str, int] = {}
-        self.ids: dict[str, int] = {}
 
-    def chunks(self) -> Iterator[Chunk]:
-        for block in blocks(self.shown):
+    def drafts(self) -> Iterator[_Draft]:
+        for block in blocks(self._source()):
             start = self.offsets.starts[block.start]
             stop = self._end(block.stop, start)
-            if not self.shown[start:stop].strip():
+            if stop == start:
                 continue
-            if block.entry:
-                if chunk := self.entry(block, start, stop):
-                    yield chunk
-            else:
-                yield self.passage(block, start, stop)
+            if block.kind != "other":
+                start += _indent(self.shown[start:stop])
+            if block.kind == "other" or self._is_aside(block, start, stop):
+                yield self._passage(block, start, stop)
+            elif draft := self._entry(block, start, stop):
+                yield draft
+
+    def _source(self) -> str:
+        """The rows that Markdown sees: in formulas a line may start with `-`, `+` or `#`."""
+        out: list[str] = []
+        at = 0
+        for start, stop in self.math:
+            rows = self.kept.count("\n", start, stop)
+            out += self.kept[at:start], "$$" + "\n$$" * rows
+            at = stop
+        return "".join([*out, self.kept[at:]])
+
+    def _is_aside(self, block: Block, start: int, stop: int) -> bool:
+        """Is this paragraph a formula or a footnote?"""
+        if block.kind == "item":
+            return False
+        formula = self.shown.startswith("$$", start) and not self.masked[start:stop].strip()
+        return formula or bool(_FOOTNOTE.match(self.shown, start, stop))
+
+    def _entry(self, block: Block, start: int, stop: int) -> _Draft | None:
+        marker = _MARKER.match(self.shown, start, stop) if block.kind == "item" else None
+        begin = marker.end() if marker else start
+        end = max(begin, min(stop, self._end(block.own_stop, start)))
+        block_id, cut, resume = self._block_id(begin, end)
+        own = self._inline((begin, cut), (resume, end))
+        nested = self._inline((end, stop))
+        prose = own.prose or nested.prose
+        if not (prose or own.tags or own.links or own.fields):
+            return None
+        fields = {**nested.fields, **own.fields}
+        chunk = self._chunk(
+            block,
+            start,
+            stop,
+            ref=block_id,
+            kind=kinds.of_tags(own.tags) or kinds.of_headings(block.path) or kinds.DEFAULT_KIND,
+            status=kinds.status_of(own.tags),
+            text=self._text(begin, cut, resume, end, stop),
+            tags=tuple(dict.fromkeys((*self.tags, *own.tags, *nested.tags))),
+            created=_created(prose, block.path),
+            links=(*own.links, *nested.links),
+            extra={"fields": fields} if fields else None,
+        )
+        return _Draft(chunk, prose)
+
+    def _text(self, begin: int, cut: int, resume: int, end: int, stop: int) -> str:
+        own = _tidy(self.kept[begin:cut] + self.kept[resume:end])
+        return (own + _tidy(self.kept[end:stop])).lstrip("\n")
+
+    def _passage(self, block: Block, start: int, stop: int) -> _Draft:
+        """A table, fence, callout or the like: no memory, but searchable where it stands."""
+        masked = self.masked[start:stop]
+        text = _tidy(self.kept[start:stop], margin=False)
+        chunk = self._chunk(
+            block,
+            start,
+            stop,
+            ref="",
+            kind="note",
+            status="",
+            text=text,
+            tags=tuple(dict.fromkeys((*self.tags, *links.tags(masked)))),
+            created=None,
+            links=tuple(links.links(masked, self.offsets.line(start))),
+        )
+        return _Draft(chunk, text)
+
+    def _chunk(self, block: Block, start: int, stop: int, **rest: Any) -> Chunk:
+        offsets = self.offsets
+        end = self._with_comments(stop)
+        return Chunk(
+            heading=" > ".join(block.path),
+            line=offsets.line(start),
+            end_line=offsets.line(end - 1),
+            start=offsets.byte(start),
+            end=offsets.byte(end),
+            **rest,
+        )
 
     def _end(self, row: int, start: int) -> int:
-        """Where the text between `start` and this row ends, without blank lines behind it."""
+        """Where the text between `start` and this row ends, without blank space behind it."""
         starts = self.offsets.starts
         stop = starts[row] if row < len(starts) else len(self.shown)
         return start + len(self.shown[start:stop].rstrip())
 
-    def entry(self, block: Block, start: int, stop: int) -> Chunk | None:
-        marker = _MARKER.match(self.shown, start, stop)
-        begin = marker.end() if marker else start
-        own = max(begin, min(stop, self._end(block.own_stop, start)))
-        block_id, own_text_end = self._block_id(begin, own)
-        masked = self.masked[begin:own_text_end]
-        found, fields, bare = _inline(masked, self.offsets.line(begin))
-        tags = tuple(dict.fromkeys(links.tags(bare)))
-        prose = _prose(self.shown[begin:own_text_end], masked)
-        if not prose and not tags and not found:
-            return None
-        nested = self.shown[own:stop]
-        text = self.shown[begin:own_text_end].rstrip() + _dedent(nested)
-        ref = self._ref(block_id, prose, self.offsets.line(start))
-        extra: dict[str, Any] = {"fields": fields} if fields else {}
-        if ref == block_id:
-            extra["anchored"] = True
-        return Chunk(
-            ref=ref,
-            kind=kinds.of_tags(tags) or kinds.of_headings(block.path) or kinds.DEFAULT_KIND,
-            status=kinds.status_of(tags),
-            heading=" > ".join(block.path),
-            text=text.replace("\r", ""),
-            tags=tuple(dict.fromkeys((*self.tags, *tags))),
-            line=self.offsets.line(start),
-            end_line=self.offsets.line(max(start, stop - 1)),
-            created=_created(prose, block.path),
-            links=tuple(found) + self._nested_links(own, stop),
-            start=self.offsets.byte(start),
-            end=self.offsets.byte(stop),
-            extra=extra or None,
-        )
+    def _with_comments(self, stop: int) -> int:
+        """The end of the comments, if any, that start behind `stop` on the same line. One that is
+        never closed, and so hides the rest of the note, belongs to nobody."""
+        line_end = self.shown.find("\n", stop)
+        if line_end < 0:
+            line_end = len(self.shown)
+        at = bisect_left(self.comments, (stop, 0))
+        while at < len(self.comments):
+            start, end = self.comments[at]
+            if start > line_end or stop > line_end or not _is_closed(self.text[start:end]):
+                break
+            stop = end
+            at += 1
+        return stop
 
-    def _nested_links(self, own: int, stop: int) -> tuple[Link, ...]:
-        masked = self.masked[own:stop]
-        return tuple(_inline(masked, self.offsets.line(own))[0]) if masked.strip() else ()
+    def _block_id(self, begin: int, end: int) -> tuple[str, int, int]:
+        """The last block id at the end of one of the entry's own lines (somebody may have written
+        on below it), and from where to where it goes."""
+        found = None
+        for match in links.BLOCK_ID.finditer(self.masked[begin:end]):
+            found = match
+        if not found:
+            return "", end, end
+        return found.group(1), begin + found.start(), begin + found.end()
 
-    def _block_id(self, begin: int, own: int) -> tuple[str, int]:
-        """The block id at the end of the entry's own lines (or of its first), and where it
-        starts."""
-        for end in (own, self._line_end(begin, own)):
-            line_start = max(begin, self.masked.rfind("\n", 0, end) + 1)
-            if match := links.BLOCK_ID.search(self.masked[line_start:end]):
-                if end == own:
-                    return match.group(1), line_start + match.start()
-                return match.group(1), own
-        return "", own
+    def _inline(self, *spans: tuple[int, int]) -> _Inline:
+        masked = "".join([self.masked[start:stop] for start, stop in spans])
+        shown = "".join([self.shown[start:stop] for start, stop in spans])
+        return _inline(masked, shown, self.offsets.line(spans[0][0]))
 
-    def _line_end(self, begin: int, own: int) -> int:
-        at = self.masked.find("\n", begin, own)
-        return own if at < 0 else at
 
-    def _ref(self, block_id: str, prose: str, line: int) -> str:
-        count = self.counts[prose] = self.counts.get(prose, 0) + 1
-        if block_id and block_id not in self.ids:
-            self.ids[block_id] = line
-            return block_id
-        if block_id:
-            first = self.ids[block_id]
-            message = (
-                f"^{block_id} stands on line {first} already; this entry counts as having none"
-            )
-            self.problems.append(Problem(line, "duplicate-id", message))
-        return derived_id("m", self.owner, prose, str(count))
+def _is_closed(comment: str) -> bool:
+    return len(comment) >= 4 and comment.endswith("%%")
 
-    def passage(self, block: Block, start: int, stop: int) -> Chunk:
-        """A table, fence, callout or the like: no memory, but searchable where it stands."""
-        masked = self.masked[start:stop]
-        line = self.offsets.line(start)
-        text = self.shown[start:stop]
-        return Chunk(
-            ref=derived_id("n", self.owner, text),
-            kind="note",
-            status="",
-            heading=" > ".join(block.path),
-            text=text.replace("\r", ""),
-            tags=tuple(dict.fromkeys((*self.tags, *links.tags(masked)))),
-            line=line,
-            end_line=self.offsets.line(max(start, stop - 1)),
-            created=None,
-            links=tuple(links.links(masked, line)),
-            start=self.offsets.byte(start),
-            end=self.offsets.byte(stop),
-        )
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 @cache
@@ -194,46 +254,47 @@ def _markdown() -> MarkdownIt:
     return md
 
 
-def blocks(shown: str) -> Iterator[Block]:
-    """The top-level blocks of a text in order, each with the headings above it."""
-    # a lone carriage return would count as a line end for markdown-it
-    tokens = _markdown().parse(shown.replace("\r", " "))
+def blocks(text: str) -> Iterator[Block]:
+    """The top-level blocks of a text in order, each with the headings above it.
+
+    Comments are NULs: they do not indent what follows them, and a line of them is blank.
+    """
+    lines = text.replace("\r", " ").split("\n")  # markdown-it would end lines at `\r` too
+    lines = [line.rstrip("\0 \t") if "\0" in line else line for line in lines]
+    tokens = _markdown().parse("\n".join(lines))
     path: list[tuple[int, str]] = []
     i = 0
     while i < len(tokens):
         token = tokens[i]
         if token.type == "heading_open":
             level = int(token.tag[1])
-            path = [p for p in path if p[0] < level] + [(level, tokens[i + 1].content.strip())]
-            i += 3
-            continue
-        if token.type in ("bullet_list_open", "ordered_list_open"):
-            i += 1  # its items are the entries
-            continue
-        if token.map and (token.type in _ENTRY_OPENERS or token.type in _OTHER_BLOCKS):
-            words = tuple(word for _, word in path if word)
-            yield _block(tokens, i, words)
-            i = _after(tokens, i)
-            continue
-        i += 1
+            content = tokens[i + 1].content.replace("\ufffd", " ")  # markdown-it's NUL
+            words = " ".join(content.split())
+            path = [p for p in path if p[0] < level] + [(level, words)]
+        elif token.type not in _LISTS and (block := _block(tokens, i, path)):
+            yield block
+        i = i + 1 if token.type in _LISTS else _after(tokens, i)
 
 
-def _block(tokens: list[Token], i: int, path: tuple[str, ...]) -> Block:
+def _block(tokens: list[Token], i: int, headings: list[tuple[int, str]]) -> Block | None:
+    """The block that token `i` opens; None if it opens none."""
     token = tokens[i]
-    assert token.map
+    if not token.map:
+        return None
     start, stop = token.map
-    own_stop = stop
+    path = tuple(words for _, words in headings if words)
+    if token.type == "paragraph_open":
+        return Block("paragraph", start, stop, stop, path)
     if token.type == "list_item_open":
-        own_stop = start + 1
         first = tokens[i + 1]
-        if first.type == "paragraph_open" and first.map:
-            own_stop = first.map[1]
-    return Block(token.type in _ENTRY_OPENERS, start, stop, own_stop, path)
+        own_stop = first.map[1] if first.map and first.type not in _LISTS else start + 1
+        return Block("item", start, stop, own_stop, path)
+    return Block("other", start, stop, stop, path) if token.type in _OTHER else None
 
 
 def _after(tokens: list[Token], i: int) -> int:
     """The index behind the token that closes token `i`."""
-    if tokens[i].nesting == 0:
+    if tokens[i].nesting <= 0:
         return i + 1
     level = tokens[i].level
     i += 1
@@ -242,49 +303,91 @@ def _after(tokens: list[Token], i: int) -> int:
     return i + 1
 
 
-def _inline(masked: str, line: int) -> tuple[list[Link], dict[str, str], str]:
-    """Links (typed fields among them), the other fields, and the text with the fields blanked."""
+def _inline(masked: str, shown: str, line: int) -> _Inline:
+    """Read the inside of some lines; prose is what is left without tags and fields."""
     found: list[Link] = []
-    plain: dict[str, str] = {}
-    bare, at = [], 0
-    for start, end, key, value in links.fields(masked):
-        row = line + masked.count("\n", 0, start)
+    plain: dict[str, list[str]] = {}
+    spans = links.fields(masked)
+    row, at = line, 0
+    for start, end, key, value in spans:
+        row += masked.count("\n", at, start)
+        at = start
         name = key.casefold().replace(" ", "_").replace("-", "_")
+        kind = name if name in links.RELATIONS else "link"
         targets = links.WIKILINK.findall(value)
-        if name in links.RELATIONS and targets:
-            found += [links.wikilink(inner, name, row) for inner in targets]
-        else:
-            plain[key] = value
-        bare += [masked[at:start], " " * (end - start)]
-        at = end
-    rest = "".join([*bare, masked[at:]])
-    found += links.links(rest, line)
-    return found, plain, rest
+        found += [links.wikilink(inner, kind, row) for inner in targets]
+        if kind == "link" or not targets:
+            said = shown[start:end].partition("::")[2][:-1].strip()  # with the code in it
+            plain.setdefault(key, []).append(said)
+    bare = blank(masked, [(field.start, field.end) for field in spans])
+    words = blank(shown, [(field.start, field.end) for field in spans])
+    words = blank(words, links.tag_spans(bare))
+    found += links.links(bare, line)
+    fields = {key: ", ".join(values) for key, values in plain.items()}
+    return _Inline(found, fields, list(dict.fromkeys(links.tags(bare))), " ".join(words.split()))
 
 
-def _prose(shown: str, masked: str) -> str:
-    """The words that make an entry what it is: without tags, fields and extra white space."""
-    cuts = links.tag_spans(masked)
-    cuts += [(start, end) for start, end, _, _ in links.fields(masked)]
-    kept, at = [], 0
-    for start, end in sorted(cuts):
-        kept.append(shown[at:start])
-        at = max(at, end)
-    kept.append(shown[at:])
-    return " ".join("".join(kept).split())
+def _named(drafts: Iterable[_Draft], owner: str) -> tuple[list[Chunk], list[Problem]]:
+    """Give every chunk its ref: its block id, or one derived from owner, words and occurrence."""
+    drafts = list(drafts)
+    anchored: dict[str, int] = {}
+    for chunk, _ in drafts:
+        if chunk.ref:
+            anchored.setdefault(chunk.ref, chunk.line)
+    taken = set(anchored)
+    counts: dict[tuple[str, str], int] = {}
+    chunks, problems = [], []
+    for chunk, words in drafts:
+        prefix = "n" if chunk.kind == "note" else "m"
+        count = counts[prefix, words] = counts.get((prefix, words), 0) + 1
+        if anchored.get(chunk.ref) == chunk.line:
+            chunks.append(chunk._replace(extra={**(chunk.extra or {}), "anchored": True}))
+            continue
+        if chunk.ref:
+            said = f"^{chunk.ref} stands on line {anchored[chunk.ref]} already; "
+            said += "this entry counts as having none"
+            problems.append(Problem(chunk.line, "duplicate-id", said))
+        ref = _free(prefix, owner, words, count, taken)
+        taken.add(ref)
+        chunks.append(chunk._replace(ref=ref))
+    return chunks, problems
+
+
+def _free(prefix: str, owner: str, words: str, count: int, taken: set[str]) -> str:
+    """The id of the `count`th entry with these words, or of the first whose id nobody has taken:
+    an anchored entry keeps the number it had, wherever it moves."""
+    owner, words = normalize("NFC", owner), normalize("NFC", words)
+    ref = derived_id(prefix, owner, words, str(count))
+    number = 0
+    while ref in taken:
+        number += 1
+        ref = derived_id(prefix, owner, words, str(number))
+    return ref
 
 
 def _created(prose: str, path: tuple[str, ...]) -> str | None:
     """The date the entry starts with, else the one in the innermost dated heading."""
     for words in (prose, *reversed(path)):
-        if match := _DATE.match(words):
+        if (match := _DATE.match(words)) and frontmatter.is_time(match.group(1)):
             return match.group(1)
     return None
 
 
-def _dedent(nested: str) -> str:
-    """The nested lines, moved left by what they have in common."""
-    lines = nested.split("\n")
-    depths = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
-    cut = min(depths, default=0)
-    return "\n".join([lines[0].rstrip(), *(line[cut:].rstrip() for line in lines[1:])]).rstrip()
+def _tidy(kept: str, margin: bool = True) -> str:
+    """The text without its comments, without white space at the ends of lines, and (if `margin`)
+    without the indentation that the lines below the first have in common."""
+    if "\0" in kept:
+        kept = _without_comments(kept)
+    first, *rest = [line.rstrip() for line in kept.split("\n")]
+    below = dedent("\n".join(rest)) if margin else "\n".join(rest)
+    return f"{first}\n{below}".rstrip().replace("\r", " ")
+
+
+def _without_comments(kept: str) -> str:
+    """A comment goes with the space before it, and with its line if nothing else is there."""
+    parts = _COMMENT.split(kept)
+    for i, after in enumerate(parts[1:]):
+        before = parts[i].rstrip(" \t")
+        alone = before[-1:] in ("", "\n") and after.lstrip(" \t\r")[:1] in ("", "\n")
+        parts[i] = before[:-1] if alone else before
+    return "".join(parts)

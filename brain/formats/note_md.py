@@ -35,8 +35,7 @@ def parse(data: bytes, name: str = "") -> Document:
     if body_at:
         properties, more = frontmatter.read(block)
         problems += more
-    title = properties.get("title")
-    title = title if isinstance(title, str) else ""
+    title = frontmatter.title(properties)
     aliases = frontmatter.as_list(properties.get("aliases") or properties.get("alias"))
     roots = tuple(dict.fromkeys(filter(None, (title, *aliases))))
     return Document(
@@ -49,19 +48,22 @@ def parse(data: bytes, name: str = "") -> Document:
     )
 
 
-def headings(masked: str, most: int = 1_000_000) -> list[Heading]:
-    """The ATX headings of a masked text, or the first `most` of them."""
+def headings(masked: str, text: str = "", most: int = 1_000_000) -> list[Heading]:
+    """The ATX headings of a masked text, or the first `most` of them; `text` is the same without
+    the mask, for the code in their words."""
+    text = text or masked
     found: list[Heading] = []
     at = 0 if masked.startswith("#") else masked.find("\n#") + 1 or -1
     while at >= 0 and len(found) < most:
         end = masked.find("\n", at)
-        line = masked[at:end] if end >= 0 else masked[at:]
+        line = text[at:end] if end >= 0 else text[at:]
         words = line.lstrip("#")
         level = len(line) - len(words)
         if level <= 6 and (not words or words[0] in " \t\r"):
             words = words.strip()
-            if words.endswith("#"):
-                words = words.rstrip("#").rstrip()
+            if words.endswith("#"):  # `## Words ##` is closed, `# C#` is not
+                bare = words.rstrip("#")
+                words = bare.rstrip() if bare[-1:] in ("", " ", "\t") else words
             found.append(Heading(at, level, words))
         at = masked.find("\n#", at) + 1 or -1
     return found
@@ -71,39 +73,45 @@ def _chunks(
     text: str, body_at: int, roots: tuple[str, ...], own_tags: tuple[str, ...]
 ) -> Iterator[Chunk]:
     """The passages of a note; the first holds its properties too."""
-    masked = mask(text[body_at:])
+    body = text[body_at:]
+    masked = mask(body)
     seen: dict[str, int] = {}
     line, counted = 1, 0
-    for start, end, path in _pieces(masked):
+    for start, end, path in _pieces(body, masked):
         first = start + body_at if start else 0
-        body = text[first : end + body_at].rstrip()
+        said = text[first : end + body_at].rstrip()
         line += text.count("\n", counted, first)
         counted = first
-        if not body or body.isspace():
+        if not said:
             continue
         heading = " > ".join(dict.fromkeys((*roots, *path)))
-        ref = derived_id("n", heading, body)
+        ref = derived_id("n", heading, said)
         if ref in seen:
             seen[ref] += 1
-            ref = derived_id("n", heading, body, str(seen[ref]))
+            ref = derived_id("n", heading, said, str(seen[ref]))
         else:
             seen[ref] = 1
         piece = masked[start:end] if end - start < len(masked) else masked
-        body_line = line if start else line + text.count("\n", 0, body_at)
         tags = links.tags(piece)
+        if start:
+            found = links.links(piece, line)
+        else:
+            found = links.links(piece, 1 + text.count("\n", 0, body_at))
+            if text.find("[[", 0, body_at) >= 0:
+                found = links.links(text[:body_at]) + found
         yield Chunk(
-            ref, "note", "", heading, body,
+            ref, "note", "", heading, said,
             tuple(dict.fromkeys((*own_tags, *tags))) if tags else own_tags,
-            line, line + body.count("\n"), None, tuple(links.links(piece, body_line)),
+            line, line + said.count("\n"), None, tuple(found),
         )  # fmt: skip
 
 
-def _pieces(masked: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def _pieces(text: str, masked: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """(start, end, heading path) of each passage, the over-long ones divided."""
     if len(masked) <= PACKED:
-        yield 0, len(masked), tuple([heading.words for heading in headings(masked, 1)])
+        yield 0, len(masked), tuple([h.words for h in headings(masked, text, 1) if h.words])
         return
-    for start, end, path in _passages(headings(masked), len(masked)):
+    for start, end, path in _passages(headings(masked, text), len(masked)):
         at = start
         while end - at > LARGE:
             cut = _cut(masked, at)
@@ -125,14 +133,14 @@ def _passages(found: list[Heading], length: int) -> Iterator[tuple[int, int, tup
         if end - start > PACKED and heading.at > start:
             yield start, heading.at, path
             start, path = heading.at, ()
-        path = path or tuple([h.words for h in stack])
+        path = path or tuple([h.words for h in stack if h.words])
     yield start, length, path
 
 
 def _cut(text: str, start: int) -> int:
-    """Where to divide: after the last blank line that fits, else a line end, else a space."""
+    """Where to divide: after the last blank line that fits, else a line, a sentence, a word."""
     stop = start + LARGE
-    for gap in ("\n\n", "\n", " "):
+    for gap in ("\n\n", "\n\r\n", "\n", ". ", "\u3002", " "):
         at = text.rfind(gap, start + LARGE // 4, stop)
         if at > 0:
             return at + len(gap)

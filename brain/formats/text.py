@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from hashlib import blake2b
 
 from brain.model import Problem
+
+try:
+    from _blake2 import blake2b  # hashlib takes it from there, but loads OpenSSL besides
+except ImportError:
+    from hashlib import blake2b
 
 BOM = b"\xef\xbb\xbf"
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base32: no i, l, o, u to misread
@@ -21,7 +25,6 @@ UNSPACED = (
     "\u2e80-\u2fdf\u3040-\u30ff\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\uff66-\uff9f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0002fa1f"
 )
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def decode(data: bytes) -> tuple[str, list[Problem]]:
@@ -111,7 +114,9 @@ def digest(data: bytes) -> bytes:
 
 def derived_id(prefix: str, *parts: str) -> str:
     """A short id that two machines derive alike: `prefix-` and eight base32 characters."""
-    n = int.from_bytes(blake2b("\0".join(parts).encode(), digest_size=5).digest(), "big")
+    # a file name, unlike a text, may hold half surrogates
+    joined = "\0".join(parts).encode(errors="surrogatepass")
+    n = int.from_bytes(blake2b(joined, digest_size=5).digest(), "big")
     high, low = n >> 20, n & 0xFFFFF
     return (
         f"{prefix}-{_PAIRS[high >> 10]}{_PAIRS[high & 1023]}{_PAIRS[low >> 10]}{_PAIRS[low & 1023]}"
@@ -124,4 +129,4 @@ def spaced(text: str) -> str:
     The full-text index keeps them in a column of their own, where a phrase of single characters
     finds any substring.
     """
-    return "" if text.isascii() else " ".join(_UNSPACED.findall(text))
+    return "" if text.isascii() else " ".join(re.findall(f"[{UNSPACED}]", text))

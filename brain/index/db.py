@@ -1,30 +1,30 @@
 """brain.db: opened, checked, locked, thrown away and made again.
 
-The database is a cache, so every doubt ends the same way: it is emptied and the next sync fills it.
-A doubt is: another schema, another vault, another full-text engine, a file SQLite calls malformed,
-or a file that somebody other than Brain touched. To notice the last without reading it all, each
-writer leaves a seal: size and times of brain.db and its WAL after the commit. A writer holds the
-lock from before its first transaction until the last seal is written, so a broken seal with a free
-lock means that the file was changed from outside, or its writer died in the middle of a commit.
+The database is a cache, so every doubt ends the same way: a new one, which the next sync fills. A
+doubt is: another schema, another vault, another full-text engine, a file SQLite calls malformed, or
+a file that somebody other than Brain touched. To notice the last without reading it all, each
+writer leaves a seal: inode, size and times of brain.db and its WAL after the commit. Whoever
+writes, verifies or closes holds the lock until the seal is written, so a seal that does not fit
+under the lock means that the file was changed from outside, or that its writer was killed in the
+middle of a commit.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib import resources
 from pathlib import Path
 
-from brain import lock
-from brain.errors import Busy, IndexDamaged
+from brain import __version__, lock
+from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION_ID = 0x42726E31  # "Brn1"
 FULL_TEXT = "heading, text, tags, path, spaced"
 _FTS_MARK = "-- Full text over chunks."
+_WAIT = 30.0  # seconds for a lock without which nothing can be done
 
 
 class Index:
@@ -41,8 +41,9 @@ class Index:
         self._seal = seal
         self._engine = engine
         self._db: sqlite3.Connection | None = None
+        self._inode = 0  # of the file that is open
+        self._shared = 0  # of the shared memory through which its processes agree
         self._trusted: list[list[int]] = []
-        self._inode = 0
         self._locked = False
 
     def __enter__(self) -> Index:
@@ -60,156 +61,164 @@ class Index:
         assert self._db is not None
         return self._db
 
+    @property
+    def whole(self) -> bool:
+        """Has a sync of the whole vault been finished since this database was made?"""
+        with reading():
+            return bool(self.db.execute("SELECT 1 FROM meta WHERE key = 'whole'").fetchone())
+
     def check(self) -> None:
         """Make sure that the open database is the one on disk, and ours.
 
-        Costs two stat calls when nothing happened. Opens it again, or makes it anew, when it was
-        deleted, replaced or changed from outside.
+        Costs three stat calls when nothing happened. Opens it again, or makes it anew, when it was
+        deleted, replaced or changed from outside. While another process writes, its word is taken
+        for it: the file is verified when that one is done.
         """
-        inode = _inode(self.path)
-        if not inode:
-            self._renew("missing")
-        elif not self._sealed():
-            self._renew("changed from outside")
-        elif self._db is None or inode != self._inode:
-            self._abandon()
-            self._open()
-
-    def _open(self) -> None:
-        try:
-            self._connect()
-            doubt = self._doubt()
-        except sqlite3.DatabaseError as error:
-            raise_if_busy(error)
-            doubt = "damaged"
-        if doubt:
-            self._renew(doubt)
-
-    def _connect(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        db = sqlite3.connect(self.path, isolation_level=None, timeout=0.25, cached_statements=64)
-        self._db = db
-        self.fts = choose_engine(db, self._engine)
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA cache_size = -16000")
-        if self.fts == "fts4":
-            from sqlite_fts4 import register_functions
-
-            register_functions(db)
-        self._inode = _inode(self.path)
-
-    def _doubt(self) -> str:
-        """Why this database cannot be used as it is; '' if it can."""
-        db = self.db
-        if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
-            return "made by another version of Brain"
-        meta = dict(db.execute("SELECT key, value FROM meta"))
-        if meta.get("vault") != self.vault:
-            return "made for another vault"
-        return "" if meta.get("engine") == self.fts else f"made without {self.fts.upper()}"
-
-    def _sealed(self) -> bool:
-        """Is the file as its last writer left it, or is a writer at work right now?"""
-        if self._trusted and self._signature() == self._trusted:
-            return True
+        if self._as_trusted():
+            return
         with self._lock(wait=0) as held:
-            if not held:
-                return True
-            signature = self._signature()
-            try:
-                sealed = json.loads(self._seal.read_text())
-            except (OSError, ValueError):
-                return False
-            if sealed != signature:
-                return False
-        self._trusted = signature
-        return True
+            if held:
+                self._verify()
+                return
+        if not self._readable():
+            with self.exclusive():
+                pass
 
     def rebuild(self) -> None:
-        """Empty the database, so that the next sync fills it from the vault."""
-        self.check()
-        self._renew("")
+        """An empty database, which the next sync fills from the vault."""
+        with self.exclusive():
+            self._renew("")
 
     def damaged(self) -> None:
-        """Throw away a database that SQLite could not read."""
-        self._renew("damaged")
-
-    def _renew(self, why: str) -> None:
-        """An empty database: in place while SQLite can still do that, else as a new file."""
-        with self._lock(wait=30) as held:
-            if not held:
-                raise Busy("Another Brain process is writing the index.", "Try again later.")
-            if why in ("missing", "damaged", "changed from outside") or not self._emptied():
-                self._abandon()
-                for suffix in ("", "-wal", "-shm", "-journal"):
-                    with suppress(FileNotFoundError):
-                        os.unlink(f"{self.path}{suffix}")
-                self._connect()
-                self._create()
-            self._write_seal()
-        if why and why != "missing":
-            self.news = f"The index was {why}; it is built again."
-
-    def _emptied(self) -> bool:
-        try:
-            _drop_everything(self.db)
-            self._create()
-        except sqlite3.DatabaseError:
-            return False
-        return True
-
-    def _create(self) -> None:
-        db = self.db
-        db.execute("PRAGMA journal_mode = WAL")
-        schema = resources.files("brain.index").joinpath("schema.sql").read_text()
-        if self.fts == "fts4":
-            schema = schema[: schema.index(_FTS_MARK)]
-            schema += resources.files("brain.index").joinpath("fts4.sql").read_text()
-        db.executescript(
-            f"BEGIN IMMEDIATE;{schema}"
-            f"PRAGMA user_version={SCHEMA_VERSION};PRAGMA application_id={APPLICATION_ID};COMMIT;"
-        )
-        rows = [("vault", self.vault), ("engine", self.fts)]
-        db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
-
-    def _abandon(self) -> None:
-        """Let go of the file without touching the seal."""
-        if self._db is not None:
-            with suppress(sqlite3.DatabaseError):
-                self._db.close()
-        self._db = None
-
-    def close(self) -> None:
-        """Close. The last one out moves the WAL into the file, so this too ends with a seal."""
-        if self._db is None:
-            return
-        with self._lock(wait=5):
-            ours = _inode(self.path) == self._inode and self._signature() == self._trusted
-            self._abandon()
-            if ours and self._signature() != self._trusted:
-                self._write_seal()
+        """Throw away a database that SQLite could not read, unless another process just did."""
+        before = self._inode  # not given to another file while this one is open
+        with self.exclusive():
+            if self._inode == before:
+                self._renew("damaged")
 
     @contextmanager
-    def exclusive(self, wait: float = 30.0) -> Iterator[None]:
-        """Keep other writers out. Busy if another one is still at work after `wait` seconds."""
+    def exclusive(self, wait: float = _WAIT) -> Iterator[None]:
+        """Keep other writers out of a database that was verified since the last one left.
+
+        Busy if another one is still at work after `wait` seconds.
+        """
         with self._lock(wait) as held:
             if not held:
                 raise Busy("Another Brain process is writing the index.", "Try again in a moment.")
+            if not self._as_trusted():
+                self._verify()
             yield
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All of it is in the index afterwards, or none. Only inside `exclusive`."""
+        if not self._as_trusted():
+            raise IndexDamaged("The index was changed from outside while it was written.")
         db = self.db
-        db.execute("BEGIN IMMEDIATE")
+        with reading():
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                self._write_seal()  # even then: what did not fit into memory is in the WAL
+
+    def close(self) -> None:
+        """Close. The last one out moves the WAL into the file, so this too ends with a seal."""
+        if self._db is None:
+            return
+        with self._lock(wait=0.25) as held:  # a writer who keeps it longer is not out yet
+            before = self._signature()
+            sealed = held and self._as_sealed(before)
+            self._abandon()
+            if sealed and self._signature() != before:
+                self._write_seal()
+        self._trusted = []
+
+    # -- whether to believe what is on disk ------------------------------------------------------
+
+    def _as_trusted(self) -> bool:
+        """Is the open database on disk, and as it was when this process last had the lock?"""
+        return (
+            self._db is not None
+            and self._signature() == self._trusted
+            and _inode(f"{self.path}-shm") == self._shared
+        )
+
+    def _as_sealed(self, signature: list[list[int]]) -> bool:
         try:
-            yield db
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
-        self._write_seal()
+            return self._seal.read_text("utf-8") == str(signature)
+        except (OSError, ValueError):
+            return False
+
+    def _verify(self) -> None:
+        """Under the lock: trust what is there, or make it anew."""
+        if doubt := self._doubt():
+            self._renew(doubt)
+
+    def _doubt(self) -> str:
+        """Why this database cannot be used as it is; '' if it can, and is open."""
+        signature = self._signature()
+        if not signature[0]:
+            return "missing"
+        if not self._as_sealed(signature) or os.path.lexists(f"{self.path}-journal"):
+            return "changed from outside"
+        try:
+            self._open_again(signature)
+            doubt = self._foreign()
+        except sqlite3.DatabaseError as error:
+            raise_if_busy(error)
+            return "damaged"
+        if self._signature() == signature:
+            self._trusted = signature
+        else:
+            self._write_seal()  # our own doing: who closes and opens moves the WAL into the file
+        return doubt
+
+    def _readable(self) -> bool:
+        """Under the lock of another process: can its database be read, as far as it has come?"""
+        signature, self._trusted = self._signature(), []
+        try:
+            if not signature[0]:
+                return False
+            self._open_again(signature)
+            return not self._foreign()
+        except sqlite3.DatabaseError:
+            return False
+
+    def _open_again(self, signature: list[list[int]]) -> None:
+        """Open what is on disk, unless it is open."""
+        moved = self._inode != signature[0][0] or _inode(f"{self.path}-shm") != self._shared
+        if self._db is None or moved:
+            self._abandon()
+            self._connect()
+
+    def _foreign(self) -> str:
+        """What is strange about the open database; '' if nothing is."""
+        db = self.db
+        if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
+            return "made by another version of Brain"
+        meta = dict(db.execute("SELECT key, value FROM meta"))
+        self._shared = _inode(f"{self.path}-shm")
+        if meta.get("version") != __version__:
+            return "made by another version of Brain"
+        if meta.get("vault") != self.vault:
+            return "made for another vault"
+        return "" if meta.get("engine") == self.fts else f"made without {self.fts.upper()}"
+
+    def _signature(self) -> list[list[int]]:
+        """Whoever changes one of the files changes this. Of the WAL without ctime: when root opens
+        it, SQLite sets its owner, which is no change."""
+        return [_stat(str(self.path)), _stat(f"{self.path}-wal")[:3]]
+
+    def _write_seal(self) -> None:
+        self._trusted = self._signature()
+        temp = f"{self._seal}.{os.getpid()}"
+        with open(temp, "w") as file:
+            file.write(str(self._trusted))
+        os.replace(temp, self._seal)
 
     @contextmanager
     def _lock(self, wait: float) -> Iterator[bool]:
@@ -226,16 +235,72 @@ class Index:
             if handle is not None:
                 os.close(handle)
 
-    def _signature(self) -> list[list[int]]:
-        return [_stat(str(self.path)), _stat(f"{self.path}-wal")]
+    # -- opening and making ----------------------------------------------------------------------
 
-    def _write_seal(self) -> None:
-        self._inode = _inode(self.path)
-        self._trusted = self._signature()
-        temp = f"{self._seal}.{os.getpid()}"
-        with open(temp, "w") as file:
-            json.dump(self._trusted, file)
-        os.replace(temp, self._seal)
+    def _connect(self) -> None:
+        db = sqlite3.connect(self.path, isolation_level=None, timeout=0.25, cached_statements=64)
+        self._db = db
+        self.fts = choose_engine(db, self._engine)
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -16000")
+        if self.fts == "fts4":
+            from sqlite_fts4 import register_functions
+
+            register_functions(db)
+        self._inode = _inode(str(self.path))
+
+    def _renew(self, why: str) -> None:
+        """Under the lock: a new file. Who has the old one open reads on in it until it checks."""
+        self._refuse_loss()
+        self._abandon()
+        try:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                with suppress(FileNotFoundError):
+                    os.unlink(f"{self.path}{suffix}")
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connect()
+            self._create()
+        except (OSError, sqlite3.Error) as error:
+            self._abandon()
+            raise BrainError(
+                f"The index cannot be made at {self.path} ({error}).",
+                "Make room for it there, or set dbPath in brain.yaml.",
+            ) from error
+        self._write_seal()
+        if why and why != "missing":
+            self.news = f"The index was {why}; it is built again."
+
+    def _refuse_loss(self) -> None:
+        """A brain folder that is gone takes its index along; neither is made again here."""
+        if self.path.is_relative_to(self.vault):
+            brain = Path(self.vault, self.path.relative_to(self.vault).parts[0])
+            if not brain.is_dir():
+                raise VaultLooksEmpty(
+                    f"There is no folder {brain}.", "Is the vault mounted and fully synced?"
+                )
+
+    def _create(self) -> None:
+        db = self.db
+        db.execute("PRAGMA journal_mode = WAL")
+        schema = Path(__file__).with_name("schema.sql").read_text("utf-8")
+        if self.fts == "fts4":
+            schema = schema[: schema.index(_FTS_MARK)]
+            schema += Path(__file__).with_name("fts4.sql").read_text("utf-8")
+        db.executescript(
+            f"BEGIN IMMEDIATE;{schema}"
+            f"PRAGMA user_version={SCHEMA_VERSION};PRAGMA application_id={APPLICATION_ID};COMMIT;"
+        )
+        meta = {"vault": self.vault, "engine": self.fts, "version": __version__}
+        db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        self._shared = _inode(f"{self.path}-shm")
+
+    def _abandon(self) -> None:
+        """Let go of the file without touching the seal."""
+        if self._db is not None:
+            with suppress(sqlite3.DatabaseError):
+                self._db.close()
+        self._db = None
+        self._inode = self._shared = 0
 
     def healthy(self) -> bool:
         """SQLite's own check, and FTS's with rank 1, which also sees full text that drifted."""
@@ -283,25 +348,18 @@ def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
     return "fts5"
 
 
-def _drop_everything(db: sqlite3.Connection) -> None:
-    db.execute("DROP TABLE IF EXISTS chunks_fts")
-    tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    for (name,) in db.execute(tables).fetchall():
-        db.execute(f'DROP TABLE "{name}"')
-
-
 def _stat(path: str) -> list[int]:
     try:
         st = os.stat(path)
-    except FileNotFoundError:
+    except OSError:
         return []
     if st.st_size == 0:  # a reader leaves an empty WAL behind
         return []
     return [st.st_ino, st.st_size, st.st_mtime_ns, st.st_ctime_ns]
 
 
-def _inode(path: Path) -> int:
+def _inode(path: str) -> int:
     try:
         return os.stat(path).st_ino
-    except FileNotFoundError:
+    except OSError:
         return 0

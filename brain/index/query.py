@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from brain.index.db import Index, reading
@@ -17,8 +16,7 @@ CREATED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """Which chunks are meant. Empty tuples and strings filter nothing."""
 
     scopes: tuple[str, ...] = DEFAULT_SCOPES
@@ -51,7 +49,7 @@ class Filters:
         if self.until:
             parts.append(f"substr({CREATED}, 1, length(?)) <= ?")
             values += [self.until, self.until]
-        return " AND ".join(parts) or "1", values
+        return " AND ".join(parts) or "1", [_text(value) for value in values]
 
 
 class Candidate(NamedTuple):
@@ -93,33 +91,51 @@ _ROW = f"""
 """
 
 
-def candidates(
-    index: Index, match: str, filters: Filters, weights: Sequence[float], limit: int, enough: int
-) -> list[Candidate]:
-    """The best matches by bm25 that pass the filters, at most `limit`.
-
-    Filtering the best `limit` matches is twice as fast as filtering them all, so that is tried
-    first, and all of them only if fewer than `enough` are left.
-    """
-    where, values = filters.where()
-    hits, rank = _hits(index, weights)
-    light = f"SELECT c.id, -{{rank}}, c.scope, {CREATED}, c.path, c.line FROM"
+def matches(
+    index: Index, match: str, weights: Sequence[float], limit: int
+) -> list[tuple[int, float]]:
+    """(row id, bm25) of the best matches, at most `limit`, whatever they are."""
+    id, rank = _hits(index, weights)
+    where = f"chunks_fts MATCH ? ORDER BY 2 LIMIT {limit:d}"
     with reading():
-        db = _with_tagged(index.db)
-        rows = db.execute(
-            f"{light.format(rank='h.rank')} (SELECT {hits} AS id, {rank} AS rank FROM chunks_fts"
-            f" WHERE chunks_fts MATCH ? ORDER BY 2 LIMIT {limit:d}) h"
-            f" JOIN chunks c ON c.id = h.id JOIN files f ON f.id = c.file WHERE {where}",
+        rows = index.db.execute(f"SELECT {id}, {rank} FROM chunks_fts WHERE {where}", (match,))
+        return [(id, -rank) for id, rank in rows]
+
+
+def candidates(
+    index: Index, found: Sequence[tuple[int, float]], filters: Filters
+) -> list[Candidate]:
+    """Those of the matches that pass the filters."""
+    where, values = filters.where()
+    marks = ",".join("?" * len(found))
+    bm25 = dict(found)
+    with reading():
+        rows = _with_tagged(index.db).execute(
+            f"{_LIGHT} FROM chunks c JOIN files f ON f.id = c.file"
+            f" WHERE c.id IN ({marks}) AND {where}",
+            (*bm25, *values),
+        )
+        return [Candidate(id, bm25[id], *rest) for id, *rest in rows]
+
+
+def all_candidates(
+    index: Index, match: str, weights: Sequence[float], filters: Filters, limit: int
+) -> list[Candidate]:
+    """The best matches among those that pass the filters. Looks at every match, so it takes twice
+    as long as `matches`: for when the best of all are mostly filtered out."""
+    where, values = filters.where()
+    id, rank = _hits(index, weights)
+    with reading():
+        rows = _with_tagged(index.db).execute(
+            f"{_LIGHT}, -{rank} FROM chunks_fts JOIN chunks c ON c.id = chunks_fts.{id}"
+            f" JOIN files f ON f.id = c.file WHERE chunks_fts MATCH ? AND {where}"
+            f" ORDER BY {rank} LIMIT {limit:d}",
             (match, *values),
-        ).fetchall()
-        if len(rows) < enough and where != "1":
-            rows = db.execute(
-                f"{light.format(rank=rank)} chunks_fts JOIN chunks c ON c.id = chunks_fts.{hits}"
-                f" JOIN files f ON f.id = c.file WHERE chunks_fts MATCH ? AND {where}"
-                f" ORDER BY {rank} LIMIT {limit:d}",
-                (match, *values),
-            ).fetchall()
-    return [Candidate(*row) for row in rows]
+        )
+        return [Candidate(id, bm25, *rest) for id, *rest, bm25 in rows]
+
+
+_LIGHT = f"SELECT c.id, c.scope, {CREATED}, c.path, c.line"
 
 
 def _hits(index: Index, weights: Sequence[float]) -> tuple[str, str]:
@@ -148,6 +164,7 @@ def listed(index: Index, filters: Filters, limit: int, offset: int = 0) -> list[
 
 def by_ref(index: Index, ref: str) -> list[Row]:
     """The chunks with this id; if there is none, those whose id starts with it."""
+    ref = _text(ref)
     with reading():
         exact = index.db.execute(f"{_ROW} WHERE c.ref = ? ORDER BY c.path, c.line LIMIT 20", (ref,))
         if found := [Row(*row) for row in exact]:
@@ -162,8 +179,9 @@ def by_place(index: Index, path: str, line: int) -> list[Row]:
     """The chunks of a file that hold this line, the narrowest first; all of them for line 0."""
     sql = f"{_ROW} WHERE c.path = ? AND (? = 0 OR ? BETWEEN c.line AND c.end_line)"
     order = "ORDER BY c.end_line - c.line, c.line, c.id" if line else "ORDER BY c.line, c.id"
+    values = (_text(path), line, line)
     with reading():
-        return [Row(*row) for row in index.db.execute(f"{sql} {order}", (path, line, line))]
+        return [Row(*row) for row in index.db.execute(f"{sql} {order}", values)]
 
 
 def links_of(index: Index, id: int) -> list[Link]:
@@ -212,11 +230,15 @@ def problems(index: Index) -> list[tuple[str, Problem]]:
 
 
 def stale(index: Index) -> list[tuple[str, str]]:
-    """(path, why) of files whose rows are older than the file."""
+    """(path, why) of files whose rows are older than the file, and of folders that hold such."""
+    sql = """
+        SELECT path, stale FROM files WHERE stale != ''
+        UNION SELECT p.path, p.message FROM problems p WHERE p.code = 'unreadable' AND EXISTS
+        (SELECT 1 FROM files f WHERE f.path = p.path
+         OR (f.path >= p.path || '/' AND f.path < p.path || '0')) ORDER BY 1
+    """
     with reading():
-        return index.db.execute(
-            "SELECT path, stale FROM files WHERE stale != '' ORDER BY path"
-        ).fetchall()
+        return index.db.execute(sql).fetchall()
 
 
 def large_memories(index: Index, limit: int) -> list[tuple[str, int]]:
@@ -245,6 +267,11 @@ def dump(index: Index) -> list[tuple[Any, ...]]:
         ).fetchall()
         found = [(path, *problem) for path, problem in problems(index)]
     return [*files, *chunks, *links, *found]
+
+
+def _text(given: str) -> str:
+    """What a person gave, without the halves of characters that SQLite cannot take."""
+    return given.encode("utf-8", "replace").decode()
 
 
 def _with_tagged(db: sqlite3.Connection) -> sqlite3.Connection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 
 from brain.index.db import Index, reading
@@ -12,11 +13,17 @@ SIZE = 1000
 
 
 def append(index: Index, events: Sequence[Event], wait: float) -> None:
-    """Add events and drop the oldest. Raises Busy if another process is writing."""
-    rows = [(e.at, e.name, json.dumps(e.payload, ensure_ascii=False)) for e in events[-SIZE:]]
-    with index.exclusive(wait), index.transaction() as db:
-        db.executemany("INSERT INTO events (at, name, payload) VALUES (?, ?, ?)", rows)
-        db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", (SIZE,))
+    """Add events and drop the oldest. Raises Busy if another process is writing.
+
+    Their ids come from the clock, so that they go on rising when the index is made anew.
+    """
+    rows = [(e.at, e.name, json.dumps(e.payload)) for e in events[-SIZE:]]
+    with index.exclusive(wait), reading(), index.transaction() as db:
+        first = max(time.time_ns() // 1000, newest(index) + 1)
+        numbered = [(first + n, *row) for n, row in enumerate(rows)]
+        db.executemany("INSERT INTO events (id, at, name, payload) VALUES (?, ?, ?, ?)", numbered)
+        oldest = "SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?"
+        db.execute(f"DELETE FROM events WHERE id <= ({oldest})", (SIZE,))
 
 
 def after(index: Index, id: int, limit: int = SIZE) -> list[tuple[int, Event]]:
@@ -25,3 +32,9 @@ def after(index: Index, id: int, limit: int = SIZE) -> list[tuple[int, Event]]:
     with reading():
         rows = index.db.execute(sql, (id, limit)).fetchall()
     return [(id, Event(at, name, json.loads(payload))) for id, at, name, payload in reversed(rows)]
+
+
+def newest(index: Index) -> int:
+    """The id of the last event; 0 if there is none."""
+    with reading():
+        return int(index.db.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])

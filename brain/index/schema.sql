@@ -1,8 +1,10 @@
 -- brain.db, in reading order. A cache: nothing here that the vault does not say.
 -- put.py is the only writer and removes what hangs on a row before the row: checking foreign keys
--- on every insert would cost a tenth of a cold index. There are no migrations; db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
+-- on every insert would cost a tenth of a cold index. There are no migrations: db.SCHEMA_VERSION
+-- changes with this file, and a mismatch means rebuild.
 
--- Facts about this index: the vault it was built from, the full-text engine, when it was built.
+-- Facts about this index: the vault and the version of Brain it was built from, the full-text
+-- engine, and, once a sync of the whole vault was finished, `whole`.
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -24,8 +26,9 @@ CREATE TABLE files (
     project  TEXT    NOT NULL,
     title    TEXT    NOT NULL,
     created  TEXT,                     -- what the note itself claims; else mtime_ns counts
-    stale    TEXT    NOT NULL          -- why the rows below are older than the file; '' if they are not
+    stale    TEXT    NOT NULL          -- why the rows below are older than the file, else ''
 );
+CREATE INDEX files_stale ON files (path) WHERE stale != '';
 
 -- One row per searchable piece: a memory, an item, a task, a turn, a passage of a note.
 -- AUTOINCREMENT, so that a rowid once handed out never comes to mean another text.
@@ -72,6 +75,7 @@ CREATE TABLE problems (
     message TEXT    NOT NULL
 );
 CREATE INDEX problems_path ON problems (path);
+CREATE INDEX problems_unread ON problems (path) WHERE code = 'unreadable';
 
 -- The last few memory events, so that one process can follow another.
 CREATE TABLE events (

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from brain.config import Config
 
+HIGHEST = 1.0  # what bm25 is multiplied with at most; scores are 0 until there is feedback
+
 
 class Factors(NamedTuple):
     """Everything that a rank is made of; their product, in this order, is the rank."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -11,21 +10,23 @@ from typing import Any
 from brain.config import Config
 from brain.index import query
 from brain.index.db import Index
-from brain.index.query import Filters, Row
+from brain.index.query import Candidate, Filters, Row
 from brain.recall import rank
 from brain.recall.rank import Factors
 from brain.recall.snippet import best_line, mark, pattern
 from brain.recall.terms import Term, match, terms
 
 
-@dataclass(frozen=True)
 class Hit:
     """One result. Where exactly it stands is worked out when it is asked for."""
 
-    row: Row
-    factors: Factors
-    wanted: tuple[Term, ...]
-    prefix: bool = False
+    def __init__(
+        self, row: Row, factors: Factors, wanted: tuple[Term, ...], prefix: bool = False
+    ) -> None:
+        self.row = row
+        self.factors = factors
+        self.prefix = prefix
+        self._wanted = wanted
 
     @property
     def score(self) -> float:
@@ -37,11 +38,14 @@ class Hit:
 
     @cached_property
     def _words(self) -> Any:
-        return pattern(self.wanted, self.prefix)
+        return pattern(self._wanted, self.prefix)
 
     @property
     def line(self) -> int:
-        """The line of the file that answers best, from 1."""
+        """The line of the file that answers best, from 1; of JSON, where the record starts: the
+        lines of its text are not lines of the file."""
+        if not self.row.path.endswith(".md"):
+            return self.row.line
         return min(self.row.end_line, self.row.line + self._best[0])
 
     def snippet(self, opening: str = "«", closing: str = "»") -> str:
@@ -64,7 +68,8 @@ def search(
     if not wanted or limit < 1:
         return []
     for prefix in (False, True):
-        if found := _ranked(index, match(wanted, prefix=prefix), filters, limit, now, config):
+        expression = match(wanted, prefix=prefix, engine=index.fts)
+        if found := _ranked(index, expression, filters, limit, now, config):
             rows = query.rows(index, [id for id, _ in found])
             return [Hit(row, f, wanted, prefix) for row, (_, f) in zip(rows, found, strict=True)]
     return []
@@ -73,12 +78,33 @@ def search(
 def _ranked(
     index: Index, expression: str, filters: Filters, limit: int, now: datetime, config: Config
 ) -> list[tuple[int, Factors]]:
+    """The best `limit` of the best candidates by bm25.
+
+    They are looked at in that order, and only as long as the next one can still change the answer.
+    """
     weights = (
         config.headingWeight, config.bodyWeight, config.tagWeight, config.pathWeight,
         config.bodyWeight,
     )  # fmt: skip
+
+    def weighed(found: list[Candidate]) -> list[tuple[Candidate, Factors]]:
+        return [(c, rank.factors(c.bm25, c.scope, c.created, now, config)) for c in found]
+
     most = max(config.candidateLimit, limit)
-    found = query.candidates(index, expression, filters, weights, most, enough=min(most, 5 * limit))
-    ranked = [(c, rank.factors(c.bm25, c.scope, c.created, now, config)) for c in found]
-    ranked.sort(key=lambda pair: (-pair[1].rank, pair[0].path, pair[0].line, pair[0].id))
-    return [(candidate.id, f) for candidate, f in ranked[:limit]]
+    found = query.matches(index, expression, weights, most)
+    best: list[tuple[Candidate, Factors]] = []
+    step = 2 * limit
+    for start in range(0, len(found), step):
+        if len(best) >= limit and found[start][1] * rank.HIGHEST < best[limit - 1][1].rank:
+            break
+        best += weighed(query.candidates(index, found[start : start + step], filters))
+        best.sort(key=_order)
+    if len(best) < limit and len(found) == most:
+        best = weighed(query.all_candidates(index, expression, weights, filters, most))
+        best.sort(key=_order)
+    return [(candidate.id, factors) for candidate, factors in best[:limit]]
+
+
+def _order(pair: tuple[Candidate, Factors]) -> tuple[float, str, int, int]:
+    candidate, factors = pair
+    return (-factors.rank, candidate.path, candidate.line, candidate.id)

@@ -156,9 +156,14 @@ def _without_noise(found: list[Term]) -> tuple[Term, ...]:
     return tuple((loud or long)[:MAX_TERMS])
 
 
-def match(wanted: tuple[Term, ...], *, prefix: bool = False) -> str:
-    """The terms as an FTS expression, every word quoted; with `prefix`, as beginnings of words."""
+def match(wanted: tuple[Term, ...], *, prefix: bool = False, engine: str = "fts5") -> str:
+    """The terms as an FTS expression, every word quoted; with `prefix`, as beginnings of words.
+
+    FTS4 knows no phrase in one column, and wants the star inside of the quotes.
+    """
     star = "*" if prefix else ""
+    if engine == "fts4":
+        return " OR ".join(f'"{" ".join(term.words)}{star}"' for term in wanted)
     parts = []
     for term in wanted:
         column = f"{term.column}:" if term.column else ""

@@ -27,6 +27,11 @@ POSSIBLE = (
 )
 
 
+def may_hold_copies(names: str) -> bool:
+    """Can there be a copy among these names, one a line? Quick, for whole folders."""
+    return "onflict" in names or "TOP-" in names or re.search(r" \d\d?\.", names) is not None
+
+
 def copied_by(name: str) -> str | None:
     """The sync tool that made this copy, judged by a name no person would give a file."""
     if "onflict" not in name and "TOP-" not in name:

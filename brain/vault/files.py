@@ -6,24 +6,27 @@ import os
 import stat as modes
 from pathlib import Path
 
+from brain.errors import BadConfig
 from brain.vault.layout import Vault
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+SMALL = 1_000_000  # bytes: no ignore file, no brain.yaml is larger
+_FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+_FOLLOW |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FLAGS = _FOLLOW | getattr(os, "O_NOFOLLOW", 0)
 
 
-def read(root: str, path: str, limit: int) -> tuple[bytes, os.stat_result]:
+def read(path: str, limit: int, flags: int = _FLAGS) -> tuple[bytes, os.stat_result]:
     """The bytes of a file and its stat, taken from one open file. Raises OSError.
 
     The stat is from before the bytes were read: a change in between shows as a newer stat later.
     """
-    handle = os.open(f"{root}/{path}", _FLAGS)
+    handle = os.open(path, flags)
     try:
         st = os.fstat(handle)
         if not modes.S_ISREG(st.st_mode):
-            raise OSError(f"{path} is not a regular file")
+            raise OSError("it is not a regular file")
         if st.st_size > limit:
-            raise OSError(f"{path} is too large")
+            raise OSError("it is too large")
         data = os.read(handle, st.st_size + 1)
         while len(data) < st.st_size and (more := os.read(handle, st.st_size)):
             data += more
@@ -32,12 +35,24 @@ def read(root: str, path: str, limit: int) -> tuple[bytes, os.stat_result]:
     return data, st
 
 
-def settings(vault: Vault) -> str:
-    """The text of brain.yaml; '' if there is none."""
+def text(path: str, limit: int = SMALL) -> str:
+    """What a file says; '' if it is not there, or none that can be read."""
     try:
-        return (vault.folder / "brain.yaml").read_text("utf-8-sig", "replace")
+        return read(path, limit)[0].decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def settings(vault: Vault) -> str:
+    """The text of brain.yaml; '' if there is none. BadConfig if it cannot be read."""
+    path = vault.folder / "brain.yaml"
+    try:
+        return read(str(path), SMALL, _FOLLOW)[0].decode("utf-8-sig", "replace")
     except FileNotFoundError:
         return ""
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise BadConfig(f"{path} cannot be read: {why}.", "Mend it or delete it.") from None
 
 
 def create(path: Path, text: str) -> bool:

@@ -6,19 +6,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from brain.errors import VaultNotFound
+from brain.formats.text import digest
 
 BRAIN = "40_Brain"
 ADMIN = "admin"
 
 
-@dataclass(frozen=True, slots=True)
-class Vault:
+class Vault(NamedTuple):
     """A vault on this machine. `state` is its folder for what must not sync."""
 
     root: Path
@@ -75,7 +73,7 @@ def brain_folder(root: Path) -> str:
 
 def at(root: Path, brain: str, state_home: Path) -> Vault:
     """The vault at this root, with its own folder below `state_home`."""
-    name = blake2b(os.fsencode(root), digest_size=8).hexdigest()
+    name = digest(os.fsencode(root)).hex()
     return Vault(root, brain, state_home / name)
 
 

@@ -9,20 +9,22 @@ from __future__ import annotations
 import os
 import stat as modes
 from collections.abc import Collection
-from dataclasses import dataclass, field
-from pathlib import Path
 
 from brain.config import Config
 from brain.model import Problem
-from brain.vault import conflicts, ignore
+from brain.vault import conflicts, files, ignore
 from brain.vault.layout import SOURCE, Role, Vault, role
 
 IGNORE_FILES = (".gitignore", ".secretsignore")
+MODE, REGULAR = 0o170000, modes.S_IFREG
+IGNORE_FILES_INSIDE = ("/.gitignore", "/.secretsignore")
+LARGEST_COPY = 10_000_000  # bytes
 SPECIAL = ("MEMORY.md", "AGENT.md", "items.json", "tasks.json")
 CODES = frozenset(
     [
         "unreadable",
         "symlink-outside",
+        "broken-link",
         "not-a-file",
         "is-a-directory",
         "conflict-copy",
@@ -37,14 +39,20 @@ Chains = tuple[ignore.Chain, ignore.Chain]
 NO_RULES: Chains = ((), ())
 
 
-@dataclass(slots=True)
 class Scan:
-    """What one walk found: `stats` of the files to index, `roles` of those that are not plain
-    sources, and a problem for each file that had to be left out."""
+    """What one walk found.
 
-    stats: dict[str, os.stat_result] = field(default_factory=dict)
-    roles: dict[str, Role] = field(default_factory=dict)
-    problems: list[tuple[str, Problem]] = field(default_factory=list)
+    `stats` of the files to index, `roles` of those that are not plain sources, a problem for each
+    file that had to be left out. `unseen` are paths that could not be looked at: nothing is known
+    of them and what lies below. `paths` is what the walk was narrowed to, None for all.
+    """
+
+    def __init__(self) -> None:
+        self.stats: dict[str, os.stat_result] = {}
+        self.roles: dict[str, Role] = {}
+        self.problems: list[tuple[str, Problem]] = []
+        self.unseen: list[str] = []
+        self.paths: set[str] | None = None
 
     def role(self, path: str) -> Role:
         return self.roles.get(path, SOURCE)
@@ -53,14 +61,25 @@ class Scan:
         safe = path.encode("utf-8", "backslashreplace").decode()
         self.problems.append((safe, Problem(0, code, message)))
 
+    def missed(self, path: str, what: str, error: OSError) -> None:
+        """Something that is there but cannot be looked at; what was known of it stays."""
+        self.unseen.append(path)
+        if self.paths is not None:
+            self.paths.add(path)
+        self.refuse(path, "unreadable", f"cannot be {what}: {error.strerror or error}")
+
+    def may_hold(self, path: str) -> bool:
+        """Can this path, which was not found, be there all the same?"""
+        return any(path == p or not p or path.startswith(f"{p}/") for p in self.unseen)
+
 
 def scan(vault: Vault, config: Config, only: Collection[str] | None = None) -> Scan:
-    """Walk the vault, or only these paths and all below them.
+    """Walk the vault, or only these paths, all below them, and what depends on them.
 
     A folder that cannot be listed is a problem, not an error.
     """
     walk = _Walk(vault, config)
-    if only is None:
+    if only is None or any(path in ("", *IGNORE_FILES) for path in only):
         walk.folders.append(("", NO_RULES))
     else:
         walk.narrow(only)
@@ -86,9 +105,14 @@ class _Walk:
 
     def narrow(self, paths: Collection[str]) -> None:
         """Look at these paths alone, each by listing its folder, and walk those that are
-        folders."""
+        folders. An ignore file stands for its folder."""
         names: dict[str, set[str]] = {}
+        self.found.paths = set()
         for path in paths:
+            path = path.rstrip("/")
+            if path.endswith(IGNORE_FILES_INSIDE):
+                path = path.rpartition("/")[0]
+            self.found.paths.add(path)
             prefix, slash, name = path.rpartition("/")
             names.setdefault(prefix + slash, set()).add(name)
         for prefix, wanted in names.items():
@@ -103,10 +127,10 @@ class _Walk:
             path = at + part
             if part.startswith(".") and not (part == ".agent" and at == self.brain):
                 return None
-            try:
-                rules = self._extended(rules, at, _listing(self.root + at))
-            except OSError:
+            entries = self._listing(at)
+            if entries is None:
                 return None
+            rules = self._extended(rules, at, entries)
             if os.path.islink(self.root + path) or (
                 not f"{path}/".startswith(self.brain) and _ignored(rules, at, [part], is_dir=True)
             ):
@@ -114,31 +138,47 @@ class _Walk:
             at = path + "/"
         return rules
 
+    def _listing(self, prefix: str) -> Entries | None:
+        """What a folder holds; None if it is none, or cannot be listed, which is then told."""
+        try:
+            with os.scandir(self.root + prefix) as entries:
+                return list(entries)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            self.found.missed(prefix.rstrip("/"), "listed", error)
+            return None
+
     def folder(self, prefix: str, rules: Chains, names: set[str] | None = None) -> None:
         """List one folder and take in what it holds, or what it holds of `names`."""
-        try:
-            entries = _listing(self.root + prefix)
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        except OSError as error:
-            self.found.refuse(
-                prefix.rstrip("/"), "unreadable", f"cannot be listed: {error.strerror}"
-            )
+        entries = self._listing(prefix)
+        if entries is None:
             return
         self.siblings = entries
         rules = self._extended(rules, prefix, entries)
-        shown = [e for e in entries if e.name[0] != "." and (names is None or e.name in names)]
+        hidden = [e for e in entries if e.name == ".agent"] if prefix == self.brain else []
+        shown = [e for e in entries if e.name[0] != "."] + hidden
+        if names is not None:
+            shown = self._narrowed(prefix, shown, names)
         if prefix.startswith(self.brain):
-            hidden = [e for e in entries if e.name == ".agent" and prefix == self.brain]
-            self._brain_folder(prefix, shown + hidden, rules)
+            self._brain_folder(prefix, shown, rules)
         else:
             self._source_folder(prefix, shown, rules)
+
+    def _narrowed(self, prefix: str, entries: Entries, names: set[str]) -> Entries:
+        """Those of these names, and what may now be a copy of one of them, or no longer is."""
+        chosen = [
+            e for e in entries if e.name in names or conflicts.may_be_copy_of(e.name)[0] in names
+        ]
+        if self.found.paths is not None:
+            self.found.paths.update(prefix + entry.name for entry in chosen)
+        return chosen
 
     def _extended(self, rules: Chains, prefix: str, entries: Entries) -> Chains:
         """The ignore rules that hold in this folder."""
         if self.use_ignore_files:
             for entry in entries:
-                if entry.name in IGNORE_FILES and (more := ignore.parse(_text(entry.path))):
+                if entry.name in IGNORE_FILES and (more := ignore.parse(files.text(entry.path))):
                     git, secret = rules
                     link = ((prefix, more),)
                     rules = (
@@ -147,25 +187,32 @@ class _Walk:
         return rules
 
     def _source_folder(self, prefix: str, entries: Entries, rules: Chains) -> None:
-        endings, stats, limit = self.endings, self.found.stats, self.limit
+        stats, limit = self.found.stats, self.limit
         if rules != NO_RULES:
             entries = self._not_ignored(prefix, entries, rules)
+        names = prefix + "\n".join([entry.name for entry in entries])
+        ordinary = not self.exclude and _storable(names) and not conflicts.may_hold_copies(names)
+        endings = self.endings if ordinary else ()
         for entry in entries:
             name = entry.name
-            if name.endswith(endings) and name.isascii() and not self.exclude:
-                odd = "onflict" in name or "TOP-" in name or name[-4:-3].isdigit()
-                st = entry.stat(follow_symlinks=False)
-                if not odd and modes.S_ISREG(st.st_mode) and st.st_size <= limit:
-                    stats[prefix + name] = st  # nearly every note goes this way
-                    continue
-            self._source(prefix, entry, rules)
+            try:
+                if name.endswith(endings):
+                    st = entry.stat(follow_symlinks=False)
+                    if st.st_mode & MODE == REGULAR and st.st_size <= limit:
+                        stats[prefix + name] = st  # nearly every note goes this way
+                        continue
+                self._source(prefix, entry, rules)
+            except FileNotFoundError:
+                continue  # deleted since the folder was listed
+            except OSError as error:
+                self.found.missed(prefix + name, "looked at", error)
 
     def _not_ignored(self, prefix: str, entries: Entries, rules: Chains) -> Entries:
         folders = {e.name for e in entries if e.is_dir(follow_symlinks=False)}
-        files = {e.name for e in entries} - folders
-        out = _ignored(rules, prefix, files, is_dir=False)
-        out |= _ignored(rules, prefix, folders, is_dir=True) - {self.brain.rstrip("/")}
-        return [e for e in entries if e.name not in out]
+        names = {e.name for e in entries} - folders
+        out = _ignored(rules, prefix, names, is_dir=False)
+        out |= _ignored(rules, prefix, folders, is_dir=True)
+        return [e for e in entries if e.name not in out or f"{prefix}{e.name}/" == self.brain]
 
     def _source(self, prefix: str, entry: os.DirEntry[str], rules: Chains) -> None:
         path, name = prefix + entry.name, entry.name
@@ -198,24 +245,33 @@ class _Walk:
         inner = prefix[len(self.brain) :]
         notes: Entries = []
         for entry in entries:
-            path, name = prefix + entry.name, entry.name
+            path, known = prefix + entry.name, role((inner + entry.name).split("/"))
             if entry.is_dir(follow_symlinks=False):
-                if name in SPECIAL:
-                    self.found.refuse(
-                        path, "is-a-directory", "is a folder where a file is expected"
-                    )
+                if entry.name in SPECIAL:
+                    message = "is a folder where a file is expected"
+                    self.found.refuse(path, "is-a-directory", message)
                 self.folders.append((path + "/", rules))
-            elif tool := conflicts.copied_by(name):
-                self.found.refuse(path, "conflict-copy", f"is a conflict copy made by {tool}")
-            elif known := role((inner + name).split("/")):
-                if known.format == "note":
-                    notes.append(entry)
-                else:
-                    self._file(path, entry, known)
+            elif known and known.format == "note":
+                notes.append(entry)
+                if known != SOURCE:
+                    self.found.roles[path] = known
+            else:
+                self._brain_file(prefix, entry, known)
         self._source_folder(prefix, notes, rules)
-        for entry in notes:
-            if entry.name and (known := role((inner + entry.name).split("/"))) != SOURCE:
-                self.found.roles[prefix + entry.name] = known or SOURCE
+
+    def _brain_file(self, prefix: str, entry: os.DirEntry[str], known: Role | None) -> None:
+        path = prefix + entry.name
+        try:
+            if tool := self._copied_by(prefix, entry.name):
+                self.found.refuse(path, "conflict-copy", f"is a conflict copy made by {tool}")
+            elif known:
+                self._file(path, entry, known)
+            elif entry.is_symlink() and os.path.isdir(entry.path):
+                self._symlink(path, entry)
+        except FileNotFoundError:
+            return  # deleted since the folder was listed
+        except OSError as error:
+            self.found.missed(path, "looked at", error)
 
     def _file(self, path: str, entry: os.DirEntry[str], known: Role) -> None:
         """Take a file in, unless it is none, is too large, or has a name SQLite cannot store."""
@@ -235,10 +291,12 @@ class _Walk:
                 self.found.roles[path] = known
 
     def _symlink(self, path: str, entry: os.DirEntry[str]) -> None:
-        """A link inside the vault leads to what is indexed anyway; one that leaves it is
-        reported."""
-        target = os.path.realpath(entry.path)
-        if not target.startswith(os.path.realpath(self.root) + os.sep):
+        """A link inside the vault leads to what is indexed anyway; one that leaves it or leads
+        nowhere is reported."""
+        target, root = os.path.realpath(entry.path), os.path.realpath(self.root)
+        if not os.path.exists(entry.path):
+            self.found.refuse(path, "broken-link", "is a link that leads nowhere")
+        elif target != root and not target.startswith(root + os.sep):
             message = "is a link that leaves the vault; it is not followed"
             self.found.refuse(path, "symlink-outside", message)
 
@@ -259,11 +317,6 @@ def _plain_endings(include: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(endings)
 
 
-def _listing(folder: str) -> Entries:
-    with os.scandir(folder) as entries:
-        return list(entries)
-
-
 def _storable(path: str) -> bool:
     try:
         path.encode()
@@ -272,14 +325,8 @@ def _storable(path: str) -> bool:
     return True
 
 
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text("utf-8", "replace")
-    except OSError:
-        return ""
-
-
 def _alike(copy: str, original: str) -> bool:
     """Do two notes share at least half of their lines, as a conflict copy and its original do?"""
-    one, two = ({line for line in _text(p).split("\n") if line.strip()} for p in (copy, original))
-    return 2 * len(one & two) >= max(len(one), len(two))
+    texts = (files.text(path, limit=LARGEST_COPY) for path in (copy, original))
+    one, two = ({line for line in text.split("\n") if line.strip()} for text in texts)
+    return bool(one) and 2 * len(one & two) >= max(len(one), len(two))

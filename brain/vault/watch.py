@@ -9,9 +9,12 @@ is another one than before.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from brain.config import Config
 from brain.vault import layout
@@ -20,50 +23,91 @@ from brain.vault.layout import Vault
 LARGE = 1000  # changes in one batch
 TICK = 0.25  # seconds between looks at the root and the clock
 SOON = 1.0  # seconds until a storm is looked at again
+POLL = 2000  # milliseconds between looks where the file system does not tell
 
 Hint = frozenset[str] | None  # these paths may have changed; None: anything may have
 
 
-def follow(vault: Vault, config: Config, stop: threading.Event) -> Iterator[Hint]:
-    """Hints until `stop` is set. Outlives a vault that goes away and comes back."""
+def follow(
+    vault: Vault, settings: Callable[[], Config], stop: threading.Event, missed: threading.Event
+) -> Iterator[Hint]:
+    """Hints until `stop` is set. Outlives a vault that goes away and comes back.
+
+    Whoever takes a hint sets `missed` if it could not be followed, or if a scan found something;
+    then another scan is asked for soon.
+    """
     while not stop.is_set():
-        root = _identity(vault)
-        if root is None:
-            stop.wait(TICK)
-            continue
-        yield None
-        yield from _follow_root(vault, config, stop, root)
+        with _held(vault.root):
+            if root := _identity(vault):
+                yield None
+                yield from _follow_root(vault, settings, stop, missed, root)
+        stop.wait(TICK)
 
 
 def _follow_root(
-    vault: Vault, config: Config, stop: threading.Event, root: tuple[int, int]
+    vault: Vault,
+    settings: Callable[[], Config],
+    stop: threading.Event,
+    missed: threading.Event,
+    root: tuple[int, int],
 ) -> Iterator[Hint]:
-    """Hints while the root stays the same folder."""
-    from watchfiles import watch
-
-    changes = watch(
-        vault.root,
-        watch_filter=None,
-        step=config.watchStep,
-        debounce=config.watchDebounce,
-        rust_timeout=int(TICK * 1000),
-        yield_on_timeout=True,
-        stop_event=stop,
-        raise_interrupt=False,
-        force_polling=layout.is_remote(vault.root),
-        ignore_permission_denied=True,
-    )
-    due = time.monotonic() + TICK  # by then the watch stands: what came before it is seen now
-    for batch in changes:
-        if _identity(vault) != root:
+    """Hints while the root stays the same folder and the settings stay as they are."""
+    config, pause = settings(), SOON
+    due = 0.0  # by the first tick the watch stands: what came before it is seen then
+    for batch in _batches(vault, config, stop):
+        if _identity(vault) != root or settings() != config:
             return
-        paths = _relevant(vault, {path for _, path in batch})
-        storm = len(paths) > LARGE or any(_needs_scan(vault, path) for path in paths)
+        paths = _relevant(vault, batch)
+        storm = len(batch) > LARGE or any(_needs_scan(vault, path) for path in paths)
         if storm or time.monotonic() >= due:
-            due = time.monotonic() + (SOON if storm else config.rescanSeconds)
             yield None
+            pause = min(2 * pause, config.rescanSeconds) if missed.is_set() else SOON
+            again = storm or missed.is_set()
+            due = time.monotonic() + (pause if again else config.rescanSeconds)
         elif paths:
             yield frozenset(paths)
+            if missed.is_set():
+                due = min(due, time.monotonic() + SOON)
+        missed.clear()
+
+
+def _batches(vault: Vault, config: Config, stop: threading.Event) -> Iterator[set[str]]:
+    """The paths that changed together; an empty set at each tick. Ends when there is no root.
+
+    Where the system has no watch left to give, because the vault has too many folders, it polls.
+    """
+    from watchfiles import watch
+
+    for polling in dict.fromkeys((layout.is_remote(vault.root), True)):
+        with suppress(OSError, RuntimeError):
+            for batch in watch(
+                vault.root,
+                watch_filter=None,
+                step=config.watchStep,
+                debounce=config.watchDebounce,
+                rust_timeout=int(TICK * 1000),
+                yield_on_timeout=True,
+                stop_event=stop,
+                raise_interrupt=False,
+                force_polling=polling,
+                poll_delay_ms=POLL,
+                ignore_permission_denied=True,
+            ):
+                yield {path for _, path in batch}
+            return
+
+
+@contextmanager
+def _held(root: Path) -> Iterator[None]:
+    """Keep the root open, so that a folder put in its place cannot have its inode number."""
+    handle = None
+    with suppress(OSError):
+        handle = os.open(root, os.O_RDONLY) if sys.platform != "win32" else None
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def _identity(vault: Vault) -> tuple[int, int] | None:
@@ -77,15 +121,21 @@ def _identity(vault: Vault) -> tuple[int, int] | None:
 
 
 def _relevant(vault: Vault, paths: set[str]) -> set[str]:
-    """Paths relative to the vault, without the index and the dot-folders."""
+    """Paths relative to the vault, without dot-folders and what SQLite does to the index."""
     prefix = f"{vault.root}{os.sep}"
-    database = f"{vault.brain}/brain.db"
     found = set()
     for path in paths:
         inner = path.removeprefix(prefix).replace(os.sep, "/")
-        if inner != path and not inner.startswith(database) and not _hidden(vault, inner):
+        if inner != path and not _hidden(vault, inner) and not _index(vault, inner):
             found.add(inner)
     return found
+
+
+def _index(vault: Vault, path: str) -> bool:
+    """Is this the index at work? That it was deleted is worth a look."""
+    if not path.startswith(f"{vault.brain}/brain.db"):
+        return False
+    return path.endswith(("-wal", "-shm", "-journal")) or os.path.exists(vault.root / path)
 
 
 def _hidden(vault: Vault, path: str) -> bool:
@@ -93,13 +143,13 @@ def _hidden(vault: Vault, path: str) -> bool:
         return False
     if path.endswith((".gitignore", ".secretsignore")):
         return False
-    inside = path.removeprefix(f"{vault.brain}/.agent/")
-    return inside == path or inside.startswith(".") or "/." in inside
+    inside = f"{path}/".removeprefix(f"{vault.brain}/.agent/")
+    return inside == f"{path}/" or inside.startswith(".") or "/." in inside
 
 
 def _needs_scan(vault: Vault, path: str) -> bool:
-    """A folder, or a file that decides which others are read."""
+    """A folder, or a file that decides which others are read, or the index, gone."""
     name = path.rpartition("/")[2]
-    if name in (".gitignore", ".secretsignore") or path == f"{vault.brain}/brain.yaml":
+    if name in (".gitignore", ".secretsignore", "brain.yaml", "brain.db"):
         return True
     return os.path.isdir(vault.root / path)

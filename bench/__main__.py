@@ -1,0 +1,177 @@
+"""Measure everything that Brain promises about speed and memory, and print it as one table.
+
+    python -m bench [--quick] [--write]
+
+Each line is a ratio to what cannot be avoided, measured in turns within this run. `--write` keeps
+the table in docs/explanation/performance.md.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from bench import vault, watching
+from bench.measure import BRAIN, Cost, machine, run, together
+
+ROOT = Path(__file__).parent.parent
+WORK = ROOT / ".bench"
+REPORT = ROOT / "docs" / "explanation" / "performance.md"
+START, END = "<!-- measured: start -->", "<!-- measured: end -->"
+
+
+class Line(NamedTuple):
+    what: str
+    measured: str
+    promised: str
+
+
+def main() -> None:
+    quick = "--quick" in sys.argv
+    lines = list(measure(1_000 if quick else 10_000, 3 if quick else 7))
+    if not quick:
+        lines += growth()
+    lines += watching.measure(WORK)
+    table = render(lines)
+    print(table)
+    if "--write" in sys.argv:
+        text = REPORT.read_text(encoding="utf-8")
+        head, _, rest = text.partition(START)
+        REPORT.write_text(
+            f"{head}{START}\n{table}\n{END}{rest.partition(END)[2]}", encoding="utf-8"
+        )
+
+
+def lay(count: int) -> tuple[Path, Path]:
+    """A generated vault and an empty state folder."""
+    root, state = WORK / f"vault-{count}", WORK / f"state-{count}"
+    shutil.rmtree(state, ignore_errors=True)
+    if not (root / "40_Brain").is_dir():
+        vault.write(root, count)
+    return root, state
+
+
+def measure(count: int, rounds: int) -> Iterator[Line]:
+    root, state = lay(count)
+    sync = [*BRAIN, "sync", "--vault", str(root)]
+    python = sys.executable
+
+    def bare_index() -> Cost:
+        database = WORK / "bare.db"
+        for name in (database, Path(f"{database}-wal"), Path(f"{database}-shm")):
+            name.unlink(missing_ok=True)
+        return run([python, "-m", "bench.bare", "index", str(root), str(database)], state)
+
+    cold = together(rounds, bare=bare_index, brain=lambda: run([*sync, "--rebuild"], state))
+    yield Line(
+        f"cold index of {count:,} notes", ratio(cold["brain"].cpu, cold["bare"].cpu), "≤ 2 x"
+    )
+    yield Line("peak memory of that", f"{cold['brain'].peak_mb:.0f} MB", "≤ 120 MB")
+
+    settle(state, sync)
+    still = together(
+        3 * rounds,
+        bare=lambda: run([python, "-m", "bench.bare", "walk", str(root)], state),
+        brain=lambda: run(sync, state),
+        search=lambda: run([*BRAIN, "search", "uniq77x", "--vault", str(root)], state),
+    )
+    yield Line(
+        "sync with nothing new, cold shell", ratio(still["brain"].cpu, still["bare"].cpu), "≤ 2 x"
+    )
+    yield Line(
+        "search from a cold shell, vault checked first",
+        f"{still['search'].cpu:.3f} s CPU ({ratio(still['search'].cpu, still['bare'].cpu)})",
+        "≤ 0.15 s",
+    )
+    yield from in_process(root, state)
+
+
+def settle(state: Path, sync: list[str]) -> None:
+    """Files that were just written are read once more; after that, nothing is."""
+    time.sleep(0.2)
+    run(sync, state)
+
+
+def in_process(root: Path, state: Path) -> Iterator[Line]:
+    """Search against the bare OR query: on the bare table, and on Brain's own."""
+    import sqlite3
+    from datetime import UTC, datetime
+
+    from brain.api import Brain
+    from brain.recall.terms import match, terms
+    from brain.vault import layout
+
+    found = vault.questions(random.Random(5), vault.vocabulary(), 200)
+    plain = sqlite3.connect(WORK / "bare.db")
+    with Brain(layout.find(root, state), lambda: datetime(2026, 1, 1, tzinfo=UTC)) as brain:
+        brain.sync()
+
+        def bare_query(question: str, db: sqlite3.Connection, table: str) -> object:
+            columns = f"SELECT rowid, bm25({table}) FROM {table}"
+            sql = f"{columns} WHERE {table} MATCH ? ORDER BY rank LIMIT 10"
+            return db.execute(sql, (match(terms(question)),)).fetchall()
+
+        jobs: dict[str, Callable[[str], object]] = {
+            "bare": lambda q: bare_query(q, plain, "notes"),
+            "own": lambda q: bare_query(q, brain.index.db, "chunks_fts"),
+            "brain": lambda q: brain.search(q, check=False).results,
+        }
+        seconds = {name: [cpu(job, q) for q in found] for name, job in jobs.items()}
+    totals = {name: sum(times) for name, times in seconds.items()}
+    yield Line(
+        "search in process: 200 questions", ratio(totals["brain"], totals["bare"]), "≤ 1.5 x"
+    )
+    yield Line("the same against its own table", ratio(totals["brain"], totals["own"]), "")
+
+
+def cpu(job: Callable[[str], object], question: str) -> float:
+    """The best of three, in CPU seconds."""
+    best = 9.0
+    for _ in range(3):
+        started = time.process_time()
+        job(question)
+        best = min(best, time.process_time() - started)
+    return best
+
+
+def growth() -> Iterator[Line]:
+    """CPU a note at 1,000 and at 100,000 notes: cold index, and sync with nothing new."""
+    cost: dict[str, dict[int, float]] = {"cold": {}, "still": {}}
+    for count, rounds in ((1_000, 5), (10_000, 3), (100_000, 1)):
+        root, state = lay(count)
+        sync = [*BRAIN, "sync", "--vault", str(root)]
+        start = median(run([*BRAIN, "--version"], state).cpu for _ in range(5))
+        cold = together(rounds, brain=lambda s=sync, t=state: run([*s, "--rebuild"], t))[
+            "brain"
+        ].cpu
+        settle(state, sync)
+        still = together(3, brain=lambda s=sync, t=state: run(s, t))["brain"].cpu
+        cost["cold"][count] = (cold - start) / count
+        cost["still"][count] = (still - start) / count
+    for name, words in (("cold", "cold index"), ("still", "sync with nothing new")):
+        base = cost[name][1_000]
+        yield Line(
+            f"{words}: CPU a note at 10,000 and 100,000 notes, to that at 1,000",
+            f"{cost[name][10_000] / base:.2f} and {cost[name][100_000] / base:.2f}",
+            "≤ 1.20",
+        )
+
+
+def ratio(ours: float, theirs: float) -> str:
+    return f"{ours / theirs:.2f} x"
+
+
+def render(lines: list[Line]) -> str:
+    rows = ["| what | measured | promised |", "|---|---|---|"]
+    rows += [f"| {line.what} | {line.measured} | {line.promised} |" for line in lines]
+    return f"On {machine()}:\n\n" + "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()

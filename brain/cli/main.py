@@ -1,0 +1,38 @@
+"""Where the `brain` command starts and ends."""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import sys
+from contextlib import suppress
+
+from brain.cli import quick
+
+
+def main() -> None:
+    """Run the command that the arguments name, and leave with its exit code."""
+    gc.disable()  # one command, then gone: collecting garbage only costs time
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
+    _leave(run(sys.argv[1:]))
+
+
+def run(args: list[str]) -> int:
+    """The exit code of a command."""
+    code = quick.run(args)
+    if code is None:
+        from brain.cli import app
+
+        code = app.run(args)
+    return code
+
+
+def _leave(code: int) -> None:
+    """Everything is closed by now; the interpreter's farewell would take a tenth of a search."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)

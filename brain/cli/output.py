@@ -1,0 +1,145 @@
+"""What every command shares and needs no option parser for: the open vault, words, JSON, errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brain.errors import BrainError
+
+if TYPE_CHECKING:
+    from brain.api import Answer, Brain, Freshness
+    from brain.sync import Stats
+
+STYLES = {"bold": "\033[1m", "dim": "\033[2m"}
+# A note may hold what a terminal would take for an order.
+_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+
+
+@contextmanager
+def opened(vault: str | None) -> Iterator[Brain]:
+    """The vault as an open Brain, with a progress line on a terminal; tells its news at the end."""
+    from brain.api import Brain
+    from brain.vault import layout
+
+    found = layout.find(Path(vault or "."), layout.state_home(os.environ))
+    with Brain(found, progress=Progress() if sys.stderr.isatty() else None) as brain:
+        yield brain
+        if brain.index.news:
+            note(brain.index.news)
+
+
+class Progress:
+    """A line on stderr, once the work takes longer than a second."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.shown = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done == 1:
+            self.started, self.shown = now, 0.0
+        if now - self.started > 1 and now - self.shown > 0.1:
+            self.shown = now
+            bar = "█" * (20 * done // total)
+            sys.stderr.write(f"\r{bar:<20} {done:,} of {total:,} files")
+        if done == total and self.shown:
+            sys.stderr.write("\r\033[K")
+
+
+def say(text: str = "", style: str = "") -> None:
+    """A line on stdout, coloured only on a terminal and without NO_COLOR."""
+    if sys.stdout.isatty():
+        text = text.translate(_CONTROLS)
+        if style and not os.environ.get("NO_COLOR"):
+            text = f"{STYLES[style]}{text}\033[0m"
+    print(text)
+
+
+def note(text: str) -> None:
+    """A line on stderr: for the person, not for a pipe."""
+    print(text, file=sys.stderr)
+
+
+def warn(freshness: Freshness) -> None:
+    """Say why an answer may be out of date."""
+    for why in freshness.stale:
+        note(f"Not fresh: {why}")
+
+
+def tell(value: Any) -> None:
+    """One JSON document on stdout."""
+    import json
+
+    print(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+
+
+def guarded(act: Callable[[], object], args: list[str]) -> int:
+    """The exit code of what a command does, after all has been said: the one error handler."""
+    try:
+        code = act()
+        sys.stdout.flush()
+    except BrainError as error:
+        return _failed(error, args)
+    except BrokenPipeError:
+        return 141
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        failure = BrainError(f"{where}{error.strerror or error}.", "Check the disk and the rights.")
+        return _failed(failure, args)
+    return code if isinstance(code, int) else 0
+
+
+def _failed(error: BrainError, args: list[str]) -> int:
+    if "--json" in args:
+        tell({"error": type(error).__name__, "message": error.message, "remedy": error.remedy})
+    else:
+        note(f"brain: {error}")
+    return error.exit_code
+
+
+def print_answer(question: str, answer: Answer, explain: bool, as_json: bool) -> None:
+    """The results of a search."""
+    if as_json:
+        from brain import wire
+
+        tell(wire.answer(question, answer, explain))
+        return
+    for hit in answer.results:
+        row = hit.row
+        about = [row.scope, row.kind] if row.kind != "note" else [row.scope]
+        say(f"{row.path}:{hit.line}", "bold")
+        say(f"  {hit.snippet()}")
+        say(f"  {row.ref} · {' · '.join(about)} · {row.created[:10]} · {hit.score:.2f}", "dim")
+        if explain:
+            factors = hit.factors._asdict().items()
+            product = " × ".join(f"{name} {value:.6f}" for name, value in factors)
+            say(f"  {hit.score:.6f} = {product}", "dim")
+    if not answer.results:
+        say("Nothing found.")
+    warn(answer.freshness)
+
+
+def print_stats(stats: Stats, as_json: bool) -> None:
+    """What a sync did."""
+    if as_json:
+        from brain import wire
+
+        tell(wire.stats(stats))
+        return
+    counts = {
+        "new": len(stats.added),
+        "changed": len(stats.changed),
+        "moved": len(stats.moved),
+        "removed": len(stats.removed),
+    }
+    parts = [f"{count:,} {word}" for word, count in counts.items() if count]
+    say(f"{stats.files:,} files, {', '.join(parts) or 'nothing new'} ({stats.seconds:.2f} s).")

@@ -1,0 +1,422 @@
+"""What holds for every command: options, help, errors, exit codes, colours, pipes, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from brain.cli import app, output
+from brain.errors import BrainError
+from tests.cli.conftest import COMMAND, Run
+
+# Every command as one would run it.
+CALLS: dict[str, tuple[str, ...]] = {
+    "init": ("init",),
+    "sync": ("sync",),
+    "watch": ("watch",),
+    "events": ("events",),
+    "search": ("search", "frost"),
+    "show": ("show", "m-7f3k2ab4"),
+    "list": ("list",),
+    "open": ("open", "m-7f3k2ab4"),
+    "status": ("status",),
+    "doctor": ("doctor",),
+    "config": ("config",),
+    "completion": ("completion", "bash"),
+}
+ENDING = [name for name in CALLS if name != "watch"]
+NEEDS_VAULT = [name for name in CALLS if name not in ("init", "completion")]
+
+
+def test_every_command_is_tried_here() -> None:
+    assert set(CALLS) == set(app.COMMANDS)
+
+
+# -- help ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", app.COMMANDS)
+def test_help_has_an_example(run: Run, name: str) -> None:
+    said = run(name, "--help")
+    assert said.code == 0
+    examples = [line for line in said.out.split("\n") if re.match(rf"  .*\bbrain {name}\b", line)]
+    assert len([line for line in examples if "Usage" not in line]) >= 1
+    assert "--json" in said.out
+    assert "--vault" in said.out
+
+
+def test_help_lists_every_command(run: Run) -> None:
+    for args in ((), ("--help",), ("-h",)):
+        said = run(*args)
+        assert said.code == 0
+        assert all(re.search(rf"^  {name} +\w", said.out, re.MULTILINE) for name in app.COMMANDS)
+
+
+def test_version(run: Run) -> None:
+    from brain import __version__
+
+    assert run("--version")[:2] == (0, f"brain, version {__version__}\n")
+
+
+# -- JSON ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_json_is_one_document(demo: Path, run: Run, name: str) -> None:
+    run("sync")
+    run("search", "frost")
+    behind, before = run(*CALLS[name], "--json"), run("--json", *CALLS[name])
+    assert (behind.code, before.code) == (0, 0)
+    for said in (behind, before):
+        documents = said.out.rstrip("\n").split("\n")
+        shapes = [json.loads(document) for document in documents]
+        assert all(isinstance(shape, dict) for shape in shapes)
+        assert name == "events" or len(shapes) == 1
+
+
+@pytest.mark.parametrize("name", NEEDS_VAULT)
+def test_every_command_fails_in_json(tmp_path: Path, run: Run, name: str) -> None:
+    said = run(*CALLS[name], "--json", "--vault", tmp_path / "nowhere")
+    assert said.code == 3
+    assert said.err == ""
+    assert said.json == {
+        "error": "VaultNotFound",
+        "message": f"There is no folder {tmp_path}/nowhere.",
+        "remedy": "Check the path.",
+    }
+
+
+@pytest.mark.parametrize("name", app.COMMANDS)
+def test_usage_errors_come_in_json_too(demo: Path, run: Run, name: str) -> None:
+    said = run(*CALLS[name], "--no-such-option", "--json")
+    assert (said.code, said.err) == (2, "")
+    assert set(said.json) == {"error", "message", "remedy"}
+    assert said.json["error"] == "BadRequest"
+    assert "--no-such-option" in said.json["message"]
+    assert said.json["remedy"] == f"See `brain {name} --help`."
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+def test_no_vault_here(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = run("search", "frost")
+    assert (said.code, said.out) == (3, "")
+    assert said.err == (
+        f"brain: {tmp_path} is not in a vault with a 40_Brain folder."
+        " Run `brain init` in your vault, or name it with --vault or BRAIN_VAULT.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (["serch"], 2, "There is no command 'serch'. Did you mean `brain search`?"),
+        (["zzz"], 2, "There is no command 'zzz'. See `brain --help`."),
+        ([""], 2, "There is no command ''. See `brain --help`."),
+        (["search"], 2, "Missing argument 'WORDS...'. See `brain search --help`."),
+        (["list", "--scope", "x"], 2, "There is no scope 'x'. Scopes: "),
+        (["show", "nothing"], 4, "There is no entry 'nothing'. Look for it with"),
+        (
+            ["config", "serchLimit"],
+            4,
+            "There is no setting 'serchLimit'. Did you mean 'searchLimit'?",
+        ),
+        (["show", "TASK"], 5, "'TASK' could be any of 5"),
+    ],
+)
+def test_an_error_is_a_sentence_and_a_remedy(
+    demo: Path, run: Run, args: list[str], code: int, sentence: str
+) -> None:
+    said = run(*args)
+    assert (said.code, said.out) == (code, "")
+    assert said.err.startswith(f"brain: {sentence}")
+    assert said.err.count("\n") == 1
+
+
+def test_exit_codes_are_all_different() -> None:
+    codes = [kind.exit_code for kind in BrainError.__subclasses__()]
+    assert len(codes) == len(set(codes))
+    assert 1 not in codes
+
+
+def test_a_broken_brain_yaml_stops_every_command(demo: Path, run: Run) -> None:
+    (demo / "40_Brain/brain.yaml").write_text("exclude: [a\nsearchLimit: 3\n")
+    for name in NEEDS_VAULT:
+        said = run(*CALLS[name])
+        assert said.code == 6
+        assert said.err.startswith("brain: brain.yaml line 2 is not YAML: ")
+
+
+def test_trouble_with_the_disk_is_a_sentence(
+    demo: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "/disk/x")
+
+    monkeypatch.setattr("brain.api.Brain.search", full)
+    said = run("search", "frost")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == ("brain: /disk/x: No space left on device. Check the disk and the rights.\n")
+    assert run("search", "frost", "--json").json["error"] == "BrainError"
+
+
+def test_a_vault_that_lost_its_files_keeps_its_index(demo: Path, run: Run) -> None:
+    run("sync")
+    for note in [*demo.rglob("*.md"), *demo.rglob("*.json"), *demo.rglob("*.jsonl")]:
+        note.unlink()
+    said = run("sync")
+    assert said.code == 8
+    assert "`brain sync --accept-loss`" in said.err
+    answer = run("search", "frost", "--json").json
+    assert (answer["fresh"], answer["as_of"]) == (False, None)
+    assert answer["results"]
+    assert "the index was kept" in answer["stale"][0]
+    assert "Not fresh: " in run("search", "frost").err
+    assert "Not fresh: " in run("list").err
+    assert run("sync", "--accept-loss").code == 0
+    assert run("search", "frost", "--json").json["results"] == []
+
+
+# -- which vault ---------------------------------------------------------------------------------
+
+
+def test_the_vault_can_be_named_in_every_way(
+    demo: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert run("status").code == 3
+    ways = [
+        ("--vault", demo, "status", "--json"),
+        ("-V", demo, "status", "--json"),
+        ("status", "--vault", demo, "--json"),
+        ("status", "--vault", demo / "10_Projects" / "Garden Planner", "--json"),
+        ("status", "-V", "../demo", "--json"),
+    ]
+    for way in ways:
+        assert run(*way).json["vault"] == str(demo)
+    monkeypatch.setenv("BRAIN_VAULT", str(demo))
+    assert run("status", "--json").json["vault"] == str(demo)
+
+
+@pytest.mark.parametrize(
+    "folder", ["", "10_Projects/Garden Planner", "40_Brain", "40_Brain/projects/garden-planner"]
+)
+def test_the_vault_is_found_from_any_folder_in_it(
+    demo: Path, run: Run, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.chdir(demo / folder)
+    assert run("status", "--json").json["vault"] == str(demo)
+
+
+def test_what_is_given_wins_over_the_environment(
+    demo: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRAIN_VAULT", str(tmp_path / "nowhere"))
+    assert run("status").code == 3
+    assert run("status", "--vault", demo).code == 0
+    monkeypatch.setenv("BRAIN_VAULT", "")
+    assert run("status").code == 0
+
+
+def test_a_brain_folder_of_another_name(demo: Path, run: Run) -> None:
+    (demo / "40_Brain").rename(demo / "Memory of mine")
+    shape = run("status", "--json").json
+    assert shape["brain"] == "Memory of mine"
+    assert run("show", "m-7f3k2ab4", "--json").json["path"] == "Memory of mine/MEMORY.md"
+
+
+# -- colours and terminals -----------------------------------------------------------------------
+
+
+def terminal(args: list[str], **env: str) -> str:
+    """What a command shows on a terminal."""
+    pid, handle = pty.fork()
+    if pid == 0:
+        os.environ.update(env)
+        os.execv(sys.executable, [*COMMAND, *args])
+    shown, deadline = b"", time.monotonic() + 30
+    while time.monotonic() < deadline and select.select([handle], [], [], 30)[0]:
+        try:
+            data = os.read(handle, 4096)
+        except OSError:  # Linux: the other side is closed
+            break
+        if not data:
+            break
+        shown += data
+    os.close(handle)
+    os.waitpid(pid, 0)
+    return shown.decode()
+
+
+def test_colour_only_on_a_terminal_and_unless_told_not_to(demo: Path, run: Run) -> None:
+    args = ["search", "frost", "-n", "1"]
+    assert "\033[" not in run(*args).out
+    assert "\033[1m" in terminal(args)
+    assert "\033[" not in terminal(args, NO_COLOR="1")
+    assert "\033[1m" in terminal(args, NO_COLOR="")  # as no-color.org has it
+
+
+def test_json_is_indented_for_a_person(demo: Path, run: Run) -> None:
+    assert terminal(["config", "--json"]).startswith('{\r\n  "include"')
+    assert run("config", "--json").out.count("\n") == 1
+
+
+def test_a_note_gives_the_terminal_no_orders(demo: Path, run: Run) -> None:
+    (demo / "Evil.md").write_text("zeppelin \033]0;owned\007 \x9b31m\n")
+    shown = terminal(["search", "zeppelin"], NO_COLOR="1")
+    assert "zeppelin" in shown
+    assert "\033" not in shown
+    assert "\x9b" not in shown
+    assert run("search", "zeppelin", "--json").json["results"][0]["text"].count("\033") == 1
+
+
+def test_what_a_terminal_cannot_show_is_spelled_out(demo: Path, shell: Run) -> None:
+    said = shell("search", "間引き", PYTHONIOENCODING="latin-1")
+    assert said.code == 0
+    assert "\\u9593" in said.out
+
+
+SLOW = """
+import sys, time
+from brain import sync
+from brain.cli import main
+real = sync.parse
+def parse(*args):
+    time.sleep(0.05)
+    return real(*args)
+sync.parse = parse
+main.main()
+"""
+
+
+def test_a_long_sync_shows_a_line_on_a_terminal_only(demo: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("tests.cli.test_surface.COMMAND", [sys.executable, "-c", SLOW])
+    shown = terminal(["sync"])
+    assert re.search(r"\r█+ +\d+ of 27 files", shown)
+    assert "\r\033[K27 files, 27 new" in shown.replace("\r\n", "\n")
+    command = [sys.executable, "-c", SLOW, "sync", "--rebuild"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert done.stderr == ""
+
+
+def test_progress_starts_anew_with_each_sync(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(output.time, "monotonic", lambda: now[0])
+    progress = output.Progress()
+    for now[0], done in ((100.0, 1), (100.5, 2), (101.5, 3), (101.55, 4), (102.0, 5)):
+        progress(done, 5)
+    assert capsys.readouterr().err == (
+        "\r████████████         3 of 5 files\r████████████████████ 5 of 5 files\r\033[K"
+    )
+    now[0] = 200.0
+    progress(1, 1)
+    assert capsys.readouterr().err == ""
+
+
+# -- pipes and signals ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_closed_pipe_is_no_error(demo: Path, unbuffered: str) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "list", "--scope", "all", "--limit", "1000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.wait(30) == 141
+        assert process.stderr.read() == b""
+
+
+def test_ctrl_c_is_quiet(demo: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW.replace("0.05", "5"), "sync"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 20
+    while not (demo / "40_Brain/brain.db").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err.strip()) == (130, "", "")
+
+
+# -- completion ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(run: Run, name: str) -> None:
+    said = run("completion", name)
+    assert said.code == 0
+    assert "_BRAIN_COMPLETE" in said.out
+    assert run("completion", name, "--json").json == {"shell": name, "script": said.out[:-1]}
+
+
+def test_an_unknown_shell_is_refused(run: Run) -> None:
+    said = run("completion", "tcsh")
+    assert said.code == 2
+    assert "'fish'" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "position", "expected"),
+    [
+        ("brain se", "1", ["search"]),
+        ("brain search --exp", "2", ["--explain"]),
+        ("brain completion ", "2", ["bash", "zsh", "fish"]),
+        ("brain nonsense ", "2", list(app.COMMANDS)),
+    ],
+)
+def test_completion_completes(shell: Run, words: str, position: str, expected: list[str]) -> None:
+    command = "from brain.cli.main import main; import sys; sys.argv = ['brain']; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", command],
+        env=os.environ
+        | {"_BRAIN_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": position},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert [line.partition(",")[2] for line in done.stdout.split()] == expected
+    assert done.stderr == ""
+
+
+# -- surfaces are thin ---------------------------------------------------------------------------
+
+
+def test_the_same_answers_from_a_shell(demo: Path, shell: Run, run: Run) -> None:
+    inside = run("search", "frost", "--json").json
+    outside = shell("search", "frost", "--json").json
+    assert [r["id"] for r in inside["results"]] == [r["id"] for r in outside["results"]]
+    assert shell("show", "nothing").code == 4
+
+
+def test_commands_take_vault_and_json(run: Run) -> None:
+    context = click.Context(app.cli)
+    for name in app.COMMANDS:
+        command = app.cli.get_command(context, name)
+        assert command
+        assert {"vault", "as_json"} <= {param.name for param in command.params}

@@ -1,0 +1,43 @@
+"""Fixtures, as factories. Nothing here sleeps, and no test sees the machine's own state folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from brain.api import Brain
+from tests import kit
+
+settings.register_profile("brain", deadline=None, suppress_health_check=list(HealthCheck))
+settings.load_profile("brain")
+
+MakeVault = Callable[..., Path]
+OpenBrain = Callable[..., Brain]
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> MakeVault:
+    """`vault({path: text or bytes})` lays a vault and returns its root."""
+    count = 0
+
+    def make(files: Mapping[str, str | bytes] = kit.VAULT, name: str = "") -> Path:
+        nonlocal count
+        count += 1
+        return kit.lay(tmp_path / (name or f"vault{count}"), files)
+
+    return make
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[OpenBrain]:
+    """`opened(root)` opens the vault there, at a fixed time; `state` is shared unless given."""
+    with ExitStack() as stack:
+
+        def make(root: Path, state: Path | None = None) -> Brain:
+            return stack.enter_context(kit.open_brain(root, state or tmp_path / "state"))
+
+        yield make

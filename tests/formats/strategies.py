@@ -1,0 +1,21 @@
+"""Odd text for the property tests: what breaks parsers, rather than what people write."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+PIECES = [
+    *"\n\n\n\n \t\r\0-*+>#|^`~%$[]()<>:!?&\\\"'",
+    *["\r\n", "---\n", "...\n", "```", "~~~", "````", "%%", "$$", "[[", "]]", "::", "](", "![["],
+    *["- ", "* ", "1. ", "2) ", "- [ ] ", "> ", "# ", "## ", "    ", "\t- ", "  - ", "| a | b |"],
+    *["|---|---|\n", "<div>", "</div>", "<!--", "-->", "===\n", "a: b\n", "tags: [x]\n", "- x\n"],
+    *["#tag", "#a/b", "#123", "[[note]]", "[[a#^b|c]]", "![[e]]", "[x](y.md)", "[k:: v]"],
+    *["(k:: [[v]])", "[supersedes:: [[#^x]]]", " ^id", " ^37066d", "2026-02-01: ", "[^1]: "],
+    *["word", "word", "two words", "\u00e9", "e\u0301", "\u65e5\u672c", "\u2028", "\x85", "\ufeff"],
+    *["\U0001f9e0", "\u3000", "\xa0", "\ufffd", "<<<<<<< a\n", ">>>>>>> b\n", "\n=======\n"],
+]
+notes = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
+texts = notes | st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
+data = st.binary(max_size=200) | texts.map(str.encode) | notes.map(lambda s: b"---\n" + s.encode())
+words = st.text("abc\u00e9\u65e5\u672cz", min_size=1, max_size=8)
+prose = st.lists(words, min_size=1, max_size=5).map(" ".join)

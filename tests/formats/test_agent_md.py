@@ -1,0 +1,28 @@
+"""AGENT.md: who an agent says it is."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from brain.formats import agent_md
+from tests.formats import strategies
+
+
+def test_golden(case, check_case) -> None:
+    check_case(case, agent_md.parse(f"{case.before}\n".encode(), "AGENT"))
+
+
+@given(strategies.data)
+def test_any_bytes_are_read(data: bytes) -> None:
+    document = agent_md.parse(data, "AGENT")
+    assert {chunk.kind for chunk in document.chunks} <= {"agent"}
+    known = document.properties.get("type") in agent_md.TYPES
+    assert known == all(problem.code != "agent-type" for problem in document.problems)
+
+
+def test_only_the_first_passage_says_who_it_is() -> None:
+    note = "---\ntype: skill\nname: Long\n---\n" + "words " * 2_000
+    first, *rest = agent_md.parse(note.encode()).chunks
+    assert first.extra == {"type": "skill", "name": "Long"}
+    assert rest
+    assert all(chunk.extra is None for chunk in rest)

@@ -1,0 +1,155 @@
+"""Any note: no text is lost between its passages, and each knows its lines."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain.formats import frontmatter, note_md
+from brain.formats.text import decode
+from brain.model import Document
+from tests.formats import strategies
+
+
+def read(text: str) -> Document:
+    return note_md.parse(text.encode(), "Name")
+
+
+def test_golden(case, check_case) -> None:
+    check_case(case, read(f"{case.before}\n"))
+
+
+def check_passages(data: bytes) -> Document:
+    """The passages, one after the other, are the note; between them is only white space."""
+    text, _ = decode(data)
+    document = note_md.parse(data)
+    at = 0
+    for chunk in document.chunks:
+        start = text.index(chunk.text, at)
+        assert not text[at:start].strip()
+        assert chunk.line == text.count("\n", 0, start) + 1
+        at = start + len(chunk.text)
+        assert chunk.end_line == text.count("\n", 0, at) + 1
+        assert all(chunk.line <= link.line <= chunk.end_line for link in chunk.links)
+    assert not text[at:].strip()
+    assert len({chunk.ref for chunk in document.chunks}) == len(document.chunks)
+    return document
+
+
+@given(strategies.data)
+def test_no_text_is_lost(data: bytes) -> None:
+    check_passages(data)
+
+
+SECTIONS = st.lists(
+    st.tuples(strategies.notes, st.sampled_from([1, 1, 40, 200])).map(
+        lambda pair: pair[0] * pair[1]
+    ),
+    max_size=6,
+)
+
+
+@given(SECTIONS)
+def test_no_text_of_a_long_note_is_lost(parts: list[str]) -> None:
+    text = "".join(parts)
+    first, *rest = check_passages(text.encode()).chunks or [None]
+    if first:
+        assert len(first.text) <= note_md.LARGE + frontmatter.split(text)[1]
+    assert all(len(chunk.text) <= note_md.LARGE for chunk in rest if chunk)
+
+
+def section(heading: str, size: int, word: str = "words ") -> str:
+    return f"{heading}\n" + word * (size // len(word)) + "\n"
+
+
+def test_small_sections_stay_together_and_large_ones_part() -> None:
+    note = section("# A", 500) + section("## B", 500) + section("## C", 2_000) + section("# D", 300)
+    assert [(c.heading, c.line, c.end_line) for c in read(note).chunks] == [
+        ("A", 1, 4),
+        ("A > C", 5, 8),
+    ]
+
+
+def test_the_text_before_the_first_heading_is_a_passage_of_its_own_if_long() -> None:
+    note = "words " * 500 + "\n\n# A\n" + "more " * 500
+    assert [(c.heading, c.line) for c in read(note).chunks] == [("", 1), ("A", 3)]
+
+
+def test_heading_path() -> None:
+    large = section("", 2_300)
+    note = f"# A\n{large}## B\n{large}#### C\n{large}## D #\n{large}#\n{large}# C#\n{large}#no\n"
+    assert [c.heading for c in read(note).chunks] == [
+        *["A", "A > B", "A > B > C", "A > D", "", "C#"],
+    ]
+
+
+def test_headings_in_code_and_comments_are_none() -> None:
+    masked = "# A\n\n  \n# B `c`"
+    assert [(h.at, h.level, h.words) for h in note_md.headings(masked)] == [
+        (0, 1, "A"),
+        (8, 1, "B `c`"),
+    ]
+    note = section("# A", 2_300) + "```\n# no\n```\n%%\n# no\n%%\n" + section("# Use `x`", 2_300)
+    assert [c.heading for c in read(note).chunks] == ["A", "Use `x`"]
+
+
+LINE = " ".join(["word"] * 60)
+
+
+@pytest.mark.parametrize(
+    ("unit", "behind"),
+    [
+        (f"{LINE}\n{LINE}\n\n", "\n\n"),
+        (f"{LINE}\r\n{LINE}\r\n\r\n", "\r\n\r\n"),
+        (f"{LINE}. {LINE}\n", "\n"),
+        ("A short sentence. ", " A short"),
+        ("\u6211\u4eec\u9009\u62e9\u4e86\u3002", "\u6211\u4eec"),
+        ("word ", " word"),
+    ],
+)
+def test_a_long_section_is_divided_where_a_reader_would(unit: str, behind: str) -> None:
+    text = unit * (20_000 // len(unit))
+    chunks = read(text).chunks
+    assert len(chunks) >= 5
+    at = 0
+    for chunk in chunks[:-1]:
+        at = text.index(chunk.text, at) + len(chunk.text)
+        assert text[at:].startswith(behind)
+
+
+def test_one_endless_word_is_divided_too() -> None:
+    assert [len(chunk.text) for chunk in read("x" * 10_000).chunks] == [4_000, 4_000, 2_000]
+
+
+@given(st.integers(0, 30), st.integers(0, 40), st.sampled_from(["\n", "\r\n"]))
+def test_links_know_their_line_behind_properties(keys: int, lines: int, end: str) -> None:
+    properties = ["---", *(f"k{i}: v" for i in range(keys)), "---"]
+    note = end.join([*properties, *["words " * 50] * lines, "[[link]] [x](y.md)"])
+    found = [link for chunk in read(note).chunks for link in chunk.links]
+    assert [(link.line, link.target) for link in found] == [
+        (keys + lines + 3, "link"),
+        (keys + lines + 3, "y.md"),
+    ]
+
+
+def test_equal_passages_have_different_ids_and_keep_them() -> None:
+    same = section("# Same", 2_300)
+    refs = [chunk.ref for chunk in read(same * 3).chunks]
+    assert len(set(refs)) == 3
+    assert [chunk.ref for chunk in read(same * 2).chunks] == refs[:2]
+    assert [chunk.ref for chunk in read(same * 2 + section("# Other", 2_300)).chunks][:2] == refs[
+        :2
+    ]
+
+
+def test_title_and_aliases_are_found_with_every_passage() -> None:
+    note = "---\ntitle: T\nalias: Other Name\n---\n" + section("# A", 2_300) + section("# B", 2_300)
+    document = read(note)
+    assert (document.title, document.aliases) == ("T", ("Other Name",))
+    assert [c.heading for c in document.chunks] == ["T > Other Name > A", "T > Other Name > B"]
+
+
+def test_a_note_without_text_has_no_passage() -> None:
+    for text in ("", "\n", " \t\n\n", "\ufeff", "\r\n"):
+        assert read(text).chunks == ()

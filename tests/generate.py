@@ -1,0 +1,175 @@
+"""Writes the parts of the docs that come from the code: `python -m tests.generate`.
+
+Whole pages (commands, settings), tables inside pages, and the output of every example.
+`test_docs.py` fails while any of it is out of date.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from brain import config, errors
+from brain.cli.app import COMMANDS, cli
+from brain.kinds import KINDS
+from tests.replay import replay
+
+ROOT = Path(__file__).parent.parent
+HEAD = "<!-- Made by `make docs` from the code; changes here are overwritten. -->\n\n"
+PLAYED = (
+    "README.md",
+    "docs/tutorial.md",
+    "docs/explanation/search.md",
+    "docs/how-to/keep-notes-out.md",
+    "docs/how-to/troubleshoot.md",
+    "docs/how-to/use-with-git.md",
+    "docs/how-to/use-with-sync-services.md",
+    "docs/reference/events.md",
+    "docs/reference/formats.md",
+    "docs/reference/json.md",
+    "docs/reference/python.md",
+)
+
+
+def page(name: str) -> str:
+    """What a page should say."""
+    if name in WHOLE:
+        return HEAD + WHOLE[name]()
+    return replay((ROOT / name).read_text(encoding="utf-8"), TABLES)
+
+
+# -- commands ------------------------------------------------------------------------------------
+
+
+def cli_page() -> str:
+    context = click.Context(cli, info_name="brain")
+    parts = [
+        "# Commands\n",
+        "Every command takes `--vault` and `--json`, before or behind its name"
+        " ([the JSON](json.md)).\nLines for a person (warnings, progress, errors) go to standard"
+        " error, results to standard output.\n",
+        *_command(cli, context, "brain"),
+    ]
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command
+        inner = click.Context(command, info_name=name, parent=context)
+        parts += [f"## brain {name}\n", *_command(command, inner, f"brain {name}")]
+    return "\n".join([*parts, "## Exit codes\n", exit_codes(), ENVIRONMENT])
+
+
+def _command(command: click.Command, context: click.Context, name: str) -> Iterator[str]:
+    words = inspect.cleandoc(command.help or "").split("\n\n")
+    yield f"```text\n{name} {' '.join(command.collect_usage_pieces(context))}\n```\n"
+    for paragraph in words:
+        if paragraph.startswith("\b"):
+            yield f"```sh\n{paragraph[1:].strip()}\n```\n"
+        else:
+            yield f"{paragraph}\n"
+    rows = [_option(p) for p in command.params if isinstance(p, click.Option)]
+    if rows:
+        yield "| option | meaning |\n|---|---|\n" + "\n".join(rows) + "\n"
+
+
+VALUES = {"path": "PATH", "text": "TEXT", "integer range": "N"}
+
+
+def _option(option: click.Option) -> str:
+    names = ", ".join(f"`{name}`" for name in sorted(option.opts, key=len, reverse=True))
+    value = "" if option.is_flag else f" {option.metavar or VALUES[option.type.name]}"
+    means = " ".join((option.help or "").split())
+    if option.show_default and not option.is_flag:
+        means += f" Default: {option.default}."
+    return f"| {names}{value} | {means.strip()} |"
+
+
+def exit_codes() -> str:
+    meanings = {
+        0: ["It worked. A search that finds nothing worked, too."],
+        1: ["`brain doctor` found something to put right."],
+        2: ["There is no such command or option, or an argument is missing."],
+        130: ["Ended by Ctrl-C, where a command does not end cleanly by itself."],
+        141: ["Whoever read the output went away, as `head` does."],
+    }
+    for error in vars(errors).values():
+        if isinstance(error, type) and error.__module__ == "brain.errors" and error.__doc__:
+            words = inspect.cleandoc(error.__doc__).replace("\n", " ")
+            meanings.setdefault(error.exit_code, []).append(f"`{error.__name__}`: {words}")
+    rows = [f"| {code} | {' '.join(words)} |" for code, words in sorted(meanings.items())]
+    return "| code | when |\n|---|---|\n" + "\n".join(rows) + "\n"
+
+
+ENVIRONMENT = """\
+## Environment
+
+| variable | meaning |
+|---|---|
+| `BRAIN_VAULT` | The vault, where `--vault` is not given. |
+| `BRAIN_STATE` | Where this machine's local files go (lock, seal of brain.db), in place of \
+the platform's folder for such things. |
+| `NO_COLOR` | If set, no colours and no bold print. |
+"""
+
+
+# -- settings ------------------------------------------------------------------------------------
+
+
+def config_page() -> str:
+    rows = []
+    for name, spec in config.SETTINGS.items():
+        choices = spec.choices
+        means = spec.doc
+        if len(choices) > 1:
+            means += f" One of: {', '.join(f'`{c}`' for c in choices)}."
+        rows.append(f"| `{name}` | `{config.written(config.default(name))}` | {means} |")
+    return CONFIG + "| setting | default | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+CONFIG = """\
+# Settings
+
+Settings live in `brain.yaml` in the brain folder, one `key: value` a line. Each has a default, so
+the file may be empty or missing. `brain init` writes one that names them all, commented out.
+`brain config` shows what holds.
+
+A nested `memory:` block is read as if its keys stood at the top. A key that nobody knows is a
+warning in `brain doctor`, with the nearest name that is known. A value that does not fit stops
+every command with its line and exit code 6, because a setting such as `exclude` must not be dropped
+in silence. `brain watch` takes over a changed file at its next full scan.
+
+"""
+
+
+# -- tables inside pages -------------------------------------------------------------------------
+
+
+def kinds() -> str:
+    rows = []
+    for name, kind in KINDS.items():
+        headings = ", ".join(heading.capitalize() for heading in kind.headings)
+        rows.append(f"| `{name}` | {headings} |")
+    return "| kind | headings that say so |\n|---|---|\n" + "\n".join(rows) + "\n"
+
+
+WHOLE: dict[str, Callable[[], str]] = {
+    "docs/reference/cli.md": cli_page,
+    "docs/reference/config.md": config_page,
+}
+TABLES: dict[str, Callable[[], str]] = {"kinds": kinds}
+
+
+def main() -> None:
+    for name in sys.argv[1:] or (*WHOLE, *PLAYED):
+        path = ROOT / name
+        new = page(name)
+        if not path.exists() or path.read_text(encoding="utf-8") != new:
+            path.write_text(new, encoding="utf-8")
+            print(f"{name} written")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Questions to the index, beyond what search asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from brain.errors import Ambiguous, NotFound
+from brain.index import put, query
+from brain.model import SCOPES
+from tests import kit
+from tests.conftest import MakeVault, OpenBrain
+
+
+def test_an_entry_by_its_id_or_its_place(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault())
+    brain.sync()
+    names = ["m-7f3k2ab4", "^m-7f3k2ab4", "[id:m-7f3k2ab4]", "m-7f3k", "40_Brain/MEMORY.md:4"]
+    assert {brain.find(name).line for name in names} == {4}
+    assert brain.find("Architecture.md").path == "Architecture.md"
+    for name in ("m-7", "nothing", "Architecture.md:99", "\udcff", "\udcff:1", "%", "m_7f3k2ab4"):
+        with pytest.raises(NotFound):
+            brain.find(name)
+
+
+def test_two_entries_with_one_id(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({"a.md": "same\n", "b.md": "same\n"}))
+    brain.sync()
+    with pytest.raises(Ambiguous, match=r"a\.md:1 .*b\.md:1"):
+        brain.find(query.by_place(brain.index, "a.md", 0)[0].ref)
+
+
+def test_the_list_is_newest_first_and_comes_in_pages(vault: MakeVault, opened: OpenBrain) -> None:
+    lines = "".join(f"- 2026-01-{day:02}: entry\n" for day in range(1, 10))
+    brain = opened(vault({"40_Brain/MEMORY.md": lines}))
+    brain.sync()
+    wanted = brain.filters(["memory"])
+    pages = [row.created for at in (0, 4, 8) for row in brain.entries(wanted, 4, at)]
+    assert pages == [f"2026-01-{day:02}" for day in range(9, 0, -1)]
+
+
+def test_an_entry_without_a_date_is_as_old_as_its_file(vault: MakeVault, opened: OpenBrain) -> None:
+    import os
+
+    root = vault({"40_Brain/MEMORY.md": "- entry\n", "a.md": "---\ndate: 2025-05-05\n---\nx\n"})
+    os.utime(root / "40_Brain/MEMORY.md", ns=(0, 1_700_000_000_123_000_000))
+    brain = opened(root)
+    brain.sync()
+    found = {row.path: row.created for row in brain.entries(brain.filters(), 9)}
+    assert found == {"40_Brain/MEMORY.md": "2023-11-14T22:13:20.123Z", "a.md": "2025-05-05"}
+
+
+def test_counts_links_agents(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault())
+    brain.sync()
+    counts = query.counts(brain.index)
+    assert tuple(counts) == SCOPES
+    assert counts["items"] == {"files": 1, "entries": 1}
+    assert counts["memory"]["files"] == 2
+    (link,) = query.links_of(brain.index, brain.find("m-7f3k2ab4").id)
+    assert (link.kind, link.target, link.line) == ("link", "Architecture", 4)
+    assert query.owners(brain.index) == {"admin", "zoo"}
+    said = {agent["agent"]: agent.get("name") for agent in query.agents(brain.index)}
+    assert said == {"admin": "Ada", "zoo": "Keeper"}
+
+
+def test_row_ids_are_never_used_twice(vault: MakeVault, opened: OpenBrain) -> None:
+    root = vault({"a.md": "one\n", "b.md": "two\n"})
+    brain = opened(root)
+    brain.sync()
+    last = max(known.id for known in put.known(brain.index.db).values())
+    (root / "b.md").unlink()
+    brain.sync()
+    (root / "c.md").write_text("three\n")
+    brain.sync()
+    assert put.known(brain.index.db)["c.md"].id == last + 1
+
+
+def test_known_paths_and_what_lies_below(vault: MakeVault, opened: OpenBrain) -> None:
+    names = ["a.md", "a/x.md", "a/b/y.md", "a0.md", "a-b/z.md", "ab.md", "ä/x.md"]
+    brain = opened(vault({name: name for name in names}))
+    brain.sync()
+
+    def below(*paths: str) -> list[str]:
+        return sorted(put.known(brain.index.db, paths))
+
+    assert below("a") == ["a/b/y.md", "a/x.md"]
+    assert below("a.md", "a/b") == ["a.md", "a/b/y.md"]
+    assert below("a", "a/b", "a/x.md") == ["a/b/y.md", "a/x.md"]
+    assert below("ä", "\udcff") == ["ä/x.md"]
+    assert below() == []
+    assert below(*(f"no{n}" for n in range(5000)), "ab.md") == ["ab.md"]
+
+
+def test_a_dump_says_everything(vault: MakeVault, opened: OpenBrain) -> None:
+    one, two = opened(vault(name="a/v")), opened(vault(name="b/v"))
+    one.sync()
+    two.sync()
+    assert query.dump(one.index) == query.dump(two.index)
+    (two.vault.root / "Architecture.md").write_text(str(kit.VAULT["Architecture.md"]) + "!\n")
+    two.sync()
+    assert query.dump(one.index) != query.dump(two.index)

@@ -1,0 +1,106 @@
+"""What tests build vaults with. No fixtures here: state machines and subprocesses use these too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from brain import wire
+from brain.api import Brain
+from brain.vault import layout
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+MEMORY = """\
+# Agent Memory
+
+## Key Decisions
+- 2026-02-01: Chose SQLite over PostgreSQL for local-first search. [[Architecture]] #db ^m-7f3k2ab4
+- Deploys go out on Tuesdays #pinned
+
+## User Preferences
+- Prefers short answers
+    - and no emoji
+"""
+ITEMS = '[{"id": "item_1", "type": "fact", "title": "Rates", "content": "The API allows 60 calls"}]'
+TASKS = '{"tasks": [{"id": "TASK-1", "status": "open", "description": "Write the parser"}]}'
+TURN = '{"id": "msg_1", "role": "user", "content": "Where is the walrus?"}\n'
+AGENT = "---\ntype: admin\nid: agent_admin\nname: Ada\n---\n\n# Ada\n\nKeeps the brain tidy.\n"
+VAULT: dict[str, str | bytes] = {
+    "40_Brain/MEMORY.md": MEMORY,
+    "40_Brain/AGENT.md": AGENT,
+    "40_Brain/tasks.json": TASKS,
+    "40_Brain/sessions/2026-01-01.jsonl": TURN,
+    "40_Brain/projects/zoo/items.json": ITEMS,
+    "40_Brain/projects/zoo/agent/AGENT.md": "---\ntype: project\nname: Keeper\n---\nFeeds them.\n",
+    "40_Brain/projects/zoo/agent/MEMORY.md": "- The walrus eats clams\n",
+    "40_Brain/archive/2025.md": "- The old walrus retired\n",
+    "Architecture.md": "# Architecture\n\nOne database, one file. See [[Notes/Walrus]].\n",
+    "Notes/Walrus.md": "---\ntags: [animals/sea]\n---\n# Walrus\n\nTusks and whiskers.\n",
+    "Notes/Café.md": "Meeting at the café about naïve Bayes.\n",
+    "Notes/東京.md": "東京の水族館にはセイウチがいる。\n",
+}
+
+
+def lay(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write these files below `root`; a path that ends in `/` is a folder."""
+    (root / layout.BRAIN).mkdir(parents=True, exist_ok=True)
+    for path, content in files.items():
+        target = root / path
+        if path.endswith("/"):
+            target.mkdir(parents=True, exist_ok=True)
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def open_brain(root: Path, state: Path) -> Brain:
+    """A Brain with its own state folder, for which it is always NOW."""
+    return Brain(layout.find(root, state), lambda: NOW)
+
+
+def found(brain: Brain, question: str, **wanted: Any) -> list[str]:
+    """The paths that a search answers with, best first."""
+    return [hit.row.path for hit in brain.search(question, **wanted).results]
+
+
+def answers(brain: Brain, *questions: str) -> list[dict[str, Any]]:
+    """All that searches in every scope say, as it leaves Brain."""
+    out = []
+    for question in questions:
+        answer = brain.search(question, scopes=["all"], limit=50)
+        out += [wire.hit(hit, explain=True) for hit in answer.results]
+    return out
+
+
+def outdate(path: Path) -> None:
+    """Wait until the file system's clock has left the moment in which `path` was last changed."""
+    probe = path.with_name(f".{path.name}.probe")
+    try:
+        while True:
+            probe.write_bytes(b"")
+            if os.stat(probe).st_ctime_ns > os.stat(path).st_ctime_ns:
+                return
+    finally:
+        probe.unlink()
+
+
+def snapshot(root: Path) -> dict[str, tuple[int, int, bytes | str]]:
+    """Mode, mtime and content of everything below `root`."""
+    out: dict[str, tuple[int, int, bytes | str]] = {}
+    for folder, folders, files in os.walk(root):
+        for name in [*folders, *files]:
+            path = Path(folder, name)
+            st = path.lstat()
+            content: bytes | str = ""
+            if path.is_symlink():
+                content = os.readlink(path)
+            elif path.is_file():
+                content = path.read_bytes()
+            mtime = 0 if path.is_dir() else st.st_mtime_ns
+            out[os.path.relpath(path, root)] = (st.st_mode, mtime, content)
+    return out

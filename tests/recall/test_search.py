@@ -1,0 +1,307 @@
+"""Search, from a question to a place in a file, on both full-text engines."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain import wire
+from brain.api import Brain
+from brain.errors import BadRequest, NotFound
+from tests import kit
+from tests.conftest import MakeVault, OpenBrain
+
+Searched = Callable[..., Brain]
+
+
+@pytest.fixture(params=["fts5", "fts4"])
+def searched(request: pytest.FixtureRequest, vault: MakeVault, opened: OpenBrain) -> Searched:
+    """`searched(files)`: an open Brain on such a vault, with either full-text engine."""
+
+    def make(files: Mapping[str, str | bytes] = kit.VAULT) -> Brain:
+        settings = {"40_Brain/brain.yaml": f"ftsEngine: {request.param}\n"}
+        brain = opened(vault({**files, **settings}))
+        brain.sync()
+        assert brain.index.fts == request.param
+        return brain
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("tusks", ["Notes/Walrus.md"]),
+        ("TUSKS", ["Notes/Walrus.md"]),
+        ("where are the whiskers?", ["Notes/Walrus.md"]),
+        ("cafe", ["Notes/Café.md"]),
+        ("naive", ["Notes/Café.md"]),
+        ("東京", ["Notes/東京.md"]),
+        ("水族館", ["Notes/東京.md"]),
+        ("館", ["Notes/東京.md"]),
+        ("セイウチ", ["Notes/東京.md"]),
+        ("京水", []),
+        ('"one file"', ["Architecture.md"]),
+        ('"file one"', []),
+        ("#animals/sea", ["Notes/Walrus.md"]),
+        ("#sea", ["Notes/Walrus.md"]),
+        ("local-first", ["40_Brain/MEMORY.md"]),
+        ("https://example.org/tusks", []),
+        ("parser", ["40_Brain/tasks.json"]),
+        ("calls", ["40_Brain/projects/zoo/items.json"]),
+        ("tusk", ["Notes/Walrus.md"]),  # no whole word: the beginning of one
+        ("usk", []),
+        ("qqq", []),
+    ],
+)
+def test_a_question_finds(question: str, expected: list[str], searched: Searched) -> None:
+    assert kit.found(searched(), question) == expected
+
+
+def test_a_whole_word_keeps_beginnings_out(searched: Searched) -> None:
+    brain = searched({"a.md": "walrus\n", "b.md": "walruses\n"})
+    assert kit.found(brain, "walrus") == ["a.md"]
+    assert kit.found(brain, "walru") == ["a.md", "b.md"]
+    assert all(hit.prefix for hit in brain.search("walru").results)
+
+
+def test_korean_chinese_japanese(searched: Searched) -> None:
+    texts = {
+        "ko.md": "데이터베이스를 골랐다\n",
+        "zh.md": "我们选择了数据库\n",
+        "ja.md": "検索エンジン\n",
+    }
+    brain = searched(texts)
+    for question, path in [("데이터", "ko.md"), ("数据库", "zh.md"), ("检", ""), ("索", "ja.md"),
+                           ("エンジン", "ja.md"), ("選択", ""), ("选择", "zh.md")]:  # fmt: skip
+        assert kit.found(brain, question) == ([path] if path else []), question
+
+
+def test_the_words_of_a_path_and_a_heading_count(searched: Searched) -> None:
+    brain = searched({"Deep/Sea/x.md": "# Anemone\n\nblue\n", "y.md": "blue\n"})
+    assert kit.found(brain, "deep") == ["Deep/Sea/x.md"]
+    assert kit.found(brain, "anemone") == ["Deep/Sea/x.md"]
+    assert kit.found(brain, "blue sea")[0] == "Deep/Sea/x.md"
+
+
+# -- ranking -----------------------------------------------------------------------------------
+
+
+def test_the_score_is_the_product_of_its_factors(searched: Searched) -> None:
+    hits = searched().search("walrus OR the sqlite clams", scopes=["all"], limit=50).results
+    assert len(hits) > 4
+    for hit in hits:
+        shown = wire.hit(hit, explain=True)
+        assert shown["score"] == math.prod(shown["factors"].values())
+        assert shown["factors"]["bm25"] >= 0
+        assert shown["factors"]["feedback"] == 1
+    assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
+
+
+def test_a_newer_memory_is_better_and_a_newer_note_is_not(searched: Searched) -> None:
+    brain = searched({
+        "40_Brain/MEMORY.md": "- 2020-01-01: the walrus\n- 2026-02-28: the walrus\n",
+        "a.md": "---\ncreated: 2020-01-01\n---\nclam\n",
+        "b.md": "---\ncreated: 2026-01-01\n---\nclam\n",
+        **{f"{n}.md": "something else\n" for n in range(5)},
+    })  # fmt: skip
+    new, old = brain.search("walrus").results
+    assert (new.row.line, old.row.line) == (2, 1)
+    assert old.factors.recency == pytest.approx(1 / (1 + 0.01 * 2251.5))
+    assert [hit.factors.recency for hit in brain.search("clam").results] == [1.0, 1.0]
+
+
+def test_the_order_is_always_the_same(searched: Searched) -> None:
+    files = {f"{n:02}.md": "walrus\n" for n in (5, 3, 9, 1, 7)}
+    brain = searched(files)
+    first = kit.found(brain, "walrus")
+    assert first == sorted(files)
+    brain.sync(rebuild=True)
+    assert kit.found(brain, "walrus") == first
+
+
+def test_limit(searched: Searched) -> None:
+    brain = searched({f"{n:02}.md": "walrus\n" for n in range(30)})
+    assert len(brain.search("walrus").results) == 10
+    assert len(brain.search("walrus", limit=25).results) == 25
+    assert brain.search("walrus", limit=0).results == []
+
+
+# -- filters -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ({}, {"memory", "sources"}),
+        ({"scopes": ["memory"]}, {"memory"}),
+        ({"scopes": ["sessions"]}, {"sessions"}),
+        ({"scopes": ["archive"]}, {"archive"}),
+        ({"scopes": ["sources", "archive"]}, {"sources", "archive"}),
+        ({"scopes": ["all"]}, {"memory", "sources", "sessions", "archive"}),
+        ({"scopes": ["items"]}, set()),
+        ({"project": "zoo"}, {"memory"}),
+        ({"agent": "zoo"}, {"memory"}),
+        ({"agent": "Keeper"}, {"memory"}),
+        ({"agent": "ada"}, set()),
+        ({"kinds": ["note"]}, {"sources"}),
+        ({"tags": ["animals"]}, {"sources"}),
+        ({"tags": ["nothing"]}, set()),
+    ],
+)
+def test_filters(wanted: dict[str, Any], expected: set[str], searched: Searched) -> None:
+    hits = searched().search("walrus", **wanted).results
+    assert {hit.row.scope for hit in hits} == expected
+
+
+def test_an_agent_by_folder_id_or_name(searched: Searched) -> None:
+    brain = searched()
+    for name in ("admin", "agent_admin", "Ada", "ADA"):
+        assert kit.found(brain, "sqlite", agent=name) == ["40_Brain/MEMORY.md"]
+    with pytest.raises(NotFound, match="no agent 'nobody'"):
+        brain.search("sqlite", agent="nobody")
+
+
+@pytest.mark.parametrize(
+    ("tag", "found"),
+    [("db", True), ("DB", True), ("#db", True), ("d", False), ("db/x", False), ("animals", True),
+     ("Animals/SEA", True), ("animals/s", False), ("sea", False), ("%", False), ("_b", False)],
+)  # fmt: skip
+def test_tags(tag: str, found: bool, searched: Searched) -> None:
+    hits = searched().search("database sqlite tusks", tags=[tag]).results
+    assert bool(hits) == found
+
+
+def test_all_tags_must_be_there(searched: Searched) -> None:
+    brain = searched({"a.md": "walrus #one #two\n", "b.md": "walrus #one\n"})
+    assert kit.found(brain, "walrus", tags=["one", "two"]) == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "days"),
+    [
+        ("", "", [1, 15, 28]),
+        ("2026-02-15", "", [15, 28]),
+        ("", "2026-02-15", [1, 15]),
+        ("2026-02-02", "2026-02-27", [15]),
+        ("2026-02-01", "2026-02-01", [1]),
+        ("2026-03-01", "", []),
+    ],
+)
+def test_dates(since: str, until: str, days: list[int], searched: Searched) -> None:
+    lines = [f"- 2026-02-{day:02}: walrus\n" for day in (1, 15, 28)]
+    brain = searched({"40_Brain/MEMORY.md": "".join(lines)})
+    hits = brain.search("walrus", since=since, until=until).results
+    assert sorted(int(hit.row.created[8:10]) for hit in hits) == days
+
+
+def test_bad_filters(searched: Searched) -> None:
+    brain = searched()
+    with pytest.raises(BadRequest, match="no scope 'everything'"):
+        brain.search("x", scopes=["everything"])
+    with pytest.raises(BadRequest, match="no date"):
+        brain.search("x", since="soon")
+    with pytest.raises(BadRequest, match="nothing to search for"):
+        brain.search("  ")
+
+
+def test_a_filter_looks_beyond_the_best_matches(searched: Searched) -> None:
+    """One note among a thousand better ones is found when it alone passes."""
+    brain = searched({"z.md": "walrus and much else besides #rare\n"}
+                     | {f"{n}.md": "walrus walrus\n" for n in range(600)})  # fmt: skip
+    assert kit.found(brain, "walrus", tags=["rare"]) == ["z.md"]
+
+
+# -- where it stands ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("line", [1, 2, 77, 300, 999, 1000])
+def test_the_line_of_a_long_note(line: int, end: str, searched: Searched) -> None:
+    lines = [f"## Part {n}" if n % 50 == 0 else f"filler number {n}" for n in range(1, 1001)]
+    lines[line - 1] += " walrus"
+    (hit, *_) = searched({"a.md": end.join(lines) + end}).search("walrus").results
+    assert hit.line == line
+    assert hit.snippet() == lines[line - 1].replace("walrus", "«walrus»")
+
+
+def test_the_line_of_a_memory(searched: Searched) -> None:
+    text = "---\na: b\n---\n# T\n\n## Decisions\n- one\n  - two\n  - the walrus\n- three\n"
+    (hit,) = searched({"40_Brain/MEMORY.md": text}).search("walrus").results
+    assert hit.line == 9
+    assert (hit.row.line, hit.row.end_line) == (7, 9)
+    assert hit.snippet() == "- the «walrus»"
+
+
+def test_the_line_of_an_item_is_where_it_starts(searched: Searched) -> None:
+    text = '[\n  {\n    "id": "a",\n    "content": "one\\ntwo\\nthe walrus"\n  }\n]\n'
+    (hit,) = searched({"40_Brain/projects/p/items.json": text}).search("walrus").results
+    assert hit.line == 2
+    assert hit.snippet() == "the «walrus»"
+
+
+def test_the_line_of_a_turn(searched: Searched) -> None:
+    text = '{"role": "user", "content": "a"}\n{"role": "user", "content": "a\\nb\\nwalrus"}\n'
+    brain = searched({"40_Brain/sessions/s.jsonl": text})
+    (hit,) = brain.search("walrus", scopes=["sessions"]).results
+    assert hit.line == 2
+
+
+# -- what must never happen --------------------------------------------------------------------
+
+NASTY = st.one_of(
+    st.text(),
+    st.text(alphabet='"*^:(){}+-#/\\\'NEARANDORNOT 東é_.%\0\n'),
+    st.lists(st.sampled_from(["AND", "OR", "NOT", "NEAR(", "text:", "a*", '"', "(", "^x", "-b"]))
+    .map(" ".join),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["fts5", "fts4"])
+def standing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    home = tmp_path_factory.mktemp("standing")
+    kit.lay(home / "v", kit.VAULT | {"40_Brain/brain.yaml": f"ftsEngine: {request.param}\n"})
+    with kit.open_brain(home / "v", home / "state") as brain:
+        brain.sync()
+        yield brain
+
+
+@given(question=NASTY, tag=NASTY, data=st.data())
+def test_no_question_breaks_anything(standing: Brain, question: str, tag: str, data: Any) -> None:
+    if not question.strip():
+        return
+    try:
+        plain = standing.search(question, check=False, scopes=["all"])
+        standing.search(question, check=False, tags=[tag], kinds=[tag])
+    except sqlite3.Error as error:  # pragma: no cover
+        pytest.fail(f"{question!r}: {error}")
+    for hit in plain.results:
+        assert wire.hit(hit, explain=True)["line"] >= 1
+
+
+@pytest.mark.parametrize(
+    "question", ["\ud800 walrus", "walrus \udfff", "a" * 100_000, "a " * 50_000]
+)
+def test_a_strange_question(question: str, standing: Brain) -> None:
+    standing.search(question)
+    standing.flush_events()
+    assert not standing.events.waiting
+
+
+def test_what_is_written_so_comes_first(searched: Searched) -> None:
+    filler = {f"{n}.md": f"filler {n}\n" for n in range(9)}
+    brain = searched(filler | {
+        "a.md": "case by case the snake\n", "b.md": "call snake_case here\n",
+        "c.md": "a note about sea animals\n", "d.md": "tagged #animals/sea\n",
+        "Sea/Walrus.md": "see there\n", "e.md": "the walrus of the sea\n",
+    })  # fmt: skip
+    assert kit.found(brain, "snake_case") == ["b.md", "a.md"]
+    assert kit.found(brain, "#animals/sea")[0] == "d.md"
+    if brain.index.fts == "fts5":  # FTS4 does not weigh columns
+        assert kit.found(brain, "Sea/Walrus.md")[0] == "Sea/Walrus.md"

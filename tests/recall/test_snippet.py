@@ -1,0 +1,81 @@
+"""Where the answer stands, and a short piece of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain.recall.snippet import WIDTH, best_line, mark, pattern
+from brain.recall.terms import terms
+
+
+def marked(line: str, question: str, prefix: bool = False) -> str:
+    return mark(line, pattern(terms(question), prefix), "<", ">")
+
+
+@pytest.mark.parametrize(
+    ("line", "question", "expected"),
+    [
+        ("The walrus sleeps", "walrus", "The <walrus> sleeps"),
+        ("WALRUS, walrus.", "walrus", "<WALRUS>, <walrus>."),
+        ("walruses are not it", "walrus", "walruses are not it"),
+        ("das Café dort", "cafe", "das <Café> dort"),
+        ("at the cafe", "café", "at the <cafe>"),
+        ("one file, one database", '"one file"', "<one> <file>, <one> database"),
+        ("snake_case here", "snake_case", "<snake>_<case> here"),
+        ("東京の水族館", "水族館", "東京の<水族館>"),
+        ("東京の水族館", "館", "東京の水族<館>"),
+        ("데이터베이스", "데이터", "<데이터>베이스"),
+        ("- a #db tag", "#db", "- a #<db> tag"),
+        ("nothing here", "walrus", "nothing here"),
+        ("   \t walrus \r", "walrus", "<walrus>"),
+    ],
+)
+def test_marks(line: str, question: str, expected: str) -> None:
+    assert marked(line, question) == expected
+
+
+def test_beginnings_of_words_are_marked_too() -> None:
+    assert marked("two walruses", "walrus", prefix=True) == "two <walrus>es"
+
+
+def test_a_long_line_is_cut_around_the_match() -> None:
+    piece = marked("lorem ipsum " * 100 + "walrus " + "dolor sit " * 100, "walrus")
+    assert piece.startswith("…")
+    assert piece.endswith("…")
+    assert "<walrus>" in piece
+    assert len(piece) <= WIDTH + 4
+
+
+@given(st.text(), st.text())
+def test_marking_only_adds_marks(line: str, question: str) -> None:
+    line = line.replace("<", "").replace(">", "")
+    piece = marked(line, question)
+    assert piece.replace("<", "").replace(">", "").strip("…") in line.strip().strip("…") or (
+        piece.replace("<", "").replace(">", "") == line.strip()
+    )
+    assert piece.count("<") == piece.count(">")
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "line"),
+    [
+        ("one\ntwo walrus\nthree\n", "walrus", 1),
+        ("walrus\nwalrus tusks\n", "walrus tusks", 1),
+        ("---\ntags: walrus\n---\n\nthe walrus\n", "walrus", 4),
+        ("---\ntags: walrus\n---\n\nnone\n", "walrus", 1),
+        ("\n\nfirst words\n", "walrus", 2),
+        ("a\r\nwalrus\r\n", "walrus", 1),
+        ("a\u2028walrus\nb\n", "walrus", 0),
+        ("", "walrus", 0),
+    ],
+)
+def test_the_best_line(text: str, question: str, line: int) -> None:
+    assert best_line(text, pattern(terms(question)))[0] == line
+
+
+@given(st.text(alphabet="ab \n\r\u2028", max_size=50), st.text(alphabet="ab ", max_size=10))
+def test_the_best_line_is_one_of_the_text(text: str, question: str) -> None:
+    number, line = best_line(text, pattern(terms(question)))
+    assert text.split("\n")[number] == line

@@ -1,0 +1,99 @@
+"""A question as a person types it becomes words that can be looked up."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain.recall.terms import MAX_TERMS, STOP_WORDS, Term, fold, match, terms
+
+
+def words(question: str) -> list[str]:
+    return [" ".join(term.words) for term in terms(question)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        # the six steps: URLs go, hyphens split, punctuation goes, single characters go …
+        ("https://example.org/a?b=c walrus", ["walrus"]),
+        ("see www.example.org/walrus there", ["see"]),
+        ("obsidian://open?vault=x walrus", ["walrus"]),
+        ("local-first search", ["local", "first", "search"]),
+        ("what?! (really) * walrus^", ["really", "walrus"]),
+        ("x walrus y", ["walrus"]),
+        # … except: stop words do not vote when other words are there
+        ("where is the walrus", ["walrus"]),
+        ("to be or not to be", ["to", "be", "or", "not"]),
+        # text in quotes is a phrase
+        ('"one file" database', ["one file", "database"]),
+        ("\u201cone file\u201d", ["one file"]),
+        ('"walrus"', ["walrus"]),
+        ('an "unclosed quote', ["unclosed", "quote"]),
+        ('"the walrus"', ["the walrus"]),
+        # tags, paths and identifiers are looked up as one, besides their words
+        ("#animals/sea", ["animals sea", "animals", "sea"]),
+        ("Notes/Walrus.md", ["Notes Walrus md", "Notes", "Walrus", "md"]),
+        ("brain.index.db", ["brain index db", "brain", "index", "db"]),
+        ("snake_case", ["snake case", "snake", "case"]),
+        # scripts without spaces, also a single character
+        ("館", ["館"]),
+        ("東京", ["東 京"]),
+        ("東京の", ["東 京 の", "東 京", "京 の"]),
+        ("데이터", ["데 이 터", "데 이", "이 터"]),
+        ("SQLite数据库", ["SQLite", "数 据 库", "数 据", "据 库"]),
+        ("café", ["café"]),
+        ("cafe\u0301", ["café"]),
+        ("", []),
+        ("?!", []),
+        ("x", []),
+    ],
+)
+def test_terms(question: str, expected: list[str]) -> None:
+    assert words(question) == expected
+
+
+def test_a_tag_is_looked_up_among_tags() -> None:
+    assert terms("#db")[0] == Term(("db",), "tags")
+
+
+def test_a_repeated_word_counts_once() -> None:
+    assert words("walrus walrus") == ["walrus"]
+
+
+def test_stop_words_are_lower_case() -> None:
+    assert all(word == word.casefold() for word in STOP_WORDS)
+    assert words("The Walrus") == ["Walrus"]
+
+
+@pytest.mark.parametrize(
+    ("question", "prefix", "engine", "expected"),
+    [
+        ("local search", False, "fts5", '"local" OR "search"'),
+        ("local search", True, "fts5", '"local"* OR "search"*'),
+        ("local search", True, "fts4", '"local*" OR "search*"'),
+        ("#db", False, "fts5", 'tags:"db" OR "db"'),
+        ("#db", False, "fts4", '"db" OR "db"'),
+        ("東京", False, "fts5", 'spaced:"東 京"'),
+    ],
+)
+def test_match(question: str, prefix: bool, engine: str, expected: str) -> None:
+    assert match(terms(question), prefix=prefix, engine=engine) == expected
+
+
+@given(st.text())
+def test_every_word_is_quoted(question: str) -> None:
+    found = terms(question)
+    assert len(found) <= MAX_TERMS
+    assert not set('"*^: ') & {char for term in found for word in term.words for char in word}
+
+
+@given(st.text())
+def test_folding_keeps_offsets(text: str) -> None:
+    assert len(fold(text)) == len(text)
+    assert fold(fold(text)) == fold(text)
+
+
+def test_folding() -> None:
+    assert fold("CAFÉ Straße ÅNGSTRÖM İ") == "cafe straße angstrom i"

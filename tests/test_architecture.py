@@ -1,0 +1,152 @@
+"""The directions of imports, and what stays light."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import brain
+from brain import setup
+
+PACKAGE = Path(brain.__file__).parent
+# From the ground up: a module imports only from its own layer or one below it.
+LAYERS = (
+    ("errors",),
+    ("model",),
+    ("config", "kinds", "lock"),
+    ("formats",),
+    ("vault", "index"),
+    ("events",),
+    ("sync",),
+    ("recall",),
+    ("wire",),
+    ("api", "setup"),
+    ("daemon",),
+    ("cli",),
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+APART = (("vault", "index"), ("index", "vault"))
+HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter")
+PURE = ("errors", "model", "config", "kinds", "formats", "wire")
+IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).with_suffix("").as_posix()
+        if name not in ("__init__", "__main__") and "vault_template" not in name:
+            yield name.removesuffix("/__init__"), path
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The modules that a file imports when it runs, also inside functions; not those for types."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            if node.module == "brain":
+                yield from (f"brain.{alias.name}" for alias in node.names)
+            else:
+                yield str(node.module)
+
+
+def part(name: str) -> str:
+    return name.split("/")[0]
+
+
+def test_every_module_has_its_layer() -> None:
+    assert {part(name) for name, _ in modules()} <= set(LEVEL)
+
+
+def test_imports_point_one_way() -> None:
+    wrong = []
+    for name, path in modules():
+        here = part(name)
+        for target in imports(path):
+            if target.startswith("brain."):
+                there = target.split(".")[1]
+                if there == "__version__":
+                    continue
+                if LEVEL[there] > LEVEL[here] or (here, there) in APART:
+                    wrong.append(f"brain/{name}.py imports {target}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("module", "home"), [("sqlite3", "index"), ("click", "cli")])
+def test_a_library_has_one_home(module: str, home: str) -> None:
+    users = {part(name) for name, path in modules() if module in imports(path)}
+    assert users == {home}
+
+
+def test_the_rules_are_pure() -> None:
+    for name, path in modules():
+        if part(name) in PURE:
+            used = {target.split(".")[0] for target in imports(path)}
+            assert not used & set(IO), f"brain/{name}.py does I/O"
+            calls = {
+                node.func.id
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            }
+            assert not calls & {"open", "print", "input"}, f"brain/{name}.py does I/O"
+
+
+def test_only_the_cli_prints_and_reads_the_environment() -> None:
+    """`brain.open()` asks where the state folder is, unless it is told."""
+    for name, path in modules():
+        if part(name) != "cli":
+            text = path.read_text(encoding="utf-8")
+            assert "print(" not in text
+            assert text.count("os.environ") == (1 if name == "api" else 0), name
+
+
+def loaded(*lines: str, state: Path) -> set[str]:
+    """Which of the heavy modules are loaded in the end."""
+    code = "\n".join([*lines, "import sys; print(*sys.modules)"])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"BRAIN_STATE": str(state)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    return set(done.stdout.split("\n")[-2].split()) & {
+        *HEAVY,
+        "brain.api",
+        "brain.formats.memory_md",
+    }
+
+
+def test_the_command_line_is_light(tmp_path: Path) -> None:
+    assert loaded("import brain", "import brain.cli.app", state=tmp_path) == set()
+
+
+def test_a_search_of_an_unchanged_vault_is_light(tmp_path: Path) -> None:
+    setup.demo(tmp_path / "demo")
+    args = ["search", "frost", "--vault", str(tmp_path / "demo")]
+    ask = ("from brain.cli import app", f"app.run({args!r})")
+    loaded(*ask, state=tmp_path / "state")
+    assert loaded(*ask, state=tmp_path / "state") == {"brain.api"}
+
+
+def test_the_facade_is_what_it_says() -> None:
+    assert all(hasattr(brain, name) for name in brain.__all__)
+    with pytest.raises(AttributeError):
+        _ = brain.nothing  # type: ignore[attr-defined]

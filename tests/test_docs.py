@@ -1,0 +1,164 @@
+"""The docs are true: generated parts are up to date, examples print what they say, links lead
+somewhere, and no module, problem, event, command or dependency is forgotten."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sqlite3
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from brain.cli.app import COMMANDS
+from brain.cli.health import HARMLESS
+from tests.generate import PLAYED, ROOT, WHOLE, page
+
+PAGES = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+PAGES += [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "plugins" / "README.md"]
+LINK = re.compile(r"(?<!!)\[[^\]\[]*\]\(([^)\s]+)\)")
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def has_fts5() -> bool:
+    with sqlite3.connect(":memory:") as db:
+        found = ("ENABLE_FTS5",) in db.execute("PRAGMA compile_options").fetchall()
+    db.close()
+    return found
+
+
+@pytest.mark.parametrize("name", [*WHOLE, *PLAYED])
+def test_generated_parts_and_examples_are_up_to_date(name):
+    if name in PLAYED and not has_fts5():
+        pytest.skip("the examples were ranked by FTS5")
+    assert page(name) == read(name), "out of date: run `make docs` and read the diff"
+
+
+def test_every_page_with_an_example_is_played():
+    for path in PAGES:
+        if re.search(r"^```console\n\$ ", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert str(path.relative_to(ROOT)) in PLAYED
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(path):
+    for target in LINK.findall(_prose(path.read_text(encoding="utf-8"))):
+        if "://" in target:
+            continue
+        name, _, fragment = target.partition("#")
+        found = (path.parent / name).resolve() if name else path
+        assert found.exists(), target
+        if fragment:
+            assert fragment in _anchors(found.read_text(encoding="utf-8")), target
+
+
+def _prose(text: str) -> str:
+    text = re.sub(r"^(````?).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def _anchors(text: str) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", _prose_keeping_code(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-") for words in headings}
+
+
+def _prose_keeping_code(text: str) -> str:
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_architecture_names_every_module():
+    named = re.findall(r"^- `(brain/[\w/]+\.py)`", read("docs/explanation/architecture.md"), re.M)
+    assert sorted(named) == sorted(
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "brain").rglob("*.py")
+    )
+
+
+def test_the_table_of_problems_lists_exactly_those_in_the_code():
+    text = read("docs/reference/formats.md")
+    rows = re.findall(r"^\| `([\w-]+)` \| (.*)$", text[text.index("\n## Problems") :], re.MULTILINE)
+    assert [code for code, _ in rows] == sorted(_codes())
+    assert {code for code, words in rows if "*Harmless.*" in words} == set(HARMLESS)
+
+
+def _codes() -> set[str]:
+    """The second argument of whatever makes a problem."""
+    makers = {"Problem", "JsonError", "blame", "refuse"}
+    return {
+        call.args[1].value
+        for call in _calls()
+        if _name(call) in makers and len(call.args) > 1 and isinstance(call.args[1], ast.Constant)
+    }
+
+
+def test_the_events_are_those_in_the_code():
+    published = {
+        call.args[1].value
+        for call in _calls()
+        if _name(call) == "publish" and isinstance(call.args[1], ast.Constant)
+    }
+    rows = re.findall(r"^\| `(memory:\w+)`", read("docs/reference/events.md"), re.MULTILINE)
+    assert sorted(rows) == sorted(published)
+
+
+def _calls() -> Iterator[ast.Call]:
+    for path in (ROOT / "brain").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                yield node
+
+
+def _name(call: ast.Call) -> str:
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
+
+
+def test_the_json_of_every_command_is_documented():
+    headings = " ".join(re.findall(r"^## (.*)$", read("docs/reference/json.md"), re.MULTILINE))
+    assert [name for name in COMMANDS if f"brain {name}" not in headings] == []
+
+
+def test_every_dependency_has_its_reason_and_is_used_where_it_says():
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    wanted = [re.split(r"[<>=]", dependency)[0] for dependency in project["dependencies"]]
+    page = read("docs/decisions/0001-dependencies.md")
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| (`[^|]*`) \|", page, re.MULTILINE))
+    assert sorted(rows) == sorted(wanted)
+    for name, places in rows.items():
+        assert set(re.findall(r"`([^`]*)`", places)) == set(_users(IMPORTED_AS.get(name, name)))
+
+
+IMPORTED_AS = {
+    "markdown-it-py": "markdown_it",
+    "python-frontmatter": "frontmatter",
+    "pyyaml": "yaml",
+    "sqlite-fts4": "sqlite_fts4",
+}
+
+
+def _users(package: str) -> Iterator[str]:
+    """The modules that import a package; all of `brain/cli/` as one."""
+    for path in (ROOT / "brain").rglob("*.py"):
+        if re.search(rf"^\s*(?:from|import) {package}\b", path.read_text("utf-8"), re.MULTILINE):
+            name = path.relative_to(ROOT).as_posix()
+            yield "brain/cli/" if name.startswith("brain/cli/") else name
+
+
+def test_every_decision_is_listed():
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text())
+    assert listed == sorted(path.name for path in folder.glob("0*.md"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_folder_of_a_certain_machine_is_mentioned(path):
+    text = path.read_text(encoding="utf-8").replace("/home/you", "")
+    assert not re.search(r"/(?:home|root|work|Users|opt)/", text)
+
+
+def test_the_welcome_note_names_commands_that_exist():
+    welcome = Path(ROOT / "vault_template" / "Welcome.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^brain (\w+)", welcome, re.MULTILINE)) <= set(COMMANDS)

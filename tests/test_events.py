@@ -1,0 +1,202 @@
+"""Events: to listeners at once, to other processes by the ring."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from brain import lock
+from brain.api import Brain
+from brain.events import Events
+from brain.index import ring
+from brain.model import Event
+from tests import kit
+
+
+def event(number: int) -> Event:
+    return Event(f"2026-01-01T00:00:{number % 60:02}.000Z", "memory:test", {"n": number})
+
+
+def numbers(brain: Brain, after: int = 0, limit: int = ring.SIZE) -> list[int]:
+    return [event.payload["n"] for _, event in ring.after(brain.index, after, limit)]
+
+
+@pytest.fixture
+def brain(vault: Callable[..., Path], opened: Callable[..., Brain]) -> Brain:
+    return opened(vault({"Note.md": "text\n"}))
+
+
+# -- listeners -----------------------------------------------------------------------------------
+
+
+def test_listeners_hear_each_event_once_until_they_leave() -> None:
+    events, heard = Events(), []
+    leave = events.subscribe(heard.append)
+    events.publish("now", "memory:test", {"n": 1})
+    leave()
+    events.publish("now", "memory:test", {"n": 2})
+    assert heard == [Event("now", "memory:test", {"n": 1})]
+    assert [e.payload["n"] for e in events.waiting] == [1, 2]
+
+
+def test_a_listener_may_leave_while_it_is_called() -> None:
+    events, heard = Events(), []
+
+    def once(event: Event) -> None:
+        heard.append(event)
+        leave()
+
+    leave = events.subscribe(once)
+    events.subscribe(heard.append)
+    events.publish("now", "memory:test", {})
+    events.publish("now", "memory:test", {})
+    assert len(heard) == 3
+
+
+# -- the ring ------------------------------------------------------------------------------------
+
+
+def test_the_ring_keeps_the_newest(brain: Brain) -> None:
+    brain.index.check()
+    ring.append(brain.index, [event(n) for n in range(700)], 0)
+    ring.append(brain.index, [event(n) for n in range(700, 1400)], 0)
+    assert numbers(brain) == list(range(400, 1400))
+    assert numbers(brain, limit=3) == [1397, 1398, 1399]
+    ring.append(brain.index, [event(n) for n in range(5000)], 0)
+    assert numbers(brain) == list(range(4000, 5000))
+
+
+def test_a_follower_sees_each_event_once(brain: Brain) -> None:
+    brain.index.check()
+    last, seen = 0, []
+    for start in range(0, 50, 5):
+        ring.append(brain.index, [event(n) for n in range(start, start + 5)], 0)
+        happened = ring.after(brain.index, last)
+        seen += [what.payload["n"] for _, what in happened]
+        last = happened[-1][0]
+    assert seen == list(range(50))
+
+
+def test_ids_go_on_rising_when_the_index_is_made_anew(brain: Brain) -> None:
+    brain.sync()
+    ring.append(brain.index, [event(1)], 0)
+    last = ring.newest(brain.index)
+    brain.index.rebuild()
+    assert ring.newest(brain.index) == 0
+    ring.append(brain.index, [event(2)], 0)
+    assert numbers(brain, after=last) == [2]
+
+
+def test_events_wait_while_another_process_writes(brain: Brain) -> None:
+    brain.sync()
+    brain.events.publish("now", "memory:test", {"n": 7})
+    handle = lock.take(brain.vault.state / "index.lock")
+    assert handle is not None
+    brain.flush_events(wait=0)
+    assert len(brain.events.waiting) == 1
+    os.close(handle)
+    brain.flush_events()
+    assert brain.events.waiting == []
+    assert ring.after(brain.index, 0)[-1][1].payload == {"n": 7}
+
+
+# -- what is published ---------------------------------------------------------------------------
+
+
+def listen(brain: Brain) -> list[Event]:
+    heard: list[Event] = []
+    brain.events.subscribe(heard.append)
+    return heard
+
+
+def test_a_cold_sync_is_one_summary(
+    vault: Callable[..., Path], opened: Callable[..., Brain]
+) -> None:
+    brain = opened(vault())
+    heard = listen(brain)
+    brain.sync()
+    assert [e.name for e in heard] == ["memory:sync"]
+    assert heard[0].payload["files"] == len(kit.VAULT)
+    brain.sync()
+    brain.sync(rebuild=True)
+    assert [e.name for e in heard] == ["memory:sync", "memory:sync"]
+
+
+def test_a_write_says_which_entries(
+    vault: Callable[..., Path], opened: Callable[..., Brain]
+) -> None:
+    root = vault({"40_Brain/MEMORY.md": "- one ^m-11111111\n- two ^m-22222222\n- three\n- four\n"})
+    brain = opened(root)
+    brain.sync()
+    heard = listen(brain)
+    kit.outdate(root / "40_Brain/MEMORY.md")
+    (root / "40_Brain/MEMORY.md").write_text(
+        "- five ^m-55555555\n- ONE ^m-11111111\n- three\n- fourth\n"
+    )
+    brain.sync()
+    (write,) = heard
+    assert (write.name, write.payload["type"], write.payload["path"]) == (
+        "memory:write", "memory", "40_Brain/MEMORY.md",
+    )  # fmt: skip
+    texts = {
+        name: sorted(entry["text"] for entry in entries)
+        for name, entries in write.payload["delta"].items()
+    }
+    assert texts == {"added": ["five"], "changed": ["ONE", "fourth"], "removed": ["two"]}
+    brain.sync()
+    assert len(heard) == 1
+
+
+def test_reading_and_asking_are_told_but_scanning_is_not(
+    vault: Callable[..., Path], opened: Callable[..., Brain]
+) -> None:
+    brain = opened(vault())
+    brain.sync()
+    heard = listen(brain)
+    brain.refresh()
+    assert heard == []
+    brain.search("walrus", limit=1)
+    brain.show("m-7f3k2ab4")
+    search, read = heard
+    assert (search.name, search.payload["query"]) == ("memory:search", "walrus")
+    assert len(search.payload["results"]) == 1
+    assert read.payload == {
+        "type": "memory",
+        "path": "40_Brain/MEMORY.md",
+        "size": len(brain.find("m-7f3k2ab4").text),
+    }
+
+
+def test_another_process_sees_them_after_close(
+    vault: Callable[..., Path], opened: Callable[..., Brain], tmp_path: Path
+) -> None:
+    root = vault()
+    with kit.open_brain(root, tmp_path / "state") as one:
+        one.search("walrus")
+    names = [e.name for _, e in ring.after(opened(root).index, 0)]
+    assert names == ["memory:sync", "memory:search"]
+
+
+def test_two_writers_lose_no_event(vault: Callable[..., Path], tmp_path: Path) -> None:
+    root, state = vault(), tmp_path / "state"
+    with kit.open_brain(root, state) as brain:
+        brain.sync()
+
+    def write(base: int) -> None:
+        with kit.open_brain(root, state) as brain:
+            brain.index.check()
+            for n in range(20):
+                ring.append(brain.index, [event(base + n)], 10)
+
+    threads = [threading.Thread(target=write, args=(base,)) for base in (0, 100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    with kit.open_brain(root, state) as brain:
+        seen = [e.payload["n"] for _, e in ring.after(brain.index, 0) if "n" in e.payload]
+    assert sorted(seen) == [*range(20), *range(100, 120)]

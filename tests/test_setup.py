@@ -1,0 +1,75 @@
+"""What `brain init` lays down. That it touches nothing else, tests/cli/test_keeping.py shows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from brain import config, setup
+from brain.api import Brain
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "vault").mkdir()
+    setup.init(tmp_path / "vault")
+    return tmp_path / "vault"
+
+
+def test_the_settings_are_all_there_and_all_defaults(root: Path) -> None:
+    assert (root / "40_Brain/brain.yaml").read_text() == config.template()
+
+
+def test_what_is_laid_down_parses_without_a_remark(
+    root: Path, opened: Callable[..., Brain]
+) -> None:
+    brain = opened(root)
+    brain.sync()
+    assert brain.problems() == []
+    assert brain.status()["agents"][0]["type"] == "admin"
+    assert json.loads((root / "40_Brain/tasks.json").read_text()) == {"tasks": []}
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
+def test_git_neither_sees_the_index_nor_touches_line_ends(
+    root: Path, opened: Callable[..., Brain]
+) -> None:
+    def git(*args: str) -> str:
+        done = subprocess.run(
+            ["git", "-C", str(root), *args], capture_output=True, text=True, timeout=30, check=True
+        )
+        return done.stdout
+
+    git("init", "-q")
+    opened(root).sync()
+    assert (root / "40_Brain/brain.db").exists()
+    assert "brain.db" not in git("status", "--porcelain", "-uall")
+    merge = git("check-attr", "merge", "--", "40_Brain/sessions/a.jsonl",
+                "40_Brain/projects/x/agent/sessions/a.jsonl",
+                "40_Brain/journal/dev/2026-01.jsonl")  # fmt: skip
+    assert merge.count("merge: union") == 3
+    assert "text: unset" in git("check-attr", "text", "--", "40_Brain/MEMORY.md")
+
+
+def test_the_demo_is_the_template_and_a_brain(tmp_path: Path) -> None:
+    made = setup.demo(tmp_path / "demo")
+    assert len(made) == len(set(made))
+    template = Path(str(setup.template()))
+    for path in template.rglob("*"):
+        if path.is_file():
+            copied = tmp_path / "demo" / path.relative_to(template)
+            assert copied.read_bytes() == path.read_bytes()
+    assert (tmp_path / "demo/40_Brain/brain.yaml").exists()
+
+
+def test_a_race_for_a_file_is_lost_politely(tmp_path: Path) -> None:
+    (tmp_path / "vault/40_Brain").mkdir(parents=True)
+    (tmp_path / "vault/40_Brain/MEMORY.md").write_text("- mine\n")
+    made = setup.init(tmp_path / "vault")
+    assert "40_Brain/MEMORY.md" not in made
+    assert (tmp_path / "vault/40_Brain/MEMORY.md").read_text() == "- mine\n"
