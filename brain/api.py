@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from brain import config as settings
 from brain import sync as syncing
 from brain import wire
-from brain.errors import Ambiguous, BadRequest, Busy, IndexDamaged, NotFound, VaultLooksEmpty
+from brain.errors import (
+    Ambiguous,
+    BadRequest,
+    BrainError,
+    Busy,
+    IndexDamaged,
+    NotFound,
+    VaultLooksEmpty,
+)
 from brain.events import Events
 from brain.index import query, ring
 from brain.index.db import Index
@@ -68,7 +76,7 @@ class Brain:
     def _index(self) -> Index:
         path = layout.database(self.vault, self.config.dbPath)
         seal = self.vault.state / "index.seal"
-        return Index(path, seal, str(self.vault.root), self.config.ftsEngine)
+        return Index(path, seal, str(self.vault.folder), self.config.ftsEngine)
 
     def reload(self) -> None:
         """Take over a changed brain.yaml; after BadConfig all is as it was."""
@@ -137,7 +145,7 @@ class Brain:
             try:
                 ring.append(self.index, self.events.waiting, wait)
                 self.events.waiting.clear()
-            except (Busy, IndexDamaged):
+            except BrainError:
                 del self.events.waiting[: -ring.SIZE]
 
     def refresh(self) -> Freshness:

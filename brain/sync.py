@@ -6,6 +6,7 @@ finds nothing new makes no write, no event, no row.
 
 from __future__ import annotations
 
+import marshal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
@@ -112,7 +113,17 @@ def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
     if cold or found.paths is not None:
         return False
     with reading():
-        return put.unchanged(index.db, found.stats) and not _problems_differ(index, found)
+        same = put.unchanged(index.db, _walk(found), found.stats)
+        return same and not _problems_differ(index, found)
+
+
+def _walk(found: Scan) -> str:
+    """What stands for all that a walk found."""
+    listed = [
+        (path, st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino)
+        for path, st in found.stats.items()
+    ]
+    return digest(marshal.dumps(listed, 2)).hex()  # 2: the same bytes for the same values
 
 
 class _Job:
@@ -183,6 +194,8 @@ def _carry_out(job: _Job) -> None:
     batches = _batches(_read(job))
     for _, group in groupby(enumerate(batches), lambda pair: pair[0] // BATCHES_A_COMMIT):
         with job.index.transaction():
+            if not stats.cold:
+                put.finish(job.index.db, "")
             for _, batch in group:
                 if not stats.cold:
                     stats.deltas += [d for entry in batch if (d := _delta(job.index, entry))]
@@ -208,8 +221,7 @@ def _settle(job: _Job, left: list[tuple[int, str]]) -> None:
         if was.stat.ctime_ns != stat.ctime_ns:  # as a new hard link makes it
             put.replace_problems(db, ["hard-link"], [path], _hard_link(path, links))
     put.replace_problems(db, CODES, job.found.paths, sorted(set(job.found.problems)))
-    if job.found.paths is None:
-        put.finish(db)
+    put.finish(db, _walk(job.found) if job.found.paths is None else "")
 
 
 def _read(job: _Job) -> Iterator[Entry]:

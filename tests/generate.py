@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from brain import config, errors
+from brain import config, errors, setup
 from brain.cli.app import COMMANDS, cli
 from brain.kinds import KINDS
 from tests.replay import replay
@@ -38,7 +38,7 @@ PLAYED = (
 def page(name: str) -> str:
     """What a page should say."""
     if name in WHOLE:
-        return HEAD + WHOLE[name]()
+        return (HEAD if name.endswith(".md") else "") + WHOLE[name]()
     return replay((ROOT / name).read_text(encoding="utf-8"), TABLES)
 
 
@@ -158,6 +158,9 @@ def kinds() -> str:
 WHOLE: dict[str, Callable[[], str]] = {
     "docs/reference/cli.md": cli_page,
     "docs/reference/config.md": config_page,
+    "vault_template/40_Brain/brain.yaml": config.template,
+    "vault_template/40_Brain/.gitignore": lambda: setup.GITIGNORE,
+    "vault_template/40_Brain/.gitattributes": lambda: setup.GITATTRIBUTES,
 }
 TABLES: dict[str, Callable[[], str]] = {"kinds": kinds}
 

@@ -622,3 +622,22 @@ def test_it_waits_for_a_vault_that_went_away(
     assert next(follower) is None
     assert place.root.exists()
     follower.close()  # type: ignore[attr-defined]
+
+
+def test_a_root_replaced_while_it_is_looked_at_is_looked_at_again(
+    place: layout.Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is held open must be what is compared with later."""
+    old, real = place.root.with_name("old"), watch._identity
+
+    def replaced(vault: layout.Vault) -> tuple[int, int] | None:
+        if not old.exists():
+            place.root.rename(old)
+            shutil.copytree(old, place.root)
+        return real(vault)
+
+    monkeypatch.setattr(watch, "_identity", replaced)
+    with watch._held(place) as root:
+        assert root is None
+    with watch._held(place) as root:
+        assert root == real(place)

@@ -39,7 +39,7 @@ def parse(args: list[str]) -> Wanted | None:
             if not (number.isascii() and number.isdigit() and 1 <= int(number) <= 1000):
                 return None
             options = options._replace(limit=int(number))
-        elif arg.startswith("-"):
+        elif arg.startswith("-") or not arg:
             return None
         elif not command:
             command = arg

@@ -143,6 +143,7 @@ class Index:
         """Is the open database on disk, and as it was when this process last had the lock?"""
         return (
             self._db is not None
+            and bool(self._trusted and self._trusted[0])
             and self._signature() == self._trusted
             and _inode(f"{self.path}-shm") == self._shared
         )
@@ -238,7 +239,8 @@ class Index:
     # -- opening and making ----------------------------------------------------------------------
 
     def _connect(self) -> None:
-        db = sqlite3.connect(self.path, isolation_level=None, timeout=0.25, cached_statements=64)
+        # writers wait for each other at the lock; this is for one who closes and tidies up
+        db = sqlite3.connect(self.path, isolation_level=None, timeout=5, cached_statements=64)
         self._db = db
         self.fts = choose_engine(db, self._engine)
         db.execute("PRAGMA synchronous = NORMAL")
@@ -272,12 +274,10 @@ class Index:
 
     def _refuse_loss(self) -> None:
         """A brain folder that is gone takes its index along; neither is made again here."""
-        if self.path.is_relative_to(self.vault):
-            brain = Path(self.vault, self.path.relative_to(self.vault).parts[0])
-            if not brain.is_dir():
-                raise VaultLooksEmpty(
-                    f"There is no folder {brain}.", "Is the vault mounted and fully synced?"
-                )
+        if self.path.is_relative_to(self.vault) and not Path(self.vault).is_dir():
+            raise VaultLooksEmpty(
+                f"There is no folder {self.vault}.", "Is the vault mounted and fully synced?"
+            )
 
     def _create(self) -> None:
         db = self.db

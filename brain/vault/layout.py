@@ -139,7 +139,9 @@ def is_remote(root: Path) -> bool:
 def in_cloud_folder(root: Path) -> bool:
     """Does a sync client carry this folder?"""
     parts = [part.casefold() for part in root.parts]
-    return any(part in _CLOUD_PARTS or part.startswith(_CLOUD) for part in parts)
+    if any(part in _CLOUD_PARTS or part.startswith(_CLOUD) for part in parts):
+        return True
+    return any((folder / ".stfolder").exists() for folder in (root, *root.parents))
 
 
 def file_system(path: Path) -> str:

@@ -242,10 +242,13 @@ class _Walk:
         return tool if _alike(folder + name, folder + original) else None
 
     def _brain_folder(self, prefix: str, entries: Entries, rules: Chains) -> None:
-        inner = prefix[len(self.brain) :]
+        folders = prefix[len(self.brain) :].split("/")[:-1]
+        plain = role([*folders, "any.md"])
         notes: Entries = []
         for entry in entries:
-            path, known = prefix + entry.name, role((inner + entry.name).split("/"))
+            path, name = prefix + entry.name, entry.name
+            ordinary = name.endswith(".md") and name not in SPECIAL
+            known = plain if ordinary else role([*folders, name])
             if entry.is_dir(follow_symlinks=False):
                 if entry.name in SPECIAL:
                     message = "is a folder where a file is expected"

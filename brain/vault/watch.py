@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from brain.config import Config
 from brain.vault import layout
@@ -37,8 +36,8 @@ def follow(
     then another scan is asked for soon.
     """
     while not stop.is_set():
-        with _held(vault.root):
-            if root := _identity(vault):
+        with _held(vault) as root:
+            if root:
                 yield None
                 yield from _follow_root(vault, settings, stop, missed, root)
         stop.wait(TICK)
@@ -98,13 +97,16 @@ def _batches(vault: Vault, config: Config, stop: threading.Event) -> Iterator[se
 
 
 @contextmanager
-def _held(root: Path) -> Iterator[None]:
-    """Keep the root open, so that a folder put in its place cannot have its inode number."""
+def _held(vault: Vault) -> Iterator[tuple[int, int] | None]:
+    """The identity of the root, which is kept open, so that no folder put in its place can have its
+    inode number; None while there is no vault, or while it is being replaced."""
     handle = None
     with suppress(OSError):
-        handle = os.open(root, os.O_RDONLY) if sys.platform != "win32" else None
+        handle = os.open(vault.root, os.O_RDONLY) if sys.platform != "win32" else None
     try:
-        yield
+        root = _identity(vault)
+        same = handle is None or root == _key(os.fstat(handle))
+        yield root if same else None
     finally:
         if handle is not None:
             os.close(handle)
@@ -117,6 +119,10 @@ def _identity(vault: Vault) -> tuple[int, int] | None:
         os.stat(vault.folder)
     except OSError:
         return None
+    return _key(st)
+
+
+def _key(st: os.stat_result) -> tuple[int, int]:
     return st.st_dev, st.st_ino
 
 
