@@ -66,7 +66,7 @@ def measure(count: int, rounds: int) -> Iterator[Line]:
         database = WORK / "bare.db"
         for name in (database, Path(f"{database}-wal"), Path(f"{database}-shm")):
             name.unlink(missing_ok=True)
-        return run([python, "-m", "bench.bare", "index", str(root), str(database)], state)
+        return run([python, "-m", "bench.bare", str(root), str(database)], state)
 
     cold = together(rounds, bare=bare_index, brain=lambda: run([*sync, "--rebuild"], state))
     yield Line(
@@ -77,7 +77,7 @@ def measure(count: int, rounds: int) -> Iterator[Line]:
     settle(state, sync)
     still = together(
         3 * rounds,
-        bare=lambda: run([python, "-m", "bench.bare", "walk", str(root)], state),
+        bare=lambda: run([python, str(ROOT / "bench" / "walk.py"), str(root)], state),
         brain=lambda: run(sync, state),
         search=lambda: run([*BRAIN, "search", "uniq77x", "--vault", str(root)], state),
     )

@@ -1,4 +1,4 @@
-"""What cannot be avoided, each as its own program, to compare with."""
+"""The bare loop, as a program: reads each note and inserts its whole text into FTS5."""
 
 from __future__ import annotations
 
@@ -28,20 +28,5 @@ def index(root: str, database: str) -> None:
     db.close()
 
 
-def walk(root: str) -> None:
-    """Stat every file."""
-    folders = [root]
-    while folders:
-        with os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                else:
-                    entry.stat(follow_symlinks=False)
-
-
 if __name__ == "__main__":
-    if sys.argv[1] == "index":
-        index(sys.argv[2], sys.argv[3])
-    else:
-        walk(sys.argv[2])
+    index(sys.argv[1], sys.argv[2])

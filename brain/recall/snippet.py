@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 
-from brain.formats import frontmatter
 from brain.recall.terms import Term, fold
 
 WIDTH = 160
@@ -37,7 +36,7 @@ def best_line(text: str, words: re.Pattern[str] | None) -> tuple[int, str]:
     none does at all.
     """
     folded = fold(text)
-    body = frontmatter.split(text)[1]
+    body = text.find("\n---", 3) + 4 if text.startswith("---") else 0  # behind the properties
     per_line: dict[tuple[bool, int], set[str]] = {}
     row = at = 0
     for found in words.finditer(folded) if words else ():

@@ -14,97 +14,19 @@ from typing import NamedTuple
 
 from brain.formats.text import UNSPACED
 
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
+_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://\S+|\b[wW]{3}\.\S+")
 _QUOTED = re.compile(r'"([^"]*)"|\u201c([^\u201d]*)\u201d')
 _WORD = re.compile(r"[^\W_]+")
-_RUN = re.compile(f"[{UNSPACED}]+")
+_RUN = f"[{UNSPACED}]+"  # compiled when a question needs it, which few do
 MAX_TERMS = 64
 
 STOP_WORDS = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "just",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "out",
-        "she",
-        "so",
-        "some",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "to",
-        "too",
-        "up",
-        "us",
-        "very",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whom",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
+    """
+    a about after all also am an and any are as at be been but by can could did do does for from
+    had has have he her him his how i if in into is it its just me my no not of on or our out
+    she so some than that the their them then there these they this those to too up us very was
+    we were what when where which who whom why will with would you your
+    """.split()  # noqa: SIM905 - a list of them would fill the page
 )
 
 
@@ -122,7 +44,7 @@ def terms(question: str) -> tuple[Term, ...]:
 
     def phrase(match: re.Match[str]) -> str:
         words = tuple(_WORD.findall(match.group(1) or match.group(2) or ""))
-        if len(words) > 1 and not _RUN.search(match.group()):
+        if len(words) > 1 and (match.group().isascii() or not re.search(_RUN, match.group())):
             found.append(Term(words))
             return " "
         return f" {match.group(1) or match.group(2) or ''} "
@@ -134,8 +56,9 @@ def terms(question: str) -> tuple[Term, ...]:
 
 
 def _of_token(token: str) -> list[Term]:
-    runs = [Term(tuple(part), "spaced") for run in _RUN.findall(token) for part in _parts(run)]
-    words = _WORD.findall(_RUN.sub(" ", token))
+    found = [] if token.isascii() else re.findall(_RUN, token)
+    runs = [Term(tuple(part), "spaced") for run in found for part in _parts(run)]
+    words = _WORD.findall(re.sub(_RUN, " ", token) if found else token)
     out = [Term((word,)) for word in words]
     if token.startswith("#") and words:
         out.insert(0, Term(tuple(words), "tags"))

@@ -27,9 +27,15 @@ POSSIBLE = (
 )
 
 
-def may_hold_copies(names: str) -> bool:
-    """Can there be a copy among these names, one a line? Quick, for whole folders."""
-    return "onflict" in names or "TOP-" in names or re.search(r" \d\d?\.", names) is not None
+def suspects(names: str) -> set[str]:
+    """Those of the names, one a line, that can be copies. Quick, for whole folders."""
+    found: set[str] = set()
+    for hint in (r" \d\d?\.", "onflict", "TOP-"):
+        for match in re.finditer(hint, names):
+            end = names.find("\n", match.end())
+            start = names.rfind("\n", 0, match.start()) + 1
+            found.add(names[start : end if end >= 0 else len(names)])
+    return found
 
 
 def copied_by(name: str) -> str | None:

@@ -101,7 +101,7 @@ class _Walk:
         self.exclude = ignore.globs(config.exclude)
         self.found = Scan()
         self.folders: list[tuple[str, Chains]] = []
-        self.siblings: Entries = []
+        self.siblings: set[str] = set()
 
     def narrow(self, paths: Collection[str]) -> None:
         """Look at these paths alone, each by listing its folder, and walk those that are
@@ -154,7 +154,7 @@ class _Walk:
         entries = self._listing(prefix)
         if entries is None:
             return
-        self.siblings = entries
+        self.siblings = {entry.name for entry in entries}
         rules = self._extended(rules, prefix, entries)
         hidden = [e for e in entries if e.name == ".agent"] if prefix == self.brain else []
         shown = [e for e in entries if e.name[0] != "."] + hidden
@@ -190,13 +190,13 @@ class _Walk:
         stats, limit = self.found.stats, self.limit
         if rules != NO_RULES:
             entries = self._not_ignored(prefix, entries, rules)
-        names = prefix + "\n".join([entry.name for entry in entries])
-        ordinary = not self.exclude and _storable(names) and not conflicts.may_hold_copies(names)
-        endings = self.endings if ordinary else ()
+        names = "\n".join([entry.name for entry in entries])
+        endings = self.endings if not self.exclude and _storable(prefix + names) else ()
+        suspects = conflicts.suspects(names)
         for entry in entries:
             name = entry.name
             try:
-                if name.endswith(endings):
+                if name.endswith(endings) and name not in suspects:
                     st = entry.stat(follow_symlinks=False)
                     if st.st_mode & MODE == REGULAR and st.st_size <= limit:
                         stats[prefix + name] = st  # nearly every note goes this way
@@ -236,7 +236,7 @@ class _Walk:
         if tool := conflicts.copied_by(name):
             return tool
         original, tool = conflicts.may_be_copy_of(name)
-        if not original or all(entry.name != original for entry in self.siblings):
+        if original not in self.siblings:
             return None
         folder = self.root + prefix
         return tool if _alike(folder + name, folder + original) else None
