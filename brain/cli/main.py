@@ -31,7 +31,7 @@ def run(args: list[str]) -> int:
 
 
 def _leave(code: int) -> None:
-    """Everything is closed by now; the interpreter's farewell would take a tenth of a search."""
+    """Everything is closed by now; the interpreter's own farewell would take a while."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()

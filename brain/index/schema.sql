@@ -1,7 +1,7 @@
 -- brain.db, in reading order. A cache: nothing here that the vault does not say.
--- put.py is the only writer and removes what hangs on a row before the row: checking foreign keys
--- on every insert would cost a tenth of a cold index. There are no migrations: db.SCHEMA_VERSION
--- changes with this file, and a mismatch means rebuild.
+-- put.py is the only writer and removes what hangs on a row before the row; there are no foreign
+-- keys. There are no migrations: db.SCHEMA_VERSION changes with this file, and a mismatch means
+-- rebuild.
 
 -- Facts about this index: the vault and the version of Brain it was built from, the full-text
 -- engine, and, once a sync of the whole vault was finished, `whole`.
