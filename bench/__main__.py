@@ -51,6 +51,7 @@ def lay(count: int) -> tuple[Path, Path]:
     """A generated vault and an empty state folder."""
     root, state = WORK / f"vault-{count}", WORK / f"state-{count}"
     shutil.rmtree(state, ignore_errors=True)
+    (root / "40_Brain" / "brain.db").unlink(missing_ok=True)
     if not (root / "40_Brain").is_dir():
         vault.write(root, count)
     return root, state
@@ -145,20 +146,24 @@ def cpu(job: Callable[[str], object], question: str) -> float:
 
 
 def growth() -> Iterator[Line]:
-    """CPU a note at 10,000 and 100,000 notes to that at 1,000, without what ten notes cost.
+    """CPU a note at 100,000 notes to that at fewer, without what ten notes cost.
 
-    What the bare loop and the bare walk need grows as well: merging full text, cold caches.
+    A sync with nothing new is compared with 10,000 notes: a thousand cost next to nothing. What
+    the bare loop and the bare walk need changes as well: full text is merged, caches are cold.
     """
     least = costs(10, 7)
     a_note: dict[int, dict[str, float]] = {}
     for count, rounds in ((1_000, 7), (10_000, 3), (100_000, 1)):
         found = costs(count, rounds)
         a_note[count] = {name: (found[name] - least[name]) / count for name in found}
-    for name in least:
-        ten, hundred = (a_note[n][name] / a_note[1_000][name] for n in (10_000, 100_000))
-        promised = "≤ 1.20" if name in ("cold index", "sync with nothing new") else ""
-        what = f"{name}: CPU a note at 10,000 and 100,000 notes, to that at 1,000"
-        yield Line(what, f"{ten:.2f} and {hundred:.2f}", promised)
+    for name, base, promised in (
+        ("cold index", 1_000, "≤ 1.20"),
+        ("the bare loop", 1_000, ""),
+        ("sync with nothing new", 10_000, "≤ 1.20"),
+        ("the bare walk", 10_000, ""),
+    ):
+        what = f"{name}: CPU a note at 100,000 notes, to that at {base:,}"
+        yield Line(what, f"{a_note[100_000][name] / a_note[base][name]:.2f}", promised)
 
 
 def costs(count: int, rounds: int) -> dict[str, float]:
