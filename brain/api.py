@@ -143,10 +143,10 @@ class Brain:
         """Put what happened where other processes see it; later, if another one is writing."""
         if self.events.waiting:
             try:
-                ring.append(self.index, self.events.waiting, wait)
+                ring.append(self.index, list(self.events.waiting), wait)
                 self.events.waiting.clear()
             except BrainError:
-                del self.events.waiting[: -ring.SIZE]
+                return  # they wait for the next time
 
     def refresh(self) -> Freshness:
         """Make sure that the index is in step, or say why it could not be made so."""
@@ -198,9 +198,8 @@ class Brain:
         hits = self._surely(
             lambda: search(self.index, question, filters, most, self.clock(), self.config)
         )
-        if self.events.listeners or check:
-            shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
-            self.events.publish(self.now(), "memory:search", {"query": question, "results": shown})
+        shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
+        self.events.publish(self.now(), "memory:search", {"query": question, "results": shown})
         return Answer(hits, freshness)
 
     def filters(

@@ -3,6 +3,7 @@ index."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,15 @@ from brain.model import Event
 Listener = Callable[[Event], None]
 
 
+KEPT = 1000  # as many as the ring holds
+
+
 class Events:
-    """Publishes to its listeners at once, and keeps what is not yet in the ring."""
+    """Publishes to its listeners at once, and keeps the latest of what is not yet in the ring."""
 
     def __init__(self) -> None:
         self.listeners: list[Listener] = []
-        self.waiting: list[Event] = []
+        self.waiting: deque[Event] = deque(maxlen=KEPT)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with each event from now on; returns what ends that."""

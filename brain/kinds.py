@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 DEFAULT_KIND = "fact"
-STATUSES = ("candidate", "confirmed", "pinned")
 
 
 class Kind(NamedTuple):

@@ -1,7 +1,7 @@
 """The words of the domain, as immutable values without behaviour.
 
 `Chunk`, `Link` and `Problem` are made by the hundred thousand while a vault is read, which
-is one reason for named tuples; the other is that importing `dataclasses` takes as long as a search.
+is one reason for named tuples; the other is that importing `dataclasses` slows every start.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def test_events_wait_while_another_process_writes(brain: Brain) -> None:
     assert len(brain.events.waiting) == 1
     os.close(handle)
     brain.flush_events()
-    assert brain.events.waiting == []
+    assert not brain.events.waiting
     assert ring.after(brain.index, 0)[-1][1].payload == {"n": 7}
 
 
@@ -200,3 +200,17 @@ def test_two_writers_lose_no_event(vault: Callable[..., Path], tmp_path: Path) -
     with kit.open_brain(root, state) as brain:
         seen = [e.payload["n"] for _, e in ring.after(brain.index, 0) if "n" in e.payload]
     assert sorted(seen) == [*range(20), *range(100, 120)]
+
+
+def test_what_waits_does_not_grow_without_end(brain: Brain) -> None:
+    for number in range(ring.SIZE + 5):
+        brain.events.publish("2026-01-01T00:00:00.000Z", "memory:test", {"n": number})
+    assert len(brain.events.waiting) == ring.SIZE
+    brain.flush_events()
+    assert numbers(brain)[-1] == ring.SIZE + 4
+
+
+def test_every_search_is_told(brain: Brain) -> None:
+    brain.sync()
+    brain.search("text", check=False)
+    assert brain.events.waiting[-1].name == "memory:search"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -51,10 +50,6 @@ class Hit:
     def snippet(self, opening: str = "«", closing: str = "»") -> str:
         """A short piece of that line with the words of the question marked."""
         return mark(self._best[1], self._words, opening, closing)
-
-    @property
-    def extra(self) -> dict[str, Any]:
-        return json.loads(self.row.extra) if self.row.extra else {}
 
 
 def search(
