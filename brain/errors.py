@@ -63,3 +63,21 @@ class IndexDamaged(BrainError):
     """brain.db cannot be read; it is thrown away and built again."""
 
     exit_code = 9
+
+
+class Refused(BrainError):
+    """A file that cannot be edited safely as it stands; the sentence names file and line."""
+
+    exit_code = 10
+
+
+class Denied(BrainError):
+    """The actor may not do this."""
+
+    exit_code = 11
+
+
+class StaleFile(BrainError):
+    """A file is no longer what was read: read it and edit again."""
+
+    exit_code = 12

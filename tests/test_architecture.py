@@ -19,13 +19,15 @@ PACKAGE = Path(brain.__file__).parent
 LAYERS = (
     ("errors",),
     ("model",),
-    ("config", "kinds", "lock"),
+    ("config", "kinds", "lock", "changes", "access", "redact", "worth", "where"),
     ("formats",),
     ("vault", "index"),
-    ("events",),
-    ("sync",),
+    ("events", "journal", "lifecycle"),
+    ("sync", "intents"),
+    ("store",),
     ("recall",),
     ("wire",),
+    ("verbs",),
     ("api", "setup"),
     ("daemon",),
     ("cli",),
@@ -33,7 +35,8 @@ LAYERS = (
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = (("vault", "index"), ("index", "vault"))
 HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter")
-PURE = ("errors", "model", "config", "kinds", "formats", "wire")
+PURE = ("errors", "model", "config", "kinds", "changes", "access", "redact", "worth", "where")
+PURE += ("formats", "lifecycle", "wire")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")
 
 
