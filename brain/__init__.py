@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 __all__ = [
     "Answer",
@@ -17,7 +15,10 @@ __all__ = [
     "open",
 ]
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from brain.api import Answer, Brain, Freshness, open
     from brain.errors import BrainError
     from brain.index.query import Filters

@@ -3,11 +3,8 @@ on."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from brain import config as settings
 from brain import sync as syncing
@@ -26,15 +23,21 @@ from brain.index import query, ring
 from brain.index.db import Index
 from brain.index.query import Filters, Row
 from brain.model import SCOPES, Problem
+from brain.record import NamedTuple
 from brain.sync import Progress, Stats
 from brain.vault import files, layout
 from brain.vault.layout import Vault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any, TypeVar
+
     from brain.recall.search import Hit
 
+    T = TypeVar("T")
+
 Clock = Callable[[], datetime]
-T = TypeVar("T")
 ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # as in a prompt, or as in a link
 PLACE = r"(.+):([0-9]{1,9})"
 
@@ -75,8 +78,8 @@ class Brain:
 
     def _index(self) -> Index:
         path = layout.database(self.vault, self.config.dbPath)
-        seal = self.vault.state / "index.seal"
-        return Index(path, seal, str(self.vault.folder), self.config.ftsEngine)
+        seal = f"{self.vault.state_path}/index.seal"
+        return Index(path, seal, self.vault.folder_path, self.config.ftsEngine)
 
     def reload(self) -> None:
         """Take over a changed brain.yaml; after BadConfig all is as it was."""
@@ -250,7 +253,9 @@ class Brain:
 
     def _place(self, name: str) -> tuple[Row, int]:
         """The entry a person means, and the line of its file that they mean."""
-        name = name.strip().removeprefix(f"{self.vault.root}/")
+        import re
+
+        name = name.strip().removeprefix(f"{self.vault.root_path}/")
         if match := re.fullmatch(ID, name):
             name = match[1] or match[2]
         if found := self._surely(lambda: query.by_ref(self.index, name)):
@@ -307,9 +312,9 @@ class Brain:
         """What is indexed, and how fresh it is."""
         freshness = self.refresh()
         return {
-            "vault": str(self.vault.root),
+            "vault": self.vault.root_path,
             "brain": self.vault.brain,
-            "index": str(self.index.path),
+            "index": self.index.path,
             "engine": self.index.fts,
             "scopes": self._surely(lambda: query.counts(self.index)),
             "agents": self._surely(lambda: query.agents(self.index)),
@@ -360,4 +365,4 @@ def open(path: str | Path, *, state: Path | None = None, clock: Clock | None = N
     import os
 
     home = state or layout.state_home(os.environ)
-    return Brain(layout.find(Path(path), home), clock)
+    return Brain(layout.find(path, home), clock)

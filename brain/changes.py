@@ -166,3 +166,17 @@ def from_json(value: dict[str, Any]) -> Change:
 
 def _frozen(value: Any) -> Any:
     return tuple(_frozen(inner) for inner in value) if isinstance(value, list) else value
+
+
+class Deed(NamedTuple):
+    """A change, what it means, and what the journal keeps of it.
+
+    `op` is the word of the journal: add, pin, reinforce, … Without a change, only the journal is
+    written. `id` names the event; it is given when the deed is logged.
+    """
+
+    op: str
+    ref: str
+    change: Change | None = None
+    data: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    id: str = ""

@@ -7,10 +7,13 @@ because a setting such as `exclude` must not be dropped in silence.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from brain.errors import BadConfig
 from brain.model import Problem
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Config(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from brain.record import NamedTuple
 
 DEFAULT_KIND = "fact"
 

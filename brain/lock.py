@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from pathlib import Path
 
 from brain.errors import BrainError
 
@@ -14,14 +13,14 @@ if sys.platform != "win32":
     import fcntl
 
 
-def take(path: Path, wait: float = 0.0) -> int | None:
+def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
     """A handle that holds the lock until it is closed; None if it was not free within `wait` s."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     except OSError as error:
         raise BrainError(
-            f"The state folder {path.parent} cannot be written to ({error.strerror}).",
+            f"The state folder {os.path.dirname(path)} cannot be written to ({error.strerror}).",
             "Make it writable, or name another one with BRAIN_STATE.",
         ) from error
     deadline = time.monotonic() + wait

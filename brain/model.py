@@ -1,12 +1,16 @@
 """The words of the domain, as immutable values without behaviour.
 
 `Chunk`, `Link` and `Problem` are made by the hundred thousand while a vault is read, which
-is one reason for named tuples; the other is that importing `dataclasses` slows every start.
+is one reason for tuples; the other is that importing `dataclasses` slows every start.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SCOPES = ("memory", "items", "tasks", "sources", "sessions", "archive")
 DEFAULT_SCOPES = ("memory", "items", "tasks", "sources")

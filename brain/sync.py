@@ -7,10 +7,10 @@ finds nothing new makes no write, no event, no row.
 from __future__ import annotations
 
 import marshal
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import NamedTuple
 
 from brain.config import Config
 from brain.errors import VaultLooksEmpty
@@ -19,6 +19,7 @@ from brain.index import put
 from brain.index.db import Index, reading
 from brain.index.put import Entry, Known, Stat
 from brain.model import Document, Problem
+from brain.record import NamedTuple
 from brain.vault import files
 from brain.vault.layout import Role, Vault
 from brain.vault.scan import CODES, Scan, scan
@@ -168,7 +169,7 @@ def _plan(found: Scan, known: dict[str, Known]) -> Plan:
 def _edited(vault: Vault, config: Config, path: str, was: Known) -> bool:
     """Does a file hold something else than before, though its stat values are the same?"""
     try:
-        data, _ = files.read(f"{vault.root}/{path}", config.maxFileSize)
+        data, _ = files.read(f"{vault.root_path}/{path}", config.maxFileSize)
     except OSError:
         return True
     return digest(data) != was.digest
@@ -179,9 +180,10 @@ def _refuse_loss(vault: Vault, found: Scan, known: dict[str, Known]) -> None:
     here, before = len(found.stats), len(known)
     whole = found.paths is None
     lost = whole and before and (not here or (before >= FEW and here * 10 < before))
-    if lost or not vault.folder.is_dir():
+    if lost or not os.path.isdir(vault.folder_path):
         raise VaultLooksEmpty(
-            f"{vault.root} holds {here} of the {before} files it held before; the index was kept.",
+            f"{vault.root_path} holds {here} of the {before} files it held before;"
+            " the index was kept.",
             "Is it mounted and fully synced? If it is meant to be so: `brain sync --accept-loss`.",
         )
 
@@ -226,7 +228,7 @@ def _settle(job: _Job, left: list[tuple[int, str]]) -> None:
 
 def _read(job: _Job) -> Iterator[Entry]:
     """Read, digest and parse what the plan names. What turns out unchanged goes to `job.same`."""
-    root, limit, paths = job.vault.root, job.config.maxFileSize, job.plan.read + job.plan.racy
+    root, limit, paths = job.vault.root_path, job.config.maxFileSize, job.plan.read + job.plan.racy
     for number, path in enumerate(paths, 1):
         if job.progress:
             job.progress(number, len(paths))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from brain.api import Answer, Freshness
     from brain.index.query import Row
     from brain.model import Event, Link, Problem
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def entry(row: Row) -> dict[str, Any]:
     """A chunk: paths relative to the vault, lines from 1."""
-    extra = json.loads(row.extra) if row.extra else {}
+    extra = _read(row.extra)
     out = {
         "id": row.ref,
         "scope": row.scope,
@@ -34,6 +33,14 @@ def entry(row: Row) -> dict[str, Any]:
         "created": row.created,
     }
     return out | {key: value for key, value in extra.items() if key not in out}
+
+
+def _read(extra: str | None) -> dict[str, Any]:
+    if not extra:
+        return {}
+    import json
+
+    return dict(json.loads(extra))
 
 
 def hit(found: Hit, explain: bool = False) -> dict[str, Any]:
@@ -102,10 +109,11 @@ def stats(value: Stats) -> dict[str, Any]:
 def obsidian_url(vault_name: str, row: Row, heading: str = "") -> str:
     """The address that opens a chunk in Obsidian: its block if it has an id there, else its
     heading."""
+    import re
     from urllib.parse import quote
 
     path = row.path.removesuffix(".md")
-    extra = json.loads(row.extra) if row.extra else {}
+    extra = _read(row.extra)
     if extra.get("anchored"):
         path += f"#^{row.ref}"
     elif heading:  # what would end a link is left out, as Obsidian does

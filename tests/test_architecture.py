@@ -17,7 +17,7 @@ from brain import setup
 PACKAGE = Path(brain.__file__).parent
 # From the ground up: a module imports only from its own layer or one below it.
 LAYERS = (
-    ("errors",),
+    ("errors", "record"),
     ("model",),
     ("config", "kinds", "lock", "changes", "access", "redact", "worth", "where"),
     ("formats",),
@@ -36,7 +36,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = (("vault", "index"), ("index", "vault"))
 HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter")
 PURE = ("errors", "model", "config", "kinds", "changes", "access", "redact", "worth", "where")
-PURE += ("formats", "lifecycle", "wire")
+PURE += ("record", "formats", "lifecycle", "wire")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")
 
 

@@ -224,14 +224,14 @@ class History(RuleBasedStateMachine):
         assert not self.heard
 
     def _on_disk(self) -> list[bytes]:
-        names = [*sorted((self.root / "40_Brain").glob("brain.db*")), self.brain.index._seal]
+        names = [*sorted((self.root / "40_Brain").glob("brain.db*")), Path(self.brain.index._seal)]
         return [path.read_bytes() for path in names if not path.name.endswith("-shm")]
 
     def _rebuilt(self) -> list[tuple[Any, ...]]:
         self.runs += 1
         state = self.home / f"fresh{self.runs}"
         vault = self.brain.vault
-        with Brain(type(vault)(vault.root, vault.brain, state)) as fresh:
+        with Brain(vault._replace(state_path=str(state))) as fresh:
             fresh.index = Index(state / "brain.db", state / "index.seal", str(vault.root))
             fresh.sync()
             dump = query.dump(fresh.index)

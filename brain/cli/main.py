@@ -8,12 +8,10 @@ import os
 import sys
 from contextlib import suppress
 
-from brain.cli import quick
-
 
 def main() -> None:
     """Run the command that the arguments name, and leave with its exit code."""
-    gc.disable()  # one command, then gone: collecting garbage only costs time
+    gc.set_threshold(200_000)  # most commands are gone before there is garbage worth collecting
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
@@ -22,6 +20,8 @@ def main() -> None:
 
 def run(args: list[str]) -> int:
     """The exit code of a command."""
+    from brain.cli import quick
+
     code = quick.run(args)
     if code is None:
         from brain.cli import app

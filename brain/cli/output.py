@@ -7,12 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from brain.errors import BrainError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from brain.api import Answer, Brain, Freshness
     from brain.sync import Stats
 
@@ -27,7 +28,7 @@ def opened(vault: str | None) -> Iterator[Brain]:
     from brain.api import Brain
     from brain.vault import layout
 
-    found = layout.find(Path(vault or "."), layout.state_home(os.environ))
+    found = layout.find(vault or ".", layout.state_home(os.environ))
     with Brain(found, progress=Progress() if sys.stderr.isatty() else None) as brain:
         yield brain
         if brain.index.news:

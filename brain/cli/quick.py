@@ -7,9 +7,9 @@ and whatever is not (any other option, a mistake, a question for help) is left t
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from brain.cli.output import guarded, opened, print_answer, print_stats
+from brain.record import NamedTuple
 
 
 class Wanted(NamedTuple):

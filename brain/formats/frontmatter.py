@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any
 from unicodedata import normalize
 
 from brain.model import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_CHARS = 64_000
 MAX_DEPTH = 40

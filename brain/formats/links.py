@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 from unicodedata import normalize
 from urllib.parse import unquote
 
 from brain.model import Link
+from brain.record import NamedTuple
 
 WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 MARKDOWN_LINK = re.compile(r"\]\((?:<([^<>\n]++)>[^()\n]*+|((?:[^()<>\n]++|\([^()<>\n]*+\))++))\)")

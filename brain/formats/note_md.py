@@ -7,12 +7,16 @@ times as long for nothing that search needs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 from brain.formats import frontmatter, links
 from brain.formats.mask import mask
 from brain.formats.text import decode, derived_id
 from brain.model import Chunk, Document
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PACKED = 2_400  # sections are taken together while they stay under this many characters
 LARGE = 4_000  # a section longer than this is divided

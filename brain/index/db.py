@@ -15,7 +15,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from brain import __version__, lock
 from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
@@ -33,12 +32,18 @@ class Index:
     `news` is one line for the person when the database had to be made anew, else ''.
     """
 
-    def __init__(self, path: Path, seal: Path, vault: str, engine: str = "auto") -> None:
-        self.path = path
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        seal: str | os.PathLike[str],
+        vault: str,
+        engine: str = "auto",
+    ) -> None:
+        self.path = os.fspath(path)
         self.vault = vault
         self.fts = ""
         self.news = ""
-        self._seal = seal
+        self._seal = os.fspath(seal)
         self._engine = engine
         self._db: sqlite3.Connection | None = None
         self._inode = 0  # of the file that is open
@@ -150,7 +155,8 @@ class Index:
 
     def _as_sealed(self, signature: list[list[int]]) -> bool:
         try:
-            return self._seal.read_text("utf-8") == str(signature)
+            with open(self._seal, encoding="utf-8") as file:
+                return file.read() == str(signature)
         except (OSError, ValueError):
             return False
 
@@ -212,7 +218,7 @@ class Index:
     def _signature(self) -> list[list[int]]:
         """Whoever changes one of the files changes this. Of the WAL without ctime: when root opens
         it, SQLite sets its owner, which is no change."""
-        return [_stat(str(self.path)), _stat(f"{self.path}-wal")[:3]]
+        return [_stat(self.path), _stat(f"{self.path}-wal")[:3]]
 
     def _write_seal(self) -> None:
         self._trusted = self._signature()
@@ -227,7 +233,7 @@ class Index:
         if self._locked:
             yield True
             return
-        handle = lock.take(self._seal.with_suffix(".lock"), wait)
+        handle = lock.take(f"{os.path.splitext(self._seal)[0]}.lock", wait)
         self._locked = handle is not None
         try:
             yield self._locked
@@ -249,7 +255,7 @@ class Index:
             from sqlite_fts4 import register_functions
 
             register_functions(db)
-        self._inode = _inode(str(self.path))
+        self._inode = _inode(self.path)
 
     def _renew(self, why: str) -> None:
         """Under the lock: a new file. Who has the old one open reads on in it until it checks."""
@@ -259,7 +265,7 @@ class Index:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 with suppress(FileNotFoundError):
                     os.unlink(f"{self.path}{suffix}")
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
             self._connect()
             self._create()
         except (OSError, sqlite3.Error) as error:
@@ -274,7 +280,8 @@ class Index:
 
     def _refuse_loss(self) -> None:
         """A brain folder that is gone takes its index along; neither is made again here."""
-        if self.path.is_relative_to(self.vault) and not Path(self.vault).is_dir():
+        inside = self.path.startswith(self.vault + os.sep)
+        if inside and not os.path.isdir(self.vault):
             raise VaultLooksEmpty(
                 f"There is no folder {self.vault}.", "Is the vault mounted and fully synced?"
             )
@@ -282,10 +289,10 @@ class Index:
     def _create(self) -> None:
         db = self.db
         db.execute("PRAGMA journal_mode = WAL")
-        schema = Path(__file__).with_name("schema.sql").read_text("utf-8")
+        schema = _packaged("schema.sql")
         if self.fts == "fts4":
             schema = schema[: schema.index(_FTS_MARK)]
-            schema += Path(__file__).with_name("fts4.sql").read_text("utf-8")
+            schema += _packaged("fts4.sql")
         db.executescript(
             f"BEGIN IMMEDIATE;{schema}"
             f"PRAGMA user_version={SCHEMA_VERSION};PRAGMA application_id={APPLICATION_ID};COMMIT;"
@@ -346,6 +353,12 @@ def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
     except sqlite3.OperationalError:
         return "fts4"
     return "fts5"
+
+
+def _packaged(name: str) -> str:
+    """A file that lies beside this one."""
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        return file.read()
 
 
 def _stat(path: str) -> list[int]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
 
 from brain.formats.text import spaced
 from brain.index.db import FULL_TEXT, Index
 from brain.model import Chunk, Document, Problem
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FINE_SLACK, COARSE_SLACK = 20_000_000, 2_500_000_000  # ns: ext4 and its kind; FAT counts in 2 s
 
@@ -168,7 +171,7 @@ _UPSERT_FILE = f"""
 
 
 def _chunk_row(id: int, file: int, entry: Entry, chunk: Chunk) -> tuple[object, ...]:
-    extra = json.dumps(chunk.extra, ensure_ascii=False) if chunk.extra else None
+    extra = _json(chunk.extra) if chunk.extra else None
     tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
     words = chunk.text if chunk.text.isascii() else f"{chunk.heading} {chunk.text} {tags}"
     # a table inside MEMORY.md, say, is no memory, but can be found like any note
@@ -178,6 +181,12 @@ def _chunk_row(id: int, file: int, entry: Entry, chunk: Chunk) -> tuple[object, 
         chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra,
         chunk.heading, chunk.text, tags, entry.path, spaced(words + entry.path),
     )  # fmt: skip
+
+
+def _json(value: Any) -> str:
+    import json  # which few notes need
+
+    return json.dumps(value, ensure_ascii=False)
 
 
 def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:

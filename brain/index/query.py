@@ -3,13 +3,16 @@ counted."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 from brain.index.db import Index, reading
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CREATED = (
     "coalesce(c.created, f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"
@@ -206,6 +209,8 @@ def agents(index: Index) -> list[dict[str, Any]]:
         ON c.file = f.id AND c.kind = 'agent' WHERE f.agent != '' AND f.path LIKE '%/AGENT.md'
         GROUP BY f.id ORDER BY f.agent, f.path
     """
+    import json
+
     with reading():
         found = index.db.execute(sql).fetchall()
     return [

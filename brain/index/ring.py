@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 
@@ -17,6 +16,8 @@ def append(index: Index, events: Sequence[Event], wait: float) -> None:
 
     Their ids come from the clock, so that they go on rising when the index is made anew.
     """
+    import json
+
     rows = [(e.at, e.name, json.dumps(e.payload)) for e in events[-SIZE:]]
     with index.exclusive(wait), reading(), index.transaction() as db:
         first = max(time.time_ns() // 1000, newest(index) + 1)
@@ -28,6 +29,8 @@ def append(index: Index, events: Sequence[Event], wait: float) -> None:
 
 def after(index: Index, id: int, limit: int = SIZE) -> list[tuple[int, Event]]:
     """The events behind this id, oldest first, at most the newest `limit` of them."""
+    import json
+
     sql = "SELECT id, at, name, payload FROM events WHERE id > ? ORDER BY id DESC LIMIT ?"
     with reading():
         rows = index.db.execute(sql, (id, limit)).fetchall()

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
-from typing import NamedTuple
 
 from brain.config import Config
+from brain.record import NamedTuple
 
 HIGHEST = 1.0  # what bm25 is multiplied with at most; scores are 0 until there is feedback
 

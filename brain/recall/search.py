@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 from brain.config import Config
 from brain.index import query
@@ -14,6 +13,10 @@ from brain.recall import rank
 from brain.recall.rank import Factors
 from brain.recall.snippet import best_line, mark, pattern
 from brain.recall.terms import Term, match, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Hit:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import NamedTuple
 
 from brain.formats.text import UNSPACED
+from brain.record import NamedTuple
 
 _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://\S+|\b[wW]{3}\.\S+")
 _QUOTED = re.compile(r'"([^"]*)"|\u201c([^\u201d]*)\u201d')

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import stat as modes
-from pathlib import Path
 
 from brain.errors import BadConfig
 from brain.vault.layout import Vault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SMALL = 1_000_000  # bytes: no ignore file, no brain.yaml is larger
 _FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
@@ -45,9 +48,9 @@ def text(path: str, limit: int = SMALL) -> str:
 
 def settings(vault: Vault) -> str:
     """The text of brain.yaml; '' if there is none. BadConfig if it cannot be read."""
-    path = vault.folder / "brain.yaml"
+    path = os.path.join(vault.folder_path, "brain.yaml")
     try:
-        return read(str(path), SMALL, _FOLLOW)[0].decode("utf-8-sig", "replace")
+        return read(path, SMALL, _FOLLOW)[0].decode("utf-8-sig", "replace")
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from itertools import groupby
-from typing import NamedTuple
+
+from brain.record import NamedTuple
 
 # Kept as text: most vaults need none of these, and `re` compiles each once, when it is first used.
 LITERAL = r"[^*?\[\\]*"

@@ -5,28 +5,49 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 from brain.errors import VaultNotFound
 from brain.formats.text import digest
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BRAIN = "40_Brain"
 ADMIN = "admin"
 
+Place = str | os.PathLike[str]
+
 
 class Vault(NamedTuple):
-    """A vault on this machine. `state` is its folder for what must not sync."""
+    """A vault on this machine: where it lies, the name of its brain folder, and where the folder
+    lies that holds what must not sync.
 
-    root: Path
+    Paths are plain text, since most commands need no `pathlib`; whoever does asks for `root`,
+    `folder` (the brain folder) and `state`.
+    """
+
+    root_path: str
     brain: str
-    state: Path
+    state_path: str
+
+    @property
+    def folder_path(self) -> str:
+        return os.path.join(self.root_path, self.brain)
+
+    @property
+    def root(self) -> Path:
+        return _path(self.root_path)
 
     @property
     def folder(self) -> Path:
-        """The brain folder."""
-        return self.root / self.brain
+        return _path(self.folder_path)
+
+    @property
+    def state(self) -> Path:
+        return _path(self.state_path)
 
 
 class Role(NamedTuple):
@@ -41,15 +62,22 @@ class Role(NamedTuple):
 SOURCE = Role("note", "sources")
 
 
-def find(start: Path, state_home: Path) -> Vault:
+def _path(text: str) -> Path:
+    from pathlib import Path
+
+    return Path(text)
+
+
+def find(start: Place, state_home: Place) -> Vault:
     """The vault that holds `start`: the nearest folder upwards with a brain folder in it."""
     try:
-        start = start.resolve(strict=True)
+        start = os.path.realpath(start, strict=True)
     except OSError:
         raise VaultNotFound(f"There is no folder {start}.", "Check the path.") from None
-    for folder in (start, *start.parents):
-        if (folder / "brain.yaml").is_file() and folder.parent != folder:
-            return at(folder.parent, folder.name, state_home)
+    for folder in _upwards(start):
+        above, name = os.path.split(folder)
+        if name and os.path.isfile(os.path.join(folder, "brain.yaml")):
+            return at(above, name, state_home)
         if brain := brain_folder(folder):
             return at(folder, brain, state_home)
     raise VaultNotFound(
@@ -58,45 +86,52 @@ def find(start: Path, state_home: Path) -> Vault:
     )
 
 
-def brain_folder(root: Path) -> str:
+def _upwards(folder: str) -> Iterator[str]:
+    """A folder and all that hold it."""
+    yield folder
+    while (above := os.path.dirname(folder)) != folder:
+        folder = above
+        yield folder
+
+
+def brain_folder(root: Place) -> str:
     """The name of the brain folder in a vault, known by its name or by its brain.yaml; '' if
     none."""
-    if (root / BRAIN).is_dir():
+    if os.path.isdir(os.path.join(root, BRAIN)):
         return BRAIN
     try:
         with os.scandir(root) as entries:
             names = sorted(e.name for e in entries if not e.name.startswith(".") and e.is_dir())
     except OSError:
         return ""
-    return next((name for name in names if (root / name / "brain.yaml").is_file()), "")
+    marked = (name for name in names if os.path.isfile(os.path.join(root, name, "brain.yaml")))
+    return next(marked, "")
 
 
-def at(root: Path, brain: str, state_home: Path) -> Vault:
+def at(root: Place, brain: str, state_home: Place) -> Vault:
     """The vault at this root, with its own folder below `state_home`."""
     name = digest(os.fsencode(root)).hex()
-    return Vault(root, brain, state_home / name)
+    return Vault(os.fspath(root), brain, os.path.join(state_home, name))
 
 
-def state_home(environ: Mapping[str, str]) -> Path:
+def state_home(environ: Mapping[str, str]) -> str:
     """Where this platform keeps a program's local state."""
     if given := environ.get("BRAIN_STATE"):
-        return Path(given)
-    home = Path(environ.get("HOME") or environ.get("USERPROFILE") or ".")
+        return given
+    home = environ.get("HOME") or environ.get("USERPROFILE") or "."
     if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "brain"
+        return os.path.join(home, "Library", "Application Support", "brain")
     if sys.platform == "win32":
-        return Path(environ.get("LOCALAPPDATA") or home) / "brain"
-    return Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "brain"
+        return os.path.join(environ.get("LOCALAPPDATA") or home, "brain")
+    return os.path.join(environ.get("XDG_STATE_HOME") or f"{home}/.local/state", "brain")
 
 
-def database(vault: Vault, setting: str) -> Path:
+def database(vault: Vault, setting: str) -> str:
     """Where brain.db lies: beside the notes on a local disk, else where no sync tool carries it."""
     if setting != "auto":
-        path = Path(setting).expanduser()
-        return path if path.is_absolute() else vault.folder / path
-    if in_cloud_folder(vault.root) or is_remote(vault.root):
-        return vault.state / "brain.db"
-    return vault.folder / "brain.db"
+        return os.path.join(vault.folder_path, os.path.expanduser(setting))
+    carried = in_cloud_folder(vault.root_path) or is_remote(vault.root_path)
+    return os.path.join(vault.state_path if carried else vault.folder_path, "brain.db")
 
 
 _CLOUD = (
@@ -131,20 +166,21 @@ _REMOTE = frozenset(
 )
 
 
-def is_remote(root: Path) -> bool:
+def is_remote(root: Place) -> bool:
     """Does this folder lie on a file system that another machine may write to?"""
     return file_system(root) in _REMOTE
 
 
-def in_cloud_folder(root: Path) -> bool:
+def in_cloud_folder(root: Place) -> bool:
     """Does a sync client carry this folder?"""
-    parts = [part.casefold() for part in root.parts]
-    if any(part in _CLOUD_PARTS or part.startswith(_CLOUD) for part in parts):
+    folders = list(_upwards(os.fspath(root)))
+    names = [os.path.basename(folder).casefold() for folder in folders]
+    if any(name in _CLOUD_PARTS or name.startswith(_CLOUD) for name in names):
         return True
-    return any((folder / ".stfolder").exists() for folder in (root, *root.parents))
+    return any(os.path.exists(os.path.join(folder, ".stfolder")) for folder in folders)
 
 
-def file_system(path: Path) -> str:
+def file_system(path: Place) -> str:
     """The type of the file system that `path` lies on, as Linux names it; '' where it is not
     told."""
     try:

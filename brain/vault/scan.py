@@ -92,7 +92,7 @@ class _Walk:
     """One walk: the folders still to list, and what was found so far."""
 
     def __init__(self, vault: Vault, config: Config) -> None:
-        self.root = f"{vault.root}/"
+        self.root = f"{vault.root_path}/"
         self.brain = f"{vault.brain}/"
         self.use_ignore_files = config.useGitignore
         self.limit = config.maxFileSize

@@ -56,14 +56,14 @@ def test_cloud_folders(folder: str, cloud: bool, tmp_path: Path) -> None:
     vault = layout.at(Path(folder), "40_Brain", tmp_path)
     home = vault.state if cloud else vault.folder
     assert layout.in_cloud_folder(Path(folder)) == cloud
-    assert layout.database(vault, "auto") == home / "brain.db"
+    assert layout.database(vault, "auto") == f"{home}/brain.db"
 
 
 def test_db_path(tmp_path: Path) -> None:
     vault = layout.at(tmp_path, "40_Brain", tmp_path)
-    assert layout.database(vault, "x/y.db") == tmp_path / "40_Brain/x/y.db"
-    assert layout.database(vault, "/x/y.db") == Path("/x/y.db")
-    assert layout.database(vault, "~/y.db") == Path.home() / "y.db"
+    assert layout.database(vault, "x/y.db") == f"{tmp_path}/40_Brain/x/y.db"
+    assert layout.database(vault, "/x/y.db") == "/x/y.db"
+    assert layout.database(vault, "~/y.db") == f"{Path.home()}/y.db"
 
 
 @pytest.mark.parametrize(
@@ -78,4 +78,4 @@ def test_state_home(
     environ: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")
-    assert layout.state_home(environ) == Path(expected)
+    assert layout.state_home(environ) == expected

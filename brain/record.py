@@ -1,0 +1,66 @@
+"""`typing.NamedTuple` for a program that starts often: the same classes, made without `typing`.
+
+Importing `typing`, and the code that it generates and compiles for each class, would cost a command
+as much as walking a thousand notes. To a type checker this is `typing.NamedTuple` itself.
+"""
+
+from __future__ import annotations
+
+from _collections import _tuplegetter  # type: ignore[import-not-found]  # as namedtuple does
+
+__all__ = ["NamedTuple"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+
+    class _Made(type):
+        """Makes the annotated names of a class the fields of a tuple."""
+
+        def __new__(meta, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> type:
+            fields = tuple(space.get("__annotations__", ()))
+            space["_field_defaults"] = {f: space.pop(f) for f in fields if f in space}
+            space |= {field: _tuplegetter(at, None) for at, field in enumerate(fields)}
+            space["__slots__"] = ()
+            space["_fields"] = space["__match_args__"] = fields
+            return type.__new__(meta, name, bases, space)
+
+    class NamedTuple(tuple, metaclass=_Made):
+        """The base of a named tuple, whose fields are its annotations, in order."""
+
+        def __new__(cls, *values: Any, **named: Any) -> NamedTuple:
+            if named or len(values) != len(cls._fields):
+                values = _complete(cls, values, named)
+            return tuple.__new__(cls, values)
+
+        @classmethod
+        def _make(cls, values: Any) -> NamedTuple:
+            return cls(*values)
+
+        def _replace(self, **named: Any) -> NamedTuple:
+            return type(self)(**{**self._asdict(), **named})
+
+        def _asdict(self) -> dict[str, Any]:
+            return dict(zip(self._fields, self, strict=True))
+
+        def __repr__(self) -> str:
+            said = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items())
+            return f"{type(self).__name__}({said})"
+
+        def __getnewargs__(self) -> tuple[Any, ...]:
+            return tuple(self)
+
+
+def _complete(cls: Any, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """All values of a record, from those in order, those by name, and the defaults."""
+    fields, defaults = cls._fields, cls._field_defaults
+    try:
+        rest = [
+            named.pop(name) if name in named else defaults[name] for name in fields[len(values) :]
+        ]
+    except KeyError as missing:
+        raise TypeError(f"{cls.__name__} needs {missing}") from None
+    if named or len(values) > len(fields):
+        raise TypeError(f"{cls.__name__} takes {', '.join(fields)}, each once, and nothing else")
+    return (*values, *rest)
