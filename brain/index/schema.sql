@@ -85,6 +85,78 @@ CREATE TABLE events (
     payload TEXT NOT NULL
 );
 
+-- How far each journal was read, and what it was like then. `journal/…` in the vault, and the
+-- `spool` of this machine.
+CREATE TABLE journals (
+    path     TEXT PRIMARY KEY,         -- device/month, or 'spool'
+    size     INTEGER NOT NULL,         -- of the whole file; with the next three, a stat
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    inode    INTEGER NOT NULL,
+    at       INTEGER NOT NULL,         -- where the last line that was read ends
+    line     INTEGER NOT NULL,         -- how many lines that are
+    seed     INTEGER NOT NULL,         -- what the next line's sum starts from
+    mark     INTEGER NOT NULL,         -- checksum of the bytes before `at`
+    runs     TEXT    NOT NULL          -- JSON: the numbers of its records, as [first, last] runs
+) WITHOUT ROWID;
+
+-- What the journals say of an entry, and of all ids that it ever had.
+CREATE TABLE facts (
+    ref        TEXT PRIMARY KEY,       -- the smallest of its ids
+    score      REAL    NOT NULL,       -- as reinforced and demoted; clamped when ranking
+    hits       INTEGER NOT NULL,
+    merges     INTEGER NOT NULL,       -- duplicates that were remembered again
+    reinforced INTEGER NOT NULL,
+    demoted    INTEGER NOT NULL,
+    rejected   INTEGER NOT NULL,
+    touched    TEXT    NOT NULL,       -- last reinforced or updated; '' for never
+    last_hit   TEXT    NOT NULL,
+    created    TEXT    NOT NULL,       -- first added; '' if a person wrote it into the note
+    by         TEXT    NOT NULL,       -- who added it
+    session    TEXT    NOT NULL,
+    confidence REAL,                   -- as given when it was remembered
+    importance REAL,
+    source     TEXT    NOT NULL,
+    purged     TEXT    NOT NULL,       -- when what was known before was forgotten
+    state      TEXT    NOT NULL        -- JSON: all this, with what decides which device wins
+) WITHOUT ROWID;
+
+-- Ids of entries that had more than one, with the one that `facts` knows.
+CREATE TABLE aliases (
+    ref   TEXT PRIMARY KEY,
+    class TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX aliases_class ON aliases (class);
+
+-- Entries that were put to use together; `one` < `other`.
+CREATE TABLE learned (
+    one      TEXT    NOT NULL,
+    other    TEXT    NOT NULL,
+    strength REAL    NOT NULL,
+    at       TEXT    NOT NULL,
+    state    TEXT    NOT NULL,
+    PRIMARY KEY (one, other)
+) WITHOUT ROWID;
+CREATE INDEX learned_other ON learned (other);
+
+-- Entries that contradict each other, and when that was settled.
+CREATE TABLE conflicts (
+    one      TEXT    NOT NULL,
+    other    TEXT    NOT NULL,         -- '' when all of an entry's were settled
+    state    TEXT    NOT NULL,         -- JSON: how it was raised last, and settled last
+    PRIMARY KEY (one, other)
+) WITHOUT ROWID;
+
+-- What waits on this machine to be flushed to its journal; `other` is '' for hits.
+CREATE TABLE spooled (
+    ref   TEXT    NOT NULL,
+    other TEXT    NOT NULL,
+    count INTEGER NOT NULL,
+    at    TEXT    NOT NULL,
+    PRIMARY KEY (ref, other)
+) WITHOUT ROWID;
+CREATE INDEX spooled_other ON spooled (other) WHERE other != '';
+
 -- Full text over chunks. Rows are removed by rowid, before their chunk is touched.
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (
     heading, text, tags, path, spaced,
