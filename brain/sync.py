@@ -120,11 +120,9 @@ def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
 
 def _walk(found: Scan) -> str:
     """What stands for all that a walk found."""
-    listed = [
-        (path, st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino)
-        for path, st in found.stats.items()
-    ]
-    return digest(marshal.dumps(listed, 2)).hex()  # 2: the same bytes for the same values
+    paths = "\0".join(found.stats).encode()
+    stamps = marshal.dumps(list(found.stats.values()), 2)  # 2: the same bytes for the same values
+    return digest(paths + stamps).hex()
 
 
 class _Job:
@@ -145,20 +143,11 @@ class _Job:
 def _plan(found: Scan, known: dict[str, Known]) -> Plan:
     read: list[str] = []
     racy: list[str] = []
-    for path, st in found.stats.items():
+    for path, stamp in found.stats.items():
         was = known.get(path)
-        if was is None:
+        if was is None or was.stat[:4] != stamp:
             read.append(path)
-            continue
-        old = was.stat
-        if (
-            st.st_mtime_ns != old.mtime_ns
-            or st.st_size != old.size
-            or st.st_ctime_ns != old.ctime_ns
-            or st.st_ino != old.inode
-        ):
-            read.append(path)
-        elif old.racy:
+        elif was.stat.racy:
             racy.append(path)
     gone = {path: was for path, was in known.items() if path not in found.stats}
     if found.unseen:

@@ -83,8 +83,10 @@ class History(RuleBasedStateMachine):
     @rule(path=paths, content=contents)
     def write(self, path: str, content: bytes) -> None:
         if self._room(path) and not (self.root / path).is_dir():
-            with open(self.root / path, "wb") as file:
-                file.write(content)
+            target = (self.root / path).resolve()  # of a link, even one that leads nowhere yet
+            self.touched.add(str(target.relative_to(self.root.resolve())))
+            if target.parent.is_dir():
+                target.write_bytes(content)
 
     @rule(path=paths, content=contents)
     def replace(self, path: str, content: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -226,10 +227,11 @@ def test_a_file_that_goes_while_the_folder_is_listed(
     brain = opened(root)
     scandir = os.scandir
 
-    def late(path: str) -> object:
-        found = scandir(path)
+    def late(folder: int) -> object:
+        found = scandir(folder)
         for name in ("b.md", "MEMORY.md"):
-            Path(path, name).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
         return found
 
     monkeypatch.setattr(os, "scandir", late)

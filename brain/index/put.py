@@ -66,22 +66,24 @@ def known(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> dict[st
     return {row[0]: Known(row[1], Stat(*row[2:7]), row[7]) for row in _each(db, sql, paths)}
 
 
-def unchanged(db: sqlite3.Connection, walk: str, stats: dict[str, os.stat_result]) -> bool:
+def unchanged(
+    db: sqlite3.Connection, walk: str, stamps: dict[str, tuple[int, int, int, int]]
+) -> bool:
     """Are these all files that are known, each as it was when it was read, and none of them read
     so soon after a change that it has to be read again? Much faster than looking at `known`,
     above all if the same walk was the last one that led to a write."""
-    slack = "iif(ctime_ns % 1000000000, ?, ?)"
-    racy = f"SELECT 1 FROM files WHERE ctime_ns > seen_ns - {slack} LIMIT 1"
-    if db.execute(racy, (FINE_SLACK, COARSE_SLACK)).fetchone():
-        return False
     if db.execute("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)).fetchone():
         return True
+    if _any_racy(db):
+        return False
     rows = db.execute("SELECT path, size, mtime_ns, ctime_ns, inode FROM files")
-    before = {path: (size, mtime, ctime, inode) for path, size, mtime, ctime, inode in rows}
-    return len(before) == len(stats) and all(
-        before.get(path) == (st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino)
-        for path, st in stats.items()
-    )
+    return {path: tuple(stamp) for path, *stamp in rows} == stamps
+
+
+def _any_racy(db: sqlite3.Connection) -> bool:
+    slack = f"iif(ctime_ns % 1000000000, {FINE_SLACK}, {COARSE_SLACK})"
+    sql = f"SELECT 1 FROM files WHERE ctime_ns > seen_ns - {slack} LIMIT 1"
+    return db.execute(sql).fetchone() is not None
 
 
 def _each(
@@ -199,8 +201,12 @@ def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
 
 
 def finish(db: sqlite3.Connection, walk: str) -> None:
-    """Remember that the index holds the whole vault, as this walk found it ('' for another way)."""
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (walk,))
+    """Remember that the index holds the whole vault, as this walk found it ('' for another way).
+
+    A walk is not worth remembering while a file has to be read again whatever its times say.
+    """
+    value = "" if walk and _any_racy(db) else walk
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (value,))
 
 
 def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:

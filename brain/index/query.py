@@ -237,7 +237,7 @@ def problems(index: Index) -> list[tuple[str, Problem]]:
 def stale(index: Index) -> list[tuple[str, str]]:
     """(path, why) of files whose rows are older than the file, and of folders that hold such."""
     sql = """
-        SELECT path, stale FROM files WHERE stale != ''
+        SELECT path, stale FROM files INDEXED BY files_stale WHERE stale != ''
         UNION SELECT p.path, p.message FROM problems p WHERE p.code = 'unreadable' AND EXISTS
         (SELECT 1 FROM files f WHERE f.path = p.path
          OR (f.path >= p.path || '/' AND f.path < p.path || '0')) ORDER BY 1

@@ -30,7 +30,8 @@ POSSIBLE = (
 def suspects(names: str) -> set[str]:
     """Those of the names, one a line, that can be copies. Quick, for whole folders."""
     found: set[str] = set()
-    for hint in (r" \d\d?\.", "onflict", "TOP-"):
+    hints = [hint for hint in ("onflict", "TOP-") if hint in names]
+    for hint in (r" \d\d?\.", *hints):
         for match in re.finditer(hint, names):
             end = names.find("\n", match.end())
             start = names.rfind("\n", 0, match.start()) + 1

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 import stat as modes
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from operator import attrgetter
 
 from brain.config import Config
 from brain.model import Problem
 from brain.vault import conflicts, files, ignore
 from brain.vault.layout import SOURCE, Role, Vault, role
 
+BY_HANDLE = os.scandir in os.supports_fd
+FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 IGNORE_FILES = (".gitignore", ".secretsignore")
 MODE, REGULAR = 0o170000, modes.S_IFREG
 IGNORE_FILES_INSIDE = ("/.gitignore", "/.secretsignore")
@@ -34,6 +38,13 @@ CODES = frozenset(
 )
 Entries = list[os.DirEntry[str]]
 
+# What tells that a file changed: size, mtime_ns, ctime_ns, inode. A tuple is a third of a
+# `stat_result`, of which there would be as many as notes.
+Stamp = tuple[int, int, int, int]
+stamp: Callable[[os.stat_result], Stamp] = attrgetter(
+    "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"
+)
+
 # One chain for each of IGNORE_FILES: a `!x` in one must not undo the other.
 Chains = tuple[ignore.Chain, ignore.Chain]
 NO_RULES: Chains = ((), ())
@@ -42,13 +53,14 @@ NO_RULES: Chains = ((), ())
 class Scan:
     """What one walk found.
 
-    `stats` of the files to index, `roles` of those that are not plain sources, a problem for each
-    file that had to be left out. `unseen` are paths that could not be looked at: nothing is known
-    of them and what lies below. `paths` is what the walk was narrowed to, None for all.
+    `stats` are the stamps of the files to index, `roles` of those that are not plain sources, and
+    there is a problem for each file that had to be left out. `unseen` are paths that could not be
+    looked at: nothing is known of them and what lies below. `paths` is what the walk was narrowed
+    to, None for all.
     """
 
     def __init__(self) -> None:
-        self.stats: dict[str, os.stat_result] = {}
+        self.stats: dict[str, Stamp] = {}
         self.roles: dict[str, Role] = {}
         self.problems: list[tuple[str, Problem]] = []
         self.unseen: list[str] = []
@@ -101,7 +113,7 @@ class _Walk:
         self.exclude = ignore.globs(config.exclude)
         self.found = Scan()
         self.folders: list[tuple[str, Chains]] = []
-        self.siblings: set[str] = set()
+        self.names = ""  # of all that the folder holds, a line each
 
     def narrow(self, paths: Collection[str]) -> None:
         """Look at these paths alone, each by listing its folder, and walk those that are
@@ -125,12 +137,12 @@ class _Walk:
         rules, at = NO_RULES, ""
         for part in prefix.split("/")[:-1]:
             path = at + part
-            if part.startswith(".") and not (part == ".agent" and at == self.brain):
+            if part.startswith(".") and not self._is_agent(at, part):
                 return None
-            entries = self._listing(at)
-            if entries is None:
-                return None
-            rules = self._extended(rules, at, entries)
+            with self._listing(at) as entries:
+                if entries is None:
+                    return None
+                rules = self._extended(rules, at, entries)
             if os.path.islink(self.root + path) or (
                 not f"{path}/".startswith(self.brain) and _ignored(rules, at, [part], is_dir=True)
             ):
@@ -138,32 +150,47 @@ class _Walk:
             at = path + "/"
         return rules
 
-    def _listing(self, prefix: str) -> Entries | None:
-        """What a folder holds; None if it is none, or cannot be listed, which is then told."""
+    @contextmanager
+    def _listing(self, prefix: str) -> Iterator[Entries | None]:
+        """What a folder holds; None if it is none, or cannot be listed, which is then told.
+
+        The folder stays open meanwhile: a file is looked at from there, which saves the system the
+        way from the root, and what it is does not depend on a folder renamed above it.
+        """
+        path, handle, entries = self.root + prefix, -1, None
         try:
-            with os.scandir(self.root + prefix) as entries:
-                return list(entries)
+            handle = os.open(path, FOLDER) if BY_HANDLE else -1
+            with os.scandir(handle if BY_HANDLE else path) as found:
+                entries = list(found)
         except (FileNotFoundError, NotADirectoryError):
-            return None
+            pass
         except OSError as error:
             self.found.missed(prefix.rstrip("/"), "listed", error)
-            return None
+        try:
+            yield entries
+        finally:
+            if handle >= 0:
+                os.close(handle)
 
     def folder(self, prefix: str, rules: Chains, names: set[str] | None = None) -> None:
         """List one folder and take in what it holds, or what it holds of `names`."""
-        entries = self._listing(prefix)
-        if entries is None:
-            return
-        self.siblings = {entry.name for entry in entries}
-        rules = self._extended(rules, prefix, entries)
-        hidden = [e for e in entries if e.name == ".agent"] if prefix == self.brain else []
-        shown = [e for e in entries if e.name[0] != "."] + hidden
-        if names is not None:
-            shown = self._narrowed(prefix, shown, names)
-        if prefix.startswith(self.brain):
-            self._brain_folder(prefix, shown, rules)
-        else:
-            self._source_folder(prefix, shown, rules)
+        with self._listing(prefix) as entries:
+            if entries is None:
+                return
+            self.names = "\n".join(["", *[entry.name for entry in entries], ""])
+            if "\n." in self.names:
+                rules = self._extended(rules, prefix, entries)
+                entries = [e for e in entries if e.name[0] != "." or self._is_agent(prefix, e.name)]
+            if names is not None:
+                entries = self._narrowed(prefix, entries, names)
+            if prefix.startswith(self.brain):
+                self._brain_folder(prefix, entries, rules)
+            else:
+                self._source_folder(prefix, entries, rules)
+
+    def _is_agent(self, prefix: str, name: str) -> bool:
+        """The one folder that is not skipped for its dot."""
+        return name == ".agent" and prefix == self.brain
 
     def _narrowed(self, prefix: str, entries: Entries, names: set[str]) -> Entries:
         """Those of these names, and what may now be a copy of one of them, or no longer is."""
@@ -178,7 +205,7 @@ class _Walk:
         """The ignore rules that hold in this folder."""
         if self.use_ignore_files:
             for entry in entries:
-                if entry.name in IGNORE_FILES and (more := ignore.parse(files.text(entry.path))):
+                if entry.name in IGNORE_FILES and (more := self._ignore_file(prefix, entry)):
                     git, secret = rules
                     link = ((prefix, more),)
                     rules = (
@@ -186,20 +213,25 @@ class _Walk:
                     )
         return rules
 
+    def _ignore_file(self, prefix: str, entry: os.DirEntry[str]) -> ignore.Rules | None:
+        return ignore.parse(files.text(self.root + prefix + entry.name))
+
     def _source_folder(self, prefix: str, entries: Entries, rules: Chains) -> None:
         stats, limit = self.found.stats, self.limit
         if rules != NO_RULES:
             entries = self._not_ignored(prefix, entries, rules)
-        names = "\n".join([entry.name for entry in entries])
-        endings = self.endings if not self.exclude and _storable(prefix + names) else ()
-        suspects = conflicts.suspects(names)
-        for entry in entries:
+        plain = not self.exclude and _storable(prefix + self.names)
+        endings = self.endings if plain else ()
+        suspects = conflicts.suspects(self.names)
+        entries.reverse()
+        while entries:  # and let each go: it keeps its whole stat
+            entry = entries.pop()
             name = entry.name
             try:
                 if name.endswith(endings) and name not in suspects:
                     st = entry.stat(follow_symlinks=False)
                     if st.st_mode & MODE == REGULAR and st.st_size <= limit:
-                        stats[prefix + name] = st  # nearly every note goes this way
+                        stats[prefix + name] = stamp(st)  # nearly every note goes this way
                         continue
                 self._source(prefix, entry, rules)
             except FileNotFoundError:
@@ -223,8 +255,8 @@ class _Walk:
                 self.found.refuse(path, "conflict-copy", f"is a conflict copy made by {tool}")
             else:
                 self._file(path, entry, SOURCE)
-        elif entry.is_symlink() and os.path.isdir(entry.path):
-            self._symlink(path, entry)
+        elif entry.is_symlink() and os.path.isdir(self.root + path):
+            self._symlink(path)
 
     def _wanted(self, path: str) -> bool:
         included = self.include is not None and self.include.match(path) is not None
@@ -236,7 +268,7 @@ class _Walk:
         if tool := conflicts.copied_by(name):
             return tool
         original, tool = conflicts.may_be_copy_of(name)
-        if original not in self.siblings:
+        if f"\n{original}\n" not in self.names:
             return None
         folder = self.root + prefix
         return tool if _alike(folder + name, folder + original) else None
@@ -269,8 +301,8 @@ class _Walk:
                 self.found.refuse(path, "conflict-copy", f"is a conflict copy made by {tool}")
             elif known:
                 self._file(path, entry, known)
-            elif entry.is_symlink() and os.path.isdir(entry.path):
-                self._symlink(path, entry)
+            elif entry.is_symlink() and os.path.isdir(self.root + path):
+                self._symlink(path)
         except FileNotFoundError:
             return  # deleted since the folder was listed
         except OSError as error:
@@ -280,7 +312,7 @@ class _Walk:
         """Take a file in, unless it is none, is too large, or has a name SQLite cannot store."""
         st = entry.stat(follow_symlinks=False)
         if modes.S_ISLNK(st.st_mode):
-            self._symlink(path, entry)
+            self._symlink(path)
         elif not modes.S_ISREG(st.st_mode):
             self.found.refuse(path, "not-a-file", "is not a regular file; it is not read")
         elif st.st_size > self.limit:
@@ -289,15 +321,15 @@ class _Walk:
         elif not _storable(path):
             self.found.refuse(path, "bad-name", "has a name that is not valid UTF-8; rename it")
         else:
-            self.found.stats[path] = st
+            self.found.stats[path] = stamp(st)
             if known is not SOURCE:
                 self.found.roles[path] = known
 
-    def _symlink(self, path: str, entry: os.DirEntry[str]) -> None:
+    def _symlink(self, path: str) -> None:
         """A link inside the vault leads to what is indexed anyway; one that leaves it or leads
         nowhere is reported."""
-        target, root = os.path.realpath(entry.path), os.path.realpath(self.root)
-        if not os.path.exists(entry.path):
+        target, root = os.path.realpath(self.root + path), os.path.realpath(self.root)
+        if not os.path.exists(self.root + path):
             self.found.refuse(path, "broken-link", "is a link that leads nowhere")
         elif target != root and not target.startswith(root + os.sep):
             message = "is a link that leaves the vault; it is not followed"
