@@ -38,6 +38,15 @@ class Config(NamedTuple):
     watchStep: int = 20
     watchDebounce: int = 100
     rescanSeconds: int = 60
+    memory: bool = True
+    readOnly: bool = False
+    datePrefix: bool = True
+    redactEmails: bool = True
+    reinforceWeight: float = 3.0
+    demoteWeight: float = 1.0
+    holdSeconds: float = 2.0
+    holdMost: float = 10.0
+    settleSeconds: float = 5.0
 
 
 class Setting(NamedTuple):
@@ -76,6 +85,15 @@ SETTINGS = {
     "watchStep": Setting("Milliseconds between looks while changes keep coming in."),
     "watchDebounce": Setting("Milliseconds for which changes are gathered before a sync."),
     "rescanSeconds": Setting("Seconds between full scans, which catch what a watcher missed."),
+    "memory": Setting("Whether Brain writes and injects at all; searching always works."),
+    "readOnly": Setting("Write nothing into this vault, on any machine."),
+    "datePrefix": Setting("Begin what is remembered with the day, as `2026-02-01: …`."),
+    "redactEmails": Setting("Treat e-mail addresses like secrets: never store them."),
+    "reinforceWeight": Setting("What `reinforce` adds to a memory's score."),
+    "demoteWeight": Setting("What `demote` takes from a memory's score."),
+    "holdSeconds": Setting("A note changed less than so many seconds ago is being typed in: wait."),
+    "holdMost": Setting("Seconds after which a write no longer waits for a person to pause."),
+    "settleSeconds": Setting("Seconds that a write must stand until it counts as settled."),
 }
 MAX_CHARS = 64_000
 MUST_BE = {

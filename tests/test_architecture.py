@@ -19,7 +19,7 @@ PACKAGE = Path(brain.__file__).parent
 LAYERS = (
     ("errors", "record"),
     ("model",),
-    ("config", "kinds", "lock", "changes", "access", "redact", "worth", "where"),
+    ("config", "kinds", "lock", "changes", "access", "redact", "worth", "where", "merge"),
     ("formats",),
     ("vault", "index"),
     ("events", "journal", "lifecycle"),
@@ -35,7 +35,18 @@ LAYERS = (
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = (("vault", "index"), ("index", "vault"))
 HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter")
-PURE = ("errors", "model", "config", "kinds", "changes", "access", "redact", "worth", "where")
+PURE = (
+    "errors",
+    "model",
+    "config",
+    "kinds",
+    "changes",
+    "access",
+    "redact",
+    "worth",
+    "where",
+    "merge",
+)
 PURE += ("record", "formats", "lifecycle", "wire")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")
 

@@ -1,0 +1,49 @@
+"""What git is doing to a vault: asked of its files, without running it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+_AT_WORK = (
+    "index.lock", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply",
+)  # fmt: skip
+
+
+def folder(root: str) -> str:
+    """The git folder of the repository that a vault lies in; '' if it lies in none."""
+    at = os.path.abspath(root)
+    while True:
+        found = f"{at.rstrip('/')}/.git"
+        if os.path.isdir(found):
+            return found
+        if os.path.isfile(found):  # a worktree or a submodule
+            return os.path.join(at, _text(found).removeprefix("gitdir:").strip())
+        above = os.path.dirname(at)
+        if above == at:
+            return ""
+        at = above
+
+
+def at_work(git: str) -> bool:
+    """Is git in the middle of something that rewrites files?"""
+    return bool(git) and any(os.path.lexists(f"{git}/{name}") for name in _AT_WORK)
+
+
+def head(git: str) -> str:
+    """The commit that is checked out, or at least the name of its branch; '' without git."""
+    said = _text(f"{git}/HEAD").strip() if git else ""
+    name = said.removeprefix("ref:").strip()
+    if name == said:
+        return said
+    shared = _text(f"{git}/commondir").strip()
+    for home in (git, os.path.join(git, shared)):
+        if commit := _text(f"{home}/{name}").strip():
+            return commit
+    return name
+
+
+def _text(path: str) -> str:
+    with suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
+        return file.read(10_000)
+    return ""

@@ -1,0 +1,158 @@
+"""Replacing a file without losing what somebody saves at the same moment.
+
+The new file and the old one change places in one step, so that whatever was there is still there,
+under the name of the temporary file, and can be looked at: compare-then-rename cannot promise that.
+
+- Linux: `renameat2` with RENAME_EXCHANGE; macOS: `renamex_np` with RENAME_SWAP.
+- Elsewhere, and on file systems that cannot: a second link to the old file is made, then the new
+  one is renamed over it. A save by rename that falls between these two calls, a few microseconds,
+  is lost; a save in place never is. `brain doctor` says where this is so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+
+if sys.platform != "win32":
+    import fcntl
+
+_EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
+_AT_FDCWD = -100
+_UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+def write(path: str, data: bytes, like: os.stat_result | None = None) -> None:
+    """A new file with these bytes, on the disk when this returns; mode and owner as `like`.
+
+    If it cannot be written whole, none is left.
+    """
+    handle = os.open(path, _CREATE, 0o666)
+    try:
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(handle, view) :]
+            if like and hasattr(os, "fchmod"):
+                _resemble(handle, like)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(path)
+        raise
+
+
+def _resemble(handle: int, like: os.stat_result) -> None:
+    st = os.fstat(handle)
+    if (st.st_uid, st.st_gid) != (like.st_uid, like.st_gid):
+        with suppress(OSError):  # only root may give a file away; the mode matters more
+            os.fchown(handle, like.st_uid, like.st_gid)
+    if st.st_mode != like.st_mode:
+        os.fchmod(handle, like.st_mode & 0o7777)
+
+
+def exchange(temp: str, path: str) -> None:
+    """Let two files change places: no moment without one, nothing overwritten. Raises OSError."""
+    swap = _native()
+    if swap is not None:
+        if not swap(os.fsencode(temp), os.fsencode(path)):
+            return
+        number = ctypes.get_errno()
+        if number not in _UNSUPPORTED:
+            raise OSError(number, os.strerror(number), path)
+    _by_links(temp, path)
+
+
+def atomic(folder: str) -> bool:
+    """Can two files change places in one step in this folder?"""
+    swap = _native()
+    if swap is None:
+        return False
+    missing = os.fsencode(f"{folder}/.brain-no-such-file")
+    swap(missing, missing)
+    return ctypes.get_errno() not in _UNSUPPORTED
+
+
+def _by_links(temp: str, path: str) -> None:
+    """The way of file systems that cannot: see the top of this module."""
+    old = f"{temp}.old"
+    os.link(path, old)
+    try:
+        os.replace(temp, path)
+    except OSError:
+        os.unlink(old)
+        raise
+    os.rename(old, temp)
+
+
+@cache
+def _native() -> Callable[[bytes, bytes], int] | None:
+    """The system's own call; it returns 0 when it has worked."""
+    if sys.platform not in ("linux", "darwin"):
+        return None
+    libc = ctypes.CDLL(None, use_errno=True)
+    if hasattr(libc, "renamex_np"):
+        rename = libc.renamex_np
+        rename.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint)
+        return lambda a, b: int(rename(a, b, _EXCHANGE))
+    if hasattr(libc, "renameat2"):
+        rename = libc.renameat2
+        path = (ctypes.c_int, ctypes.c_char_p)
+        rename.argtypes = (*path, *path, ctypes.c_uint)
+        return lambda a, b: int(rename(_AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE))
+    return None
+
+
+def place(temp: str, path: str) -> None:
+    """Give the temporary file its name, if nobody has taken it: else FileExistsError."""
+    try:
+        os.link(temp, path)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from None
+        os.rename(temp, path)
+    else:
+        os.unlink(temp)
+
+
+def in_use(path: str) -> bool | None:
+    """Has another process this file open, so that something may still be written to it?
+
+    A write lease is only given on a file that nobody else has open. None where there are no leases.
+    """
+    if sys.platform != "linux":
+        return None
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # who opens the file at this very moment makes the kernel send a signal: one that is ignored
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    except OSError as error:
+        return True if error.errno == errno.EAGAIN else None
+    else:
+        return False
+    finally:
+        os.close(handle)  # ends the lease, too
+
+
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder durable."""
+    if sys.platform == "win32":
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
