@@ -130,10 +130,13 @@ KINDS: dict[str, type[Any]] = {
 
 
 class Done(NamedTuple):
-    """What became of a change: `done`, `already` (there was nothing left to do) or `missing`.
+    """What became of a change: `done`, `already` (there was nothing left to do), `missing` (the
+    entry is gone) or `changed` (it is there, but is not what a Replace expects).
 
-    `before` and `after` are the entry as it stood and stands in the file, `section` the headings
-    above it (` > ` between them), `previous` the id of the entry before it in that section.
+    `line` is its line in the new bytes, `before` and `after` are the entry as it stood and stands
+    in the file, `section` the headings above it (` > ` between them), `previous` the id of the
+    entry before it in that section: of a Move where it stood before, of an Add '' where that id
+    is not written in the note.
     """
 
     change: Change

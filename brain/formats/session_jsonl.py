@@ -55,6 +55,17 @@ def _messages(
         start += len(line) + 1
 
 
+def find(data: bytes, ref: str, role: Any) -> tuple[int, int, int] | None:
+    """(line, start, end) of the message with this id and role; None if there is none."""
+    if ref.encode(errors="replace") not in data and b"\\u" not in data:
+        return None
+    wanted = role if isinstance(role, str) and role else "message"
+    for place, value in _messages(data, []):
+        if _string(value, "id") == ref and (_string(value, "role") or "message") == wanted:
+            return place
+    return None
+
+
 def _loads(line: str) -> Any:
     """A line as orjson reads it, or as json does where orjson is stricter than those who write."""
     try:

@@ -1,0 +1,314 @@
+"""Edits of items.json, tasks.json and sessions: a value, a record or a line is spliced in.
+
+A record is written the way its neighbours are: one line or many, tabs or spaces, `\\u` or not. Key
+order, unknown keys, the spelling of numbers and all other bytes stay.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from brain.changes import Append, Change, Done, Drop, Edited, Put
+from brain.errors import BadRequest, Refused
+from brain.formats import items_json, json_doc, session_jsonl, tasks_json
+from brain.formats.json_doc import Member, elements, members
+from brain.formats.text import BOM, decode
+from brain.model import Chunk, Document
+
+_INDENT = "  "
+_LEAD = re.compile(r"[ \t]*")
+_PARSERS = {"items": items_json.parse, "tasks": tasks_json.parse}
+
+
+class _Style(NamedTuple):
+    """How a file writes an object: `indent` is '' for one line, `base` what its brackets have."""
+
+    base: str
+    indent: str
+    newline: str
+    comma: str
+    colon: str
+    ascii: bool
+
+
+class _List(NamedTuple):
+    """The list of records in a text: its brackets, and (value, start, end) of each element."""
+
+    start: int
+    end: int
+    found: list[tuple[Any, int, int]]
+
+
+def edit(format: str, path: str, data: bytes, changes: Sequence[Change]) -> Edited:
+    """items.json or tasks.json after these changes, in order, and what became of each."""
+    done = []
+    for change in changes:
+        data, one = _File(format, path, data).apply(change)
+        done.append(one)
+    return Edited(data, tuple(done))
+
+
+class _File:
+    """A file of records, read once; an edit gives its new bytes."""
+
+    def __init__(self, format: str, path: str, data: bytes) -> None:
+        self.format, self.data = format, data
+        self.shift = 3 if data.startswith(BOM) else 0
+        self.text = decode(data)[0]
+        self.document: Document = _PARSERS[format](data)
+        if self.document.broken:
+            problem = next(p for p in self.document.problems if p.code in _STOPS)
+            raise _refused(path, problem.line, problem.message)
+
+    def apply(self, change: Change) -> tuple[bytes, Done]:
+        number, chunk = self._find(change.ref)
+        previous = self.document.chunks[number - 1].ref if number > 0 else ""
+        if isinstance(change, Drop):
+            return self._drop(change, chunk, previous)
+        if not isinstance(change, Put):
+            raise BadRequest(f"{type(change).__name__} is no edit of {self.format}.json.")
+        if chunk is None:
+            return self._add(change)
+        return self._put(change, chunk, previous)
+
+    def _find(self, ref: str) -> tuple[int, Chunk | None]:
+        chunks = self.document.chunks
+        return next(((n, c) for n, c in enumerate(chunks) if c.ref == ref), (-1, None))
+
+    def _char(self, byte: int) -> int:
+        return len(self.data[self.shift : byte].decode())
+
+    def _bytes(self, text: str) -> bytes:
+        return self.data[: self.shift] + text.encode()
+
+    def _done(self, change: Change, at: int, text: str, *said: str) -> tuple[bytes, Done]:
+        line = text.count("\n", 0, at) + 1
+        before, after, previous = said
+        outcome = "already" if text == self.text else "done"
+        done = Done(change, outcome, line, before, after, "", previous)
+        return self._bytes(text), done
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def _put(self, change: Put, chunk: Chunk, previous: str) -> tuple[bytes, Done]:
+        start, end = self._char(chunk.start), self._char(chunk.end)
+        record = before = self.text[start:end]
+        style = self._style_of(start, end)
+        for key, value in ({**change.values, "id": change.ref}).items():
+            record = _with(record, key, value, style)
+        text = self.text[:start] + record + self.text[end:]
+        return self._done(change, start, text, before, record, previous)
+
+    def _style_of(self, start: int, end: int) -> _Style:
+        """How the record between two characters is written."""
+        record = self.text[start:end]
+        base = _indent_at(self.text, start)
+        newline = "\r\n" if "\r\n" in self.text else "\n"
+        found = list(members(record, 0))
+        colon, comma = ": ", ", "
+        indent = ""
+        if found:
+            first = found[0]
+            lead = record[1 : first.key_start]
+            if "\n" in lead:
+                indent = lead[lead.rfind("\n") + 1 :].removeprefix(base) or _INDENT
+            colon = _colon(record, first)
+            if len(found) > 1 and not indent:
+                comma = record[first.end : found[1].key_start]
+            elif not indent:
+                comma = "," if colon == ":" else ", "
+        return _Style(base, indent, newline, comma, colon, _is_ascii(self.text))
+
+    # -- records ---------------------------------------------------------------------------------
+
+    def _add(self, change: Put) -> tuple[bytes, Done]:
+        values = {"id": change.ref, **change.values, "id": change.ref}  # noqa: F601 - comes first
+        if not self.text.strip():
+            return self._first(change, values)
+        there = _list(self.text, self.format)
+        chunks = self.document.chunks
+        previous = chunks[-1].ref if chunks else ""
+        objects = [(s, e) for value, s, e in there.found if isinstance(value, dict)]
+        style = self._style_of(*objects[-1]) if objects else self._new_style(there)
+        record = _dumped(values, style)
+        if there.found:
+            end = there.found[-1][2]
+            gap = self._gap(there, style)
+            text = f"{self.text[:end]},{gap}{record}{self.text[end:]}"
+            return self._done(change, end + 1 + len(gap), text, "", record, previous)
+        newline = style.newline
+        outer = _indent_at(self.text, there.start)
+        head = f"[{newline}{style.base}"
+        inner = f"{head}{record}{newline}{outer}]"
+        text = self.text[: there.start] + inner + self.text[there.end :]
+        return self._done(change, there.start + len(head), text, "", record, "")
+
+    def _gap(self, there: _List, style: _Style) -> str:
+        """The white space before a further element."""
+        found = there.found
+        if len(found) > 1:
+            between = self.text[found[-2][2] : found[-1][1]]
+            return between.partition(",")[2]
+        lead = self.text[there.start + 1 : found[0][1]]
+        if "\n" in lead:
+            return style.newline + lead[lead.rfind("\n") + 1 :]
+        return style.comma[1:] if not style.indent else " "
+
+    def _new_style(self, there: _List) -> _Style:
+        """For the first record of an empty list: one level deeper than the list."""
+        outer = _indent_at(self.text, there.start)
+        unit = outer if self.format == "tasks" and outer else _INDENT
+        newline = "\r\n" if "\r\n" in self.text else "\n"
+        return _Style(outer + unit, unit, newline, ", ", ": ", _is_ascii(self.text))
+
+    def _first(self, change: Put, values: dict[str, Any]) -> tuple[bytes, Done]:
+        """A new file: a list, or for tasks an object that holds it."""
+        tasks = self.format == "tasks"
+        base = _INDENT * 2 if tasks else _INDENT
+        record = _dumped(values, _Style(base, _INDENT, "\n", ", ", ": ", False))
+        head = f'{{\n{_INDENT}"tasks": [\n{base}' if tasks else f"[\n{base}"
+        tail = f"\n{_INDENT}]\n}}\n" if tasks else "\n]\n"
+        return self._done(change, len(head), head + record + tail, "", record, "")
+
+    def _drop(self, change: Drop, chunk: Chunk | None, previous: str) -> tuple[bytes, Done]:
+        if chunk is None:
+            return self.data, Done(change, "missing")
+        start, end = self._char(chunk.start), self._char(chunk.end)
+        there = _list(self.text, self.format)
+        number = [s for _, s, _ in there.found].index(start)
+        if number + 1 < len(there.found):
+            cut = start, there.found[number + 1][1]
+        elif number:
+            cut = there.found[number - 1][2], end
+        else:
+            cut = there.start + 1, there.end - 1
+        text = self.text[: cut[0]] + self.text[cut[1] :]
+        return self._done(change, cut[0], text, self.text[start:end], "", previous)
+
+
+_STOPS = {"invalid-utf8", "nul", "conflict-markers", "json", "json-depth", "json-shape"}
+
+
+def _refused(path: str, line: int, message: str) -> Refused:
+    said, _, remedy = message.partition("; ")
+    remedy = remedy[:1].upper() + remedy[1:] if remedy else "Mend it by hand, then try again"
+    return Refused(f"{path}, line {line}: {said}.", f"{remedy}.")
+
+
+def _list(text: str, name: str) -> _List:
+    """Where the list of records is in a text that `json_doc.Reading` could read."""
+    at = json_doc._skip(text, 0)
+    if text[at] == "{":
+        at = [member.start for member in members(text, at) if member.key == name][-1]
+    found = list(elements(text, at))
+    end = text.index("]", found[-1][2] if found else at) + 1
+    return _List(at, end, found)
+
+
+def _indent_at(text: str, at: int) -> str:
+    """The white space that the line of this character starts with."""
+    match = _LEAD.match(text, text.rfind("\n", 0, at) + 1)
+    return match.group() if match else ""
+
+
+def _is_ascii(text: str) -> bool:
+    """Does the file spell letters beyond ASCII as `\\u`?"""
+    return text.isascii() and "\\u" in text
+
+
+def _colon(record: str, member: Member) -> str:
+    _, end = json.JSONDecoder().raw_decode(record, member.key_start)
+    return record[end : member.start]
+
+
+def _with(record: str, key: str, value: Any, style: _Style) -> str:
+    """A record with this value; what is equal to it already stays as it is spelled."""
+    found = list(members(record, 0))
+    there = [member for member in found if member.key == key]
+    if there:
+        member = there[-1]
+        if _equal(member.value, value):
+            return record
+        return record[: member.start] + _value(value, style) + record[member.end :]
+    said = f"{_string(key, style)}{style.colon}{_value(value, style)}"
+    if not found:
+        return f"{{{said}}}"
+    end = found[-1].end
+    gap = style.newline + style.base + style.indent if style.indent else style.comma[1:]
+    comma = "," if style.indent else style.comma[:1]
+    return f"{record[:end]}{comma}{gap}{said}{record[end:]}"
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """The same in JSON: `1` and `1.0` are, `1` and `true` are not."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return bool(a == b)
+
+
+def _string(text: str, style: _Style) -> str:
+    return json.dumps(json_doc.storable(text), ensure_ascii=style.ascii)
+
+
+def _value(value: Any, style: _Style) -> str:
+    """A value inside a record, one level deeper than its brackets."""
+    return _dumped(value, style._replace(base=style.base + style.indent))
+
+
+def _dumped(value: Any, style: _Style) -> str:
+    """A value as JSON in this style; BadRequest for what JSON cannot say."""
+    if json_doc.is_deep(value):
+        raise BadRequest("The value is nested too deeply.", "Make it flatter.")
+    try:
+        text = json.dumps(
+            json_doc.storable(value),
+            ensure_ascii=style.ascii,
+            allow_nan=False,
+            indent=style.indent or None,
+            separators=(",", style.colon) if style.indent else (style.comma, style.colon),
+        )
+    except (TypeError, ValueError) as error:
+        raise BadRequest(f"JSON cannot hold this value: {error}.") from None
+    return text.replace("\n", style.newline + style.base) if style.indent else text
+
+
+# -- sessions -------------------------------------------------------------------------------------
+
+
+def append(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
+    """A session with these lines at its end. A last line that was torn is left as it is, and the
+    next starts below it."""
+    for problem in session_jsonl.parse(data, "").problems if b"<<<<<<<" in data else ():
+        if problem.code == "conflict-markers":
+            raise _refused(path, problem.line, problem.message)
+    done = []
+    for change in changes:
+        if not isinstance(change, Append):
+            raise BadRequest(f"{type(change).__name__} is no edit of a session.")
+        data, one = _append(data, change)
+        done.append(one)
+    return Edited(data, tuple(done))
+
+
+def _append(data: bytes, change: Append) -> tuple[bytes, Done]:
+    record = {"id": change.ref, **change.record, "id": change.ref}  # noqa: F601 - comes first
+    if found := session_jsonl.find(data, change.ref, record.get("role")):
+        line, start, end = found
+        raw = data[start:end].decode(errors="replace")
+        return data, Done(change, "already", line, raw, raw)
+    last = data[data.rfind(b"\n", 0, len(data.rstrip())) + 1 :]
+    newline = b"\r\n" if data.rstrip(b"\n").endswith(b"\r") else b"\n"
+    airy = b'": ' in last[:200]
+    style = _Style("", "", "", ", " if airy else ",", ": " if airy else ":", ascii=False)
+    raw = _dumped(record, style)
+    if data and data != BOM and not data.endswith(b"\n"):
+        data += newline
+    line = data.count(b"\n") + 1
+    return data + raw.encode() + newline, Done(change, "done", line, "", raw)

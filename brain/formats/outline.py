@@ -1,0 +1,166 @@
+"""The headings of a memory note, found without a full parse, and what a section is called.
+
+Nearly all notes are headings at the start of a line with bullets under them: a scan finds those
+a hundred times as fast as markdown-it. As soon as it meets what could hide or make a heading
+(fences, HTML, formulas, underlines, indented headings) markdown-it is asked after all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
+
+from brain.formats.mask import blank, hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BULLETS = re.compile(r"(?:[-*+] \S[^\n]*+\n)*+")  # nearly every line
+_HEADING = re.compile(r"(#{1,6})(?=[ \t\r]|$)(.*)")
+# what could hide or make a heading: indented ones, HTML, fences, underlines
+_ODD = re.compile(r" {1,3}#{1,6}(?:[ \t\r]|$)| {0,3}(?:<|=+[ \t\r]*$|-+[ \t\r]*$)")
+_MATH = re.compile(r"^ {0,3}+\$\$(?:(?!\$\$).)*+\$\$[ \t\r]*+$", re.MULTILINE | re.DOTALL)
+_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t\r\0]*$")
+_EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_NUMBERED = re.compile(r"^[\W_]*\d|\d[\W_]*$")
+
+
+class Heading(NamedTuple):
+    """A heading: its line starts at `start`, what is under it at `end`."""
+
+    level: int
+    words: str
+    start: int
+    end: int
+
+
+class Outline(NamedTuple):
+    """The headings of a text. `kept` is the text with frontmatter blank and comments as NULs;
+    `plain` says that nothing but headings, lists, paragraphs, quotes and tables can be in it."""
+
+    text: str
+    kept: str
+    body_at: int
+    comments: list[tuple[int, int]]
+    headings: list[Heading]
+    plain: bool
+
+    def region(self, number: int) -> tuple[int, int]:
+        """From where to where the own content of a heading goes; of none, for number -1."""
+        start = self.headings[number].end if number >= 0 else self.body_at
+        after = number + 1
+        stop = self.headings[after].start if after < len(self.headings) else len(self.text)
+        return start, stop
+
+    def path(self, number: int) -> tuple[str, ...]:
+        """The words of a heading and of those above it, outermost first."""
+        out: list[str] = []
+        level = 7
+        for heading in reversed(self.headings[: number + 1]):
+            if heading.level < level:
+                level = heading.level
+                out.append(heading.words)
+        return tuple(words for words in reversed(out) if words)
+
+    def at(self, place: int) -> int:
+        """The number of the heading above this character; -1 if none is."""
+        return sum(1 for heading in self.headings if heading.start <= place) - 1
+
+    def find(self, section: str) -> int | None:
+        """The number of the heading that is meant: by its path or words as they are written, else
+        by its words without emoji, numbers and emphasis. '' means the text before any heading."""
+        if not section:
+            return -1
+        wanted = _plain(section)
+        names = [_plain(heading.words) for heading in self.headings]
+        if wanted in names:
+            return names.index(wanted)
+        if " > " in section:
+            for number in range(len(self.headings)):
+                if _plain(" > ".join(self.path(number))).endswith(wanted):
+                    return number
+        wanted = _bare(section)
+        if not wanted or _NUMBERED.search(section):
+            return None
+        return next((n for n, h in enumerate(self.headings) if _bare(h.words) == wanted), None)
+
+
+def _plain(words: str) -> str:
+    return normalize("NFC", " ".join(words.split())).casefold()
+
+
+def _bare(words: str) -> str:
+    """The words as `kinds.of_headings` compares them."""
+    words = _EDGES.sub("", words.partition(" #")[0])
+    return _plain(words).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+
+
+def outline(text: str, body_at: int) -> Outline:
+    """The headings of a note whose body starts at `body_at`, as `memory_md.parse` sees them."""
+    kept = blank(text, [(0, body_at)]) if body_at else text
+    comments: list[tuple[int, int]] = []
+    if _has(text, "%%"):
+        _, found = hidden(text[body_at:])
+        comments = [(body_at + start, body_at + stop) for start, stop in found]
+        kept = blank(kept, comments, "\0")
+    headings = None if _has(kept, "$$") else _scan(kept, body_at)
+    if headings is not None:
+        return Outline(text, kept, body_at, comments, headings, True)
+    return Outline(text, kept, body_at, comments, list(_parsed(kept, body_at)), False)
+
+
+def _scan(kept: str, body_at: int) -> list[Heading] | None:
+    """The headings, if all are plain ones; None if it takes a parser to tell."""
+    if _has(kept, "```") or _has(kept, "~~~"):
+        return None
+    headings: list[Heading] = []
+    at = body_at
+    while (at := _BULLETS.match(kept, at).end()) < len(kept):  # type: ignore[union-attr]
+        after = kept.find("\n", at) + 1 or len(kept)
+        line = kept[at:after].removesuffix("\n")
+        if match := _HEADING.match(line):
+            words = _CLOSING.sub("", match.group(2)).replace("\0", " ")
+            headings.append(Heading(match.end(1), " ".join(words.split()), at, after))
+        elif _ODD.match(line):
+            return None
+        at = after
+    return headings
+
+
+def _has(text: str, marks: str) -> bool:
+    """Are these in the text? Looking for one character first is fifty times as fast."""
+    return marks[0] in text and marks in text
+
+
+def _parsed(kept: str, body_at: int) -> Iterator[Heading]:
+    """The headings by way of markdown-it."""
+    from brain.formats.memory_md import _markdown
+
+    lines = _source(kept, body_at).replace("\r", " ").split("\n")
+    lines = [line.rstrip("\0 \t") if "\0" in line else line for line in lines]
+    starts = [0]
+    for line in kept.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    starts[-1] = len(kept)
+    tokens = _markdown().parse("\n".join(lines))
+    for number, token in enumerate(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map:
+            words = tokens[number + 1].content.replace("\ufffd", " ")
+            first, last = token.map
+            yield Heading(int(token.tag[1]), " ".join(words.split()), starts[first], starts[last])
+
+
+def _source(kept: str, body_at: int) -> str:
+    """The text with each line of a formula as `$$`, which starts no other block."""
+    if not _has(kept, "$$"):
+        return kept
+    code, _ = hidden(kept[body_at:])
+    prose = blank(kept, [(body_at + start, body_at + stop) for start, stop in code])
+    out: list[str] = []
+    at = 0
+    for match in _MATH.finditer(prose.replace("\0", " ")):
+        start, stop = match.span()
+        out += kept[at:start], "$$" + "\n$$" * kept.count("\n", start, stop)
+        at = stop
+    return "".join([*out, kept[at:]])
