@@ -1,0 +1,101 @@
+"""What belongs to a person: addresses, cards, bank accounts, social security numbers.
+
+Telephone numbers are left alone: they look like too many other numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_EMAIL = re.compile(
+    r"(?<![A-Za-z0-9._%+@\0/-])[A-Za-z0-9](?:[A-Za-z0-9._%+'-]{0,63}[A-Za-z0-9_+-])?"
+    r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})?\.){1,8}(?P<top>[A-Za-z]{2,24})(?![A-Za-z0-9@\0-])"
+)
+_NO_DOMAIN = frozenset(
+    (
+        *("service", "socket", "timer", "target", "mount", "slice", "scope", "path", "device"),
+        *("png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "pdf", "md", "txt", "json"),
+        *("js", "ts", "tsx", "jsx", "css", "scss", "html", "py", "rb", "go", "rs", "java", "kt"),
+        *("cpp", "hpp", "sh", "yaml", "yml", "toml", "lock", "tgz", "zip", "gz", "exe", "dll"),
+        *("local", "internal", "lan"),
+    )
+)
+_REMOTE_USER = ("git@", "hg@", "svn@", "gitea@", "forgejo@", "aur@")
+_REMOTE_PATH = re.compile(r":[\w~.-]*/|:~")
+_REMOTE = re.compile(
+    r"://[^\s/?#]{0,300}$|\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id|sshfs)\b[^\n|;&]{0,80}$"
+)
+_CARD = re.compile(
+    r"(?<![\d.\0-])(?:\d{14,16}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{4,5})"
+    r"(?![\d\0-])"
+)
+_ISSUER = re.compile(
+    r"4\d{15}$|5[1-5]\d{14}$|2(?:2[2-9]|[3-6]|7[01])\d{13,14}$|3[47]\d{13}$|3(?:0[0-5]|[68]\d)\d{11}$"
+    r"|6(?:011|5\d\d|4[4-9]\d)\d{12}$|35\d{14}$"
+)
+_IBAN = re.compile(
+    r"(?<![A-Za-z0-9\0])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9\0])"
+)
+_IBAN_LENGTHS = {
+    code[:2]: int(code[2:])
+    for code in (
+        *("AD24", "AE23", "AT20", "BE16", "BG22", "BR29", "CH21", "CY28", "CZ24", "DE22", "DK18"),
+        *("EE20", "ES24", "FI18", "FR27", "GB22", "GR27", "HR21", "HU28", "IE22", "IL23", "IS26"),
+        *("IT27", "LI21", "LT20", "LU20", "LV21", "MC27", "MT31", "NL18", "NO15", "PL28", "PT25"),
+        *("RO24", "SA24", "SE24", "SI19", "SK24", "SM27", "TR26", "UA29"),
+    )
+}
+_SSN = re.compile(
+    r"(?i:\bssn\b|social security(?: (?:no|number|nr))?)[^\w\n]{1,10}(?:is )?"
+    r"((?!000|666|9)\d{3}([- ]?)(?!00)\d\d\2(?!0000)\d{4})(?!\d)"
+)
+_DIGITS = re.compile(r"\d[\d -]{12}|[A-Z]{2}\d\d [A-Z0-9]{4}|[A-Z]{2}\d\d[A-Z0-9]{11}")
+
+Span = tuple[str, int, int]
+
+
+def addresses(text: str) -> Iterator[Span]:
+    """Email addresses; not remotes of git and ssh, units of systemd, or pictures `@2x.png`."""
+    for match in _EMAIL.finditer(text):
+        start, end = match.span()
+        if match["top"].lower() in _NO_DOMAIN or match[0].startswith(_REMOTE_USER):
+            continue
+        before = text[max(0, start - 400) : start]
+        if _REMOTE_PATH.match(text, end) or _REMOTE.search(before):
+            continue
+        yield "email", start, end
+
+
+def numbers(text: str) -> Iterator[Span]:
+    """Numbers of cards and accounts, whose check digits fit, and social security numbers."""
+    if _DIGITS.search(text):
+        for match in _CARD.finditer(text):
+            digits = re.sub(r"\D", "", match[0])
+            if _ISSUER.match(digits) and _luhn(digits):
+                yield "card", *match.span()
+        for match in _IBAN.finditer(text):
+            end = match.start() + _iban(match[0])
+            if end > match.start():
+                yield "iban", match.start(), end
+    if "ssn" in (lower := text.lower()) or "social security" in lower:
+        yield from (("ssn", *match.span(1)) for match in _SSN.finditer(text))
+
+
+def _luhn(digits: str) -> bool:
+    odd, even = digits[-1::-2], digits[-2::-2]
+    return (sum(map(int, odd)) + sum(sum(divmod(2 * int(d), 10)) for d in even)) % 10 == 0
+
+
+def _iban(text: str) -> int:
+    """How many characters of the text are an account number; 0 if its check digits do not fit."""
+    size = _IBAN_LENGTHS.get(text[:2], 0)
+    compact = text.replace(" ", "")
+    if not size or len(compact) < size:
+        return 0
+    end = len(text)
+    while len(text[:end].replace(" ", "")) > size:
+        end -= 1
+    account = compact[4:size] + compact[:4]
+    value = int("".join(str(int(c, 36)) for c in account)) % 97
+    return len(text[:end].rstrip()) if value == 1 else 0

@@ -1,0 +1,93 @@
+"""Secrets told by where they stand: in an address, a header, a connection string, a PEM block.
+
+Only the secret part is replaced, so that the text still says which server was meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+Span = tuple[str, int, int]
+
+_BETWEEN = r"(?:\\[nrt]|[\s\"',+>#*|\\])"  # the lines of a key, also inside a string or a quote
+_PEM = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    rf"(?:{_BETWEEN}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*+"
+    r"|[A-Za-z0-9+/=]{16,}+)*+"  # a key that was cut off ends with its last line
+    rf"(?:(?:[A-Za-z0-9+/=]{{1,15}}+{_BETWEEN}*+)++(?=-----END))?"
+    r"(?:-----END [A-Z0-9 ]{1,60}-----)?"
+)
+_ADDRESS = re.compile(
+    r"(?<![A-Za-z0-9\0])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>\0]{0,100}:"
+    r"(?P<secret>[^\s/\"'<>]{1,256})@(?=[\w\[%$({-])"
+)
+_HEADER = re.compile(
+    r"(?i:authorization)\\?[\"'\])]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"'`]?"
+    r"(?:(?i:bearer|basic|token|digest|apikey|negotiate|key)[ \t]{1,4})?"
+    r"(?P<secret>[\w+/=.~%-]{8,4000})"
+)
+_BEARER = re.compile(r"\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})")
+_CURL = re.compile(
+    r"(?:^|[\s\"'])(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'\0]{1,100}:(?P<secret>[^\s\"']{1,200})"
+)
+_DSN = re.compile(r"(?<![\w\0])(?:password|pwd)=(?P<secret>[^;\s\"'`&,)]{1,200})")
+_DSN_PEER = re.compile(
+    r"\b(?:server|data source|host|hostname|dbname|database|initial catalog|user id|uid|user"
+    r"|username)[ ]?="
+)
+_NETRC = re.compile(r"\blogin\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})")
+_STAND_IN = re.compile(
+    r"(?i)[<{\[*]|\$[A-Z_({]|%[A-Z_(]|(?:pass(?:word|wd)?|pwd?|secret|x{3,}|\.{3}|…|your\W?\w*|token|none"
+    r"|null|true|false|required|optional)$"
+)
+
+
+def find(text: str, lower: str) -> Iterator[Span]:
+    """Each rule that the text gives reason for; `lower` is the text in small letters."""
+    if "-----BEGIN" in text:
+        for match in _PEM.finditer(text):
+            yield "private-key", match.start(), match.start() + len(match[0].rstrip(" \r\n\t\"',+"))
+    if "://" in text and "@" in text:
+        yield from _secrets("url", _ADDRESS, text)
+    if "authorization" in lower:
+        yield from _secrets("authorization", _HEADER, text)
+    if "earer " in text:
+        yield from _secrets("bearer", _BEARER, text)
+    if "curl" in lower:
+        yield from _secrets("curl-user", _CURL, text)
+    if "password" in lower or "pwd" in lower:
+        yield from _connections(text, lower)
+    if "login" in lower:
+        yield from _secrets("netrc", _NETRC, text)
+
+
+def _secrets(rule: str, pattern: re.Pattern[str], text: str) -> Iterator[Span]:
+    for match in pattern.finditer(text):
+        secret = match["secret"]
+        if "\0" in secret or _STAND_IN.match(secret):
+            continue
+        if rule in ("authorization", "bearer") and not _coded(secret):
+            continue
+        yield rule, *match.span("secret")
+
+
+def _coded(secret: str) -> bool:
+    """Letters and digits, or padding: not a word of a sentence, nor the name of a variable."""
+    plain = secret.strip("=")
+    if secret != plain:
+        return True
+    mixed = not plain.isupper() and not plain.islower() and not plain.istitle()
+    return any(map(str.isdigit, plain)) or (mixed and plain.isalpha())
+
+
+def _connections(text: str, lower: str) -> Iterator[Span]:
+    """`Server=…;Password=…` and `host=… password=…`, on one line."""
+    for match in _DSN.finditer(lower):
+        start, end = match.span("secret")
+        if "\0" in match["secret"] or _STAND_IN.match(text, start, end):
+            continue
+        before = lower[max(0, start - 300) : start].rpartition("\n")[2]
+        after = lower[end : end + 300].partition("\n")[0]
+        if _DSN_PEER.search(before) or _DSN_PEER.search(after):
+            yield "connection-string", start, end

@@ -1,0 +1,225 @@
+"""The formats of secrets: what each provider's keys look like.
+
+Prefixes and lengths follow gitleaks' public rule set (see docs/decisions/0012-redaction.md). A rule
+is tried only where one of its hints stands in the text. Lengths are lower bounds: a match runs on
+to the end of its word.
+"""
+
+from __future__ import annotations
+
+from brain.record import NamedTuple
+
+
+class Rule(NamedTuple):
+    """`pattern` with its group 1, if it has one, as the part that is replaced.
+
+    `hints` are words one of which must be there, told apart by case, as the pattern is; a rule
+    without any is for what stands behind its name.
+    """
+
+    name: str
+    hints: tuple[str, ...]
+    pattern: str
+
+
+_HEX = "[0-9a-f]"
+_UUID = rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
+_BASE64 = "[A-Za-z0-9+/]"
+_ALNUM = "[A-Za-z0-9]"
+
+
+def _prefixed(name: str, prefixes: str, body: str) -> Rule:
+    """A rule for `prefix` and body; the prefixes are plain words and their own hints."""
+    words = tuple(prefixes.split())
+    escaped = "|".join(word.replace(".", r"\.").replace("$", r"\$") for word in words)
+    return Rule(name, words, f"(?:{escaped}){body}")
+
+
+PREFIXED = (
+    # clouds and hosting
+    _prefixed("aws", "AKIA ASIA ABIA ACCA", "[A-Z2-7]{16}"),
+    _prefixed("aws-session", "IQoJb3JpZ2lu FwoGZXIvYXdz", f"{_BASE64}{{60,}}={{0,2}}"),
+    _prefixed("aws-bedrock", "ABSK bedrock-api-key-", f"{_BASE64}{{80,}}={{0,2}}"),
+    _prefixed("google-api", "AIza", r"[\w-]{35}"),
+    _prefixed("google-oauth", "ya29. GOCSPX- 1//0", r"[\w-]{20,}"),
+    _prefixed("alibaba", "LTAI", f"{_ALNUM}{{16,}}"),
+    _prefixed("tencent", "AKID", f"{_ALNUM}{{32,}}"),
+    _prefixed("digitalocean", "dop_v1_ doo_v1_ dor_v1_", f"{_HEX}{{64}}"),
+    _prefixed("heroku", "HRKU-", r"[\w-]{36,}"),
+    _prefixed("cloudflare-origin", "v1.0-", f"{_HEX}{{24}}-{_HEX}{{100,}}"),
+    _prefixed("flyio", "fo1_ fm1a_ fm1r_ fm2_", r"[\w+/-]{43,}={0,3}"),
+    _prefixed("vercel", "vcp_ vci_ vca_ vcr_ vck_ vercel_blob_rw_", r"\w{24,}"),
+    _prefixed("netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", f"{_ALNUM}{{36,}}"),
+    _prefixed("render", "rnd_", f"{_ALNUM}{{28,}}"),
+    _prefixed("supabase", "sbp_ sb_secret_", r"[\w-]{22,}"),
+    _prefixed("neon", "napi_", f"{_ALNUM}{{40,}}"),
+    _prefixed("planetscale", "pscale_tkn_ pscale_oauth_ pscale_pw_", r"[\w=.-]{32,}"),
+    _prefixed("databricks", "dapi", f"{_HEX}{{32}}"),
+    _prefixed("pulumi", "pul-", f"{_HEX}{{40}}"),
+    _prefixed("vault", "hvs. hvb. hvr.", r"[\w-]{20,}"),
+    _prefixed("doppler", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[\w.-]{40,}"),
+    _prefixed("onepassword", "ops_eyJ", f"{_BASE64}{{100,}}={{0,3}}"),
+    _prefixed("tailscale", "tskey-", r"[a-z]+-[\w-]{16,}"),
+    _prefixed("openshift", "sha256~", r"[\w-]{43}"),
+    _prefixed("dynatrace", "dt0c01. dt0s01. dt0s16.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    # code hosting, builds, packages
+    _prefixed("github", "ghp_ gho_ ghu_ ghs_ ghr_", f"{_ALNUM}{{36,}}"),
+    _prefixed("github-fine-grained", "github_pat_", r"\w{60,}"),
+    _prefixed(
+        "gitlab",
+        "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glwt-",
+        r"[\w-]{20,}",
+    ),
+    _prefixed("gitlab-runner", "GR1348941", r"[\w-]{20,}"),
+    _prefixed("bitbucket", "ATBB ATCTT3", r"[\w=-]{28,}"),
+    _prefixed("atlassian", "ATATT3", r"[\w=-]{100,}"),
+    _prefixed("sourcegraph", "sgp_", rf"(?:{_HEX}{{16}}_|local_)?{_HEX}{{40}}"),
+    _prefixed("buildkite", "bkua_ bkct_ bkaj_", f"{_HEX}{{40}}"),
+    _prefixed("circleci", "CCIPAT_ CCIPRJ_", rf"{_ALNUM}{{16,}}_{_HEX}{{40}}"),
+    _prefixed("sonar", "squ_ sqp_ sqa_", f"{_HEX}{{40}}"),
+    _prefixed("snyk", "snyk_uat. snyk_sat.", r"[\w.-]{30,}"),
+    _prefixed("npm", "npm_", f"{_ALNUM}{{36,}}"),
+    _prefixed("pypi", "pypi-AgE", r"[\w-]{50,}"),
+    _prefixed("rubygems", "rubygems_", f"{_HEX}{{48}}"),
+    _prefixed("nuget", "oy2", "[a-z0-9]{43}"),
+    _prefixed("cargo", "cio", f"{_ALNUM}{{32}}"),
+    _prefixed("clojars", "CLOJARS_", "[A-Za-z0-9]{60}"),
+    _prefixed("docker", "dckr_pat_ dckr_oat_", r"[\w-]{27,}"),
+    _prefixed("artifactory", "AKCp cmVmd", f"{_ALNUM}{{59,}}"),
+    # models
+    _prefixed("anthropic", "sk-ant-", r"[\w-]{32,}"),
+    _prefixed("openrouter", "sk-or-", r"[\w-]{40,}"),
+    _prefixed("openai", "sk-proj- sk-svcacct- sk-admin-", r"[\w-]{40,}"),
+    _prefixed("openai-old", "sk-", f"{_ALNUM}{{32,}}"),
+    _prefixed("huggingface", "hf_ api_org_", f"{_ALNUM}{{34,}}"),
+    _prefixed("groq", "gsk_", f"{_ALNUM}{{40,}}"),
+    _prefixed("replicate", "r8_", f"{_ALNUM}{{37,}}"),
+    _prefixed("perplexity", "pplx-", f"{_ALNUM}{{40,}}"),
+    _prefixed("xai", "xai-", f"{_ALNUM}{{60,}}"),
+    _prefixed("together", "tgp_v1_", r"[\w-]{40,}"),
+    _prefixed("nvidia", "nvapi-", r"[\w-]{60,}"),
+    _prefixed("pinecone", "pcsk_", r"\w{40,}"),
+    _prefixed("langsmith", "lsv2_pt_ lsv2_sk_", rf"{_HEX}{{32}}_{_HEX}{{10}}"),
+    _prefixed("langfuse", "sk-lf-", _UUID),
+    _prefixed("elevenlabs", "sk_", f"{_HEX}{{48}}"),
+    _prefixed("tavily", "tvly-", r"[\w-]{24,}"),
+    _prefixed("firecrawl", "fc-", f"{_HEX}{{32}}"),
+    _prefixed("jina", "jina_", r"[\w-]{40,}"),
+    # payment
+    _prefixed("stripe", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_", r"\w{10,}"),
+    _prefixed("webhook-signing", "whsec_", f"{_BASE64}{{24,}}={{0,2}}"),
+    _prefixed("square", "sq0atp- sq0csp-", r"[\w-]{22,}"),
+    _prefixed("square-production", "EAAA", r"[\w-]{60}"),
+    _prefixed(
+        "paypal-braintree",
+        "access_token$production$ access_token$sandbox$",
+        rf"[a-z0-9]{{16}}\${_HEX}{{32}}",
+    ),
+    _prefixed("flutterwave", "FLWSECK_TEST- FLWSECK-", "[a-h0-9]{12,}(?:-X)?"),
+    _prefixed("razorpay", "rzp_live_ rzp_test_", f"{_ALNUM}{{14,}}"),
+    _prefixed("plaid", "access-sandbox- access-development- access-production-", _UUID),
+    _prefixed("shippo", "shippo_live_ shippo_test_", f"{_HEX}{{40}}"),
+    _prefixed("easypost", "EZAK EZTK", f"{_ALNUM}{{54}}"),
+    # chat, mail, the rest
+    _prefixed("slack", "xoxa- xoxb- xoxc- xoxd- xoxe xoxo- xoxp- xoxr- xoxs-", r"[\w.-]{10,}"),
+    _prefixed("slack-app", "xapp-", r"\d-[A-Z0-9]+-\d+-[a-z0-9]{16,}"),
+    _prefixed("sendgrid", "SG.", r"[\w-]{16,}\.[\w-]{16,}"),
+    _prefixed("twilio", "SK", f"{_HEX}{{32}}"),
+    _prefixed("mailgun", "key-", f"{_HEX}{{32}}"),
+    _prefixed("brevo", "xkeysib- xsmtpsib-", rf"{_HEX}{{64}}-{_ALNUM}{{16}}"),
+    _prefixed("resend", "re_", rf"{_ALNUM}{{8}}_{_ALNUM}{{20,}}"),
+    _prefixed("shopify", "shpat_ shpca_ shppa_ shpss_ shptka_", "[0-9A-Fa-f]{32}"),
+    _prefixed("sentry", "sntrys_ sntryu_", r"[\w+/=-]{40,}"),
+    _prefixed("newrelic", "NRAK- NRII- NRJS- NRRA- NRAA-", r"[\w-]{19,}"),
+    _prefixed("grafana", "glc_ glsa_", r"[\w+/=]{32,}"),
+    _prefixed("linear", "lin_api_ lin_oauth_", f"{_ALNUM}{{40,}}"),
+    _prefixed("notion", "ntn_ secret_", f"{_ALNUM}{{40,}}"),
+    _prefixed("airtable", "pat", rf"{_ALNUM}{{14}}\.{_HEX}{{64}}"),
+    _prefixed("hubspot", "pat-na1- pat-na2- pat-eu1-", _UUID),
+    _prefixed("figma", "figd_ figu_ figo_", r"[\w-]{40,}"),
+    _prefixed("postman", "PMAK-", rf"{_HEX}{{24}}-{_HEX}{{34}}"),
+    _prefixed("launchdarkly", "sdk- api-", _UUID),
+    _prefixed("dropbox", "sl.", r"[\w-]{130,}"),
+    _prefixed("typeform", "tfp_", r"[\w.=-]{40,}"),
+    _prefixed("contentful", "CFPAT-", r"[\w-]{43}"),
+    _prefixed("frameio", "fio-u-", r"[\w=-]{64}"),
+    _prefixed("prefect", "pnu_ pnb_", f"{_ALNUM}{{36}}"),
+    _prefixed("readme", "rdme_", "[a-z0-9]{70}"),
+    _prefixed("octopus", "API-", "[A-Z0-9]{26,}"),
+    _prefixed("posthog", "phx_ phs_", f"{_ALNUM}{{40,}}"),
+    _prefixed("facebook", "EAAC EAAM EAAG EAAB", f"{_ALNUM}{{90,}}"),
+    _prefixed("twitter", "AAAAAAAAAAAAAAAAAAAAA", "[A-Za-z0-9%]{60,}"),
+    _prefixed("adobe", "p8e-", "[a-z0-9-]{32,}"),
+    _prefixed("apify", "apify_api_", f"{_ALNUM}{{36}}"),
+    _prefixed("yandex", "AQVN", r"[\w-]{35,}"),
+    _prefixed("age", "AGE-SECRET-KEY-1", "[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
+)  # fmt: skip
+
+SHAPED = (
+    Rule("jwt", ("eyJ",), r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*){0,3}"),
+    Rule("grafana-old", ("eyJrIjoi",), f"eyJrIjoi{_BASE64}{{40,}}={{0,2}}"),
+    Rule("mapbox", ("sk.eyJ",), r"sk\.eyJ[\w-]{20,}\.[\w-]{16,}"),
+    Rule("terraform", (".atlasv1.",), rf"{_ALNUM}{{14}}\.atlasv1\.[\w=-]{{40,}}"),
+    Rule("azure-secret", ("Q~",), r"[\w~.]{3}\dQ~[\w~.-]{31,}"),
+    Rule(
+        "azure-key",
+        ("AccountKey=", "SharedAccessKey="),
+        f"(?:Account|SharedAccess)Key=({_BASE64}{{40,}}={{0,2}})",
+    ),
+    Rule("azure-devops", ("AZDO",), rf"{_ALNUM}{{70,80}}AZDO{_ALNUM}{{4}}"),
+    Rule("azure-sas", ("sig=",), r"(?<=[?&;])sig=([A-Za-z0-9%+/=]{30,})"),
+    Rule("mailchimp", ("-us",), rf"{_HEX}{{32}}-us\d{{1,2}}"),
+    Rule("newrelic-license", ("NRAL",), rf"{_HEX}{{32,40}}(?:FFFF)?NRAL"),
+    Rule("maxmind", ("_mmk",), rf"{_ALNUM}{{6}}_{_ALNUM}{{29}}_mmk"),
+    Rule("telegram", (":AA",), r"\d{8,11}:AA[\w-]{33}"),
+    Rule("discord", (".",), r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}"),
+    Rule("onepassword-key", ("A3-",), r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{5,11}-){3,4}[A-Z0-9]{5}"),
+    Rule(
+        "slack-webhook",
+        ("hooks.slack.com/",),
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/]{40,})",
+    ),
+    Rule("discord-webhook", ("/api/webhooks/",), r"com/api/webhooks/\d{10,}/([\w-]{40,})"),
+    Rule("teams-webhook", ("/webhookb2/",), r"webhook\.office\.com/webhookb2/([\w@/-]{40,})"),
+    Rule("zapier-webhook", ("hooks.zapier.com/",), r"hooks\.zapier\.com/hooks/catch/([\w/]{8,})"),
+    Rule(
+        "putty",
+        ("Private-Lines:",),
+        rf"Private-Lines: \d+[\s\\nr]+((?:{_BASE64}{{16,}}={{0,2}}(?:\s|\\[nr])*)+)",
+    ),
+)
+
+# Keys without a mark of their own: told by the provider's name before them, as in
+# `DATADOG_API_KEY=…`.
+NAMED = {
+    "algolia": f"{_HEX}{{32}}",
+    "atlassian": f"[a-z0-9]{{20}}{_HEX}{{4}}",
+    "aws": f"{_BASE64}{{40}}",
+    "azure": f"{_HEX}{{32}}|{_ALNUM}{{52}}|{_ALNUM}{{84}}",
+    "bitbucket": f"{_ALNUM}{{32}}|[A-Za-z0-9=_-]{{64}}",
+    "cloudflare": rf"[\w-]{{40}}|{_HEX}{{37}}",
+    "codecov": f"{_UUID}|{_HEX}{{32}}",
+    "cohere": f"{_ALNUM}{{40}}",
+    "datadog": f"{_HEX}{{40}}|{_HEX}{{32}}",
+    "discord": rf"{_HEX}{{64}}|[\w-]{{32}}",
+    "dropbox": "[a-z0-9]{15}",
+    "facebook": f"{_HEX}{{32}}",
+    "fastly": r"[\w-]{32}",
+    "heroku": _UUID,
+    "mailgun": f"{_HEX}{{32}}-{_HEX}{{8}}-{_HEX}{{8}}",
+    "mattermost": "[a-z0-9]{26}",
+    "mistral": f"{_ALNUM}{{32}}",
+    "netlify": r"[\w-]{40,46}",
+    "okta": r"00[\w-]{40}",
+    "postmark": _UUID,
+    "railway": _UUID,
+    "sentry": f"{_HEX}{{64}}",
+    "snyk": _UUID,
+    "sonar": f"{_HEX}{{40}}",
+    "travis": r"[\w-]{22}",
+    "twilio": f"{_HEX}{{32}}",
+    "twitch": "[a-z0-9]{30}",
+    "vercel": f"{_ALNUM}{{24}}",
+    "wandb": f"{_HEX}{{40}}",
+    "zendesk": f"{_ALNUM}{{40}}",
+}

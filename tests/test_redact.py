@@ -1,0 +1,270 @@
+"""What an agent writes never carries a secret into a note, and what is no secret stays as it is."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain import redact as package
+from brain.redact import Found, find, redact, redact_value, rules
+from tests import redaction_corpus as corpus
+
+HERE = Path(__file__).parent
+RULES = sorted({rule.name for rule in (*rules.PREFIXED, *rules.SHAPED)} | set(rules.NAMED))
+PEM = f"-----BEGIN {'PRIVATE KEY'}-----"  # not whole, for the sake of scanners
+DICE = random.Random(7)
+
+
+def secret(size: int = 20) -> str:
+    """Letters of both cases and digits, as a password manager makes them."""
+    chosen = DICE.choices(corpus.SETS["an"], k=size - 3)
+    return "a" + "".join(chosen) + "9Z"
+
+
+def test_every_rule_has_samples() -> None:
+    assert set(RULES) == set(corpus.FORMATS)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_providers_key_is_caught_wherever_it_stands(rule: str) -> None:
+    for sample in corpus.samples(rule):
+        redacted, found = redact(sample.text)
+        assert sample.leaks(redacted) == [], sample.text
+        assert rule in {hit.rule for hit in found}, (sample.text, found)
+        assert redact(redacted) == (redacted, [])
+
+
+def test_digests_ids_addresses_paths_and_links_are_left_alone() -> None:
+    touched = [text for text in corpus.harmless(6000) if redact(text)[0] != text]
+    assert touched == []
+
+
+def test_prose_is_left_alone() -> None:
+    """At most one false hit in 10,000 words. Addresses in the docs are no false hits."""
+    folders = (HERE / "vaults", HERE.parent / "docs", HERE.parent / "vault_template")
+    files = [path for folder in folders for path in sorted(folder.rglob("*.md"))]
+    texts = [path.read_bytes().decode("utf-8", "replace") for path in files]
+    hits = [text[hit.start : hit.end] for text in texts for hit in find(text, emails=False)]
+    assert len(hits) <= sum(len(text.split()) for text in texts) / 10_000, hits
+
+
+NAMED = (
+    'password = "{}"', "DB_PASSWORD={}", "api_key: {}", '{{"apiKey": "{}"}}', "'secret' => '{}'",
+    'config["token"] = "{}"', 'token := "{}"', "let token = `{}`;", 'const apiKey: string = "{}";',
+    'password: str = "{}"', "app --token {} --fast", "app --api-key={}", "<password>{}</password>",
+    "[token:: {}]", "the password is {}", "The token is: {}", "https://x.org/?access_token={}&a=1",
+    "X-Api-Key: {}", 'set("password", "{}")', '"{{\\"token\\": \\"{}\\"}}"', "| password | {} |",
+    "client_secret={}", "PrivateKey = {}", "password for the prod server: {}", "密码：{}",
+    "secret_key_base: {}", "Passwort: {}", "mot de passe : {}", "passphrase: {}, and more",
+    "**Password**: {}", "密码是{}，请勿外传",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("notation", NAMED)
+def test_what_is_called_a_secret_is_one(notation: str) -> None:
+    for _ in range(5):
+        value = secret()
+        redacted, found = redact(notation.format(value))
+        assert redacted == notation.format("[redacted:keyword]")
+        assert [hit.rule for hit in found] == ["keyword"]
+
+
+HELD = (
+    ("postgres://bob:{}@db.example.com/x", "url"),
+    ("redis://:{}@cache:6379/0", "url"),
+    ("Authorization: Bearer {}", "authorization"),
+    ("curl -H 'Authorization: token {}' https://x.org", "authorization"),
+    ("Server=db;User Id=sa;Password={};", "connection-string"),
+    ("host=db user=a password={} dbname=c", "connection-string"),
+    ("curl -u admin:{} https://x.org", "curl-user"),
+    ("machine x.org login bob password {}", "netrc"),
+)
+
+
+@pytest.mark.parametrize(("text", "rule"), HELD)
+def test_only_the_secret_part_is_replaced(text: str, rule: str) -> None:
+    for size in (8, 20, 40):
+        assert redact(text.format(secret(size)))[0] == text.format(f"[redacted:{rule}]")
+
+
+LEFT = (
+    "the password is rotated monthly", "token bucket: rate limits requests", "max_tokens: 4096",
+    "Key Decisions: we use SQLite 3.45", "password: str = Field(min_length=12, max_length=128)",
+    "token = secrets.token_urlsafe(32)", "password = os.environ['DB_PASSWORD']",
+    "api_key = config.get('openai.api_key_v2')", "secret: ${{ secrets.GITHUB_TOKEN }}",
+    "API_KEY=$OPENAI_API_KEY_2", "token_url: https://auth.example.com/oauth2/token",
+    "password_file: /run/secrets/db_password_1", "secretName: my-app-tls-cert-v2",
+    "tokens: 123456789012345", "token_expires_at: 2026-02-01T10:11:12.123456+00:00",
+    "primary_key: user_account_id_2", "token=<your-token-here-123>", "tokenizer: bert/base-v2",
+    "Authorization: Basic authentication is used", "Bearer token authentication is required here",
+    "postgres://user:password@localhost/db", "postgres://$USER:${PASSWORD}@host/db",
+    "git remote add origin git@github.com:org/repo.git", "ssh deploy@prod.example.com",
+    "scp notes.md deploy@prod.example.com:/srv", "user@host", "getty@tty1.service", "logo@2x.png",
+    "npm i lodash@4.17.21 @types/node@20.1.0", "https://user@host.com/x", "@bob@mastodon.social",
+    "4111 1111 1111 1112", "1700000000000", "order 12345678901234567890", "call +49 30 1234567",
+    "密码：请联系管理员获取最新的密码并更新所有的服务器配置文件，谢谢大家", "user = password = the",
+    "[Secret Redaction](#13-pii--secret-redaction)", "GB82 WEST 1234 5698 7654 33",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_what_only_sounds_like_a_secret_is_left_alone(text: str) -> None:
+    assert redact(text) == (text, [])
+
+
+def test_addresses_of_people_are_a_setting() -> None:
+    text = "Ask mara.k+ops@mail.example.co.uk (or mailto:bob@example.com)."
+    assert redact(text)[0] == "Ask [redacted:email] (or mailto:[redacted:email])."
+    assert redact(text, emails=False) == (text, [])
+
+
+def test_numbers_of_people_need_their_check_digits() -> None:
+    text = "4111 1111 1111 1111, 378282246310005, DE89 3704 0044 0532 0130 00, SSN: 123-45-6789"
+    names = [hit.rule for hit in find(text)]
+    assert names == ["card", "card", "iban", "ssn"]
+
+
+@pytest.mark.parametrize(
+    "label", ["RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"]
+)
+def test_a_private_key_goes_whole_even_cut_off_or_in_a_string(label: str) -> None:
+    key = corpus.pem(label, random.Random(label))
+    assert redact(f"see\n{key}\nafter")[0] == "see\n[redacted:private-key]\nafter"
+    cut = "\n".join(key.split("\n")[:5])
+    assert redact(f"see\n{cut}\nand the rest is prose")[0] == (
+        "see\n[redacted:private-key]\nand the rest is prose"
+    )
+    assert key.split("\n")[2] not in redact(json.dumps({"private_key": key}))[0]
+
+
+def test_what_is_public_in_pem_is_left_alone() -> None:
+    text = corpus.pem("CERTIFICATE", random.Random(1))
+    assert redact(text)[0] == text
+
+
+def test_noise_without_a_name_is_caught_from_32_characters_on() -> None:
+    values = ["".join(DICE.choices(corpus.SETS["b64"], k=44)) for _ in range(300)]
+    caught = [find(f"it was {value} there") for value in values]
+    assert sum(map(bool, caught)) >= 285
+    assert find(f"it was {secret(24)} there") == []
+
+
+def test_unseen_characters_do_not_hide_a_key() -> None:
+    key, _ = corpus.expand("ghp_{an:36}", DICE)
+    split = f"a {key[:9]}\N{ZERO WIDTH SPACE}{key[9:]}, b"
+    assert redact(split) == ("a [redacted:github], b", [Found("github", 2, 2 + len(key) + 1)])
+    assert redact(f"x\N{ZERO WIDTH SPACE}{key}")[1]
+    family = "\N{MAN}\N{ZERO WIDTH JOINER}\N{WOMAN} می\N{ZERO WIDTH NON-JOINER}خواهم"
+    assert redact(family)[0] == family
+
+
+def test_found_says_where_and_never_what() -> None:
+    key, _ = corpus.expand("ghp_{an:36}", DICE)
+    text = f"é {key} — {key}"
+    assert [text[hit.start : hit.end] for hit in find(text)] == [key, key]
+    assert key not in repr(find(text))
+
+
+def test_a_value_is_redacted_with_its_keys_and_keeps_its_shape() -> None:
+    key, _ = corpus.expand("sk-ant-api03-{w:93}AA", DICE)
+    value = {
+        "password": secret(),
+        "list": [1, None, {"a": f"use {key}"}],
+        "pair": ("x", key),
+        key: 1,
+    }
+    assert redact_value(value) == {
+        "password": "[redacted:keyword]",
+        "list": [1, None, {"a": "use [redacted:anthropic]"}],
+        "pair": ("x", "[redacted:anthropic]"),
+        "[redacted:anthropic]": 1,
+    }
+    assert key in value  # what was given is not changed
+
+
+def test_a_deep_value_is_no_trouble() -> None:
+    value: list[object] = []
+    for _ in range(50_000):
+        value = [value]
+    redact_value(value)
+
+
+LETTERS = st.characters(codec="utf-8")
+SECRETS = st.builds(
+    lambda rule, seed: next(corpus.samples(rule, seed)).text,
+    st.sampled_from(RULES),
+    st.integers(1, 9),
+)
+PIECES = st.one_of(
+    SECRETS,
+    st.text(LETTERS, max_size=30),
+    st.sampled_from(
+        ["password=", "token: ", '"', "'", "\n", " ", "-", "://", "@", "a@b.de", "[redacted:aws]",
+         "[", "sk-", "ghp_", "=", "4111111111111111", "\u200b", "ssh ",
+         f"{PEM}\n"]
+    ),
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=8).map("".join), st.booleans())
+def test_redacting_twice_changes_nothing_more(text: str, emails: bool) -> None:
+    once, found = redact(text, emails=emails)
+    assert redact(once, emails=emails) == (once, [])
+    assert [hit.start for hit in found] == sorted(hit.start for hit in found)
+    assert all(hit.start < hit.end <= len(text) for hit in found)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["the", "password", "token", "bucket", "is", "secret", "key", "for", "user", "api"]
+        )
+        | st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12),
+        max_size=40,
+    ),
+    st.sampled_from([" ", ", ", ": ", " = ", "-", "_", "\n", "/"]),
+)
+def test_words_are_never_secrets(words: list[str], between: str) -> None:
+    text = between.join(words)
+    assert redact(text) == (text, [])
+
+
+HOSTILE = (
+    "token=", "a@", "a.", PEM, f"{PEM} a ", "eyJ",
+    "sk-", "://a:", "password = server=", "[[", "](", "xoxb-1-", "A3-", "4111 ", "DE89 3704 ",
+    "aB3", "/aB3", "aws ", "\u200b", "[redacted:", "login a password ", "authorization: ", "ssn: ",
+    "\0a", "Private-Lines: 1\nAAAAAAAAAAAAAAAA ", "ghp_aaaa@a.b.c.", "curl -u a:", "token is ",
+    "key: {", "e" * 31 + " ", "token for a b c ", "aB3" * 20 + " ", "password:a ", "M" * 24 + ".", "1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_megabyte_of_anything_takes_no_longer_than_its_length_asks_for(piece: str) -> None:
+    """Time per character of a long text is about that of a short one: no rule is quadratic."""
+    small, large = (piece * (size // len(piece)) for size in (20_000, 320_000))
+    redact(small)
+    ratio = _seconds(large) / max(_seconds(small), 0.0005)
+    assert ratio < 16 * 4, f"{ratio:.0f} times as long for 16 times the text"
+
+
+def _seconds(text: str) -> float:
+    best = 9.0
+    for _ in range(2):
+        start = time.process_time()
+        redact(text)
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def test_every_word_that_calls_something_a_secret_opens_the_door() -> None:
+    """The cheap look at a text may not keep the rules from it."""
+    assert all(
+        find(f"{word}: {secret()}") for word in ("senha", "kennwort", "contraseña", "пароль")
+    )
+    assert package.SHORTEST <= 15
