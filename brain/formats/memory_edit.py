@@ -37,7 +37,8 @@ from brain.formats.text import BOM, decode
 TITLE = "Agent Memory"
 _ITEM = re.compile(r"([-*+]|(\d{1,9})([.)]))([ \t]+)(?=\S)")
 _RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t\r]*$")
-_NESTED = re.compile(r"^( {1,8}|\t)(?=[-*+] |\d{1,9}[.)] )", re.MULTILINE)
+_NESTED = re.compile(r"\n( {1,8}|\t)(?=[-*+] |\d{1,9}[.)] )")
+_BULLET = re.compile(r"(?:\n|\A)([-*+])[ \t]+(?=\S)")
 # words that at the start of a bullet would be more than words
 _MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)")
 _NUMBERS = re.compile(r"^(\d{1,9})[.)][ \t]", re.MULTILINE)
@@ -228,18 +229,17 @@ class _Note:
             line = self.text.count("\n", 0, piece.start) + 1
             why = "cannot be changed without changing how other lines read"
             return _refused(self.path, line, f"{why}; edit it by hand")
-        line = self._hiding_line()
-        return _refused(
-            self.path, line, "hides what is below it, or could not hold an entry; look there"
-        )
+        return self._hidden()
 
-    def _hiding_line(self) -> int:
-        seen = self.outline()
-        if seen.comments:
-            start, stop = seen.comments[-1]
-            if stop == len(self.text):
-                return self.text.count("\n", 0, start) + 1
-        return self.text.count("\n", 0, self.load()[-1].start) + 1 if self.load() else 1
+    def _hidden(self) -> Refused:
+        """What keeps an entry from being seen: nearly always something that is never closed."""
+        last = self.load()[-1] if self.load() else None
+        line = self.text.count("\n", 0, last.start) + 1 if last else 1
+        if last and last.note and self.raw(last).lstrip().startswith(("```", "~~~")):
+            said = "opens a code block that is never closed; close it"
+        else:
+            said = "leaves no place for an entry behind it; add it by hand"
+        return _refused(self.path, line, said)
 
     def missing(self, change: Change) -> Done:
         return Done(change, "missing")
@@ -287,11 +287,14 @@ class _Note:
             return self.missing(change)
         before, prefix = self.raw(piece), self.prefix(piece)
         entry = entry_md.parts(before, prefix)
-        after = made(entry, self._style_of(piece, prefix, care))
+        style = self._style_of(piece, prefix, care)
+        after = made(entry, style)
         if after == before:
             return self._already(change, piece)
         if anchor:
             after = entry_md.anchored(entry_md.parts(after, prefix), change.ref)
+        if made(entry_md.parts(after, prefix), style) != after:
+            raise _Odd  # what was added does not read as a part of the entry itself
         return self._put(change, piece, after, sure=True)
 
     def _put(self, change: Change, piece: _Piece, after: str, sure: bool) -> Done:
@@ -311,8 +314,7 @@ class _Note:
         item = _ITEM.match(self.raw(piece))
         marker = item.group(1) + item.group(4) if item else ""
         indent = prefix if not prefix.strip() else ""
-        nested = _NESTED.search(self.raw(piece))
-        nest = nested.group(1).removeprefix(indent) if nested else self._nest()
+        nest = _common(self.raw(piece).split("\n")[1:]).removeprefix(indent) or self._nest()
         return Style(marker, indent, nest, self._newline(piece.start), care > 0)
 
     def _replace(self, change: Replace) -> Done:
@@ -388,6 +390,8 @@ class _Note:
         return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
 
     def _entry(self, change: Add, style: Style) -> str:
+        if "\n" in change.text or "\r" in change.text:
+            style = style._replace(nest=self._nest())
         return entry_md.written(
             change.ref, change.text, change.tags, change.links, change.fields, style
         )
@@ -453,7 +457,7 @@ class _Note:
             return None
         item, loose = found
         at = self.text.find("\n", end) + 1 or len(self.text)
-        style = Style(_marker(item, seen.kept[start:end]), "", self._nest(), self._newline(end))
+        style = Style(_marker(item, seen.kept[start:end]), newline=self._newline(end))
         return _Place(at, style, heading, before=loose)
 
     def _place(self, seen: Outline, section: str, care: int) -> _Place:
@@ -487,9 +491,8 @@ class _Note:
         style = Style(
             _marker(item, raws) if item else self._bullet(),
             prefix if not prefix.strip() else "",
-            self._nest(),
-            self._newline(last.start),
-            care > 0,
+            newline=self._newline(last.start),
+            careful=care > 0,
         )
         at = self.text.find("\n", last.end) + 1 or len(self.text)
         before = not listed or self._is_loose(items) or bool(care % 2)
@@ -506,7 +509,7 @@ class _Note:
         """Right under a heading, or at the top of the body."""
         start, _ = seen.region(number)
         heading = " > ".join(seen.path(number))
-        style = Style(self._bullet(), "", self._nest(), self._newline(start))
+        style = Style(self._bullet(), newline=self._newline(start))
         if number < 0:
             after = bool(seen.text[start:].strip())
             return _Place(start, style, heading, after=after)
@@ -516,35 +519,33 @@ class _Note:
         """A section that is not there yet: behind the last of those beside it."""
         title = " ".join(section.split())
         newline = self._newline(len(self.text))
-        style = Style(self._bullet(), "", self._nest(), newline, care > 0)
+        style = Style(self._bullet(), newline=newline, careful=care > 0)
         if not self.text.strip():
             head = f"# {TITLE}{newline}{newline}" if not self.text else ""
-            above = [TITLE] if head else []
+            heading = f"{TITLE} > {title}" if head else title
             made = f"{head}## {title}{newline}"
-            return _Place(len(self.text), style, " > ".join([*above, title]), made=made)
+            return _Place(len(self.text), style, heading, made=made)
         level = _level(seen)
         number = max((n for n, h in enumerate(seen.headings) if h.level == level), default=-1)
         later = [h.start for h in seen.headings[number + 1 :] if h.level <= level]
         stop = later[0] if later and number >= 0 else len(self.text)
-        above_path = seen.path(number)[:-1] if number >= 0 else _above(seen, level)
+        above = seen.above(number if number >= 0 else len(seen.headings), level)
         at = self._line_behind(seen, stop)
         gap = newline if _airy(seen, -1) else ""
         made = f"{'#' * level} {title}{newline}{gap}"
         following = self.text[at:].split("\n", 1)[0].strip()
         blank_before = bool(self.text[:at].strip())
-        return _Place(
-            at, style, " > ".join([*above_path, title]), blank_before, bool(following), made
-        )
+        return _Place(at, style, " > ".join([*above, title]), blank_before, bool(following), made)
 
     def _line_behind(self, seen: Outline, stop: int) -> int:
         """The start of the line behind the last visible one before `stop`."""
         end = len(seen.kept[:stop].rstrip(_SPACE + "\0"))
         at = max(self.text.find("\n", end) + 1 or len(self.text), seen.body_at)
         for start, close in seen.comments:
+            if start < at <= close and not self.text.endswith("%%", start + 2, close):
+                line = self.text.count("\n", 0, start) + 1
+                raise _refused(self.path, line, "opens a comment `%%` that is never closed")
             if start < at < close:
-                if close == len(self.text) and not self.text.endswith("%%", start + 2):
-                    line = self.text.count("\n", 0, start) + 1
-                    raise _refused(self.path, line, "opens a comment `%%` that is never closed")
                 at = self.text.find("\n", close) + 1 or len(self.text)
         return at
 
@@ -563,8 +564,8 @@ class _Note:
 
     def _bullet(self) -> str:
         """The marker of the first bullet of the note."""
-        for match in re.finditer(r"^([-*+])[ \t]+(?=\S)(.*)$", self.text, re.MULTILINE):
-            if not _RULE.match(match.group()):
+        for match in _BULLET.finditer(self.text):
+            if not _RULE.match(self.text[match.start(1) :].partition("\n")[0]):
                 return match.group(1) + " "
         return "- "
 
@@ -687,6 +688,12 @@ def _marker(item: re.Match[str] | None, raws: str) -> str:
     return f"{min(int(number) + step, 999_999_999)}{bracket}{space}"
 
 
+def _common(lines: list[str]) -> str:
+    """The white space that the least indented of these lines starts with."""
+    leads = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
+    return min(leads, key=len, default="")
+
+
 def _airy(seen: Outline, number: int) -> bool:
     """Do the other headings of the note have a blank line below them?"""
     score = 0
@@ -706,9 +713,3 @@ def _level(seen: Outline) -> int:
     if levels.count(1) > 1:
         return 1
     return min((level for level in levels if level > 1), default=2)
-
-
-def _above(seen: Outline, level: int) -> tuple[str, ...]:
-    """The headings above a section at the end of the note."""
-    path = [h for n, h in enumerate(seen.headings) if h.level < level]
-    return seen.path(seen.headings.index(path[-1])) if path else ()

@@ -16,7 +16,8 @@ from brain.formats.mask import blank, hidden
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BULLETS = re.compile(r"(?:[-*+] \S[^\n]*+\n)*+")  # nearly every line
+# nearly every line: bullets, what is indented as far as only nested lines and code are, blank ones
+_BULLETS = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]) \S[^\n]*+\n|(?: {4}|\t)[^\n]*+\n|\r?\n)*+")
 _HEADING = re.compile(r"(#{1,6})(?=[ \t\r]|$)(.*)")
 # what could hide or make a heading: indented ones, HTML, fences, underlines
 _ODD = re.compile(r" {1,3}#{1,6}(?:[ \t\r]|$)| {0,3}(?:<|=+[ \t\r]*$|-+[ \t\r]*$)")
@@ -63,6 +64,13 @@ class Outline(NamedTuple):
                 out.append(heading.words)
         return tuple(words for words in reversed(out) if words)
 
+    def above(self, number: int, level: int) -> tuple[str, ...]:
+        """The words of the headings that a heading of this level would stand under here."""
+        upper = [
+            n for n in range(min(number, len(self.headings))) if self.headings[n].level < level
+        ]
+        return self.path(upper[-1]) if upper else ()
+
     def at(self, place: int) -> int:
         """The number of the heading above this character; -1 if none is."""
         return sum(1 for heading in self.headings if heading.start <= place) - 1
@@ -101,13 +109,27 @@ def outline(text: str, body_at: int) -> Outline:
     kept = blank(text, [(0, body_at)]) if body_at else text
     comments: list[tuple[int, int]] = []
     if _has(text, "%%"):
-        _, found = hidden(text[body_at:])
-        comments = [(body_at + start, body_at + stop) for start, stop in found]
+        comments = _comments(text, body_at)
         kept = blank(kept, comments, "\0")
     headings = None if _has(kept, "$$") else _scan(kept, body_at)
     if headings is not None:
         return Outline(text, kept, body_at, comments, headings, True)
     return Outline(text, kept, body_at, comments, list(_parsed(kept, body_at)), False)
+
+
+def _comments(text: str, body_at: int) -> list[tuple[int, int]]:
+    """Where comments are; without code in the note, that is from each `%%` to the next."""
+    if "`" in text or _has(text, "~~~"):
+        _, found = hidden(text[body_at:])
+        return [(body_at + start, body_at + stop) for start, stop in found]
+    comments = []
+    start = text.find("%%", body_at)
+    while start >= 0:
+        close = text.find("%%", start + 2)
+        stop = close + 2 if close >= 0 else len(text)
+        comments.append((start, stop))
+        start = text.find("%%", stop)
+    return comments
 
 
 def _scan(kept: str, body_at: int) -> list[Heading] | None:
