@@ -240,7 +240,8 @@ HOSTILE = (
     "sk-", "://a:", "password = server=", "[[", "](", "xoxb-1-", "A3-", "4111 ", "DE89 3704 ",
     "aB3", "/aB3", "aws ", "\u200b", "[redacted:", "login a password ", "authorization: ", "ssn: ",
     "\0a", "Private-Lines: 1\nAAAAAAAAAAAAAAAA ", "ghp_aaaa@a.b.c.", "curl -u a:", "token is ",
-    "key: {", "e" * 31 + " ", "token for a b c ", "aB3" * 20 + " ", "password:a ", "M" * 24 + ".", "1",
+    "key: {", "e" * 31 + " ",
+    "token for a b c ", "aB3" * 20 + " ", "password:a ", "M" * 24 + ".", "1",
 )  # fmt: skip
 
 

@@ -37,22 +37,27 @@ def spans(rule: Rule, text: str, lower: str) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def _compiled(rule: Rule) -> re.Pattern[str]:
-    """At the start of a word, and on to the word's end; or, without hints, just that length."""
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern when it is first needed: most texts need none, and compiling costs more than all
+    else."""
     import re
 
+    return re.compile(pattern)
+
+
+@cache
+def _compiled(rule: Rule) -> re.Pattern[str]:
+    """At the start of a word, and on to the word's end; or, without hints, just that length."""
     if not rule.hints:
-        return re.compile(rf"({rule.pattern})(?![\w+/=\0-])")
+        return compiled(rf"({rule.pattern})(?![\w+/=\0-])")
     rest = "" if "(" in rule.pattern.replace("(?", "") else r"[\w-]*+"
-    return re.compile(rf"(?<![A-Za-z0-9\0])(?:{rule.pattern}){rest}")
+    return compiled(rf"(?<![A-Za-z0-9\0])(?:{rule.pattern}){rest}")
 
 
 @cache
 def _lead(name: str) -> re.Pattern[str]:
     """A provider's name and what may stand between it and a key, in any notation."""
-    import re
-
-    return re.compile(
+    return compiled(
         name + r"[\w .-]{0,30}\\?[\"'`\])]{0,2}[ \t]{0,3}(?:=>|:=|[:=])[ \t]{0,3}\\?[\"'`]?"
     )
 

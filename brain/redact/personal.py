@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_EMAIL = re.compile(
+from brain.redact.formats import compiled
+
+_EMAIL = (
     r"(?<![A-Za-z0-9._%+@\0/-])[A-Za-z0-9](?:[A-Za-z0-9._%+'-]{0,63}[A-Za-z0-9_+-])?"
     r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})?\.){1,8}(?P<top>[A-Za-z]{2,24})(?![A-Za-z0-9@\0-])"
 )
@@ -22,19 +24,17 @@ _NO_DOMAIN = frozenset(
     )
 )
 _REMOTE_USER = ("git@", "hg@", "svn@", "gitea@", "forgejo@", "aur@")
-_REMOTE_PATH = re.compile(r":[\w~.-]*/|:~")
-_REMOTE = re.compile(
-    r"://[^\s/?#]{0,300}$|\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id|sshfs)\b[^\n|;&]{0,80}$"
-)
-_CARD = re.compile(
+_REMOTE_PATH = r":[\w~.-]*/|:~"
+_REMOTE = r"://[^\s/?#]{0,300}$|\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id|sshfs)\b[^\n|;&]{0,80}$"
+_CARD = (
     r"(?<![\d.\0-])(?:\d{14,16}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{4,5})"
     r"(?![\d\0-])"
 )
-_ISSUER = re.compile(
+_ISSUER = (
     r"4\d{15}$|5[1-5]\d{14}$|2(?:2[2-9]|[3-6]|7[01])\d{13,14}$|3[47]\d{13}$|3(?:0[0-5]|[68]\d)\d{11}$"
     r"|6(?:011|5\d\d|4[4-9]\d)\d{12}$|35\d{14}$"
 )
-_IBAN = re.compile(
+_IBAN = (
     r"(?<![A-Za-z0-9\0])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9\0])"
 )
 _IBAN_LENGTHS = {
@@ -46,40 +46,40 @@ _IBAN_LENGTHS = {
         *("RO24", "SA24", "SE24", "SI19", "SK24", "SM27", "TR26", "UA29"),
     )
 }
-_SSN = re.compile(
+_SSN = (
     r"(?i:\bssn\b|social security(?: (?:no|number|nr))?)[^\w\n]{1,10}(?:is )?"
     r"((?!000|666|9)\d{3}([- ]?)(?!00)\d\d\2(?!0000)\d{4})(?!\d)"
 )
-_DIGITS = re.compile(r"\d[\d -]{12}|[A-Z]{2}\d\d [A-Z0-9]{4}|[A-Z]{2}\d\d[A-Z0-9]{11}")
+_DIGITS = r"\d[\d -]{12}|[A-Z]{2}\d\d [A-Z0-9]{4}|[A-Z]{2}\d\d[A-Z0-9]{11}"
 
 Span = tuple[str, int, int]
 
 
 def addresses(text: str) -> Iterator[Span]:
     """Email addresses; not remotes of git and ssh, units of systemd, or pictures `@2x.png`."""
-    for match in _EMAIL.finditer(text):
+    for match in compiled(_EMAIL).finditer(text):
         start, end = match.span()
         if match["top"].lower() in _NO_DOMAIN or match[0].startswith(_REMOTE_USER):
             continue
         before = text[max(0, start - 400) : start]
-        if _REMOTE_PATH.match(text, end) or _REMOTE.search(before):
+        if compiled(_REMOTE_PATH).match(text, end) or compiled(_REMOTE).search(before):
             continue
         yield "email", start, end
 
 
 def numbers(text: str) -> Iterator[Span]:
     """Numbers of cards and accounts, whose check digits fit, and social security numbers."""
-    if _DIGITS.search(text):
-        for match in _CARD.finditer(text):
+    if compiled(_DIGITS).search(text):
+        for match in compiled(_CARD).finditer(text):
             digits = re.sub(r"\D", "", match[0])
-            if _ISSUER.match(digits) and _luhn(digits):
+            if compiled(_ISSUER).match(digits) and _luhn(digits):
                 yield "card", *match.span()
-        for match in _IBAN.finditer(text):
+        for match in compiled(_IBAN).finditer(text):
             end = match.start() + _iban(match[0])
             if end > match.start():
                 yield "iban", match.start(), end
     if "ssn" in (lower := text.lower()) or "social security" in lower:
-        yield from (("ssn", *match.span(1)) for match in _SSN.finditer(text))
+        yield from (("ssn", *match.span(1)) for match in compiled(_SSN).finditer(text))
 
 
 def _luhn(digits: str) -> bool:

@@ -5,39 +5,38 @@ Only the secret part is replaced, so that the text still says which server was m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from brain.redact.formats import compiled
 
 Span = tuple[str, int, int]
 
 _BETWEEN = r"(?:\\[nrt]|[\s\"',+>#*|\\])"  # the lines of a key, also inside a string or a quote
-_PEM = re.compile(
+_PEM = (
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     rf"(?:{_BETWEEN}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*+"
     r"|[A-Za-z0-9+/=]{16,}+)*+"  # a key that was cut off ends with its last line
     rf"(?:(?:[A-Za-z0-9+/=]{{1,15}}+{_BETWEEN}*+)++(?=-----END))?"
     r"(?:-----END [A-Z0-9 ]{1,60}-----)?"
 )
-_ADDRESS = re.compile(
+_ADDRESS = (
     r"(?<![A-Za-z0-9\0])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>\0]{0,100}:"
     r"(?P<secret>[^\s/\"'<>]{1,256})@(?=[\w\[%$({-])"
 )
-_HEADER = re.compile(
+_HEADER = (
     r"(?i:authorization)\\?[\"'\])]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"'`]?"
     r"(?:(?i:bearer|basic|token|digest|apikey|negotiate|key)[ \t]{1,4})?"
     r"(?P<secret>[\w+/=.~%-]{8,4000})"
 )
-_BEARER = re.compile(r"\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})")
-_CURL = re.compile(
-    r"(?:^|[\s\"'])(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'\0]{1,100}:(?P<secret>[^\s\"']{1,200})"
-)
-_DSN = re.compile(r"(?<![\w\0])(?:password|pwd)=(?P<secret>[^;\s\"'`&,)]{1,200})")
-_DSN_PEER = re.compile(
+_BEARER = r"\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})"
+_CURL = r"(?:^|[\s\"'])(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'\0]{1,100}:(?P<secret>[^\s\"']{1,200})"
+_DSN = r"(?<![\w\0])(?:password|pwd)=(?P<secret>[^;\s\"'`&,)]{1,200})"
+_DSN_PEER = (
     r"\b(?:server|data source|host|hostname|dbname|database|initial catalog|user id|uid|user"
     r"|username)[ ]?="
 )
-_NETRC = re.compile(r"\blogin\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})")
-_STAND_IN = re.compile(
+_NETRC = r"\blogin\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})"
+_STAND_IN = (
     r"(?i)[<{\[*]|\$[A-Z_({]|%[A-Z_(]|(?:pass(?:word|wd)?|pwd?|secret|x{3,}|\.{3}|…|your\W?\w*|token|none"
     r"|null|true|false|required|optional)$"
 )
@@ -46,7 +45,7 @@ _STAND_IN = re.compile(
 def find(text: str, lower: str) -> Iterator[Span]:
     """Each rule that the text gives reason for; `lower` is the text in small letters."""
     if "-----BEGIN" in text:
-        for match in _PEM.finditer(text):
+        for match in compiled(_PEM).finditer(text):
             yield "private-key", match.start(), match.start() + len(match[0].rstrip(" \r\n\t\"',+"))
     if "://" in text and "@" in text:
         yield from _secrets("url", _ADDRESS, text)
@@ -62,10 +61,10 @@ def find(text: str, lower: str) -> Iterator[Span]:
         yield from _secrets("netrc", _NETRC, text)
 
 
-def _secrets(rule: str, pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    for match in pattern.finditer(text):
+def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
+    for match in compiled(pattern).finditer(text):
         secret = match["secret"]
-        if "\0" in secret or _STAND_IN.match(secret):
+        if "\0" in secret or compiled(_STAND_IN).match(secret):
             continue
         if rule in ("authorization", "bearer") and not _coded(secret):
             continue
@@ -83,11 +82,11 @@ def _coded(secret: str) -> bool:
 
 def _connections(text: str, lower: str) -> Iterator[Span]:
     """`Server=…;Password=…` and `host=… password=…`, on one line."""
-    for match in _DSN.finditer(lower):
+    for match in compiled(_DSN).finditer(lower):
         start, end = match.span("secret")
-        if "\0" in match["secret"] or _STAND_IN.match(text, start, end):
+        if "\0" in match["secret"] or compiled(_STAND_IN).match(text, start, end):
             continue
         before = lower[max(0, start - 300) : start].rpartition("\n")[2]
         after = lower[end : end + 300].partition("\n")[0]
-        if _DSN_PEER.search(before) or _DSN_PEER.search(after):
+        if compiled(_DSN_PEER).search(before) or compiled(_DSN_PEER).search(after):
             yield "connection-string", start, end
