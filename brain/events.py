@@ -31,7 +31,16 @@ class Events:
         return lambda: self.listeners.remove(listener)
 
     def publish(self, at: str, name: str, payload: dict[str, Any]) -> None:
+        """Tell everybody: who listens here, and other processes by way of the ring."""
         event = Event(at, name, payload)
+        self.keep(event)
+        self.hear(event)
+
+    def keep(self, event: Event) -> None:
+        """For the ring alone: who listens here has heard of it."""
         self.waiting.append(event)
+
+    def hear(self, event: Event) -> None:
+        """For the listeners alone: the ring gets it from whoever finds it in the files."""
         for listener in list(self.listeners):
             listener(event)

@@ -22,6 +22,18 @@ COMMANDS = {
     "show": "asking",
     "list": "asking",
     "open": "asking",
+    "remember": "writing",
+    "update": "writing",
+    "forget": "writing",
+    "pin": "writing",
+    "unpin": "writing",
+    "confirm": "writing",
+    "link": "writing",
+    "unlink": "writing",
+    "tag": "writing",
+    "move": "writing",
+    "reinforce": "feedback",
+    "demote": "feedback",
     "status": "health",
     "doctor": "health",
     "config": "health",
@@ -76,6 +88,7 @@ def cli(ctx: click.Context, vault: str | None, as_json: bool) -> None:
     \b
     brain init                     lay 40_Brain/ into the vault you are in
     brain search "local first"     find something
+    brain remember "Deploys go out on Tuesdays" --kind decision
     brain watch                    keep the index in step while you write
     """
     ctx.obj = {"vault": vault, "json": as_json}
@@ -87,6 +100,14 @@ def common(command: F) -> F:
     """`--vault` and `--json`, before or behind the command's name."""
     command = click.option("--vault", "-V", type=click.Path(), help="The vault to use.")(command)
     return click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")(command)
+
+
+def acting(command: F) -> F:
+    """`--by` and `--session`: who does it, in which conversation."""
+    command = click.option(
+        "--session", default="", metavar="ID", help="The conversation this happens in."
+    )(command)
+    return click.option("--by", default="", metavar="AGENT", help="Who acts.  [you]")(command)
 
 
 def choices(vault: str | None, as_json: bool) -> tuple[str | None, bool]:

@@ -1,10 +1,12 @@
-"""An open vault: sync it, ask it, look at it. What every surface (CLI, Python, MCP, HTTP) stands
-on."""
+"""An open vault that is kept in step and asked; `brain.api` adds what is done to its memories."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cached_property
 
 from brain import config as settings
 from brain import sync as syncing
@@ -22,18 +24,19 @@ from brain.events import Events
 from brain.index import query, ring
 from brain.index.db import Index
 from brain.index.query import Filters, Row
-from brain.model import SCOPES, Problem
+from brain.model import SCOPES, Event, Problem
 from brain.record import NamedTuple
-from brain.sync import Progress, Stats
+from brain.sync import Delta, Progress, Stats
 from brain.vault import files, layout
 from brain.vault.layout import Vault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any, TypeVar
+    from typing import Any, Self, TypeVar
 
+    from brain.journal import Journal
     from brain.recall.search import Hit
+    from brain.store import Store
 
     T = TypeVar("T")
 
@@ -57,7 +60,7 @@ class Answer(NamedTuple):
     freshness: Freshness
 
 
-class Brain:
+class Asking:
     """A vault with its index, for one thread. Use it as a context manager, or close it.
 
     `watched` is set by a process that follows the vault itself; then only the brain folder is
@@ -75,6 +78,21 @@ class Brain:
         self.config, self.warnings = settings.parse(files.settings(vault))
         self.index = self._index()
         self._checked = ""  # when the index was last known to be in step
+        self._told: dict[tuple[str, str], str] = {}  # own writes that listeners have heard of
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The journals of the vault."""
+        from brain.journal import Journal
+
+        return Journal(self.vault.folder, self.vault.state, self.clock)
+
+    @cached_property
+    def store(self) -> Store:
+        """The door through which everything is written."""
+        from brain.store import Store
+
+        return Store(self.vault, self.config, self.journal)
 
     def _index(self) -> Index:
         path = layout.database(self.vault, self.config.dbPath)
@@ -88,15 +106,21 @@ class Brain:
         if (before.dbPath, before.ftsEngine) != (self.config.dbPath, self.config.ftsEngine):
             self.index.close()
             self.index = self._index()
+        if "store" in self.__dict__:
+            self.store.config = self.config
 
-    def __enter__(self) -> Brain:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Write the events that wait, if nobody else is writing, and close the index."""
+        """Bring the index in step with what was written here, write the events that wait, if
+        nobody else is writing, and close the index."""
+        if self._told and self.index.whole:
+            with suppress(BrainError):
+                self.sync([self.vault.brain], wait=0.25)
         self.flush_events(wait=0)
         self.index.close()
 
@@ -126,6 +150,8 @@ class Brain:
             stats = self._sync(None, wait, accept_loss)
         self._checked = started
         self._tell(stats)
+        if paths is None or self.vault.brain in paths:
+            self._told.clear()
         return stats
 
     def _sync(self, only: list[str] | None, wait: float, accept_loss: bool) -> Stats:
@@ -138,9 +164,61 @@ class Brain:
         if stats.cold and not stats.quiet:
             self.events.publish(self.now(), "memory:sync", wire.stats(stats))
         for delta in stats.deltas:
-            self.events.publish(self.now(), "memory:write", wire.delta(delta))
+            rest = self._untold(delta)
+            if rest == delta:
+                self.events.publish(self.now(), "memory:write", wire.delta(delta))
+                continue
+            self.events.keep(Event(self.now(), "memory:write", wire.delta(delta)))
+            if rest.added or rest.changed or rest.removed:
+                self.events.hear(Event(self.now(), "memory:write", wire.delta(rest)))
         if stats.deltas or stats.cold:
             self.flush_events()
+
+    def wrote(self, delta: Delta) -> None:
+        """Tell who listens here what was just written. Other processes hear of it, once, from
+        whichever process finds it in the files first."""
+        for ref, text in (*delta.added, *delta.changed):
+            self._told[delta.path, ref] = text
+        for ref, _ in delta.removed:
+            self._told[delta.path, ref] = ""
+        self.events.hear(Event(self.now(), "memory:write", wire.delta(delta)))
+
+    def _untold(self, delta: Delta) -> Delta:
+        """A change without what listeners have heard of."""
+        if not self._told:
+            return delta
+
+        def new(pairs: tuple[tuple[str, str], ...], gone: bool) -> tuple[tuple[str, str], ...]:
+            return tuple(
+                (ref, text)
+                for ref, text in pairs
+                if self._told.pop((delta.path, ref), None) != ("" if gone else text)
+            )
+
+        return delta._replace(
+            added=new(delta.added, False),
+            changed=new(delta.changed, False),
+            removed=new(delta.removed, True),
+        )
+
+    def drain(self) -> list[str]:
+        """Carry out what waits to be written; says what could not be. One stat call if nothing
+        waits."""
+        try:
+            if self.paused or not os.stat(f"{self.vault.state_path}/intents.jsonl").st_size:
+                return []
+            self.store.drain()
+        except OSError:
+            return []  # nothing was ever written here
+        except BrainError as error:
+            return [str(error)]
+        return []
+
+    @property
+    def paused(self) -> bool:
+        """Is nothing to be written, by the settings or by `brain pause`?"""
+        off = self.config.readOnly or not self.config.memory
+        return off or os.path.lexists(f"{self.vault.state_path}/paused")
 
     def flush_events(self, wait: float = 0.25) -> None:
         """Put what happened where other processes see it; later, if another one is writing."""
@@ -153,7 +231,7 @@ class Brain:
 
     def refresh(self) -> Freshness:
         """Make sure that the index is in step, or say why it could not be made so."""
-        stale: list[str] = []
+        stale = self.drain()
         try:
             self.sync([self.vault.brain] if self.watched else None, wait=0.25)
         except (Busy, VaultLooksEmpty) as error:
@@ -247,27 +325,44 @@ class Brain:
             )
         return known[folded]
 
-    def find(self, name: str) -> Row:
-        """The entry a person means by an id (`m-…`, `^m-…`, `[id:…]`, a prefix) or `path:line`."""
-        return self._place(name)[0]
+    def find(self, name: str, *, owners: tuple[str, ...] | None = None) -> Row:
+        """The entry a person means by an id (`m-…`, `^m-…`, `[id:…]`, a prefix), by `path:line`,
+        or by words that only one memory has. `owners` are those whose entries may be seen."""
+        return self._place(name, owners)[0]
 
-    def _place(self, name: str) -> tuple[Row, int]:
+    def _place(self, name: str, owners: tuple[str, ...] | None = None) -> tuple[Row, int]:
         """The entry a person means, and the line of its file that they mean."""
         import re
+
+        def seen(rows: list[Row]) -> list[Row]:
+            return [row for row in rows if owners is None or row.agent in owners]
 
         name = name.strip().removeprefix(f"{self.vault.root_path}/")
         if match := re.fullmatch(ID, name):
             name = match[1] or match[2]
-        if found := self._surely(lambda: query.by_ref(self.index, name)):
+        if found := seen(self._surely(lambda: query.by_ref(self.index, name))):
             return _the_one(name, found), found[0].line
         path, line = name, 0
         if place := re.fullmatch(PLACE, name):
             path, line = place[1], int(place[2])
-        if found := self._surely(lambda: query.by_place(self.index, path, line)):
+        if found := seen(self._surely(lambda: query.by_place(self.index, path, line))):
             return found[0], line or found[0].line
+        if found := seen(self._with_words(name)):
+            return _the_one(name, found), found[0].line
         raise NotFound(
             f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."
         )
+
+    def _with_words(self, words: str) -> list[Row]:
+        """The memories that hold all of these words."""
+        from brain.recall.search import search
+
+        wanted = words.casefold().split()
+        filters = Filters(scopes=("memory",))
+        hits = self._surely(
+            lambda: search(self.index, words, filters, 200, self.clock(), self.config)
+        )
+        return [h.row for h in hits if all(word in h.row.text.casefold() for word in wanted)]
 
     def show(self, name: str) -> dict[str, Any]:
         """An entry with its links, in its wire shape. Counts as reading it."""
@@ -358,11 +453,3 @@ def _date(text: str) -> str:
     if moment.tzinfo:
         moment = moment.astimezone(UTC)
     return moment.replace(tzinfo=None).isoformat(timespec="seconds")
-
-
-def open(path: str | Path, *, state: Path | None = None, clock: Clock | None = None) -> Brain:
-    """Open the vault that holds `path`. `state` is where this machine's local files go."""
-    import os
-
-    home = state or layout.state_home(os.environ)
-    return Brain(layout.find(path, home), clock)

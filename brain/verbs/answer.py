@@ -1,0 +1,136 @@
+"""What a verb answers: an entry as it came to stand, and what happened."""
+
+from __future__ import annotations
+
+from brain import wire
+from brain.changes import Add, Done, Move
+from brain.formats import links
+from brain.kinds import status_of
+from brain.redact import find
+from brain.store import Outcome
+from brain.sync import Delta
+from brain.vault import layout
+from brain.verbs import notes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from brain.api import Brain
+    from brain.index.query import Row
+    from brain.model import Chunk
+
+Shape = dict[str, "Any"]
+
+
+def entry(brain: Brain, path: str, done: Done) -> Shape:
+    """The entry as the change left it, in its wire shape."""
+    heading = done.section
+    if isinstance(done.change, Move):  # which tells where it came from
+        heading = " > ".join(notes.known(brain, path).path(done.change.section))
+    shape = _shape(brain, path, read(done.after, heading, owner(path)))
+    shape |= {"line": done.line, "end_line": done.line + done.after.count("\n")}
+    return shape | {"heading": heading}
+
+
+def owner(path: str) -> str:
+    """The agent whose note this is."""
+    role = layout.role(path.split("/")[1:])
+    return role.agent if role else ""
+
+
+def read(raw: str, section: str, agent: str) -> Chunk:
+    """An entry, given as it stands in its file under these headings."""
+    from brain.formats import memory_md
+
+    headings = [f"{'#' * min(n, 6)} {words}" for n, words in enumerate(section.split(" > "), 1)]
+    text = "\n".join([*(headings if section else ()), "", raw])
+    return memory_md.parse(text.encode(), agent).chunks[-1]
+
+
+def _shape(brain: Brain, path: str, chunk: Chunk) -> Shape:
+    role = layout.role(path.split("/")[1:])
+    shape: Shape = {
+        "id": chunk.ref,
+        "scope": role.scope if role else "",
+        "kind": chunk.kind,
+        "status": chunk.status,
+        "agent": (role and role.agent) or None,
+        "project": (role and role.project) or None,
+        "path": path,
+        "line": chunk.line,
+        "end_line": chunk.end_line,
+        "title": "",
+        "heading": chunk.heading,
+        "text": chunk.text,
+        "tags": list(chunk.tags),
+        "created": chunk.created or brain.now(),
+    }
+    return shape | (chunk.extra or {})
+
+
+def added(brain: Brain, change: Add, kind: str, done: Done | None) -> Shape:
+    """A new entry, without a parse where it is one plain line; `done` is None while it waits."""
+    plain = done and "\n" not in done.after and not any(m in done.after for m in ("`", "%%", "$$"))
+    if done and not plain:
+        return entry(brain, change.path, done)
+    if done:
+        text = done.after.partition(" ")[2].strip().removesuffix(f"^{change.ref}").rstrip()
+        tags = list(dict.fromkeys(links.tags(text)))
+    else:
+        marks = [f"#{tag.lstrip('#')}" for tag in change.tags]
+        text, tags = " ".join([change.text, *change.links, *marks]), list(change.tags)
+    return _added(brain, change, kind, text, tags, done)
+
+
+def _added(
+    brain: Brain, change: Add, kind: str, text: str, tags: list[str], done: Done | None
+) -> Shape:
+    from brain.model import Chunk
+
+    chunk = Chunk(
+        change.ref, kind, status_of(tags), done.section if done else change.section, text,
+        tuple(tags), done.line if done else 0, done.line if done else 0, _day(text), (),
+        extra={"anchored": True} if done else None,
+    )  # fmt: skip
+    return _shape(brain, change.path, chunk)
+
+
+def _day(text: str) -> str | None:
+    from brain.formats.memory_md import _created
+
+    return _created(text, ())
+
+
+def happened(
+    shape: Shape, outcome: str, result: Outcome | None = None, rules: Iterable[str] = ()
+) -> Shape:
+    """An entry with what happened to it. `event` is the name under which the journal has it."""
+    shape = shape | {"outcome": outcome}
+    shape["state"] = result.state if result else "unchanged"
+    shape["event"] = result.deed.id if result else None
+    shape["redacted"] = sorted(rules)
+    return shape
+
+
+def secrets(brain: Brain, *texts: str) -> list[str]:
+    """The rules by which secrets were found in these texts; the store leaves them out."""
+    emails = brain.config.redactEmails
+    return [found.rule for text in texts for found in find(text, emails=emails)]
+
+
+def tell(brain: Brain, path: str, before: str, shape: Shape | None, row: Row | None = None) -> None:
+    """Tell who listens that an entry came (no `before`), changed, or went (no `shape`)."""
+    role = layout.role(path.split("/")[1:])
+    delta = Delta(path, role.scope if role else "")
+    if shape is None and row is not None:
+        delta = delta._replace(removed=((row.ref, row.text),))
+    elif shape is not None:
+        pair = ((shape["id"], shape["text"]),)
+        delta = delta._replace(changed=pair) if before else delta._replace(added=pair)
+    brain.wrote(delta)
+
+
+def of_row(row: Row) -> Shape:
+    return wire.entry(row)

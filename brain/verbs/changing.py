@@ -1,0 +1,182 @@
+"""Changes of a memory that is there: its words, tags, links, place, and whether it stays."""
+
+from __future__ import annotations
+
+from brain import access
+from brain.changes import Anchor, Change, Deed, Move, Relate, Remove, Retag, Update
+from brain.errors import BadRequest, NotFound
+from brain.formats.links import RELATIONS
+from brain.index import graph
+from brain.verbs import answer, naming
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from brain.access import Actor
+    from brain.api import Brain
+    from brain.index.query import Row
+    from brain.store import Outcome
+    from brain.verbs.answer import Shape
+
+
+def update(
+    brain: Brain,
+    id: str,
+    text: str,
+    tags: Sequence[str],
+    given: dict[str, Any],
+    by: Actor,
+) -> Shape:
+    """Other words for a memory. Its date, links, tags, fields and id stay unless the words hold
+    others."""
+    if not text.strip():
+        raise BadRequest("There are no words.", "To take a memory away, forget it.")
+    row = naming.memory(brain, id, by)
+    deeds = [Deed("update", row.ref, Update(row.path, row.ref, text), given)]
+    if tags:
+        deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, tuple(tags))))
+    return _changed(brain, row, deeds, by, "updated", answer.secrets(brain, text))
+
+
+def forget(brain: Brain, id: str, why: str, by: Actor) -> Shape:
+    """A memory goes, with the lines nested in it. `linked_from` says what still links to it."""
+    row = naming.memory(brain, id, by)
+    left = [f"{other.path}:{other.line}" for other in naming.linking(brain, row.ref)]
+    deed = Deed("remove", row.ref, Remove(row.path, row.ref), _because(why))
+    result = brain.store.apply([deed], by)[0]
+    if result.done:
+        answer.tell(brain, row.path, result.done.before, None, row)
+    return answer.happened(answer.of_row(row), "forgotten", result) | {"linked_from": left}
+
+
+def pin(brain: Brain, id: str, by: Actor) -> Shape:
+    """A memory is always in the context from now on; a candidate is confirmed by that."""
+    return _status(brain, id, by, "pin", "pinned", "pinned", "candidate")
+
+
+def unpin(brain: Brain, id: str, by: Actor) -> Shape:
+    return _status(brain, id, by, "unpin", "unpinned", "", "pinned")
+
+
+def confirm(brain: Brain, id: str, by: Actor) -> Shape:
+    """A candidate is one no longer."""
+    return _status(brain, id, by, "confirm", "confirmed", "", "candidate")
+
+
+def _status(
+    brain: Brain, id: str, by: Actor, op: str, outcome: str, add: str, remove: str
+) -> Shape:
+    row = naming.memory(brain, id, by)
+    tags = row.tags.casefold().split()
+    if (not add or add in tags) and remove not in tags:
+        return answer.happened(answer.of_row(row), "unchanged")
+    change = Retag(row.path, row.ref, (add,) if add else (), (remove,))
+    return _changed(brain, row, [Deed(op, row.ref, change)], by, outcome)
+
+
+def tag(brain: Brain, id: str, add: Sequence[str], remove: Sequence[str], by: Actor) -> Shape:
+    """Tags come and go."""
+    if not add and not remove:
+        raise BadRequest("There are no tags.", "Name some to add, or to remove.")
+    row = naming.memory(brain, id, by)
+    change = Retag(row.path, row.ref, tuple(add), tuple(remove))
+    return _changed(brain, row, [Deed("tag", row.ref, change)], by, "tagged")
+
+
+def move(brain: Brain, id: str, section: str, by: Actor) -> Shape:
+    """A memory goes to another section of its note, which is made if it is not there."""
+    if not section.strip():
+        raise BadRequest("There is no section.", "Name a heading of the note, or a new one.")
+    row = naming.memory(brain, id, by)
+    change = Move(row.path, row.ref, section)
+    return _changed(brain, row, [Deed("move", row.ref, change)], by, "moved")
+
+
+def link(brain: Brain, id: str, to: str, kind: str, by: Actor, gone: bool = False) -> Shape:
+    """A memory gets, or loses, a typed link to another memory, or to a note."""
+    if kind not in RELATIONS:
+        raise BadRequest(f"There is no relation {kind!r}.", f"One of: {', '.join(RELATIONS)}.")
+    row = naming.memory(brain, id, by)
+    value, other = _target(brain, row, to, by)
+    if other and other.ref == row.ref:
+        raise BadRequest("A memory cannot be linked to itself.", "Name another one.")
+    change = Relate(row.path, row.ref, kind, value, gone)
+    deeds = [Deed("unlink" if gone else "link", row.ref, change)]
+    if other and not gone:
+        deeds = [*_anchored(other, by), *deeds]
+    if other and kind == "contradicts":
+        deeds.append(_conflict(row, other, gone))
+    return _changed(brain, row, deeds, by, "unlinked" if gone else "linked")
+
+
+def _target(brain: Brain, row: Row, to: str, by: Actor) -> tuple[str, Row | None]:
+    """What a link is to say, and the memory it leads to, if it does."""
+    to = to.strip()
+    if to.startswith("[[") and "^" not in to:
+        return to, None
+    try:
+        other = brain.find(to, owners=access.readable(by))
+    except NotFound:
+        if note := graph.note_named(brain.index, to):
+            return f"[[{note}]]", None
+        raise
+    if other.scope in naming.EDITABLE and other.kind != "note":
+        return naming.target(brain, other, row.path), other
+    if not other.path.endswith(".md"):
+        raise BadRequest(f"{other.ref} is in {other.path}.", "Link to a memory or a note.")
+    return f"[[{other.path.removesuffix('.md')}]]", None
+
+
+def _anchored(other: Row, by: Actor) -> list[Deed]:
+    """The id of what is linked to must stand in its file, if one may write there."""
+    if naming.is_anchored(other) or not access.may(by, "write", other.agent):
+        return []
+    return [Deed("anchor", other.ref, Anchor(other.path, other.ref))]
+
+
+def _conflict(row: Row, other: Row, gone: bool) -> Deed:
+    data = {"other": other.ref, "agent": row.agent}
+    if gone:
+        return Deed("resolve", row.ref, None, data)
+    return Deed("conflict", row.ref, None, data | {"type": "contradictory"})
+
+
+def _changed(
+    brain: Brain,
+    row: Row,
+    deeds: Sequence[Deed],
+    by: Actor,
+    outcome: str,
+    rules: Sequence[str] = (),
+) -> Shape:
+    """Carry out deeds of which one or more are about this memory, and tell."""
+    results = brain.store.apply(deeds, by)
+    mine = [r for r in results if _is_about(r, row)]
+    last = mine[-1]
+    if last.done is None:
+        return answer.happened(answer.of_row(row), outcome, last, rules)
+    shape = answer.entry(brain, row.path, last.done) | {"created": row.created}
+    if last.done.outcome == "done" or len(mine) > 1:
+        answer.tell(brain, row.path, last.done.before, shape)
+    else:
+        outcome = "unchanged"
+    return answer.happened(shape, outcome, mine[0], rules)
+
+
+def _is_about(result: Outcome, row: Row) -> bool:
+    change: Change | None = result.deed.change
+    return change is not None and (change.path, change.ref) == (row.path, row.ref)
+
+
+def _because(why: str) -> dict[str, Any]:
+    return {"why": why} if why else {}
+
+
+def weigh(brain: Brain, id: str, op: str, delta: float, why: str, by: Actor) -> Shape:
+    """A memory's score goes up or down; its note stays as it is."""
+    row = naming.memory(brain, id, by)
+    data = {"delta": delta, "agent": row.agent, **_because(why)}
+    result = brain.store.apply([Deed(op, row.ref, None, data)], by)[0]
+    return answer.happened(answer.of_row(row), f"{op}d", result) | {"delta": delta}

@@ -1,0 +1,43 @@
+"""Which entry is meant, for whom: by id in any spelling, by place, or by words that only it has."""
+
+from __future__ import annotations
+
+from brain import access
+from brain.errors import BadRequest
+from brain.index import graph
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.access import Actor
+    from brain.api import Brain
+    from brain.index.query import Row
+
+EDITABLE = ("memory", "archive")
+
+
+def memory(brain: Brain, name: str, by: Actor) -> Row:
+    """The memory that an actor means by a name, as the files have it now."""
+    brain.refresh()
+    row = brain.find(name, owners=access.readable(by))
+    if row.scope not in EDITABLE or row.kind == "note":
+        raise BadRequest(
+            f"{row.ref} is no memory; it is in {row.path}, line {row.line}.",
+            "Only entries of a MEMORY.md or of the archive can be changed so.",
+        )
+    return row
+
+
+def target(brain: Brain, row: Row, path: str) -> str:
+    """How an entry is linked to from a note: `[[#^id]]` inside it, its whole path elsewhere."""
+    place = "" if row.path == path else row.path.removesuffix(".md")
+    return f"[[{place}#^{row.ref}]]"
+
+
+def is_anchored(row: Row) -> bool:
+    """Does its id stand in the file?"""
+    return '"anchored"' in (row.extra or "")
+
+
+def linking(brain: Brain, ref: str) -> list[Row]:
+    """The entries that link to an entry by its id."""
+    return graph.linking(brain.index, ref)

@@ -1,0 +1,91 @@
+"""Who acts, and whose memory is meant.
+
+An agent is a folder with an AGENT.md. What it may do is the lower of what that file claims and what
+this machine's registry (`agents.json` in the state folder) says; without a word there, the agent of
+the brain folder itself is the admin, and any other one is a project agent.
+"""
+
+from __future__ import annotations
+
+import os
+
+from brain import access
+from brain.access import ADMIN, PERSON, Actor
+from brain.errors import BrainError
+from brain.vault import files, layout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.api import Brain
+
+REGISTRY = "agents.json"
+_MARKS = ("AGENT.md", "MEMORY.md")
+_MOST = 1_000_000  # bytes of an AGENT.md that are looked at
+
+
+def actor(brain: Brain, by: Actor | str, session: str = "") -> Actor:
+    """The actor that a name means: the person, or an agent with the rights it has on this
+    machine."""
+    if isinstance(by, str):
+        by = PERSON if by in ("", PERSON.name) else _agent(brain, by)
+    return by._replace(session=session) if session else by
+
+
+def _agent(brain: Brain, name: str) -> Actor:
+    place = home(brain, name)
+    role = layout.role([*place.split("/")[1:], "AGENT.md"])
+    assert role
+    usual = ADMIN if role.agent == ADMIN else "project"
+    claim = _claim(brain, place) or usual
+    registered = registry(brain).get(role.agent, usual)
+    return Actor(role.agent, access.effective(claim, registered), role.project)
+
+
+def _claim(brain: Brain, place: str) -> str:
+    from brain.formats import agent_md
+
+    try:
+        data, _ = files.read(f"{brain.vault.root_path}/{place}/AGENT.md", _MOST)
+    except OSError:
+        return ""
+    properties = agent_md.parse(data).properties
+    return str(properties["type"]) if "type" in properties else ""
+
+
+def registry(brain: Brain) -> dict[str, str]:
+    """What this machine says of its agents; a damaged registry makes none of them more."""
+    import json
+
+    path = f"{brain.vault.state_path}/{REGISTRY}"
+    try:
+        with open(path, encoding="utf-8") as file:
+            said = json.load(file)
+        return {str(name): str(type) for name, type in said.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError) as error:
+        raise BrainError(f"{path} cannot be read: {error}.", "Mend or delete it.") from None
+
+
+def note(brain: Brain, agent: str) -> str:
+    """The memory note of an agent, which may not be there yet."""
+    return f"{home(brain, agent)}/MEMORY.md"
+
+
+def home(brain: Brain, agent: str) -> str:
+    """The folder of an agent, as a path in the vault; by the name of the folder, or by the id or
+    name in its AGENT.md. Raises NotFound."""
+    top = brain.vault.brain
+    if agent in ("", ADMIN):
+        return top
+    if not {"", ".", ".."} & set(agent.split("/")):
+        for folder in (f"agents/{agent}", f"projects/{agent}/agent", f"projects/{agent}", agent):
+            if any(os.path.isfile(f"{brain.vault.folder_path}/{folder}/{n}") for n in _MARKS):
+                return f"{top}/{folder}"
+    brain.refresh()
+    named = brain.agent(agent)
+    if named != agent:
+        return home(brain, named)
+    # it owns something, and has no note of its own yet
+    is_project = os.path.isdir(f"{brain.vault.folder_path}/projects/{agent}")
+    return f"{top}/projects/{agent}/agent" if is_project else f"{top}/agents/{agent}"
