@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
     from brain.api import Answer, Freshness
     from brain.index.query import Row
+    from brain.journal import Record
     from brain.model import Event, Link, Problem
     from brain.recall.search import Hit
     from brain.sync import Delta, Stats
@@ -92,6 +93,22 @@ def delta(value: Delta) -> dict[str, Any]:
         for name, entries in changes.items()
     }
     return {"type": value.scope, "path": value.path, "delta": listed}
+
+
+def record(value: Record) -> dict[str, Any]:
+    """A line of the journal: what was done to which memory, when, by whom, on which device."""
+    return {
+        "event": value.id,
+        "at": value.at,
+        "by": value.by,
+        "op": value.op,
+        "id": value.ref,
+        "path": value.path or None,
+        "device": value.device,
+    } | {key: inner for key, inner in value.data.items() if key not in _TAKEN}
+
+
+_TAKEN = ("event", "at", "by", "op", "id", "path", "device")
 
 
 def stats(value: Stats) -> dict[str, Any]:

@@ -186,6 +186,67 @@ class Brain(Asking):
 
         return changing.move(self, id, section, self.actor(by, session))
 
+    # -- what happened -----------------------------------------------------------------------------
+
+    def history(self, id: str, *, by: Actor | str = PERSON) -> list[Shape]:
+        """What the journal knows of a memory, oldest first; also of one that is gone."""
+        from brain.verbs import history
+
+        return history.history(self, id, self.actor(by))
+
+    def audit(
+        self,
+        *,
+        id: str = "",
+        who: str = "",
+        agent: str = "",
+        ops: Iterable[str] = (),
+        since: str = "",
+        until: str = "",
+        limit: int = 50,
+        by: Actor | str = PERSON,
+    ) -> list[Shape]:
+        """What was done, newest first: by `who`, to the memory of `agent`, of these kinds."""
+        from brain.verbs import history
+
+        return history.audit(
+            self, id=id, who=who, agent=agent, ops=ops, since=since, until=until, limit=limit,
+            by=self.actor(by),
+        )  # fmt: skip
+
+    def undo(self, event: str = "", *, force: bool = False, by: Actor | str = PERSON) -> Shape:
+        """Take back a change, or the last one. StaleFile, showing the difference, if somebody has
+        gone on with the entry; `force` takes it back all the same."""
+        from brain.verbs import undoing
+
+        return undoing.undo(self, event, force, self.actor(by))
+
+    def revert(
+        self, agent: str, since: str = "", *, force: bool = False, by: Actor | str = PERSON
+    ) -> Shape:
+        """Take back all that an agent did since then; tells what could not be."""
+        from brain.verbs import undoing
+
+        return undoing.revert(self, agent, since, force, self.actor(by))
+
+    # -- writing itself ----------------------------------------------------------------------------
+
+    def pending(self) -> list[Shape]:
+        """What is promised and not in its note yet."""
+        from brain.verbs import waiting
+
+        return waiting.pending(self)
+
+    def release(self, id: str, *, drop: bool = False) -> None:
+        """Carry out, or drop, what is blocked because git moved on."""
+        self.store.release(id, drop=drop)
+
+    def pause(self, paused: bool = True) -> None:
+        """Stop, or resume, all writing on this machine."""
+        from brain.verbs import waiting
+
+        waiting.pause(self, paused)
+
 
 def open(path: str | Path, *, state: Path | None = None, clock: Clock | None = None) -> Brain:
     """Open the vault that holds `path`. `state` is where this machine's local files go."""

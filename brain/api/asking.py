@@ -307,8 +307,8 @@ class Asking:
             tags=tuple(tags),
             agents=(self.agent(agent),) if agent else (),
             projects=(project,) if project else (),
-            since=_date(since),
-            until=_date(until),
+            since=as_date(since),
+            until=as_date(until),
         )
 
     def agent(self, name: str) -> str:
@@ -440,7 +440,7 @@ def _the_one(name: str, found: list[Row]) -> Row:
     return found[0]
 
 
-def _date(text: str) -> str:
+def as_date(text: str) -> str:
     """A day or a moment as the index writes it: `2026-02-01`, `2026-02-01T09:30:00`, in UTC."""
     if not text:
         return ""

@@ -28,6 +28,7 @@ DID = {
     "moved": "Moved",
     "reinforced": "Reinforced",
     "demoted": "Demoted",
+    "undone": "Undid",
     "unchanged": "Nothing to change:",
 }
 
@@ -38,7 +39,8 @@ def print_change(shape: dict[str, Any], as_json: bool) -> None:
         tell(shape)
         return
     place = f"{shape['path']}:{shape['line']}" if shape["line"] else shape["path"]
-    say(f"{DID[shape['outcome']]} {shape['id']}  {place}", "bold")
+    did = f"{DID[shape['outcome']]} {shape['undid']} of" if "undid" in shape else ""
+    say(f"{did or DID[shape['outcome']]} {shape['id']}  {place}", "bold")
     for line in shape["text"].split("\n"):
         say(f"  {line}")
     for remark in _remarks(shape):

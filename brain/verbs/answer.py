@@ -120,16 +120,15 @@ def secrets(brain: Brain, *texts: str) -> list[str]:
     return [found.rule for text in texts for found in find(text, emails=emails)]
 
 
-def tell(brain: Brain, path: str, before: str, shape: Shape | None, row: Row | None = None) -> None:
-    """Tell who listens that an entry came (no `before`), changed, or went (no `shape`)."""
-    role = layout.role(path.split("/")[1:])
-    delta = Delta(path, role.scope if role else "")
-    if shape is None and row is not None:
-        delta = delta._replace(removed=((row.ref, row.text),))
-    elif shape is not None:
-        pair = ((shape["id"], shape["text"]),)
-        delta = delta._replace(changed=pair) if before else delta._replace(added=pair)
-    brain.wrote(delta)
+def tell(brain: Brain, path: str, before: str, shape: Shape) -> None:
+    """Tell who listens that an entry came (no `before`) or changed."""
+    pair = ((shape["id"], shape["text"]),)
+    brain.wrote(Delta(path, shape["scope"], **{"changed" if before else "added": pair}))
+
+
+def gone(brain: Brain, path: str, shape: Shape) -> None:
+    """Tell who listens that an entry went."""
+    brain.wrote(Delta(path, shape["scope"], removed=((shape["id"], shape["text"]),)))
 
 
 def of_row(row: Row) -> Shape:

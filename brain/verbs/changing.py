@@ -46,9 +46,10 @@ def forget(brain: Brain, id: str, why: str, by: Actor) -> Shape:
     left = [f"{other.path}:{other.line}" for other in naming.linking(brain, row.ref)]
     deed = Deed("remove", row.ref, Remove(row.path, row.ref), _because(why))
     result = brain.store.apply([deed], by)[0]
+    shape = answer.of_row(row)
     if result.done:
-        answer.tell(brain, row.path, result.done.before, None, row)
-    return answer.happened(answer.of_row(row), "forgotten", result) | {"linked_from": left}
+        answer.gone(brain, row.path, shape)
+    return answer.happened(shape, "forgotten", result) | {"linked_from": left}
 
 
 def pin(brain: Brain, id: str, by: Actor) -> Shape:

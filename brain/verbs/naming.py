@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brain import access
-from brain.errors import BadRequest
+from brain.errors import BadRequest, NotFound
 from brain.index import graph
 
 TYPE_CHECKING = False
@@ -41,3 +41,20 @@ def is_anchored(row: Row) -> bool:
 def linking(brain: Brain, ref: str) -> list[Row]:
     """The entries that link to an entry by its id."""
     return graph.linking(brain.index, ref)
+
+
+def same(brain: Brain, ref: str) -> set[str]:
+    """All ids that the entry with this one has, or had before it was edited."""
+    return {ref}
+
+
+def refs(brain: Brain, name: str, by: Actor) -> set[str]:
+    """All ids of the entry that is meant; also of one that is gone, if its whole id is given."""
+    try:
+        return same(brain, brain.find(name, owners=access.readable(by)).ref)
+    except NotFound:
+        ref = name.strip().removeprefix("[id:").removesuffix("]").lstrip("^")
+        found = same(brain, ref)
+        if not any(True for _ in brain.journal.records(ref=found)):
+            raise
+        return found

@@ -1,0 +1,69 @@
+"""Commands about writing itself: pending, pause, resume."""
+
+from __future__ import annotations
+
+import click
+
+from brain.cli.app import choices, common
+from brain.cli.output import opened, say, tell
+
+
+@click.command("pending")
+@click.option("--apply", "apply_", default="", metavar="ID", help="Carry out what is blocked.")
+@click.option("--drop", default="", metavar="ID", help="Give up what is blocked.")
+@common
+def pending_command(apply_: str, drop: str, vault: str | None, as_json: bool) -> None:
+    """Show what is promised and not in its note yet: somebody types there, or git moved on.
+
+    \b
+    brain pending
+    brain pending --apply i-4jk2q8xw1z
+    """
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        if apply_ or drop:
+            brain.release(apply_ or drop, drop=bool(drop))
+        waiting = brain.pending()
+    if as_json:
+        tell({"pending": waiting})
+        return
+    for one in waiting:
+        what = ", ".join(f"{deed['op']} {deed['id']}" for deed in one["deeds"])
+        say(f"{one['id']}  {one['path']}  {what}, by {one['by']}")
+        if one["why"]:
+            say(f"  {one['why']}; --apply or --drop it", "dim")
+    if not waiting:
+        say("Nothing is pending.")
+
+
+@click.command("pause")
+@common
+def pause_command(vault: str | None, as_json: bool) -> None:
+    """Stop all writing on this machine until `brain resume`. Searching goes on.
+
+    \b
+    brain pause
+    """
+    _pause(vault, as_json, True)
+
+
+@click.command("resume")
+@common
+def resume_command(vault: str | None, as_json: bool) -> None:
+    """Go on writing after `brain pause`, and carry out what waits.
+
+    \b
+    brain resume
+    """
+    _pause(vault, as_json, False)
+
+
+def _pause(vault: str | None, as_json: bool, paused: bool) -> None:
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        brain.pause(paused)
+    if as_json:
+        tell({"paused": paused})
+    else:
+        said = "Nothing is written until `brain resume`." if paused else "Brain writes again."
+        say(said)

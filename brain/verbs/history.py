@@ -1,0 +1,89 @@
+"""What happened: to one memory, or by whom, read from the journal."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, timedelta
+from itertools import islice
+
+from brain import access, wire
+from brain.errors import BadRequest
+from brain.verbs import naming
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from brain.access import Actor
+    from brain.api import Brain
+    from brain.journal import Record
+    from brain.verbs.answer import Shape
+
+_AGO = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def history(brain: Brain, id: str, by: Actor) -> list[Shape]:
+    """All that the journal knows of a memory, oldest first; also of one that is gone."""
+    brain.refresh()
+    refs = naming.refs(brain, id, by)
+    records = brain.journal.records(ref=refs)
+    return [wire.record(record) for record in records if _may_see(record, by)]
+
+
+def audit(
+    brain: Brain,
+    *,
+    id: str,
+    who: str,
+    agent: str,
+    ops: Iterable[str],
+    since: str,
+    until: str,
+    limit: int,
+    by: Actor,
+) -> list[Shape]:
+    """What was done, newest first: by one actor, to one agent's memory, of certain kinds, in a
+    time."""
+    refs = naming.refs(brain, id, by) if id else ()
+    last = when(brain, until)
+    found = (
+        record
+        for record in brain.journal.records(
+            ref=refs, by=who, since=when(brain, since), ops=tuple(ops), reverse=True
+        )
+        if (not last or record.at[: len(last)] <= last)
+        and (not agent or owner(record) == agent)
+        and _may_see(record, by)
+    )
+    return [wire.record(record) for record in islice(found, limit)]
+
+
+def _may_see(record: Record, by: Actor) -> bool:
+    return access.may(by, "read", owner(record))
+
+
+def owner(record: Record) -> str:
+    """The agent whose memory a record is about; '' if it does not say."""
+    from brain.verbs.answer import owner
+
+    return owner(record.path) if record.path else str(record.data.get("agent", ""))
+
+
+def when(brain: Brain, text: str) -> str:
+    """A moment as records tell it: a date, a time, or how long ago (`30m`, `2h`, `7d`)."""
+    from brain.api.asking import as_date
+
+    if match := _AGO.fullmatch(text.strip()):
+        ago = timedelta(**{_UNITS[match[2]]: int(match[1])})
+        return (brain.clock().astimezone(UTC) - ago).isoformat(timespec="seconds")[:19]
+    try:
+        return as_date(text)
+    except BadRequest as error:
+        error.remedy = "Write it as 2026-02-01, 2026-02-01T09:30, or as 2h for two hours ago."
+        raise
+
+
+def newest(brain: Brain, by: str = "", since: str = "", ops: Iterable[str] = ()) -> list[Record]:
+    """Records of an actor, from a time on, newest first."""
+    return list(brain.journal.records(by=by, since=since, ops=tuple(ops), reverse=True))

@@ -1,0 +1,205 @@
+"""Taking back what was done, entry by entry.
+
+The journal keeps the text that a change replaced and a digest of what it left. If the entry is no
+longer what the change left, somebody has gone on with it: then nothing is done, and the difference
+is shown; `force` takes it back all the same.
+"""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+
+from brain import wire
+from brain.changes import Deed, Insert, Remove, Replace, from_json
+from brain.errors import BadRequest, BrainError, NotFound, StaleFile
+from brain.formats.text import digest
+from brain.record import NamedTuple
+from brain.store import Outcome
+from brain.vault import files
+from brain.verbs import answer, history, naming
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from brain.access import Actor
+    from brain.api import Brain
+    from brain.journal import Record
+    from brain.verbs.answer import Shape
+
+FEEDBACK = ("reinforce", "demote", "merge")
+OPS = (
+    *("add", "remove", "update", "pin", "unpin", "confirm", "tag", "link", "unlink", "move"),
+    *FEEDBACK,
+)
+
+
+class Now(NamedTuple):
+    """An entry as it stands in its file, and under which id."""
+
+    ref: str
+    raw: str
+
+
+def undo(brain: Brain, event: str, force: bool, by: Actor) -> Shape:
+    """Take back one change: the one with this id, or the last that is not taken back yet (of an
+    agent: its own last one)."""
+    brain.refresh()
+    record = _record(brain, event) if event else _last(brain, by)
+    return _undone(brain, record, force, by)
+
+
+def revert(brain: Brain, agent: str, since: str, force: bool, by: Actor) -> Shape:
+    """Take back all that an agent did since then, newest first, and tell what could not be."""
+    brain.refresh()
+    undone: list[Shape] = []
+    kept: list[Shape] = []
+    for record in _open(history.newest(brain, by=agent, since=history.when(brain, since)), brain):
+        try:
+            undone.append(_undone(brain, record, force, by))
+        except BrainError as error:
+            kept.append(wire.record(record) | {"why_not": str(error)})
+    return {"agent": agent, "since": since, "undone": undone, "kept": kept}
+
+
+# -- which change --------------------------------------------------------------------------------
+
+
+def _record(brain: Brain, event: str) -> Record:
+    found = [r for r in brain.journal.records() if r.id == event or r.id == f"e-{event}"]
+    if not found:
+        raise NotFound(f"There is no event {event!r}.", "See `brain audit` or `brain history ID`.")
+    return found[0]
+
+
+def _last(brain: Brain, by: Actor) -> Record:
+    name = "" if by.type == "person" else by.name
+    record = next(iter(_open(history.newest(brain, by=name), brain)), None)
+    if record is None:
+        raise NotFound("There is nothing to undo.", "See `brain audit`.")
+    return record
+
+
+def _open(records: Iterable[Record], brain: Brain) -> Iterable[Record]:
+    """Those of the changes, newest first, that can be taken back and are not yet."""
+    undone = _undone_ids(brain)
+    for record in records:
+        if record.op in OPS and record.id not in undone:
+            yield record
+
+
+def _undone_ids(brain: Brain) -> set[str]:
+    """The events that are taken back; one whose undoing was itself undone is not."""
+    undone: set[str] = set()
+    for record in history.newest(brain, ops=["undo"]):
+        if record.id not in undone:
+            undone.add(str(record.data.get("of", "")))
+    return undone
+
+
+# -- how -----------------------------------------------------------------------------------------
+
+
+def _undone(brain: Brain, record: Record, force: bool, by: Actor) -> Shape:
+    deeds = _plan(brain, record, force)
+    result = brain.store.apply(deeds, by)[-1]
+    shape = _shape(brain, record, result)
+    told = {"of": record.id, "undid": record.op}
+    return answer.happened(shape, "undone", result) | told
+
+
+def _plan(brain: Brain, record: Record, force: bool) -> list[Deed]:
+    data = record.data
+    why: dict[str, Any] = {"of": record.id}
+    if record.op == "gone":
+        return [Deed("undo", record.ref, from_json(data["change"]), why)]
+    if not record.path:
+        return [_opposite(record)]
+    before, after = str(data.get("before", "")), str(data.get("after", ""))
+    if not (before or after) or data.get("moved"):
+        raise BadRequest(
+            f"{record.op} of {record.ref} cannot be undone by itself.", "Do the opposite instead."
+        )
+    now = _now(brain, record)
+    if after:
+        _compare(record, now, before, after, force)
+    if before and "[redacted:" in before and not force and "[redacted:" not in now.raw:
+        raise StaleFile(
+            f"The words before {record.op} of {record.ref} held a secret, which the journal left"
+            " out.",
+            "Use --force to bring them back without it.",
+        )
+    return _back(record, now, before, after, why)
+
+
+def _back(record: Record, now: Now, before: str, after: str, why: dict[str, Any]) -> list[Deed]:
+    path, ref, data = record.path, now.ref, record.data
+    place = (str(data.get("section", "")), str(data.get("previous", "")))
+    if record.op == "move":
+        there = why | {"moved": True}
+        return [
+            Deed("undo", ref, Remove(path, ref), there),
+            Deed("undo", ref, Insert(path, ref, before, *place), there),
+        ]
+    if not after:
+        return [Deed("undo", ref, Insert(path, ref, before, *place), why)]
+    if not before:
+        return [Deed("undo", ref, Remove(path, ref), why)]
+    return [Deed("undo", ref, Replace(path, ref, before, now.raw), why)]
+
+
+def _opposite(record: Record) -> Deed:
+    """What takes back a record that is in the journal alone."""
+    data = {"of": record.id, "agent": record.data.get("agent", "")}
+    if record.op in FEEDBACK or "delta" in record.data:
+        data |= {"undid": record.op, "delta": -float(record.data.get("delta", 0))}
+        return Deed("undo", record.ref, None, data)
+    raise BadRequest(f"{record.op} cannot be undone.", "Do the opposite instead.")
+
+
+def _now(brain: Brain, record: Record) -> Now:
+    """The entry that a record is about, as it is now; without text if it is gone."""
+    from brain.formats import memory_md
+
+    try:
+        data, _ = files.read(f"{brain.vault.root_path}/{record.path}", brain.config.maxFileSize)
+    except OSError:
+        data = b""
+    same = naming.same(brain, record.ref)
+    for chunk in memory_md.parse(data, answer.owner(record.path)).chunks:
+        if chunk.ref in same and chunk.kind != "note":
+            return Now(chunk.ref, data[chunk.start : chunk.end].decode())
+    return Now(record.ref, "")
+
+
+def _compare(record: Record, now: Now, before: str, after: str, force: bool) -> None:
+    """Is the entry what the change left? Else StaleFile, with the difference."""
+    if digest(now.raw.encode()).hex() == after or (force and now.raw):
+        return
+    if not now.raw:
+        raise NotFound(
+            f"{record.ref} is no longer in {record.path}: there is nothing to take back.",
+            f"See `brain history {record.ref}`.",
+        )
+    lines = unified_diff(now.raw.split("\n"), before.split("\n"), "now", "undone", n=0, lineterm="")
+    raise StaleFile(
+        f"{record.ref} was changed since ({record.op}, {record.id}). This would be lost:\n"
+        + "\n".join(lines)
+        + "\n",
+        "Use --force to take it back all the same.",
+    )
+
+
+def _shape(brain: Brain, record: Record, result: Outcome) -> Shape:
+    """The entry as it is after all, or as it was when it went."""
+    done = result.done
+    if done is None:
+        return {**wire.record(record), "text": "", "line": 0, "kind": "", "status": "", "tags": []}
+    if done.after:
+        shape = answer.entry(brain, record.path, done)
+        answer.tell(brain, record.path, done.before, shape)
+        return shape
+    shape = answer.entry(brain, record.path, done._replace(after=done.before))
+    answer.gone(brain, record.path, shape)
+    return shape

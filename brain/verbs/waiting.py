@@ -1,0 +1,47 @@
+"""What is promised and not written yet, and whether anything is written at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.api import Brain
+    from brain.intents import Open
+    from brain.verbs.answer import Shape
+
+
+def pending(brain: Brain) -> list[Shape]:
+    """What waits: `state` is `waiting` (for a person to pause, or for git) or `blocked`."""
+    brain.drain()
+    return [_shape(entry) for entry in brain.store.pending()]
+
+
+def _shape(entry: Open) -> Shape:
+    intent = entry.intent
+    deeds = [{"op": deed.op, "id": deed.ref, "event": deed.id} for deed in intent.deeds]
+    at = datetime.fromtimestamp(intent.at, UTC).isoformat(timespec="milliseconds")
+    return {
+        "id": intent.id,
+        "at": at.replace("+00:00", "Z"),
+        "by": intent.by,
+        "path": intent.path,
+        "state": entry.state or "waiting",
+        "why": entry.why,
+        "deeds": deeds,
+    }
+
+
+def pause(brain: Brain, paused: bool) -> None:
+    """Leave, or take away, the mark that every writer on this machine looks for."""
+    path = f"{brain.vault.state_path}/paused"
+    if paused:
+        os.makedirs(brain.vault.state_path, exist_ok=True)
+        with open(path, "w", encoding="utf-8"):
+            pass
+    else:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        brain.drain()

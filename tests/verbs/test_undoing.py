@@ -1,0 +1,125 @@
+"""Every change can be taken back, and nothing that somebody has gone on with is lost by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from brain.api import Brain
+from brain.errors import BadRequest, NotFound, StaleFile
+from tests.verbs.conftest import NOTE, note
+
+ID = "m-7f3k2ab4"
+Verb = Callable[[Brain], dict[str, Any]]
+
+CHANGES: dict[str, Verb] = {
+    "add": lambda b: b.remember("Walruses nap at noon", kind="discovery"),
+    "add, more lines": lambda b: b.remember("To deploy:\n1. build\n2. push", kind="procedure"),
+    "update": lambda b: b.update(ID, "Chose DuckDB over SQLite"),
+    "update, unanchored": lambda b: b.update("short answers", "Prefers long answers"),
+    "remove": lambda b: b.forget(ID),
+    "remove the last": lambda b: b.forget("short answers"),
+    "pin": lambda b: b.pin(ID),
+    "pin, unanchored": lambda b: b.pin("short answers"),
+    "unpin": lambda b: b.unpin("Deploys go"),
+    "tag": lambda b: b.tag(ID, ["sql"], ["db"]),
+    "link": lambda b: b.link(ID, "Walrus"),
+    "move": lambda b: b.move(ID, "User Preferences"),
+    "move, unanchored": lambda b: b.move("short answers", "Key Decisions"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_undone_a_note_is_as_it_was(brain: Brain, name: str) -> None:
+    before = note(brain)
+    shape = CHANGES[name](brain)
+    assert note(brain) != before
+    undone = brain.undo()
+    text = note(brain)
+    if name.startswith("add"):  # a section that was made for it stays
+        text = text.removesuffix("\n## Discoveries\n").removesuffix("\n## Procedures\n")
+    assert text == before
+    assert (undone["outcome"], undone["of"]) == ("undone", shape["event"])
+
+
+@pytest.mark.parametrize("name", [name for name in CHANGES if not name.startswith("move")])
+def test_an_undo_can_be_undone(brain: Brain, name: str) -> None:
+    CHANGES[name](brain)
+    after = note(brain)
+    undone = brain.undo()
+    assert note(brain) != after
+    brain.undo(undone["event"])
+    assert note(brain) == after
+
+
+def test_the_undo_of_a_move_is_a_move(brain: Brain) -> None:
+    CHANGES["move"](brain)
+    undone = brain.undo()
+    with pytest.raises(BadRequest, match="Do the opposite"):
+        brain.undo(undone["event"])
+
+
+def test_one_after_the_other(brain: Brain) -> None:
+    before = note(brain)
+    brain.pin(ID)
+    brain.tag(ID, ["sql"])
+    brain.update(ID, "Chose DuckDB")
+    assert [brain.undo()["undid"] for _ in range(3)] == ["update", "tag", "pin"]
+    assert note(brain) == before
+    with pytest.raises(NotFound, match="nothing to undo"):
+        brain.undo()
+
+
+def test_what_somebody_went_on_with_is_shown_and_kept(brain: Brain) -> None:
+    event = brain.update(ID, "Chose DuckDB")["event"]
+    brain.tag(ID, ["sql"])
+    kept = note(brain)
+    with pytest.raises(StaleFile) as error:
+        brain.undo(event)
+    assert "-- 2026-02-01: Chose DuckDB [[Architecture]] #db #sql ^m-7f3k2ab4" in str(error.value)
+    assert "+- 2026-02-01: Chose SQLite over PostgreSQL" in str(error.value)
+    assert note(brain) == kept
+    brain.undo(event, force=True)
+    assert "Chose SQLite over PostgreSQL" in note(brain)
+
+
+def test_a_persons_edit_is_not_undone_over(brain: Brain) -> None:
+    event = brain.pin(ID)["event"]
+    path = brain.vault.root / NOTE
+    path.write_text(path.read_text().replace("local-first", "offline"))
+    with pytest.raises(StaleFile, match="offline"):
+        brain.undo(event)
+
+
+def test_an_addition_that_is_gone_cannot_be_taken_back(brain: Brain) -> None:
+    shape = brain.remember("Walruses nap")
+    brain.forget(shape["id"])
+    with pytest.raises(NotFound, match="nothing to take back"):
+        brain.undo(shape["event"])
+
+
+def test_feedback_is_taken_back_by_its_opposite(brain: Brain) -> None:
+    brain.reinforce(ID)
+    assert brain.undo()["undid"] == "reinforce"
+    deltas = [record["delta"] for record in brain.history(ID)]
+    assert deltas == [3.0, -3.0]
+
+
+def test_an_unknown_event(brain: Brain) -> None:
+    with pytest.raises(NotFound, match="no event 'e-nothing'"):
+        brain.undo("e-nothing")
+
+
+def test_undone_where_it_stood(brain: Brain) -> None:
+    """Among others, a removed entry comes back to its place."""
+    before = note(brain)
+    ids = [brain.remember(f"Fact {n}", kind="decision")["id"] for n in range(3)]
+    between = note(brain)
+    brain.forget(ids[1])
+    brain.undo()
+    assert note(brain) == between
+    for _ in ids:
+        brain.undo()
+    assert note(brain) == before
