@@ -3,12 +3,12 @@
 A device writes only its own files, so any sync tool or `git merge` can carry them. Whoever reads
 them all comes to the same facts, in whatever order they arrived. See `line` for a line, `device`
 for who a device is, `log` for writing, `read` for reading, `fold` for what it amounts to,
-`refresh` for how that gets into the index, `spool` for what waits on this machine.
+`fresh` and `into` for how that gets into the index, `spool` for what waits on this machine.
 """
 
 from __future__ import annotations
 
-__all__ = ["Entry", "Journal", "Record", "event_id"]
+__all__ = ["Entry", "Journal", "Record", "Spool", "event_id", "refresh"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
     from brain.journal.line import Entry, Record, event_id
     from brain.journal.log import Journal
+    from brain.journal.fresh import refresh
+    from brain.journal.spool import Spool
 
 _HOMES = {
     "Entry": "line",
     "Journal": "log",
     "Record": "line",
+    "Spool": "spool",
     "event_id": "line",
+    "refresh": "fresh",
 }
 
 

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 
 from brain.errors import BrainError
 from brain.journal import device as devices
@@ -21,6 +20,7 @@ from brain.journal.line import MOST, Entry, Record, decode, encode, ends_with, s
 from brain.model import Problem
 
 FOLDER = "journal"
+_CRUMBS = 20  # records at either end of a long story
 _TRIES = 20  # times that a file may be replaced while we write to it
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 _FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -35,10 +35,16 @@ class Journal:
     Who appends holds the store's lock; reading needs none.
     """
 
-    def __init__(self, folder: Path, state: Path, clock: Clock | None = None) -> None:
-        self.folder = f"{folder}/{FOLDER}"
-        self.name = f"{folder.name}/{FOLDER}"  # as the vault calls it
-        self.state = str(state)
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        state: str | os.PathLike[str],
+        clock: Clock | None = None,
+    ) -> None:
+        """`folder` is the brain folder of a vault, `state` this machine's folder for it."""
+        self.folder = f"{os.fspath(folder)}/{FOLDER}"
+        self.name = f"{os.path.basename(os.fspath(folder))}/{FOLDER}"  # as the vault calls it
+        self.state = os.fspath(state)
         self._clock = clock or (lambda: datetime.now(UTC))
         self._device: Device | None = None
         self._as_left: tuple[Stat | None, Stat | None] = (None, None)
@@ -172,17 +178,60 @@ class Journal:
         refs = frozenset([ref] if isinstance(ref, str) else ref) - {""}
         return records.select(read.files(self.folder), refs, by, since, frozenset(ops), reverse)
 
+    def chain(self, refs: Collection[str]) -> list[Record]:
+        """Where an entry comes from and what became of it: the first and the last records of any
+        of its ids, hits left out."""
+        found = [record for record in self.records(ref=refs) if record.op != "hit"]
+        return found if len(found) <= 2 * _CRUMBS else found[:_CRUMBS] + found[-_CRUMBS:]
+
     def problems(self) -> list[tuple[str, Problem]]:
         """Lines of any device that are not counted, by path in the vault."""
+        from brain.journal.fold import Fold
+
         found: list[tuple[str, Problem]] = []
         for file in read.files(self.folder):
             reader = read.Reader(file.path)
-            with suppress(OSError):
-                for _ in reader.blocks():
-                    pass
-            name = f"{self.name}/{file.device}/{file.month}.jsonl"
+            try:
+                Fold().file(file, reader, read.Seen())
+            except OSError as error:
+                why = f"cannot be read: {error.strerror or error}"
+                reader.problems.append(Problem(0, read.BAD, why))
+            name = f"{self.name}/{file.name}.jsonl"
             found += [(name, problem) for problem in sorted(reader.problems)]
         return found
+
+    # -- months that are over, and what must not be known any more -------------------------------
+
+    def close_months(self) -> int:
+        """Fold this device's files that will not grow any more into snapshots; how many."""
+        from brain.journal import snapshot
+
+        current = self._current()
+        own = [file for file in read.files(self.folder) if file.device == current.id]
+        return sum(snapshot.write(file) for file in own if file.month < current.month)
+
+    def scrub(self, refs: Collection[str]) -> list[str]:
+        """Take what was said of these entries out of this device's files, leaving that it was
+        said. Returns the files, by path in the vault, that say it too and are not ours to change.
+
+        Each file is replaced as a whole. Killed in between, the device gets a new id and nothing
+        but the words is lost. Who calls holds the store's lock.
+        """
+        from brain.journal import scrub
+
+        device, left = self._current(), []
+        for file in read.files(self.folder):
+            if not scrub.mentions(file, refs):
+                continue
+            if file.device != device.id:
+                left.append(f"{self.name}/{file.name}.jsonl")
+                continue
+            sum = scrub.rewrite(file, refs)
+            stat = read.stat_of(file.path)
+            if stat and file.month == device.month:
+                end = device._replace(size=stat[0], length=stat[0], sum=sum, torn=False)
+                self._keep(end, stat)
+        return left
 
 
 class _Others:

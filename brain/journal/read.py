@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from zlib import crc32
 
@@ -17,7 +18,7 @@ from brain.model import Problem
 from brain.record import NamedTuple
 
 MONTH = re.compile(r"\d{4}-\d\d\Z")
-BLOCK = 1 << 18
+BLOCK = 1 << 15  # small enough to stay in a processor's cache while it is taken apart
 LONGEST = 1 << 26  # a line of this many bytes is none of ours
 TORN, BAD = "journal-torn", "journal-line"  # an end without a newline; a line that is not sound
 _NEAR = 64  # lines that may lie between a line and the one it hangs on
@@ -33,6 +34,11 @@ class File(NamedTuple):
     month: str
     path: str
     stat: tuple[int, int, int, int]
+
+    @property
+    def name(self) -> str:
+        """What the index calls it."""
+        return f"{self.device}/{self.month}"
 
 
 def files(folder: str) -> list[File]:
@@ -80,10 +86,15 @@ class Reader:
     def __init__(self, path: str, at: int = 0, seed: int = 0, line: int = 0) -> None:
         self.path = path
         self.at, self.seed, self.line = at, seed, line
+        self._start = at, seed, line
         self.odd = False
         self.problems: list[Problem] = []
         self._near: dict[int, None] = {}  # seeds that lines out of place left
         self._strays: list[tuple[int, bytes]] = []
+
+    def again(self) -> Reader:
+        """A reader that starts where this one started."""
+        return Reader(self.path, *self._start)
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
         """Runs of whole lines, each with its newline."""
@@ -95,6 +106,7 @@ class Reader:
                 data = rest + data
                 end = data.rfind(b"\n") + 1
                 if not end and len(data) > LONGEST:
+                    self.at += len(data)
                     self._set_aside(data)
                     data = b""
                 rest = data[end:]
@@ -147,7 +159,6 @@ class Reader:
 
     def _end(self, rest: bytes) -> bytes:
         """The last line without its newline: whole, or torn, or not all here yet."""
-        rest = rest.removeprefix(b"\n")
         if sound(rest, self.seed):
             self.at += len(rest)
             self.line += 1
@@ -192,30 +203,50 @@ class Seen:
     """Which numbers of a device's records were met, as runs: usually one."""
 
     def __init__(self, runs: Iterable[Sequence[int]] = ()) -> None:
-        self.runs = [list(run) for run in runs]
+        self._first: list[int] = []
+        self._last: list[int] = []
+        for first, last in sorted((run[0], run[1]) for run in runs):
+            self._first.append(first)
+            self._last.append(last)
+
+    @classmethod
+    def union(cls, runs: Iterable[Sequence[int]]) -> Seen:
+        """The numbers in these runs, which may overlap."""
+        joined: list[list[int]] = []
+        for first, last in sorted((run[0], run[1]) for run in runs):
+            if joined and first <= joined[-1][1] + 1:
+                joined[-1][1] = max(joined[-1][1], last)
+            else:
+                joined.append([first, last])
+        return cls(joined)
+
+    @property
+    def runs(self) -> list[tuple[int, int]]:
+        """(first, last) of each run."""
+        return list(zip(self._first, self._last, strict=True))
+
+    def overlaps(self, first: int, last: int) -> bool:
+        """Was any of these numbers met?"""
+        at = bisect_right(self._first, last)
+        return at > 0 and first <= self._last[at - 1]
+
+    def run(self, first: int, last: int) -> None:
+        """Note these numbers, none of which was met."""
+        at = bisect_right(self._first, first)
+        low = at - (at > 0 and self._last[at - 1] == first - 1)
+        high = at + (at < len(self._first) and self._first[at] == last + 1)
+        if low < at:
+            first = self._first[low]
+        if high > at:
+            last = self._last[at]
+        self._first[low:high], self._last[low:high] = [first], [last]
 
     def add(self, seq: int) -> bool:
         """Note a number; False if it was met before."""
-        for run in reversed(self.runs):
-            if seq == run[1] + 1:
-                run[1] = seq
-                self._join()
-                return True
-            if run[0] <= seq <= run[1]:
-                return False
-        self.runs.append([seq, seq])
-        self._join()
+        if self.overlaps(seq, seq):
+            return False
+        self.run(seq, seq)
         return True
-
-    def _join(self) -> None:
-        self.runs.sort()
-        joined = self.runs[:1]
-        for run in self.runs[1:]:
-            if run[0] <= joined[-1][1] + 1:
-                joined[-1][1] = max(joined[-1][1], run[1])
-            else:
-                joined.append(run)
-        self.runs = joined
 
 
 def last_lamport(path: str) -> int:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import heapq
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from brain.journal.line import Record, decode
-from brain.journal.read import File, Reader, Seen
+from brain.journal.read import File, Reader
 
-_PURGE = b'"op":"purge"'
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.journal.fold import Key
+
+_PURGE, _ALIAS = b'"op":"purge"', b'"op":"alias"'
 
 
 class _Wanted:
@@ -19,16 +24,17 @@ class _Wanted:
         self.refs, self.by, self.since, self.ops = refs, by, since, ops
         self.marks = None
         if refs:
-            quoted = b"|".join(re.escape(ref.encode()) for ref in sorted(refs))
+            quoted = b"|".join(re.escape(ref.encode(errors="replace")) for ref in sorted(refs))
             self.marks = re.compile(rb'"ref":"(?:%s)"' % quoted)
 
     def lines(self, block: bytes) -> list[bytes]:
         """The lines of a block that may hold such a record."""
         if self.marks is None:
-            return block.split(b"\n")[:-1]
+            return block.split(b"\n")
         found, end = [], 0
         while match := self.marks.search(block, end):
-            start, end = block.rfind(b"\n", 0, match.start()) + 1, block.index(b"\n", match.end())
+            start, end = block.rfind(b"\n", 0, match.start()) + 1, block.find(b"\n", match.end())
+            end = end if end >= 0 else len(block)
             found.append(block[start:end])
         return found
 
@@ -41,6 +47,42 @@ class _Wanted:
         )
 
 
+class _Proved:
+    """A file whose lines were proved: where the sound ones lie, and what they say of ids."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self.spans: list[tuple[int, int]] = []
+        self.ids: list[Record] = []
+        reader, at = Reader(file.path), 0
+        for block in reader.blocks():
+            self.spans.append((at, reader.at - at))
+            at = reader.at
+            if _PURGE in block or _ALIAS in block:
+                lines = [line for line in block.split(b"\n") if _PURGE in line or _ALIAS in line]
+                self.ids += [record for line in lines if (record := decode(line))]
+        self.odd = reader.odd
+
+    def records(self, wanted: _Wanted, reverse: bool) -> Iterator[Record]:
+        """Those that are meant, in order."""
+        if self.odd:
+            blocks: Iterable[bytes] = Reader(self.file.path).blocks()
+            found = [r for block in blocks for r in self._decoded(block, wanted, False)]
+            yield from sorted(found, key=_key, reverse=reverse)
+            return
+        with open(self.file.path, "rb") as file:
+            for at, size in reversed(self.spans) if reverse else self.spans:
+                file.seek(at)
+                yield from self._decoded(file.read(size), wanted, reverse)
+
+    def _decoded(self, block: bytes, wanted: _Wanted, reverse: bool) -> Iterator[Record]:
+        lines = wanted.lines(block)
+        for line in reversed(lines) if reverse else lines:
+            record = decode(line)
+            if record and record.device == self.file.device and record in wanted:
+                yield record
+
+
 def select(
     files: Sequence[File],
     refs: frozenset[str],
@@ -49,44 +91,34 @@ def select(
     ops: frozenset[str],
     reverse: bool,
 ) -> Iterator[Record]:
-    """The records of these files that are meant, each once. A file never holds anything of later
-    months, so those before `since` are not read."""
+    """The records of these files that are meant, each once."""
     wanted = _Wanted(refs, by, since, ops)
-    gone = _purged(files)
-    streams = [_stream(f, wanted, reverse) for f in files if f.month >= since[:7]]
-    seen: dict[str, Seen] = {}
-    for record in heapq.merge(*streams, key=lambda r: r.key, reverse=reverse):
-        if record.key < gone.get(record.ref, record.key):
-            continue
-        if seen.setdefault(record.device, Seen()).add(record.seq):
+    proved = [_Proved(file) for file in files if os.access(file.path, os.R_OK)]
+    gone = _gone([record for file in proved for record in file.ids])
+    # no file holds anything of later months than its own
+    streams = [p.records(wanted, reverse) for p in proved if p.file.month >= since[:7]]
+    met: dict[str, int] = {}  # the last number of each device
+    for record in heapq.merge(*streams, key=_key, reverse=reverse):
+        last = met.get(record.device)
+        if last is not None and (record.seq >= last if reverse else record.seq <= last):
+            continue  # written twice by a merge
+        met[record.device] = record.seq
+        if record.key >= gone.get(record.ref, record.key):
             yield record
 
 
-def _stream(file: File, wanted: _Wanted, reverse: bool) -> Iterator[Record]:
-    """The records of one file, in order."""
-    reader = Reader(file.path)
-    for block in reader.blocks():
-        pass
-    found = [r for block in Reader(file.path).blocks() for r in _decoded(file, wanted, block)]
-    found.sort(key=lambda r: r.key, reverse=reverse)
-    return iter(found)
+def _key(record: Record) -> Key:
+    return record.key
 
 
-def _decoded(file: File, wanted: _Wanted, block: bytes) -> Iterable[Record]:
-    for line in wanted.lines(block):
-        record = decode(line)
-        if record and record.device == file.device and record in wanted:
-            yield record
+def _gone(records: Sequence[Record]) -> dict[str, Key]:
+    """The ids that were purged, with all others of the same entries, and when that was done."""
+    purges = [record for record in records if record.op == "purge"]
+    if not purges:
+        return {}
+    from brain.journal.fold import Fold, gone
 
-
-def _purged(files: Sequence[File]) -> dict[str, tuple[int, str, int]]:
-    """The entries that were purged, each with the last time that was done."""
-    gone: dict[str, tuple[int, str, int]] = {}
-    for file in files:
-        for block in Reader(file.path).blocks():
-            if _PURGE in block:
-                for record in map(decode, block.split(b"\n")):
-                    if record and record.op == "purge":
-                        for ref in {record.ref, *record.data.get("refs", ())}:
-                            gone[ref] = max(record.key, gone.get(ref, record.key))
-    return gone
+    fold = Fold()
+    for record in records:
+        fold.count(record)
+    return gone(fold)

@@ -1,0 +1,349 @@
+"""What journals amount to: a sum that comes out the same in whatever order its parts are added.
+
+Counts add up. Of values that replace each other, the one that is last in the order of all records
+(counter, device, number) stays, so each is kept together with its place in that order. A fold of
+one month can be added to another's; `snapshot` and `into` live on that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+
+from brain.journal.line import MOST, Record, decode
+from brain.journal.read import BAD, File, Reader, Seen
+from brain.model import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Key: TypeAlias = tuple[int, str, int]  # counter, device, number
+    Tally: TypeAlias = list[Any]  # what is known of one id: the fields below
+
+SCORE, THOUSANDTHS, HITS, MERGES, REINFORCED, DEMOTED, REJECTED = range(7)  # counts
+TOUCHED, HIT, CONFIDENCE, IMPORTANCE, SOURCE, PURGED = range(7, 13)  # (*key, value) of the last
+ADDED = 13  # (*key, at, by, session) of the first
+_COUNTS, _LAST = range(7), range(7, 13)
+LIMIT = 1_000_000  # no count or score of one record is larger
+_FEEDBACK = {
+    "hit": (HITS, 0),
+    "reinforce": (REINFORCED, 3),
+    "demote": (DEMOTED, -1),
+    "reject": (REJECTED, 0),
+}
+_MAKES = frozenset(["add", "promote"])
+_GIVES = frozenset(["add", "promote", "update", "confirm"])
+_TOUCHES = frozenset(["reinforce", "update", "merge"])
+_COUNTED = frozenset([*_FEEDBACK, *_GIVES, *_TOUCHES])
+_GIVEN = (("confidence", CONFIDENCE), ("importance", IMPORTANCE))
+
+
+def tally() -> Tally:
+    """Nothing yet."""
+    return [0, 0, 0, 0, 0, 0, 0, (), (), (), (), (), (), ()]
+
+
+def unpacked(state: str | list[Any]) -> Tally:
+    """A tally that was kept as JSON."""
+    import orjson
+
+    known = orjson.loads(state) if isinstance(state, str) else state
+    return [tuple(value) if value.__class__ is list else value for value in known]
+
+
+class Fold:
+    """What some journals say. `gone` are ids that were purged, and when: what came before that is
+    not counted."""
+
+    def __init__(self, gone: Mapping[str, Key] | None = None) -> None:
+        self.gone = gone or {}
+        self.tallies: dict[str, Tally] = {}
+        self.aliases: set[tuple[str, str]] = set()
+        self.purges: dict[str, tuple[Any, ...]] = {}  # (*key, at)
+        self.learned: dict[tuple[str, str], list[Any]] = {}  # [strength, (*key, at)]
+        # how a conflict was raised last: (*key, ref, other, type, at, by, id), and settled last
+        self.conflicts: dict[tuple[str, str], list[Any]] = {}
+        self.records = self.repeats = 0
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def file(self, file: File, reader: Reader, seen: Seen) -> None:
+        """Count what `reader` finds in a file and `seen` has not met."""
+        spans, at = [], reader.at
+        for _ in reader.blocks():
+            spans.append((at, reader.at - at))
+            at = reader.at
+        if not spans:
+            return
+        part = Fold(self.gone)
+        if reader.odd or not part._backwards(file, spans, seen):
+            part = Fold(self.gone)
+            again = reader.again()
+            for block in again.blocks():
+                part._lines(block, file.device, seen, again)
+            reader.problems = again.problems
+        self.add(part)
+
+    def _backwards(self, file: File, spans: list[tuple[int, int]], seen: Seen) -> bool:
+        """Count lines that a device wrote one after the other, the last first, so that what is
+        met first is what stays. False, with anything counted, if they are not that."""
+        import orjson
+
+        end = 0
+        with open(file.path, "rb") as handle:
+            for at, size in reversed(spans):
+                handle.seek(at)
+                block = handle.read(size).strip(b"\n").replace(b"\n", b",")
+                try:
+                    values = orjson.loads(b"[%b]" % block)
+                    first, last = values[0], values[-1]
+                    run = first["seq"], last["seq"]
+                    if (
+                        run[1] - run[0] != len(values) - 1
+                        or (end and run[1] != end - 1)
+                        or not first["device"] == last["device"] == file.device
+                        or not 0 <= first["lamport"] <= last["lamport"] < MOST
+                        or seen.overlaps(*run)
+                    ):
+                        return False
+                    end = run[0]
+                    values.reverse()
+                    self._run(values, file.device)
+                except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+                    return False
+        seen.run(end, end + self.records - 1)
+        return True
+
+    def _run(self, values: list[dict[str, Any]], device: str) -> None:
+        """Count the records of a device, given the last first.
+
+        Nine of ten are feedback, so that is done right here: a call for each would take twice as
+        long.
+        """
+        self.records += len(values)
+        tallies, usual_of, limit = self.tallies, {} if self.gone else _FEEDBACK, LIMIT
+        for value in values:
+            op, ref = value["op"], value["ref"]
+            if op not in usual_of or not ref:
+                self._count(value, op, ref, (value["lamport"], device, value["seq"]))
+                continue
+            found = tallies.get(ref)
+            if found is None:
+                found = tallies[ref] = tally()
+            column, worth = usual_of[op]
+            if column == HITS:
+                count = value.get("count", 1)
+                found[HITS] += count if count.__class__ is int and 0 < count < limit else 1
+                if not found[HIT]:
+                    found[HIT] = _hit(value, (value["lamport"], device, value["seq"]))
+                continue
+            found[column] += 1
+            delta = value.get("delta", worth)
+            if delta.__class__ is int and -limit < delta < limit:
+                found[SCORE] += delta
+            else:
+                _score(found, delta)
+            if column == REINFORCED and not found[TOUCHED]:
+                found[TOUCHED] = (value["lamport"], device, value["seq"], value["at"])
+
+    def _lines(self, block: bytes, device: str, seen: Seen, reader: Reader) -> None:
+        """Count lines wherever they stand."""
+        lines = block.split(b"\n")[:-1]
+        for number, line in enumerate(lines, reader.line - len(lines) + 1):
+            record = decode(line)
+            if record is None or record.device != device:
+                why = "is no record" if record is None else f"belongs to {record.device}"
+                reader.problems.append(Problem(number, BAD, f"{why} and is not counted"))
+            elif seen.add(record.seq):
+                self.count(record)
+            else:
+                self.repeats += 1
+
+    def count(self, record: Record) -> None:
+        """Count one record."""
+        self.records += 1
+        value = {**record.data, "at": record.at, "by": record.by, "id": record.id}
+        self._count(value, record.op, record.ref, record.key)
+
+    # -- one record ------------------------------------------------------------------------------
+
+    def _count(self, value: dict[str, Any], op: str, ref: str, key: Key) -> None:
+        """Count a record of any kind, given its line's object."""
+        if op == "alias":
+            if ref and (old := _text(value, "old")):
+                self.aliases.add((ref, old))
+        elif op == "purge":
+            for gone in {ref, *_texts(value.get("refs"))} - {""}:
+                self.purges[gone] = max(self.purges.get(gone, ()), (*key, value["at"]))
+        elif not ref or (self.gone and self._is_gone(ref, key)):
+            return
+        elif op in _COUNTED or "delta" in value:
+            self._entry(value, op, ref, key)
+        elif op == "together":
+            self._together(value, ref, key)
+        elif op in ("conflict", "resolve"):
+            self._conflict(value, op, ref, key)
+
+    def _is_gone(self, ref: str, key: Key) -> bool:
+        return key < self.gone.get(ref, key)
+
+    def _entry(self, value: dict[str, Any], op: str, ref: str, key: Key) -> None:
+        found = self.tallies.get(ref)
+        if found is None:
+            found = self.tallies[ref] = tally()
+        if op in _FEEDBACK:
+            self._feedback(value, op, found, key)
+        elif "delta" in value:
+            _score(found, value["delta"])
+        if op in _TOUCHES and key > found[TOUCHED][:3]:
+            found[TOUCHED] = (*key, value["at"])
+        if op in _GIVES:
+            self._given(value, found, key)
+        if op in _MAKES and (not found[ADDED] or key < found[ADDED][:3]):
+            found[ADDED] = (*key, value["at"], _text(value, "by"), _text(value, "session"))
+        if op == "merge":
+            found[MERGES] += 1
+            found[HITS] += 1
+
+    def _feedback(self, value: dict[str, Any], op: str, found: Tally, key: Key) -> None:
+        column, worth = _FEEDBACK[op]
+        if op == "hit":
+            count = value.get("count", 1)
+            found[HITS] += count if count.__class__ is int and 0 < count < LIMIT else 1
+            found[HIT] = max(found[HIT], _hit(value, key))
+        else:
+            found[column] += 1
+            _score(found, value.get("delta", worth))
+
+    def _given(self, value: dict[str, Any], found: Tally, key: Key) -> None:
+        """What an entry started with, or was given later."""
+        for name, field in _GIVEN:
+            if name in value and _is_number(value[name]) and key > found[field][:3]:
+                found[field] = (*key, float(value[name]))
+        if "source" in value and key > found[SOURCE][:3] and _text(value, "source"):
+            found[SOURCE] = (*key, value["source"])
+
+    def _together(self, value: dict[str, Any], ref: str, key: Key) -> None:
+        other = _text(value, "other")
+        if other and other != ref and not self._is_gone(other, key):
+            pair = (ref, other) if ref < other else (other, ref)
+            found = self.learned.setdefault(pair, [0, ()])
+            found[0] += _thousandths(value.get("strength", 1))
+            found[1] = max(found[1], (*key, _text(value, "last") or value["at"]))
+
+    def _conflict(self, value: dict[str, Any], op: str, ref: str, key: Key) -> None:
+        other = _text(value, "other")
+        if self._is_gone(other, key) or (op == "conflict" and not other):
+            return
+        pair = (ref, other) if not other or ref < other else (other, ref)
+        found = self.conflicts.setdefault(pair, [(), ()])
+        if op == "resolve":
+            found[1] = max(found[1], (*key, value["at"], _text(value, "by")))
+        else:
+            kind = _text(value, "type") or "ambiguous"
+            said = (ref, other, kind, value["at"], _text(value, "by"), _text(value, "id"))
+            found[0] = max(found[0], (*key, *said))
+
+    # -- adding up -------------------------------------------------------------------------------
+
+    def add(self, more: Fold) -> None:
+        """Count what another fold counted, which no part of this one did; it is used up."""
+        if not self.tallies:
+            self.tallies, more.tallies = more.tallies, {}
+        for ref, found in more.tallies.items():
+            join(self.tallies.setdefault(ref, tally()), found)
+        self.aliases |= more.aliases
+        for ref, purge in more.purges.items():
+            self.purges[ref] = max(self.purges.get(ref, ()), purge)
+        for pair, (strength, last) in more.learned.items():
+            learned = self.learned.setdefault(pair, [0, ()])
+            learned[:] = learned[0] + strength, max(learned[1], last)
+        for pair, (raised, settled) in more.conflicts.items():
+            conflict = self.conflicts.setdefault(pair, [(), ()])
+            conflict[:] = max(conflict[0], raised), max(conflict[1], settled)
+        self.records += more.records
+        self.repeats += more.repeats
+
+    def refs(self) -> set[str]:
+        """All ids that something was counted for."""
+        pairs = [*self.learned, *self.conflicts]
+        return {*self.tallies, *(ref for pair in pairs for ref in pair)}
+
+
+def classed(fold: Fold) -> tuple[dict[str, Tally], dict[str, str]]:
+    """What is known of each entry, and which of several ids it goes by."""
+    names = classes(fold.aliases)
+    found: dict[str, Tally] = {}
+    for ref, known in fold.tallies.items():
+        join(found.setdefault(names.get(ref, ref), tally()), known)
+    for ref, purge in fold.purges.items():
+        into = found.setdefault(names.get(ref, ref), tally())
+        into[PURGED] = max(into[PURGED], purge)
+    return found, names
+
+
+def gone(fold: Fold) -> dict[str, Key]:
+    """The ids of entries that were purged, and when."""
+    names = classes(fold.aliases)
+    last: dict[str, Key] = {}
+    for ref, purge in fold.purges.items():
+        name = names.get(ref, ref)
+        last[name] = max(last.get(name, purge[:3]), purge[:3])
+    return {ref: last[name] for ref, name in names.items() if name in last} | last
+
+
+def join(into: Tally, more: Tally) -> None:
+    """Add what is known of an id, or of another id of the same entry."""
+    for field in _COUNTS:
+        into[field] += more[field]
+    for field in _LAST:
+        into[field] = max(into[field], more[field])
+    into[ADDED] = min(into[ADDED] or more[ADDED], more[ADDED] or into[ADDED])
+
+
+def classes(aliases: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """For each id that is an entry's along with others, the smallest of them."""
+    parent: dict[str, str] = {}
+
+    def root(ref: str) -> str:
+        while (up := parent.setdefault(ref, ref)) != ref:
+            parent[ref] = parent[up]
+            ref = up
+        return ref
+
+    for one, other in aliases:
+        low, high = sorted((root(one), root(other)))
+        parent[high] = low
+    return {ref: root(ref) for ref in list(parent)}
+
+
+def _hit(value: dict[str, Any], key: Key) -> tuple[Any, ...]:
+    """When the last of the hits was that a record counts."""
+    return (*key, _text(value, "last") or value["at"])
+
+
+def _score(found: Tally, delta: Any) -> None:
+    """Fractions are kept apart: small whole numbers cost no memory, and those add up alike in any
+    order."""
+    whole, rest = divmod(_thousandths(delta), 1000)
+    found[SCORE] += whole
+    found[THOUSANDTHS] += rest
+
+
+def _thousandths(number: Any) -> int:
+    """A number as a whole number of something, which adds up alike in any order."""
+    return round(number * 1000) if _is_number(number) and -LIMIT < number < LIMIT else 0
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and isfinite(value)
+
+
+def _text(value: dict[str, Any], name: str) -> str:
+    found = value.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

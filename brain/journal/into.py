@@ -1,0 +1,263 @@
+"""Journals into the index.
+
+What was read before is not read again, if it is still there: the bytes before the place where
+reading ended have to be the same. Where it is not so simple (a file is shorter, or gone, or has
+lines out of order; something was purged), all journals are read. Both ways lead to the same facts.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from zlib import crc32
+
+from brain.index import facts, put
+from brain.index.facts import Read
+from brain.journal import snapshot
+from brain.journal.fold import (
+    ADDED,
+    CONFIDENCE,
+    HIT,
+    HITS,
+    IMPORTANCE,
+    PURGED,
+    REJECTED,
+    SCORE,
+    SOURCE,
+    THOUSANDTHS,
+    TOUCHED,
+    Fold,
+    classed,
+    classes,
+    gone,
+    join,
+    tally,
+    unpacked,
+)
+from brain.journal.read import BAD, TORN, File, Reader, Seen
+from brain.model import Problem
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brain.journal.fold import Key, Tally
+
+_MARK = 64  # bytes that are looked at again
+_SHOWN = 100  # problems of one file
+
+
+class Part(NamedTuple):
+    """What was read of some journals: what it amounts to, how far, and what was wrong."""
+
+    fold: Fold
+    rows: list[Read]
+    problems: list[tuple[str, Problem]]
+
+
+def bring(
+    db: sqlite3.Connection, folder: str, files: list[File], known: Mapping[str, Read]
+) -> None:
+    """Bring the index from what it knows in step with these files of a folder of the vault."""
+    part = _growth(db, files, known)
+    if part and _extend(db, part.fold):
+        found = [(f"{folder}/{name}.jsonl", problem) for name, problem in part.problems]
+        paths = [f"{folder}/{row.path}.jsonl" for row in part.rows]
+        put.replace_problems(db, [TORN], paths, found)
+    else:
+        part = _whole(files)
+        _replace(db, part.fold)
+        found = [(f"{folder}/{name}.jsonl", problem) for name, problem in part.problems]
+        put.replace_problems(db, [BAD, TORN], None, found)
+    facts.set_journals(db, part.rows)
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+def _growth(db: sqlite3.Connection, files: list[File], known: Mapping[str, Read]) -> Part | None:
+    """What the files hold beyond what is known; None if that is not all that happened."""
+    if not known or not known.keys() <= {file.name for file in files}:
+        return None
+    part = Part(Fold({ref: unpacked(state)[PURGED][:3] for ref, state in facts.purged(db)}), [], [])
+    seen = _seen(known)
+    for file in files:
+        was = known.get(file.name)
+        if was and was.stat == file.stat:
+            continue
+        met = seen.setdefault(file.device, Seen())
+        try:
+            if was and _mark(file.path, was.at) != was.mark:
+                return None
+            if _read(part, file, met, was):
+                return None
+        except OSError:
+            return None
+    return None if part.fold.repeats or part.fold.purges else part
+
+
+def _whole(files: list[File]) -> Part:
+    """What all files hold. Read once more if something was purged, to leave out what that was."""
+    part, out = _all(files, {}), {}
+    while (out := gone(part.fold)) != part.fold.gone:
+        part = _all(files, out)
+    return part
+
+
+def _all(files: list[File], out: Mapping[str, Key]) -> Part:
+    part = Part(Fold(out), [], [])
+    seen: dict[str, Seen] = {}
+    for file in files:
+        try:
+            _read(part, file, seen.setdefault(file.device, Seen()), None)
+        except OSError as error:
+            why = f"cannot be read: {error.strerror or error}"
+            part.problems.append((file.name, Problem(0, BAD, why)))
+            part.rows.append(Read(file.name, file.stat))
+    return part
+
+
+def _read(part: Part, file: File, seen: Seen, was: Read | None) -> bool:
+    """Count a file, or what it holds beyond what is known; were any lines out of place?"""
+    if was is None and (found := _snapshot(part.fold, file, seen)):
+        part.fold.add(found.fold)
+        for run in found.runs:
+            seen.run(*run)
+        at, line, seed = found.at, found.line, found.seed
+        odd = False
+    else:
+        reader = Reader(file.path, was.at, was.seed, was.line) if was else Reader(file.path)
+        part.fold.file(file, reader, seen)
+        part.problems.extend((file.name, problem) for problem in _shown(reader.problems))
+        at, line, seed, odd = reader.at, reader.line, reader.seed, reader.odd
+    runs = str([list(run) for run in seen.runs])
+    part.rows.append(Read(file.name, file.stat, at, line, seed, _mark(file.path, at), runs))
+    return odd
+
+
+def _snapshot(fold: Fold, file: File, seen: Seen) -> snapshot.Snapshot | None:
+    """What stands for the lines of a file, if it says all that has to be known of them here."""
+    found = snapshot.load(file)
+    if found is None or any(seen.overlaps(*run) for run in found.runs):
+        return None
+    return None if fold.gone and not found.fold.refs().isdisjoint(fold.gone) else found
+
+
+def _seen(known: Mapping[str, Read]) -> dict[str, Seen]:
+    """The numbers of the records that are counted, by device. Each file's row knows all that were
+    counted when it was written."""
+    import json
+
+    runs: dict[str, list[list[int]]] = {}
+    for path, row in known.items():
+        runs.setdefault(path.partition("/")[0], []).extend(json.loads(row.runs))
+    return {device: Seen.union(found) for device, found in runs.items()}
+
+
+def _mark(path: str, at: int) -> int:
+    """What tells whether the bytes before `at` are the same."""
+    with open(path, "rb") as file:
+        start = max(0, at - _MARK)
+        file.seek(start)
+        data = file.read(at - start)
+    return crc32(data) if len(data) == at - start else -1
+
+
+def _shown(problems: list[Problem]) -> list[Problem]:
+    shown = sorted(problems)
+    if len(shown) > _SHOWN:
+        more = len(shown) - _SHOWN
+        shown[_SHOWN:] = [Problem(0, BAD, f"has {more} more lines that are not counted")]
+    return shown
+
+
+# -- writing -------------------------------------------------------------------------------------
+
+
+def _replace(db: sqlite3.Connection, fold: Fold) -> None:
+    """Make this all that the index says of journals."""
+    entries, names = classed(fold)
+    facts.clear(db)
+    facts.put(db, _rows(entries))
+    facts.put_classes(db, names)
+    facts.put_learned(db, _learned(fold))
+    facts.put_conflicts(db, _conflicts(fold))
+
+
+def _extend(db: sqlite3.Connection, fold: Fold) -> bool:
+    """Add this to what the index says. False, having changed nothing, if an entry that was purged
+    turns out to be another one as well."""
+    entries, names = classed(fold)
+    ids = {*entries, *names}
+    known = facts.classes(db, ids)
+    if names:
+        names = classes([*names.items(), *known.items()])
+    into = names or known
+    before = {
+        ref: unpacked(s) for ref, s in facts.states(db, {*ids, *into, *into.values()}).items()
+    }
+    if names and any(before[ref][PURGED] for ref in before):
+        return False
+    after: dict[str, Tally] = {}
+    for found in (before, entries):
+        for ref, tallied in found.items():
+            join(after.setdefault(into.get(ref, ref), tally()), tallied)
+    facts.drop(db, before.keys() - after.keys())
+    facts.put(db, _rows(after))
+    facts.put_classes(db, names)
+    _extend_pairs(db, fold)
+    return True
+
+
+def _extend_pairs(db: sqlite3.Connection, fold: Fold) -> None:
+    import json
+
+    more = Fold()
+    for pair, state in facts.learned(db, fold.learned).items():
+        strength, last = json.loads(state)
+        more.learned[pair] = [strength, tuple(last)]
+    if fold.conflicts:
+        for pair, state in facts.raised(db).items():
+            raised, settled = json.loads(state)
+            more.conflicts[pair] = [tuple(raised), tuple(settled)]
+    more.add(fold)
+    facts.put_learned(db, _learned(more))
+    facts.put_conflicts(db, _conflicts(more))
+
+
+def _rows(entries: Mapping[str, Tally]) -> Iterable[tuple[Any, ...]]:
+    import orjson
+
+    for ref, known in entries.items():
+        added = known[ADDED]
+        yield (
+            ref,
+            known[SCORE] + known[THOUSANDTHS] / 1000,
+            *known[HITS : REJECTED + 1],
+            _said(known[TOUCHED]),
+            _said(known[HIT]),
+            *((_said(added), *added[4:]) if added else ("", "", "")),
+            *(known[field][3] if known[field] else None for field in (CONFIDENCE, IMPORTANCE)),
+            _said(known[SOURCE]),
+            _said(known[PURGED]),
+            orjson.dumps(known).decode(),
+        )
+
+
+def _said(place: tuple[Any, ...]) -> str:
+    return place[3] if place and isinstance(place[3], str) else ""
+
+
+def _learned(fold: Fold) -> Iterable[tuple[Any, ...]]:
+    import orjson
+
+    for pair, known in fold.learned.items():
+        yield (*pair, known[0] / 1000, _said(known[1]), orjson.dumps(known).decode())
+
+
+def _conflicts(fold: Fold) -> Iterable[tuple[Any, ...]]:
+    import orjson
+
+    for pair, known in fold.conflicts.items():
+        yield (*pair, orjson.dumps(known).decode())

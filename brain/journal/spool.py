@@ -1,0 +1,183 @@
+"""What waits on this machine until it is flushed to its journal: hits, and what was used together.
+
+A question would otherwise leave a line in the vault each time, and a git tree would never be clean.
+Killed at any point, a flush puts each hit on record once: the ids of its records follow from a name
+that the spool was given when it was begun, and what is in the journal already is not appended
+again. What the last second added can be lost in a power failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import combinations
+
+from brain import lock
+from brain.errors import Busy
+from brain.formats.text import ALPHABET, digest
+from brain.journal.line import Entry, letters
+from brain.journal.read import stat_of
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from brain.journal.log import Journal
+
+    Stat: TypeAlias = tuple[int, int, int, int]
+
+BY = "brain"
+_FILES = ("spool.jsonl", "flushing.jsonl")  # what is added to; what is being put on record
+_WAIT = 2.0
+
+
+class Waiting(NamedTuple):
+    """Something that happened some `times`, the last time at `at`: hits of an entry, or, with
+    `other`, that two entries were used together."""
+
+    ref: str
+    other: str
+    times: int
+    at: str
+
+
+class Spool:
+    """The spool of a state folder. Costs nothing until it is used."""
+
+    def __init__(self, state: str | os.PathLike[str]) -> None:
+        self.state = os.fspath(state)
+        self._spool, self._flushing = (f"{self.state}/{name}" for name in _FILES)
+
+    def add_hits(self, refs: Iterable[str], at: str) -> None:
+        """These entries were put into a prompt."""
+        self._add({"at": at, "hits": list(refs)})
+
+    def add_together(self, refs: Iterable[str], at: str) -> None:
+        """These entries were in one prompt and then found useful."""
+        self._add({"at": at, "together": list(refs)})
+
+    def _add(self, line: dict[str, Any]) -> None:
+        import orjson
+
+        data = orjson.dumps(line) + b"\n"
+        with self._locked():
+            handle = os.open(self._spool, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                if not os.fstat(handle).st_size:
+                    data = orjson.dumps({"name": letters(16), **line}) + b"\n"
+                os.write(handle, data)
+            finally:
+                os.close(handle)
+
+    def stats(self) -> list[Stat | None]:
+        """What changes when the spool does."""
+        return [stat_of(self._spool), stat_of(self._flushing)]
+
+    def due(self, now: str) -> bool:
+        """Does anything wait since the day before, or from a flush that was cut short?"""
+        if os.path.exists(self._flushing):
+            return True
+        first = next(iter(_lines(self._spool)), None)
+        return first is not None and str(first.get("at", ""))[:10] < now[:10]
+
+    def waiting(self, journal: Journal) -> list[Waiting]:
+        """What is not on record yet."""
+        found = _coalesced(_lines(self._spool))
+        if os.path.exists(self._flushing):
+            half = self._entries()
+            there = journal.has(half)
+            found += [waits for id, waits in half.items() if id not in there]
+            found = _summed(found)
+        return found
+
+    def flush(self, journal: Journal) -> int:
+        """Put on record what waits; how many records that are. Who calls holds the store's lock.
+
+        Also closes the months that are over, which takes a moment once a month.
+        """
+        count = 0
+        with self._locked():
+            count += self._finish(journal)  # one that was cut short
+            with suppress(FileNotFoundError):
+                os.rename(self._spool, self._flushing)
+                count += self._finish(journal)
+        journal.close_months()
+        return count
+
+    def _finish(self, journal: Journal) -> int:
+        entries = self._entries()
+        there = journal.has(entries) if entries else set()
+        left = [_entry(id, waits) for id, waits in entries.items() if id not in there]
+        journal.append(left)
+        with suppress(FileNotFoundError):
+            os.unlink(self._flushing)
+        return len(left)
+
+    def _entries(self) -> dict[str, Waiting]:
+        """What is being flushed, by the ids that its records get."""
+        lines = list(_lines(self._flushing))
+        name = str(lines[0].get("name") or lines) if lines else ""
+        return {_id(name, waits): waits for waits in _coalesced(lines)}
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        handle = lock.take(f"{self.state}/spool.lock", _WAIT)
+        if handle is None:
+            raise Busy("Another Brain process is flushing its spool.", "Try again in a moment.")
+        try:
+            yield
+        finally:
+            os.close(handle)
+
+
+def _id(name: str, waits: Waiting) -> str:
+    mark = digest(f"{name}\n{waits.ref}\n{waits.other}".encode("utf-8", "replace"))
+    return "e-" + "".join(ALPHABET[byte & 31] for byte in mark[:10])
+
+
+def _entry(id: str, waits: Waiting) -> Entry:
+    if not waits.other:
+        return Entry(id, "hit", BY, waits.ref, data={"count": waits.times, "last": waits.at})
+    data = {"other": waits.other, "strength": waits.times, "last": waits.at}
+    return Entry(id, "together", BY, waits.ref, data=data)
+
+
+def _lines(path: str) -> Iterator[dict[str, Any]]:
+    import orjson
+
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return
+    for line in data.split(b"\n"):
+        with suppress(orjson.JSONDecodeError):
+            value = orjson.loads(line)
+            if isinstance(value, dict):
+                yield value
+
+
+def _coalesced(lines: Iterable[dict[str, Any]]) -> list[Waiting]:
+    """One for each entry, and for each two."""
+    found = []
+    for line in lines:
+        at = str(line.get("at", ""))
+        found += [Waiting(ref, "", 1, at) for ref in _refs(line.get("hits"))]
+        pairs = combinations(sorted(set(_refs(line.get("together")))), 2)
+        found += [Waiting(one, other, 1, at) for one, other in pairs]
+    return _summed(found)
+
+
+def _summed(waiting: Iterable[Waiting]) -> list[Waiting]:
+    sums: dict[tuple[str, str], Waiting] = {}
+    for waits in waiting:
+        was = sums.get((waits.ref, waits.other), Waiting(waits.ref, waits.other, 0, ""))
+        times, at = was.times + waits.times, max(was.at, waits.at)
+        sums[waits.ref, waits.other] = was._replace(times=times, at=at)
+    return [sums[key] for key in sorted(sums)]
+
+
+def _refs(value: Any) -> Sequence[str]:
+    return [ref for ref in value if ref and isinstance(ref, str)] if isinstance(value, list) else []
