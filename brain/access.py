@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from brain.record import NamedTuple
 
 ADMIN = "admin"
 RANKS = ("skill", "project", "admin")  # from the least to the most

@@ -41,6 +41,10 @@ def split(text: str) -> tuple[str, int]:
     """The YAML between the fences and the offset where the body starts; ('', 0) without any."""
     if not text.startswith("---"):
         return "", 0
+    end = text.find("\n---\n", 3)
+    block = text[4:end] if text[3:4] == "\n" and end > 3 else "\n---"
+    if "\n---" not in block and "..." not in block and not block.startswith("---"):
+        return block + "\n", end + 5  # as nearly every note has it
     opening = _OPEN.match(text)
     if not opening:
         return "", 0
@@ -74,7 +78,8 @@ def read_plain(block: str) -> dict[str, Any] | None:
             continue
         if line[0] in " -":
             before, dash, rest = line.partition("- ")
-            item = _scalar(rest.strip(" "))
+            rest = rest.strip(" ")
+            item = rest if rest.isalnum() else _scalar(rest)
             if not dash or before.strip(" ") or item is None or items is None:
                 return None
             if items and before != indent:
@@ -88,7 +93,7 @@ def read_plain(block: str) -> dict[str, Any] | None:
             return None
         rest = rest.strip(" ")
         items = None if rest else []
-        value = _value(rest) if rest else ""
+        value = rest if rest.isalnum() else _value(rest) if rest else ""
         if value is None:
             return None
         out[key] = value
@@ -166,8 +171,11 @@ def tags(properties: dict[str, Any]) -> tuple[str, ...]:
     """The tags that the properties give to the whole note, without `#`; spaces divide them too."""
     if not (value := properties.get("tags") or properties.get("tag")):
         return ()
-    words = [word.lstrip("#").rstrip("/") for tag in as_list(value) for word in tag.split()]
-    return tuple(dict.fromkeys(normalize("NFC", word) for word in words if word))
+    listed = " ".join(as_list(value))
+    if not listed.isascii():
+        listed = normalize("NFC", listed)
+    words = [word.lstrip("#").rstrip("/") for word in listed.split()]
+    return tuple(dict.fromkeys(filter(None, words)))
 
 
 def title(properties: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ Span = tuple[int, int]
 
 def mask(text: str) -> str:
     """`text` with code and comments turned into spaces; newlines stay."""
-    if "`" in text or "%%" in text or "~~~" in text:
+    if "`" in text or ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
         return blank(text, [(start, stop) for start, stop, _ in _hidden(text)])
     return text
 
@@ -76,7 +76,7 @@ def _hidden(text: str) -> Iterator[tuple[int, int, bool]]:
 
 def _marks(text: str) -> list[Span]:
     """Each run of backticks, of three tildes or more, and each `%%`."""
-    if "%%" in text or "~~~" in text:
+    if ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
         return [match.span() for match in _OPENER.finditer(text)]
     marks: list[Span] = []
     at = text.find("`")  # ten times as fast as a regex where they are few

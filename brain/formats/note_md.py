@@ -41,15 +41,11 @@ def parse(data: bytes, name: str = "") -> Document:
         problems += more
     title = frontmatter.title(properties)
     aliases = frontmatter.as_list(properties.get("aliases") or properties.get("alias"))
-    roots = tuple(dict.fromkeys(filter(None, (title, *aliases))))
+    roots = tuple(dict.fromkeys((title, *aliases))) if title else aliases
     return Document(
-        chunks=tuple(_chunks(text, body_at, roots, frontmatter.tags(properties))),
-        problems=tuple(problems),
-        title=title or name,
-        aliases=aliases,
-        properties=properties,
-        created=frontmatter.created(properties),
-    )
+        tuple(_chunks(text, body_at, roots, frontmatter.tags(properties))),
+        tuple(problems), title or name, aliases, properties, frontmatter.created(properties), False,
+    )  # fmt: skip
 
 
 def headings(masked: str, text: str = "", most: int = 1_000_000) -> list[Heading]:
@@ -106,7 +102,7 @@ def _chunks(
         yield Chunk(
             ref, "note", "", heading, said,
             tuple(dict.fromkeys((*own_tags, *tags))) if tags else own_tags,
-            line, line + said.count("\n"), None, tuple(found),
+            line, line + said.count("\n"), None, tuple(found), 0, 0, None,
         )  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def decode(data: bytes) -> tuple[str, list[Problem]]:
         problems.append(
             Problem(line, "line-separator", "holds U+2028 or U+2029, which do not end a line here")
         )
-    if "<<<<<<<" in text:
+    if "<" in text and "<<<<<<<" in text:  # one character is found much faster than seven
         problems.extend(_conflict_markers(text))
     return text, problems
 

@@ -129,7 +129,7 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
     db = index.db
     _clear(index, [e.id for e in batch if e.id is not None and not e.document.broken])
     next_file = _next_id(db, "files")
-    first = next_chunk = _next_id(db, "chunks")
+    next_chunk = _next_id(db, "chunks")
     files, chunks, links = [], [], []
     for entry in batch:
         file_id = entry.id
@@ -147,19 +147,20 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
         )  # fmt: skip
         for chunk in () if kept else document.chunks:
             chunks.append(_chunk_row(next_chunk, file_id, entry, chunk))
-            links += [(next_chunk, seq, *link[:4]) for seq, link in enumerate(chunk.links)]
+            links += [
+                (next_chunk, seq, line, kind, target, fragment)
+                for seq, (line, kind, target, fragment, _) in enumerate(chunk.links)
+            ]
             next_chunk += 1
     db.executemany(_UPSERT_FILE, files)
     db.executemany(f"INSERT INTO chunks VALUES ({','.join('?' * 19)})", chunks)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
-    db.execute(
-        f"INSERT INTO chunks_fts (rowid, {FULL_TEXT})"
-        f" SELECT id, {FULL_TEXT} FROM chunks WHERE id >= ?",
-        (first,),
-    )
+    listed = [(row[0], *row[_AT_FULL_TEXT:]) for row in chunks]  # reading them back takes longer
+    db.executemany(f"INSERT INTO chunks_fts (rowid, {FULL_TEXT}) VALUES (?, ?, ?, ?, ?, ?)", listed)
     set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
 
 
+_AT_FULL_TEXT = 14  # the columns FULL_TEXT are the last of a chunk's row
 _UPSERT_FILE = f"""
     INSERT INTO files VALUES ({",".join("?" * 14)})
     ON CONFLICT (id) DO UPDATE SET

@@ -162,4 +162,6 @@ CREATE VIRTUAL TABLE chunks_fts USING fts5 (
     heading, text, tags, path, spaced,
     content = 'chunks', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
 );
+-- Few large writes: what is gathered before a segment is written, and the size of its pages.
 INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 8388608);
+INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('pgsz', 16000);
