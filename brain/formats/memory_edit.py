@@ -123,6 +123,7 @@ class _Note:
                 raise _refused(path, problem.line, problem.message)
         self.pieces: list[_Piece] | None = None
         self._marks: list[list[int]] = []
+        self._gone: set[str] = set()  # the refs of what was removed
 
     def check_length(self) -> None:
         limit = memory_md.MAX_CHARS, memory_md.MAX_LINES
@@ -161,12 +162,27 @@ class _Note:
         there, found = sorted(self.pieces, key=lambda piece: piece.start), self.parsed()
         if len(there) != len(found):
             raise _Odd
+        twins = []
         for mine, seen in zip(there, found, strict=True):
             same = (mine.start, mine.end, mine.heading, mine.note)
             if same != (seen.start, seen.end, seen.heading, seen.note):
                 raise _Odd
             if mine.sure and mine.ref != seen.ref:
                 raise _Odd
+            if seen.ref in self._gone and seen.ref != mine.ref:
+                twins.append(mine)
+        if twins:
+            self._tell_apart(twins)
+
+    def _tell_apart(self, twins: list[_Piece]) -> None:
+        """Write the ids of entries that would come by the id of an equal one that was removed:
+        else the same removal, carried out again, would take the next of them."""
+        for twin in twins:
+            entry = entry_md.parts(self.raw(twin), self.prefix(twin))
+            after = entry_md.anchored(entry, twin.ref)
+            self.splice(twin.start, twin.end, after)
+            twin.end, twin.sure = twin.start + len(after), True
+        self.check()
 
     def splice(self, start: int, stop: int, new: str) -> None:
         """Replace characters; every place behind them moves along."""
@@ -335,42 +351,44 @@ class _Note:
             return self.missing(change)
         before, previous = self.raw(piece), self.previous(piece)
         at = self._take(piece, care)
+        self._gone.add(change.ref)
         return self.done(change, "done", at, before, "", piece.heading, previous)
 
     def _take(self, piece: _Piece, care: int) -> int:
         """Cut an entry out, its lines if nothing else is on them, and a blank line that would be
         left doubled; gives where it stood."""
-        start, stop = self._lines(piece)
+        text = self.text
+        start = text.rfind("\n", 0, piece.start) + 1
+        newline = text.find("\n", piece.end)
+        stop = newline + 1 or len(text)
         self.load().remove(piece)
-        if care == 0 and (start, stop) != (piece.start, piece.end):
-            start, stop = self._undoubled(start, stop)
-        new = self._newline(piece.start) if care == 1 and stop > piece.end else ""
-        self.splice(start, stop, new)
+        if (text[start : piece.start] + text[piece.end : stop]).strip():
+            self.splice(piece.start, piece.end, "")  # something else is on its lines
+            return piece.start
+        if care:
+            self.splice(start, stop, self._newline(piece.start) * (care == 1))
+            return start
+        start, stop = self._undoubled(start, stop)
+        if newline < 0 and start:  # the note goes on having no newline at its end
+            start = len(text[: start - 1].removesuffix("\r"))
+        self.splice(start, stop, "")
         return start
 
-    def _lines(self, piece: _Piece) -> tuple[int, int]:
-        """The whole lines of an entry with the end of the last, unless it shares one of them."""
-        start = self.text.rfind("\n", 0, piece.start) + 1
-        newline = self.text.find("\n", piece.end)
-        stop = newline + 1 if newline >= 0 else len(self.text)
-        around = self.text[start : piece.start] + self.text[piece.end : stop]
-        if around.strip():
-            return piece.start, piece.end
-        if newline < 0 and start:  # the note goes on having no newline at its end
-            start = len(self.text[: start - 1].removesuffix("\r"))
-        return start, stop
-
     def _undoubled(self, start: int, stop: int) -> tuple[int, int]:
+        """Lines to take away, with a blank one if that would be left beside another, or last."""
         text = self.text
-        line_before = text.rfind("\n", 0, max(start - 1, 0)) + 1
-        blank_before = start > 0 and text[start - 1] == "\n" and not text[line_before:start].strip()
-        newline = text.find("\n", stop)
-        line_after = newline + 1 if newline >= 0 else len(text)
-        if stop == len(text):
-            return (line_before, stop) if blank_before else (start, stop)
-        if blank_before and not text[stop:line_after].strip():
-            return start, line_after
-        return start, stop
+        before = text.rfind("\n", 0, max(start - 1, 0)) + 1
+        after = text.find("\n", stop) + 1 or len(text)
+        apart = stop < len(text) and not text[stop:after].strip()
+        if not start or text[before:start].strip():
+            first = text[before:start].startswith("#") and not text.startswith("#", after)
+            return (start, after) if first and apart else (start, stop)
+        if stop < len(text):
+            return (start, after) if apart else (start, stop)
+        above = text[text.rfind("\n", 0, max(before - 1, 0)) + 1 : before]
+        if text.endswith("\n") and above.startswith("#"):
+            return start, stop  # the blank line below a heading is that heading's
+        return before, stop
 
     # -- placing ---------------------------------------------------------------------------------
 
@@ -450,13 +468,13 @@ class _Note:
         end = start + len(seen.kept[start:stop].rstrip(_SPACE + "\0"))
         if end == start:
             return self._first(seen, number) if "\0" not in seen.kept[start:stop] else None
-        if "\0" in seen.kept[end:stop]:
+        at = self.text.find("\n", end) + 1 or len(self.text)
+        if "\0" in seen.kept[end:at]:
             return None
         found = _tail_item(seen.kept, start, end)
         if found is None:
             return None
         item, loose = found
-        at = self.text.find("\n", end) + 1 or len(self.text)
         style = Style(_marker(item, seen.kept[start:end]), newline=self._newline(end))
         return _Place(at, style, heading, before=loose)
 
@@ -513,6 +531,8 @@ class _Note:
         if number < 0:
             after = bool(seen.text[start:].strip())
             return _Place(start, style, heading, after=after)
+        if start < len(seen.text) and not seen.text[start:].strip():
+            return _Place(len(seen.text), style, heading)  # below the blank line at the end
         return _Place(start, style, heading, before=_airy(seen, number))
 
     def _made(self, seen: Outline, section: str, care: int = 0) -> _Place:
@@ -525,11 +545,20 @@ class _Note:
             heading = f"{TITLE} > {title}" if head else title
             made = f"{head}## {title}{newline}"
             return _Place(len(self.text), style, heading, made=made)
-        level = _level(seen)
-        number = max((n for n, h in enumerate(seen.headings) if h.level == level), default=-1)
-        later = [h.start for h in seen.headings[number + 1 :] if h.level <= level]
+        upper, _, last = title.rpartition(" > ")
+        parent = seen.find(upper) if upper else None
+        title = last if upper else title
+        level = _level(seen) if parent is None else min(seen.headings[parent].level + 1, 6)
+        beside = range(len(seen.headings)) if parent is None else range(parent, parent + 1)
+        number = max(
+            (n for n in beside if parent == n or seen.headings[n].level == level), default=-1
+        )
+        least = level if parent is None else level - 1
+        later = [h.start for h in seen.headings[number + 1 :] if h.level <= least]
         stop = later[0] if later and number >= 0 else len(self.text)
         above = seen.above(number if number >= 0 else len(seen.headings), level)
+        if parent is not None:
+            above = seen.path(parent)
         at = self._line_behind(seen, stop)
         gap = newline if _airy(seen, -1) else ""
         made = f"{'#' * level} {title}{newline}{gap}"

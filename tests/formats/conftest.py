@@ -59,11 +59,11 @@ def update(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
-def check_case(update: bool) -> Callable[[Case, Document], None]:
-    """Compare a document with its case, or write the case anew."""
+def check_case(update: bool) -> Callable[[Case, Document | str], None]:
+    """Compare a document, or what a test shows of it, with its case, or write the case anew."""
 
-    def check(case: Case, document: Document) -> None:
-        got = render(document)
+    def check(case: Case, document: Document | str) -> None:
+        got = document if isinstance(document, str) else render(document)
         if not update:
             assert got == case.after
             return

@@ -1,0 +1,253 @@
+"""Edits of items.json, tasks.json and sessions: a value or a record, and no other byte."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain.changes import Append, Change, Done, Drop, Put
+from brain.errors import BadRequest, Refused
+from brain.formats import items_json, session_jsonl, tasks_json
+from brain.formats.edit import edit
+from brain.formats.text import BOM
+from tests.formats import strategies
+from tests.formats.test_json_doc import VALUES
+
+PATH = "items.json"
+
+
+def run(text: str | bytes, *edits: Change, format: str = "items") -> tuple[str, tuple[Done, ...]]:
+    data = text.encode() if isinstance(text, str) else text
+    edited = edit(format, PATH, data, edits)
+    return edited.data.decode(), edited.done
+
+
+def after(text: str | bytes, *edits: Change, format: str = "items") -> str:
+    return run(text, *edits, format=format)[0]
+
+
+def put(ref: str, **values: Any) -> Put:
+    return Put(PATH, ref, values)
+
+
+NOTES = """\
+[
+\t{"id" : "a","n": 1.0, "s": "caf\\u00e9",\t"x": {"z": 1e3, "y": []}},
+\t{"n": 2,   "id": "b"}
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "old", "new"),
+    [
+        (put("a", n=2), "1.0", "2"),
+        (put("a", n=1, s="caf\u00e9", x={"y": [], "z": 1000}), "", ""),
+        (put("a", s="\u00e9"), '"caf\\u00e9"', '"\\u00e9"'),
+        (put("a", new=None), "[]}}", '[]},"new" : null}'),
+        (put("b", n=True, m=[1]), '2,   "id": "b"', 'true,   "id": "b",   "m": [1]'),
+        (put("c", n=1), '"b"}', '"b"},\n\t{"id": "c",   "n": 1}'),
+    ],
+)
+def test_a_value_is_spliced(change: Put, old: str, new: str) -> None:
+    assert after(NOTES, change) == NOTES.replace(old, new, 1)
+    assert after(NOTES.replace("\n", "\r\n"), change) == NOTES.replace(old, new, 1).replace(
+        "\n", "\r\n"
+    )
+
+
+def test_a_record_is_written_as_its_neighbours_are() -> None:
+    text = '{\n  "v": 1,\n  "tasks": [\n    {\n      "id": "a",\n      "tags": ["x"]\n    }\n  ]\n}'
+    new = after(text, put("b", tags=["y"], n={}), put("a", status="done"), format="tasks")
+    assert new == (
+        '{\n  "v": 1,\n  "tasks": [\n    {\n      "id": "a",\n      "tags": ["x"],\n'
+        '      "status": "done"\n    },\n    {\n      "id": "b",\n      "tags": [\n        "y"\n'
+        '      ],\n      "n": {}\n    }\n  ]\n}'
+    )
+    assert after('[{"id":"a"}]', put("b", n=[1, 2])) == '[{"id":"a"},{"id":"b","n":[1,2]}]'
+    assert after('[{"id": "a"}]', put("b", n=1)) == '[{"id": "a"}, {"id": "b", "n": 1}]'
+
+
+@pytest.mark.parametrize(
+    ("format", "start"), [("items", '[\n  {\n    "id"'), ("tasks", '{\n  "tasks": [\n    {\n')]
+)
+@pytest.mark.parametrize("data", [b"", BOM, b"\n"])
+def test_a_new_file(format: str, start: str, data: bytes) -> None:
+    new = after(data, put("a", title="x"), format=format)
+    assert new.removeprefix("\ufeff").startswith(start)
+    assert new.startswith("\ufeff") == data.startswith(BOM)
+    assert new.endswith("]\n" if format == "items" else "]\n}\n")
+
+
+def test_an_empty_list_is_filled_and_emptied() -> None:
+    for format, text in (("items", "[]\n"), ("tasks", '{\n\t"tasks": [],\n\t"v": 1\n}\n')):
+        new = after(text, put("a", n=1), format=format)
+        assert json.loads(new)
+        assert new.count("\n") > text.count("\n")
+        assert after(new, Drop(PATH, "a"), format=format) == text
+
+
+def test_records_are_found_by_the_id_that_reading_gives_them() -> None:
+    text = '[{"title": "x"}, {"id": "a"}, {"id": "a", "title": "y"}]'
+    one, two, three = (chunk.ref for chunk in items_json.parse(text.encode()).chunks)
+    new = after(text, put(one, title="z"), put(two, n=1), put(three, n=2))
+    assert new == (
+        f'[{{"title": "z", "id": "{one}"}}, {{"id": "a", "n": 1}}, '
+        f'{{"id": "{three}", "title": "y", "n": 2}}]'
+    )
+    assert [chunk.ref for chunk in items_json.parse(new.encode()).chunks] == [one, two, three]
+
+
+def test_the_last_of_two_equal_keys_counts() -> None:
+    assert after('[{"id": "a", "n": 1, "n": 2}]', put("a", n=3)) == '[{"id": "a", "n": 1, "n": 3}]'
+
+
+def test_dropping_takes_the_comma_along() -> None:
+    text = '[\n  {"id": "a"},\n  {"id": "b"},\n  {"id": "c"}\n]\n'
+    assert after(text, Drop(PATH, "a")) == text.replace('{"id": "a"},\n  ', "")
+    assert after(text, Drop(PATH, "c")) == text.replace(',\n  {"id": "c"}', "")
+    new, done = run(text, Drop(PATH, "b"), Drop(PATH, "b"))
+    assert [one.outcome for one in done] == ["done", "missing"]
+    assert (done[0].before, done[0].previous) == ('{"id": "b"}', "a")
+    assert json.loads(new) == [{"id": "a"}, {"id": "c"}]
+
+
+@st.composite
+def files(draw: st.DrawFn) -> tuple[str, bytes]:
+    """A file as some tool writes it."""
+    ids = draw(st.lists(strategies.words, unique=True, max_size=4))
+    keys = st.text(max_size=4).filter(lambda key: key not in ("id", "tasks", "items"))
+    records = [{"id": ref, **draw(st.dictionaries(keys, VALUES, max_size=3))} for ref in ids]
+    format = draw(st.sampled_from(["items", "tasks"]))
+    value = {"v": 1, format: records} if draw(st.booleans()) else records
+    text = json.dumps(
+        value, indent=draw(st.sampled_from([None, 2, "\t"])), ensure_ascii=draw(st.booleans())
+    )
+    text += draw(st.sampled_from(["", "\n"]))
+    return format, text.replace("\n", draw(st.sampled_from(["\n", "\r\n"]))).encode()
+
+
+def records(format: str, data: bytes) -> dict[str, Any]:
+    value = json.loads(data.decode())
+    listed = value[format] if isinstance(value, dict) else value
+    return {record["id"]: record for record in listed}
+
+
+@given(files(), strategies.words, st.dictionaries(st.text(max_size=3), VALUES, max_size=3))
+def test_any_record_can_be_put_and_dropped(
+    file: tuple[str, bytes], ref: str, values: dict[str, Any]
+) -> None:
+    format, data = file
+    values.pop("id", None)
+    parse = items_json.parse if format == "items" else tasks_json.parse
+    spans = {chunk.ref: data[chunk.start : chunk.end] for chunk in parse(data).chunks}
+    new, (done,) = edit(format, PATH, data, [Put(PATH, ref, values)])
+    want = records(format, data)
+    want[ref] = {**want.get(ref, {"id": ref}), **_storable(values)}
+    assert records(format, new) == want
+    found = {chunk.ref: new[chunk.start : chunk.end] for chunk in parse(new).chunks}
+    assert found.pop(ref).decode() == done.after
+    old = spans.pop(ref, b"").decode()
+    assert (found, done.before) == (spans, old)
+    assert b"\r\n" not in data or b"\n" not in new.replace(b"\r\n", b"")
+    again = edit(format, PATH, new, [Put(PATH, ref, values)])
+    assert (again.data, again.done[0].outcome) == (new, "already")
+    dropped = edit(format, PATH, new, [Drop(PATH, ref)])
+    assert records(format, dropped.data) == {k: v for k, v in want.items() if k != ref}
+    if not old and spans:
+        assert dropped.data == data
+
+
+def _storable(values: dict[str, Any]) -> dict[str, Any]:
+    from brain.formats.json_doc import storable
+
+    return storable(values)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b'[{"id": "a"},\n]', "line 2: is not valid JSON here"),
+        (b'{"a": 1}', "line 1: is neither a list"),
+        (b"[\xff]", "line 1: is not valid UTF-8"),
+        (b"[" * 200 + b"]" * 200, "line 1: is nested over"),
+        (b"<<<<<<< a\n=======\n>>>>>>> b\n", "line 1: holds unresolved merge markers"),
+        (b'["\0"]', "line 1: holds a NUL"),
+    ],
+)
+def test_what_does_not_parse_is_refused(data: bytes, says: str) -> None:
+    for change in (put("a", n=1), Drop(PATH, "a")):
+        with pytest.raises(Refused, match=f"items.json, {says}") as caught:
+            run(data, change)
+        assert caught.value.remedy
+
+
+@pytest.mark.parametrize("value", [float("nan"), {1, 2}, object()])
+def test_what_json_cannot_say_is_refused(value: Any) -> None:
+    with pytest.raises(BadRequest):
+        run("[]", put("a", n=value))
+    with pytest.raises(BadRequest):
+        run("", Append(PATH, "a", {"n": value}), format="session")
+
+
+def test_other_changes_are_none_of_these_files() -> None:
+    for format in ("items", "tasks", "session"):
+        change = Put(PATH, "a", {}) if format == "session" else Append(PATH, "a", {})
+        with pytest.raises(BadRequest):
+            run("", change, format=format)
+
+
+# Sessions
+
+
+def said(ref: str, role: str = "user", **rest: Any) -> Append:
+    return Append("s.jsonl", ref, {"role": role, "content": "hi", **rest})
+
+
+def test_a_line_is_appended() -> None:
+    text = '{"id":"1","role":"user","content":"x"}\n'
+    new, (done,) = run(text, said("2", content="caf\u00e9"), format="session")
+    assert new == text + '{"id":"2","role":"user","content":"caf\u00e9"}\n'
+    assert (done.outcome, done.line, done.after) == ("done", 2, new.split("\n")[1])
+    assert after(b"", said("2"), format="session") == '{"id":"2","role":"user","content":"hi"}\n'
+    airy = '{"id": "1", "role": "user"}\r\n'
+    assert after(airy, said("2"), format="session").endswith(
+        '\r\n{"id": "2", "role": "user", "content": "hi"}\r\n'
+    )
+
+
+def test_a_call_and_its_result_share_an_id() -> None:
+    _, done = run(
+        "",
+        said("1", "tool_call"),
+        said("1", "tool_result"),
+        said("1", "tool_call"),
+        format="session",
+    )
+    assert [one.outcome for one in done] == ["done", "done", "already"]
+    assert [one.line for one in done] == [1, 2, 1]
+
+
+@given(st.lists(strategies.texts, max_size=4), st.binary(max_size=20))
+def test_a_torn_line_is_left_as_it_is(messages: list[str], torn: bytes) -> None:
+    data = "".join(
+        json.dumps({"id": str(n), "content": text}) + "\n" for n, text in enumerate(messages)
+    ).encode()
+    data += torn
+    edited = edit("session", "s.jsonl", data, [said("new")])
+    assert edited.data.startswith(data)
+    assert edited.data.count(b"\n") - data.count(b"\n") in (1, 2)
+    line = edited.data.split(b"\n")[edited.done[0].line - 1]
+    assert json.loads(line) == {"id": "new", "role": "user", "content": "hi"}
+    assert "new" in {chunk.ref for chunk in session_jsonl.parse(edited.data, "s").chunks}
+    again = edit("session", "s.jsonl", edited.data, [said("new")])
+    assert (again.data, again.done[0].outcome) == (edited.data, "already")
+
+
+def test_merge_markers_in_a_session_are_refused() -> None:
+    with pytest.raises(Refused, match=r"s\.jsonl, line 1"):
+        edit("session", "s.jsonl", b"<<<<<<< a\n{}\n=======\n>>>>>>> b\n", [said("1")])

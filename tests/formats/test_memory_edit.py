@@ -1,0 +1,540 @@
+"""Edits of MEMORY.md: what was asked is there, and every other byte is as it was."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from brain import changes
+from brain.changes import (
+    Add,
+    Anchor,
+    Change,
+    Done,
+    Insert,
+    Move,
+    Relate,
+    Remove,
+    Replace,
+    Retag,
+    Update,
+)  # fmt: skip
+from brain.errors import BadRequest, Refused
+from brain.formats import memory_edit, memory_md
+from brain.formats.edit import edit
+from brain.formats.text import BOM
+from brain.model import Chunk
+from tests.formats import strategies
+
+OWNER, PATH = "admin", "MEMORY.md"
+
+
+def run(text: str | bytes, *edits: Change) -> tuple[str, tuple[Done, ...]]:
+    data = text.encode() if isinstance(text, str) else text
+    edited = edit("memory", PATH, data, edits, OWNER)
+    return edited.data.decode(), edited.done
+
+
+def after(text: str | bytes, *edits: Change) -> str:
+    return run(text, *edits)[0]
+
+
+def chunks(text: str | bytes) -> tuple[Chunk, ...]:
+    data = text.encode() if isinstance(text, str) else text
+    return memory_md.parse(data, OWNER).chunks
+
+
+def refs(text: str | bytes) -> list[str]:
+    return [chunk.ref for chunk in chunks(text) if chunk.kind != "note"]
+
+
+def add(text: str, section: str = "Facts", ref: str = "m-new00000", **rest: Any) -> Add:
+    return Add(PATH, ref, text, section, **rest)
+
+
+# Golden: changes, one a line, then the note; what comes out is shown as a diff. Bytes that an
+# editor would hide are written as <CR>, <BOM>, and <EOF> for a note without a newline at its end.
+
+
+def test_golden(case, check_case) -> None:
+    asked, _, note = case.before.partition("\n~~~\n")
+    text = note.replace("<CR>", "\r").replace("<BOM>", "\ufeff") + "\n"
+    text = text.removesuffix("<EOF>\n")
+    edits = [changes.from_json({"path": PATH, **json.loads(line)}) for line in asked.split("\n")]
+    new, done = run(text, *edits)
+    check_case(case, "\n".join([*_diff(text, new), *map(_said, done)]))
+    again, done = run(new, *edits)
+    assert again == new
+    assert {one.outcome for one in done} <= {"already", "missing", "changed"}
+
+
+def _diff(old: str, new: str) -> list[str]:
+    sides = [f"{text}<EOF>".split("\n") for text in (old, new)]
+    if old.endswith("\n") and new.endswith("\n"):
+        sides = [side[:-1] for side in sides]
+    lines = list(difflib.unified_diff(*sides, lineterm="", n=1))[2:]
+    return [line.replace("\r", "<CR>").replace("\ufeff", "<BOM>") for line in lines]
+
+
+def _said(done: Done) -> str:
+    change = type(done.change).__name__.lower()
+    said = f"{change} {done.change.ref}: {done.outcome}"
+    said += f", line {done.line}" if done.line else ""
+    said += f", under {done.section}" if done.section else ""
+    return said + (f", behind {done.previous}" if done.previous else "")
+
+
+# What always holds
+
+
+def others(data: bytes, ref: str) -> list[tuple[bytes, str, bool]]:
+    """All that stands in a note beside one entry: its bytes, its headings, whether it is none."""
+    return [
+        (data[c.start : c.end], c.heading, c.kind == "note") for c in chunks(data) if c.ref != ref
+    ]
+
+
+def words(text: str) -> str:
+    """The characters of a text: white space and the backslashes that keep `%%` visible are none."""
+    for mark in ("%", "$"):
+        text = text.replace(f"{mark}\\{mark}", mark * 2).replace(f"{mark}\\{mark}", mark * 2)
+    return "".join(text.replace("\0", "\ufffd").split())
+
+
+def check(data: bytes, change: Change) -> None:
+    """One change of any note, and everything that it promises."""
+    try:
+        new, (done,) = edit("memory", PATH, data, [change], OWNER)
+    except (Refused, BadRequest):
+        return
+    if done.outcome != "done":
+        assert new == data
+        return
+    assert new.startswith(BOM) == data.startswith(BOM)
+    if isinstance(change, Remove) and _has_twins(data, change.ref):
+        return
+    assert others(new, change.ref) == others(data, change.ref)
+    _check_outside(data, new, done)
+    again = edit("memory", PATH, new, [change], OWNER)
+    gone = isinstance(change, Remove)
+    assert (again.data, again.done[0].outcome) == (new, "missing" if gone else "already")
+    if not gone:
+        _check_there(new, change, done)
+    if isinstance(change, Update | Retag | Relate | Anchor):
+        back = Replace(PATH, change.ref, done.before, done.after)
+        assert edit("memory", PATH, new, [back], OWNER).data == data
+
+
+def _has_twins(data: bytes, ref: str) -> bool:
+    """Is there another entry of the same words? It gets its id written when this one goes."""
+    (text,) = [chunk.text for chunk in chunks(data) if chunk.ref == ref]
+    line = re.escape(text.split("\n")[0].split(" ^")[0].split(" #")[0])
+    return len(re.findall(line, data.decode())) > 1
+
+
+def _check_there(new: bytes, change: Change, done: Done) -> None:
+    (entry,) = [chunk for chunk in chunks(new) if chunk.ref == change.ref]
+    assert new[entry.start : entry.end].decode() == done.after
+    assert (entry.line, entry.kind != "note") == (done.line, True)
+    if not isinstance(change, Retag) or change.add:
+        assert entry.extra
+        assert entry.extra["anchored"]
+    if not isinstance(change, Move):
+        assert entry.heading == done.section
+    if isinstance(change, Add) and not change.text.lstrip().startswith("["):  # a checkbox
+        said = words(change.text)
+        got = words(entry.text)
+        for tag in change.tags:
+            got = got if f"#{tag}" in said else got.replace(f"#{tag}", "", 1)
+        assert got == said
+
+
+def _check_outside(data: bytes, new: bytes, done: Done) -> None:
+    """The old and the new bytes share all but the entry, its heading and the lines' ends."""
+    if isinstance(done.change, Move):
+        return
+    head = len(_common(data, new))
+    tail = len(_common(data[head:][::-1], new[head:][::-1]))
+    gone, come = data[head : len(data) - tail], new[head : len(new) - tail]
+    assert Counter(words(gone.decode(errors="ignore"))) <= Counter(words(done.before))
+    made = words(done.after)
+    if isinstance(done.change, Add):
+        made += f"#AgentMemory######{words(done.change.section)}"
+    come = come.replace(b"\\", b"")
+    assert Counter(words(come.decode(errors="ignore"))) <= Counter(made)
+
+
+def _common(a: bytes, b: bytes) -> bytes:
+    size = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    return a[: min(len(a), len(b))] if size is None else a[:size]
+
+
+LINES = [
+    *["\n## Facts\n", "\n# Facts\n\n", "\n## Other\n", "\n- one\n- two\n", "\n* x ^a\n\n* y\n"],
+    *["\n1. q\n2. w\n", "\n    - n\n", "\n\nA paragraph.\n", "\n- [ ] todo #tag [k:: v] ^b\n"],
+    *[
+        "\n> quote\n",
+        "\n```\n- code\n```\n",
+        "\n%% hidden\n- x %%\n",
+        "\n| a |\n|---|\n",
+        "\n***\n",
+    ],
+]
+PIECES = [piece for piece in strategies.PIECES if not piece.startswith(("\0", "<<", ">>"))]
+messy = st.lists(st.sampled_from(LINES) | st.sampled_from(PIECES), max_size=25).map("".join)
+noted = messy.map(str.encode)
+said = st.sampled_from(["plain words", "a `b` c", "two\nlines", "steps\n1. a\n2. b"]) | messy
+tags = st.sampled_from([(), ("db",), ("pinned", "db")])
+
+
+@given(noted, said, st.sampled_from(["Facts", "other", "New", ""]), tags)
+@example(b"- a\n", "x", "New", ())
+@example(b"", "x\n\ny", "New", ("db",))
+def test_an_addition_is_there_and_nothing_else_changes(
+    data: bytes, text: str, section: str, tags: tuple[str, ...]
+) -> None:
+    check(data, add(text, section, tags=tags))
+
+
+@given(noted, said, st.data())
+def test_a_change_changes_its_entry_and_nothing_else(
+    data: bytes, text: str, draw: st.DataObject
+) -> None:
+    here = refs(data)
+    assume(here)
+    ref = draw.draw(st.sampled_from(here))
+    change = draw.draw(
+        st.sampled_from(
+            [
+                Update(PATH, ref, text),
+                Remove(PATH, ref),
+                Anchor(PATH, ref),
+                Retag(PATH, ref, ("pinned",)),
+                Retag(PATH, ref, ("a/b",), ("tag",)),
+                Retag(PATH, ref, remove=("tag",)),
+                Move(PATH, ref, "Facts"),
+                Move(PATH, ref, "New"),
+                Relate(PATH, ref, "supersedes", "[[#^x]]"),
+                Relate(PATH, ref, "k", "v", True),
+            ]
+        )
+    )
+    check(data, change)
+
+
+@given(noted, st.data())
+def test_many_changes_are_as_one_after_the_other(data: bytes, draw: st.DataObject) -> None:
+    """Where no two are about the same words, whose ids would then change hands."""
+    here = list(dict.fromkeys(refs(data)))
+    texts = [chunk.text for chunk in chunks(data)]
+    assume(here and len(set(texts)) == len(texts))
+    picked = draw.draw(st.lists(st.sampled_from(here), min_size=1, max_size=4, unique=True))
+    edits: list[Change] = [Retag(PATH, ref, ("pinned",)) for ref in picked]
+    edits += [Update(PATH, ref, f"new {n}") for n, ref in enumerate(picked[1:])]
+    edits += [add("added"), add("more", ref="m-2"), Move(PATH, picked[0], "Other")]
+    edits += [Retag(PATH, "m-2", ("db",)), Remove(PATH, picked[-1])]
+    try:
+        together = edit("memory", PATH, data, edits, OWNER)
+        alone: list[Done] = []
+        for change in edits:
+            data, (done,) = edit("memory", PATH, data, [change], OWNER)
+            alone.append(done)
+    except Refused:
+        return
+    assert together.data == data
+    strip = [(d.change, d.outcome, d.before, d.after, d.section) for d in alone]
+    assert [(d.change, d.outcome, d.before, d.after, d.section) for d in together.done] == strip
+
+
+@st.composite
+def regular(draw: st.DrawFn) -> str:
+    """A note as people write it: sections of bullets, each in the style of its note."""
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    bullet = draw(st.sampled_from(["- ", "* ", "+ ", "1. ", "-   "]))
+    between = draw(st.sampled_from([end, end * 2]))
+    below = draw(st.sampled_from(["", end]))
+    nest = draw(st.sampled_from(["    ", "\t"]))
+    out = draw(
+        st.sampled_from(["", "\ufeff", f"---{end}a: b # c{end}---{end}", f"# Memory{end}{end}"])
+    )
+    sections = []
+    for number in range(draw(st.integers(1, 4))):
+        entries = []
+        for _ in range(draw(st.integers(3 if between != end else 1, 4))):
+            entry = bullet + draw(strategies.prose) + draw(st.sampled_from(["", " #tag", " [[x]]"]))
+            if draw(st.booleans()):
+                entry += end + nest + "- " + draw(strategies.prose)
+            entries.append(entry)
+        sections.append(f"## S{number}{end}{below}" + between.join(entries) + end)
+    out += end.join(sections)
+    return out.removesuffix(end * draw(st.booleans()))
+
+
+@given(regular(), st.data())
+def test_what_was_added_can_be_taken_away_again(note: str, draw: st.DataObject) -> None:
+    section = draw.draw(st.sampled_from(sorted(set(re.findall(r"S\d", note)))))
+    change = add(draw.draw(strategies.prose), section)
+    added = after(note, change)
+    assert after(added, Remove(PATH, change.ref)) == note
+
+
+def _prose(chunk: Chunk) -> str:
+    return chunk.text.split("\n")[0].replace(" #tag", "")
+
+
+@given(regular(), st.data())
+def test_what_was_removed_can_be_put_back(note: str, draw: st.DataObject) -> None:
+    ref = draw.draw(st.sampled_from(refs(note)))
+    assume(note.endswith("\n") or len(refs(note)) > 1)  # else nothing tells how the note was
+    assume(len({_prose(chunk) for chunk in chunks(note)}) == len(refs(note)))
+    removed, (done,) = run(note, Remove(PATH, ref))
+    back = Insert(PATH, ref, done.before, done.section, done.previous)
+    assert after(removed, back) == note
+
+
+@given(regular(), st.data(), strategies.prose)
+def test_an_edit_of_an_ordinary_note_is_not_refused(
+    note: str, draw: st.DataObject, text: str
+) -> None:
+    ref = draw.draw(st.sampled_from(refs(note)))
+    for change in (
+        add(text, "S0"), add(f"{text}\n- {text}", "S0"), add(text, "Brand new"),
+        Update(PATH, ref, text), Retag(PATH, ref, ("pinned",)), Move(PATH, ref, "S0"),
+        Relate(PATH, ref, "supersedes", "[[#^x]]"), Anchor(PATH, ref), Remove(PATH, ref),
+    ):  # fmt: skip
+        _, (done,) = run(note, change)
+        assert done.outcome == "done" or isinstance(change, Move)
+        check(note.encode(), change)
+
+
+# Without a parse
+
+
+def _no_parse(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(*_: object) -> None:
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr(memory_md, "parse", parse)
+    monkeypatch.setattr(memory_md, "_markdown", parse)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("section", ["Facts", "New"])
+def test_an_ordinary_addition_takes_no_parse(
+    monkeypatch: pytest.MonkeyPatch, end: str, section: str
+) -> None:
+    note = f"---{end}a: b{end}---{end}# M{end}{end}## Facts{end}- a `x`{end}    - b{end}{end}"
+    note += f"%% hidden %%{end}{end}## More{end}1. c{end}"
+    _no_parse(monkeypatch)
+    new = after(note, add("one thing, `like this`", section), add("another", section, "m-2"))
+    assert f"- one thing, `like this` ^m-new00000{end}- another ^m-2{end}" in new
+
+
+def test_a_batch_takes_two_parses(monkeypatch: pytest.MonkeyPatch) -> None:
+    note = "## Facts\n" + "".join(f"- fact {n}\n" for n in range(50))
+    count = []
+    parse = memory_md.parse
+    monkeypatch.setattr(memory_md, "parse", lambda *args: count.append(1) or parse(*args))
+    edits = [Retag(PATH, ref, ("pinned",)) for ref in refs(note)] + [add("x"), add("y", ref="m-2")]
+    count.clear()
+    new = after(note, *edits)
+    assert (len(count), new.count("#pinned")) == (2, 50)
+
+
+# Where an addition goes
+
+
+@pytest.mark.parametrize(
+    ("section", "under"),
+    [
+        ("key decisions", "1. **Key Decisions** \N{BRAIN} (2026)"),
+        ("Don't", "Don\N{RIGHT SINGLE QUOTATION MARK}t!"),
+        ("2026-05-09", "2026-05-09"),
+        ("Log > 2026-05-10", "2026-05-10"),
+        ("Sprint 2", "Sprint 2"),
+        ("Deep", "Deep"),
+    ],
+)
+def test_a_section_is_found_by_its_words(section: str, under: str) -> None:
+    note = (
+        "# Memory\n## 1. **Key Decisions** \N{BRAIN} (2026)\n- a\n"
+        "## Don\N{RIGHT SINGLE QUOTATION MARK}t!\n- b\n"
+        "## Log\n### 2026-05-09\n- c\n### 2026-05-10\n- d\n## Sprint 1\n- e\n#### Deep\n- f\n"
+    )
+    new, (done,) = run(note, add("x", section))
+    assert done.section.split(" > ")[-1] == under
+    assert new.count("\n#") == note.count("\n#") + (section == "Sprint 2")
+
+
+def test_a_section_is_made_beside_the_others() -> None:
+    note = "# Memory\n\n## A\n\n- a\n\n### Deep\n\n- b\n\n# Log\n\n- c\n"
+    assert after(note, add("x")) == note.replace("- b\n", "- b\n\n## Facts\n\n- x ^m-new00000\n")
+    assert after("# A\n- a\n# B\n- b", add("x")) == "# A\n- a\n# B\n- b\n\n# Facts\n- x ^m-new00000"
+
+
+def test_a_new_note_has_a_title() -> None:
+    assert after(b"", add("x")) == "# Agent Memory\n\n## Facts\n- x ^m-new00000\n"
+    assert after(BOM, add("x")).startswith("\ufeff# Agent Memory\n")
+
+
+@pytest.mark.parametrize(
+    "tail",
+    ["> quote", "| a |\n|---|", "```\ncode\n```", "<div>\n- x\n</div>", "%%\n- x\n%%", "$$\nx\n$$",
+     "> [!note]\n> - x", "A paragraph", "[a]: b", "***", "<!-- x -->", "    - code"],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["\n", "\n## More\n- m\n", "\n\n## More\n- m\n", ""])
+def test_an_addition_stays_out_of_other_blocks(tail: str, end: str) -> None:
+    for head in ("## Facts\n\n", "## Facts\n- a\n\n"):
+        note = head + tail + end
+        data = note.encode()
+        check(data, add("x"))
+        _, (done,) = run(note, add("x"))
+        assert (done.outcome, done.section) == ("done", "Facts")
+        check(data, add("x\ny", "Brand new"))
+
+
+@pytest.mark.parametrize(
+    ("note", "line"),
+    [
+        ("- a %% never closed\n- b\n", 1),
+        ("- a\n```\nnever closed\n", 2),
+        ("## F\n- a\n~~~\n## Facts\n", 3),
+    ],
+)
+def test_a_note_whose_rest_is_hidden_is_refused_by_line(note: str, line: int) -> None:
+    with pytest.raises(Refused, match=f"MEMORY.md, line {line}: opens a .* never closed"):
+        after(note, add("x", "New"))
+
+
+def test_an_entry_is_put_where_it_is_seen() -> None:
+    note = "## Facts\n- a\n- b %% never closed\n- c\n"
+    assert after(note, add("x")) == note.replace("- b", "- x ^m-new00000\n- b")
+    note = "- a\n%% never closed\n- b\n"
+    assert after(note, add("x")) == "- a\n\n## Facts\n- x ^m-new00000\n\n" + note[4:]
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"- a\n- \xff\n", "line 2: is not valid UTF-8"),
+        (b"- a\n\n- \0\n", "line 3: holds a NUL"),
+        (b"- a\n<<<<<<< x\n=======\n>>>>>>> y\n", "line 2: holds unresolved merge markers"),
+        (b"- a\n" * 20_001, "is over 1,000,000 characters or 20,000 lines"),
+    ],
+)
+def test_what_cannot_be_edited_safely_is_refused(data: bytes, says: str) -> None:
+    for change in (add("x"), Update(PATH, "a", "x"), Remove(PATH, "a")):
+        with pytest.raises(Refused, match=f"MEMORY.md.*{says}") as caught:
+            run(data, change)
+        assert caught.value.remedy
+
+
+def test_a_note_does_not_outgrow_what_is_read_by_entries() -> None:
+    with pytest.raises(Refused, match="over 1,000,000"):
+        run("## Facts\n" + "- a\n" * 19_998, add("x"), add("y", ref="m-2"), add("z", ref="m-3"))
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_an_entry_needs_words(text: str) -> None:
+    with pytest.raises(BadRequest):
+        after("", add(text))
+    with pytest.raises(BadRequest):
+        after("- a ^a\n", Update(PATH, "a", text))
+
+
+@pytest.mark.parametrize("tag", ["two words", "", "1", "a,b"])
+def test_a_tag_is_a_tag(tag: str) -> None:
+    with pytest.raises(BadRequest):
+        after("- a ^a\n", Retag(PATH, "a", (tag,)))
+
+
+# Which entry is meant
+
+
+def test_the_first_of_two_equal_ids_counts_and_the_other_has_its_own() -> None:
+    note = "- one ^id\n- two ^id\n"
+    second = refs(note)[1]
+    assert after(note, Retag(PATH, "id", ("x",))) == "- one #x ^id\n- two ^id\n"
+    assert after(note, Anchor(PATH, second)) == f"- one ^id\n- two ^{second}\n"
+
+
+def test_an_id_that_somebody_nested_or_moved_is_not_added_again() -> None:
+    note = "## Facts\n- a\n    - x ^m-new00000\n"
+    new, (done,) = run(note, add("x"))
+    assert (new, done.outcome, done.line) == (note, "already", 2)
+    assert "- x ^m-new00000" in after("## Facts\n```\n^m-new00000\n```\n", add("x"))
+
+
+def test_what_is_gone_is_missing() -> None:
+    for change in (
+        Update(PATH, "no", "x"), Remove(PATH, "no"), Retag(PATH, "no", ("x",)), Anchor(PATH, "no"),
+        Relate(PATH, "no", "a", "b"), Move(PATH, "no", "x"), Replace(PATH, "no", "- a", "- b"),
+    ):  # fmt: skip
+        assert run("- a\n", change) == ("- a\n", (Done(change, "missing"),))
+
+
+def test_what_is_no_longer_as_expected_is_left_alone() -> None:
+    new, (done,) = run("- a ^a\n", Replace(PATH, "a", "- b ^a", "- c ^a"))
+    assert (new, done.outcome, done.before) == ("- a ^a\n", "changed", "- a ^a")
+
+
+def test_equal_entries_keep_their_ids_while_others_of_them_go() -> None:
+    """Else the same removal, carried out again after a crash, would take the next one, too."""
+    note = "- same\n- same\n- same\n- same\n"
+    first, second, third, fourth = refs(note)
+    gone = (Remove(PATH, first), Remove(PATH, third))
+    new = after(note, *gone)
+    assert new == f"- same ^{second}\n- same ^{fourth}\n"
+    assert after(new, *gone) == new
+    assert after("- same\n- same #x\n", Remove(PATH, second)) == "- same\n"
+
+
+def test_lines_are_those_of_the_new_note() -> None:
+    note = "## Facts\n- a ^a\n## More\n- b ^b\n- c ^c\n"
+    new, done = run(
+        note, Retag(PATH, "b", ("x",)), add("x"), Remove(PATH, "a"), add("y", ref="m-2")
+    )
+    lines = new.split("\n")
+    assert [lines[d.line - 1] for d in done if d.after] == [
+        "- b #x ^b",
+        "- x ^m-new00000",
+        "- y ^m-2",
+    ]
+
+
+def test_edges_of_entries_stay_apart() -> None:
+    """Removing what parts two blocks must not make one of them."""
+    assert after("a\n\n- b ^b\n\nc\n", Remove(PATH, "b")) == "a\n\nc\n"
+    assert after("a\n- b ^b\n# c\n", Remove(PATH, "b")) == "a\n# c\n"
+    assert after("a\n1. b ^b\n2. c\n", Remove(PATH, "b")) == "a\n\n2. c\n"
+    with pytest.raises(Refused, match="line 3"):
+        after("- a\n\nword ^b\n\n    code\n", Remove(PATH, "b"))
+
+
+def test_other_changes_are_none_of_a_note() -> None:
+    with pytest.raises(BadRequest):
+        memory_edit.edit(PATH, b"", [changes.Drop(PATH, "x")])
+
+
+def test_order_in_the_line() -> None:
+    change = add(
+        "Chose #db over files", tags=("db", "pinned"), links=("[[A]]", "[[B]]"),
+        fields=(("trigger", "x, y"), ("supersedes", "[[#^m-1]]")),
+    )  # fmt: skip
+    assert after(b"", change).endswith(
+        "- Chose #db over files [[A]] [[B]] #pinned [trigger:: x, y] [supersedes:: [[#^m-1]]]"
+        " ^m-new00000\n"
+    )
+
+
+def test_chunks_of_a_note_are_apart() -> None:
+    new = after("- a\n", add("x"), add("y\nz", ref="m-2"))
+    assert all(a.end < b.start for a, b in pairwise(chunks(new)))
