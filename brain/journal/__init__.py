@@ -14,9 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from brain.journal.fresh import refresh
     from brain.journal.line import Entry, Record, event_id
     from brain.journal.log import Journal
-    from brain.journal.fresh import refresh
     from brain.journal.spool import Spool
 
 _HOMES = {

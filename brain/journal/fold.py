@@ -32,6 +32,7 @@ _FEEDBACK = {
     "demote": (DEMOTED, -1),
     "reject": (REJECTED, 0),
 }
+_USUAL = {delta: delta for delta in range(-100, 101)}
 _MAKES = frozenset(["add", "promote"])
 _GIVES = frozenset(["add", "promote", "update", "confirm"])
 _TOUCHES = frozenset(["reinforce", "update", "merge"])
@@ -123,6 +124,7 @@ class Fold:
         """
         self.records += len(values)
         tallies, usual_of, limit = self.tallies, {} if self.gone else _FEEDBACK, LIMIT
+        usual_deltas = _USUAL
         for value in values:
             op, ref = value["op"], value["ref"]
             if op not in usual_of or not ref:
@@ -139,11 +141,11 @@ class Fold:
                     found[HIT] = _hit(value, (value["lamport"], device, value["seq"]))
                 continue
             found[column] += 1
-            delta = value.get("delta", worth)
-            if delta.__class__ is int and -limit < delta < limit:
-                found[SCORE] += delta
+            whole = usual_deltas.get(value.get("delta", worth))
+            if whole is None:
+                _score(found, value["delta"])
             else:
-                _score(found, delta)
+                found[SCORE] += whole
             if column == REINFORCED and not found[TOUCHED]:
                 found[TOUCHED] = (value["lamport"], device, value["seq"], value["at"])
 
@@ -205,6 +207,8 @@ class Fold:
         if op == "merge":
             found[MERGES] += 1
             found[HITS] += 1
+        elif op == "undo" and (column := _FEEDBACK.get(_text(value, "undid"), (-1, 0))[0]) >= 0:
+            found[column] -= 1
 
     def _feedback(self, value: dict[str, Any], op: str, found: Tally, key: Key) -> None:
         column, worth = _FEEDBACK[op]
