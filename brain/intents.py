@@ -3,7 +3,7 @@
 A line says what is to be done, and later lines how far it has come: `written`, then `done`; or
 `failed`. A write is acknowledged once its line is on the disk; the other lines only save work, so
 they are not waited for. Only who holds the store's lock reads or writes here. When nothing is open
-any more, the log is emptied.
+any more, the log is emptied; when it has become long, it is written anew.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 from brain import changes
 from brain.changes import Change, Deed
+from brain.vault.swap import sync_folder
 
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-_FLAGS |= getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_HEAD = 40  # bytes by which one log is told from the next: they hold the first intent's id
+_LONG = 1_000_000  # bytes
 
 
 class Intent(NamedTuple):
@@ -48,22 +50,39 @@ class Open:
         self.intent = intent
         self.state = ""  # '', written or blocked
         self.at = intent.at  # when it came to that
-        self.inode = 0  # of the new file, once that was ready to take its place
-        self.new = ""  # digest of that file
-        self.digest = ""  # of what the file held when the change was in it
+        self.head = intent.head  # the commit that was checked out then
+        # an attempt to replace the file, until it has ended
+        self.temp = intent.temp  # what its files are called, or start with; '' if there is none
+        self.aside = ""  # the one that changes places with the note
+        self.news: list[str] = []  # digests of what was made to take the note's place
+        self.old = ""  # digest of what it is to displace
+        self.group: list[str] = []  # the intents that are carried out with it
+        self.did: dict[str, list[Any]] = {}  # what becomes of each deed, by id
+        # once it is written
+        self.digest = ""  # of what the file held then
         self.left: list[str] = []  # displaced files that an editor may still write to
         self.saved: list[list[str]] = []  # what a person saved at that moment, line by line
-        self.before: dict[str, str] = {}  # the entries as they were, by the ids of the deeds
         self.noted = False  # is it in the journal?
-        self.again = 0  # how often it was written anew because an editor had wiped it
-        self.why = ""  # why it is blocked
+        self.again = 0.0  # how often it was written anew because an editor had wiped it
+        self.why = ""  # why it waits
 
     def take(self, line: dict[str, Any]) -> None:
         """What a later line of the log says of it."""
         self.state, self.at = line["s"], line["at"]
-        for key in ("inode", "new", "digest", "left", "saved", "before", "noted", "again", "why"):
-            if key in line:
-                setattr(self, key, line[key])
+        for key in _TOLD & line.keys():
+            setattr(self, key, line[key])
+
+    def told(self) -> dict[str, Any]:
+        """All that lines of the log have said of it, as one line."""
+        more = {key: getattr(self, key) for key in sorted(_TOLD)}
+        return {"i": self.intent.id, "s": self.state, "at": self.at, **more}
+
+
+_TOLD = frozenset(vars(Open(Intent("", 0.0, "", "", "", "", "", "", ())))) - {
+    "intent",
+    "state",
+    "at",
+}
 
 
 class Log:
@@ -74,6 +93,9 @@ class Log:
         self.open: dict[str, Open] = {}
         self._inode = 0
         self._read = 0  # how far into the file
+        self._head = b""  # what it starts with, of that
+        self._strange = False  # does it hold what this version cannot read?
+        self._long = _LONG
 
     def empty(self) -> bool:
         """Is there nothing to settle? One stat call."""
@@ -84,64 +106,115 @@ class Log:
 
     def refresh(self) -> None:
         """Read what other processes have added."""
-        handle = os.open(self.path, _FLAGS, 0o600)
+        try:
+            handle = os.open(self.path, _FLAGS)
+        except FileNotFoundError:
+            self._forget()
+            return
         try:
             self._catch_up(handle)
         finally:
             os.close(handle)
 
     def add(self, intents: Sequence[Intent]) -> None:
-        """Promise: on the disk when this returns. Raises OSError, and nothing is promised."""
+        """Promise: on the disk when this returns. Raises OSError, and nothing is promised;
+        TypeError for what JSON cannot hold."""
         self._write([_line(intent) for intent in intents], durable=True)
 
     def mark(self, ids: Iterable[str], state: str, at: float = 0.0, **more: Any) -> None:
         """Remember how far these have come."""
-        self._write([{"i": id, "s": state, "at": at, **more} for id in ids], durable=False)
-        if not self.open:
+        if lines := [{"i": id, "s": state, "at": at, **more} for id in ids]:
+            self._write(lines, durable=False)
+        self.trim()
+
+    def trim(self) -> None:
+        """Empty the log if nothing is open, or write it anew if it has become long."""
+        if self._strange:
+            return
+        if not self.open and not self.empty():
             os.truncate(self.path, 0)
-            self._read = 0
+            self._forget()
+        elif self._read > self._long:
+            self._rewrite()
+
+    def _rewrite(self) -> None:
+        lines = [line for one in self.open.values() for line in (_line(one.intent), one.told())]
+        new = Log(f"{self.path}.new")
+        if os.path.lexists(new.path):
+            os.unlink(new.path)
+        new._write(lines, durable=True)
+        os.replace(new.path, self.path)
+        sync_folder(os.path.dirname(self.path))
+        self._inode, self._read, self._head = new._inode, new._read, new._head
+        self._long = max(_LONG, 2 * self._read)
+
+    def _forget(self) -> None:
+        self.open.clear()
+        self._inode, self._read, self._head, self._strange = 0, 0, b"", False
+
+    # -- the file --------------------------------------------------------------------------------
 
     def _write(self, lines: list[dict[str, Any]], durable: bool) -> None:
         import orjson
 
-        handle = os.open(self.path, _FLAGS, 0o600)
+        data = b"".join(orjson.dumps(line) + b"\n" for line in lines)
+        handle = self._opened()
         try:
             self._catch_up(handle)
             size = os.fstat(handle).st_size
-            start = b"\n" if size > self._read else b""  # behind a line that was torn
-            data = start + b"".join(orjson.dumps(line) + b"\n" for line in lines)
+            if size > self._read:
+                data = b"\n" + data  # behind a line that was torn
             try:
-                written = os.write(handle, data)
-                if written < len(data):
+                if os.write(handle, data) < len(data):
                     raise OSError("the disk is full")
                 if durable:
                     os.fsync(handle)
             except OSError:
                 os.ftruncate(handle, size)
                 raise
+            self._head = self._head or os.pread(handle, _HEAD, 0)
             self._read = size + len(data)
         finally:
             os.close(handle)
         for line in lines:
             self._take(line)
 
-    def _catch_up(self, handle: int) -> None:
-        import orjson
+    def _opened(self) -> int:
+        try:
+            return os.open(self.path, _FLAGS)
+        except FileNotFoundError:
+            handle = os.open(self.path, _FLAGS | os.O_CREAT, 0o600)
+            sync_folder(os.path.dirname(self.path))
+            return handle
 
+    def _catch_up(self, handle: int) -> None:
         st = os.fstat(handle)
-        if st.st_ino != self._inode or st.st_size < self._read:
-            self.open.clear()
-            self._inode, self._read = st.st_ino, 0
+        if st.st_ino != self._inode or not self._goes_on(handle, st.st_size):
+            self._forget()
+            self._inode = st.st_ino
         if st.st_size == self._read:
             return
         data = os.pread(handle, st.st_size - self._read, self._read)
         whole = data[: data.rfind(b"\n") + 1]
+        if not self._read:
+            self._head = whole[:_HEAD]
         self._read += len(whole)
         for line in whole.split(b"\n"):
-            try:
-                self._take(orjson.loads(line))
-            except orjson.JSONDecodeError:
-                continue  # blank, or torn by a crash before anything was promised
+            self._decode(line)
+
+    def _goes_on(self, handle: int, size: int) -> bool:
+        """Is this what was read before, and more? It may have been emptied and filled again."""
+        return size >= self._read and os.pread(handle, len(self._head), 0) == self._head
+
+    def _decode(self, line: bytes) -> None:
+        import orjson
+
+        try:
+            self._take(orjson.loads(line))
+        except orjson.JSONDecodeError:
+            return  # blank, or torn by a crash before anything was promised
+        except (KeyError, TypeError, AttributeError):
+            self._strange = True
 
     def _take(self, line: dict[str, Any]) -> None:
         if "deeds" in line:

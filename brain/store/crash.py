@@ -1,58 +1,132 @@
-"""What a killed process leaves: a promise in the log, and perhaps a temporary file beside a note.
+"""What a killed process leaves: a promise in the log, and perhaps temporary files beside a note.
 
-The log says which inode the new file had, if it was ready to take its place. If the temporary file
-still is that one, the two never changed places, or changed back: it goes, and the change is carried
-out anew. If it is another, it is what was displaced.
+The log knows what each file of ours held that was to take the note's place. If such a one, or a
+`.part`, is still there, it never did, or gave it back: it goes, and the change is carried out anew.
+If none is there, ours has the note's place, and what else is there was displaced.
 """
 
 from __future__ import annotations
 
 import os
-import time
-from glob import escape, glob
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
+from brain.errors import BrainError
 from brain.formats.text import digest
 from brain.intents import Open
-from brain.store import settling, writing
-from brain.vault.replace import look
+from brain.store import attempt, place
+from brain.vault import files, swap
+from brain.vault.replace import NO_LIMIT, Left, look
 
 if TYPE_CHECKING:
     from brain.store.door import Store
 
 
+class _Found(NamedTuple):
+    """A file of an attempt that is not ours."""
+
+    name: str
+    path: str
+    data: bytes
+    sure: bool
+
+
 def recover(store: Store) -> None:
     """Read the log, and clear up behind those who were killed. What they promised is then carried
-    out like anything that waits."""
+    out like anything that waits. A file that cannot be read now is left for later."""
     store.log.refresh()
+    there: dict[str, list[str]] = {}
     for entry in store.open():
-        if not entry.state:
-            folder = os.path.dirname(f"{store.vault.root}/{entry.intent.path}")
-            if os.path.lexists(f"{folder}/{entry.intent.temp}"):
-                _clear_up(store, entry, folder)
-            if store.journal.has([deed.id for deed in entry.intent.deeds]):
-                store.log.mark([entry.intent.id], "written", time.time())  # all but this was done
+        if entry.temp:
+            folder = os.path.dirname(place.full(store.vault, entry.intent.path))
+            if folder not in there:
+                there[folder] = _listed(folder)
+            names = [name for name in there[folder] if name.startswith(entry.temp)]
+            names = [name for name in names if name not in entry.left]
+            if names or entry.news:
+                with suppress(OSError, BrainError):
+                    _recover(store, entry, folder, names)
 
 
-def _clear_up(store: Store, entry: Open, folder: str) -> None:
-    for aside in sorted(glob(f"{escape(folder)}/{escape(entry.intent.temp)}*")):
-        if entry.inode and os.lstat(aside).st_ino != entry.inode:
-            _displaced(store, entry, aside)
-        os.unlink(aside)
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.startswith(".brain-"))
+    except OSError:
+        return []
 
 
-def _displaced(store: Store, entry: Open, aside: str) -> None:
-    """Our file took its place. If what it displaced is not what was read, somebody had saved just
-    before."""
-    theirs, _ = look(aside)
-    if digest(theirs).hex() == entry.intent.base:
-        return
-    path = entry.intent.path
-    base = _common(writing.read(store, path).data, theirs)
-    settling.bring_in(store, path, f"{os.path.basename(aside)}.late", base, theirs)
+def _recover(store: Store, entry: Open, folder: str, names: list[str]) -> None:
+    full, part = place.full(store.vault, entry.intent.path), f"{entry.temp}.part"
+    kept = [name for name in names if name != part and not _is_second(f"{folder}/{name}", full)]
+    ours = [name for name in kept if _digest(f"{folder}/{name}") in entry.news]
+    for name in ours:
+        os.replace(f"{folder}/{name}", f"{folder}/{part}")
+    out = bool(entry.news) and not ours and part not in names
+    left: list[Left] = []
+    for name in kept:
+        if name not in ours:
+            found = _Found(name, f"{folder}/{name}", *look(f"{folder}/{name}"))
+            out, keep = _displaced(store, entry, found, full, f"{folder}/{part}", out)
+            left += keep
+    _end(store, entry, out, [item.name for item in left])
+    with suppress(FileNotFoundError):
+        os.unlink(f"{folder}/{part}")
 
 
-def _common(a: bytes, b: bytes) -> bytes:
-    """The lines two texts share: against that as a base, a merge removes nothing."""
-    there = set(b.split(b"\n"))
-    return b"\n".join(line for line in a.split(b"\n") if line in there)
+def _displaced(
+    store: Store, entry: Open, found: _Found, full: str, part: str, out: bool
+) -> tuple[bool, list[Left]]:
+    """Deal with a file that is not ours: whether ours has the note's place, and what to look at
+    again later."""
+    left = Left(found.name, found.data)
+    if found.name not in (entry.aside, f"{entry.aside}.old"):
+        return out, [left]  # over what it was saved is not known
+    if digest(found.data).hex() == entry.old:
+        if found.sure:
+            os.unlink(found.path)
+            return out, []
+        attempt.keep(store, [left])
+        return out, [left]
+    if out and _digest(full) == entry.news[-1]:  # saved just before: it goes back into its place
+        swap.exchange(found.path, full)
+        os.replace(found.path, part)
+        return False, []
+    return out, [left]
+
+
+def _end(store: Store, entry: Open, out: bool, left: list[str]) -> None:
+    """The attempt is over. What took its place is written; the rest still waits."""
+    more = {**attempt.OVER, "left": [*entry.left, *left]}
+    if entry.state:
+        store.log.mark([entry.intent.id], entry.state, entry.at, **more)
+    elif not out or entry.intent.id not in entry.group:
+        more["temp"] = attempt.temp()
+        store.log.mark([entry.intent.id], "", entry.at, **more)
+    else:
+        _written(store, entry, more)
+
+
+def _written(store: Store, last: Open, more: dict[str, object]) -> None:
+    group = [e for e in store.open() if e.intent.id in last.group and not e.state]
+    did, mark, at = last.did, last.news[-1], last.at
+    for entry in group:
+        deeds = [deed for deed in entry.intent.deeds if deed.id in did]
+        own = {deed.id: did[deed.id] for deed in deeds}
+        said = more if entry is last else attempt.OVER
+        head = entry.intent.head
+        store.log.mark(
+            [entry.intent.id], "written", at, digest=mark, did=own, noted=False, head=head, **said
+        )
+
+
+def _is_second(path: str, full: str) -> bool:
+    """Is this but a second name of the note? It goes."""
+    with suppress(OSError):
+        if os.path.samestat(os.lstat(path), os.lstat(full)):
+            os.unlink(path)
+            return True
+    return False
+
+
+def _digest(path: str) -> str:
+    return digest(files.read(path, NO_LIMIT)[0]).hex()

@@ -10,24 +10,26 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from brain import access, lock
 from brain.access import PERSON, Actor
-from brain.changes import Deed, Done, Edited
+from brain.changes import Change, Deed, Done, Edited
 from brain.config import Config
-from brain.errors import BrainError, Busy, Denied, NotFound, StaleFile
+from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
 from brain.intents import Intent, Log, Open
 from brain.journal import Journal, event_id
+from brain.journal.line import HEAD
 from brain.redact import redact_value
-from brain.store import crash, place, settling, writing
+from brain.store import attempt, crash, place, settling, writing
 from brain.store.place import Text
 from brain.vault import git
 from brain.vault.layout import Vault
 
 LOCK_WAIT = 30.0  # s
 Plan = dict[str, tuple[Text, Edited]]
+_KEPT = ("path", "ref", "expect")  # of a change: these are not redacted
+_TAKEN = {*HEAD, "sum"}  # names in the journal that a deed's data cannot have
 
 
 class Outcome(NamedTuple):
@@ -43,8 +45,8 @@ class Store:
 
     def __init__(self, vault: Vault, config: Config, journal: Journal) -> None:
         self.vault, self.config, self.journal = vault, config, journal
-        self.log = Log(f"{vault.state}/intents.jsonl")
-        self.git = git.folder(str(vault.root))
+        self.log = Log(f"{vault.state_path}/intents.jsonl")
+        self.git = git.folder(vault.root_path)
 
     def apply(self, deeds: Sequence[Deed], by: Actor = PERSON, wait: float = 1.0) -> list[Outcome]:
         """Carry out deeds for an actor: all of them or, on an error, none.
@@ -61,21 +63,28 @@ class Store:
             plan = self._planned(deeds)
             intents = self._intents(plan, deeds, by)
             if not intents:
-                self.journal.append([writing.entry(deed, by.name, by.session) for deed in deeds])
+                self._note(deeds, by)
                 return [Outcome(deed, "written") for deed in deeds]
-            self.log.add(intents)
-            found = self._promised(intents, plan)
+            self._promise(intents)
+            found = self._keep(intents, plan)
         return self._outcomes(intents, found, wait)
 
-    def drain(self) -> dict[str, Done]:
+    def drain(self, wait: float = LOCK_WAIT) -> dict[str, Done]:
         """Carry out what waited, finish what a crash interrupted, settle what has stood long
-        enough. Safe at any time, in any process; one stat call when there is nothing to do."""
+        enough. Safe at any time, in any process; one stat call when there is nothing to do. What
+        cannot be done now is left for later; `pending` says why. Busy if another process writes
+        for longer than `wait` seconds."""
         if self.log.empty():
+            self.log.refresh()
             return {}
-        with self.locked():
+        if self._off():
+            return {}
+        with self.locked(wait):
             crash.recover(self)
-            found = writing.carry_out(self, {e.intent.path for e in self.open() if not e.state})
+            settling.catch_up(self)
+            found = self._carry_out_all()
             settling.settle(self)
+            self.log.trim()
         return found
 
     def pending(self) -> list[Open]:
@@ -89,10 +98,14 @@ class Store:
     def release(self, id: str, *, drop: bool = False) -> None:
         """Carry out, or drop, what is blocked because git moved on."""
         with self.locked():
-            self.log.refresh()
+            crash.recover(self)
             if id not in self.log.open:
                 raise NotFound(f"Nothing is pending under {id}.", "See `brain pending`.")
-            self.log.mark([id], "failed" if drop else "", time.time())
+            if drop:
+                self._fail([self.log.open[id]])
+            else:
+                now = time.time()
+                self.log.mark([id], "", now, **{**attempt.OVER, "temp": attempt.temp(), "why": ""})
         self.drain()
 
     def open(self) -> list[Open]:
@@ -114,13 +127,17 @@ class Store:
         if self.config.readOnly or not self.config.memory:
             setting = "readOnly" if self.config.readOnly else "memory"
             raise Denied(f"Writing is off: `{setting}` in brain.yaml.", "Change it to write.")
-        if os.path.lexists(f"{self.vault.state}/paused"):
+        if self._off():
             raise Denied("Brain is paused: nothing is written.", "Run `brain resume`.")
+
+    def _off(self) -> bool:
+        off = self.config.readOnly or not self.config.memory
+        return off or os.path.lexists(f"{self.vault.state_path}/paused")
 
     def _redacted(self, deed: Deed) -> Deed:
         change = deed.change
-        if change:
-            same = {"path": change.path, "ref": change.ref}
+        if change:  # `expect` is compared with the note, and written nowhere
+            same = {key: getattr(change, key) for key in _KEPT if hasattr(change, key)}
             change = type(change)(**{**self._clean(change._asdict()), **same})
         return deed._replace(change=change, data=self._clean(deed.data))
 
@@ -132,14 +149,23 @@ class Store:
         """How each file would look; raises for what cannot be done."""
         plan: Plan = {}
         for path in dict.fromkeys(deed.change.path for deed in deeds if deed.change):
-            text = place.read(self.vault, path, self.config.maxFileSize)
+            text = writing.read(self, path)
             changes = [d.change for d in deeds if d.change and d.change.path == path]
-            edited = place.edited(self.vault, path, text.data, changes)
-            for done in edited.done:
-                if done.outcome in ("missing", "changed"):
+            edited = self._edited(path, text, changes)
+            for done in edited.done[-len(changes) :]:
+                if done.outcome in writing.UNDONE:
                     raise _impossible(done)
             plan[path] = text, edited
         return plan
+
+    def _edited(self, path: str, text: Text, changes: list[Change]) -> Edited:
+        """The file with what waits for it, and with these: they may build on that."""
+        waiting = [e for e in self.open() if e.intent.path == path and not e.state]
+        before = [change for entry in waiting for change in entry.intent.edits]
+        if before:
+            with suppress(Refused):
+                return place.edited(self.vault, path, text.data, [*before, *changes])
+        return place.edited(self.vault, path, text.data, changes)
 
     def _intents(self, plan: Plan, deeds: Sequence[Deed], by: Actor) -> list[Intent]:
         """One for each file; what is for the journal alone goes with the first."""
@@ -147,23 +173,60 @@ class Store:
         intents: list[Intent] = []
         for path, (text, _) in plan.items():
             group = [d for d in deeds if (d.change.path == path if d.change else not intents)]
-            id = event_id("i")
-            temp = f".brain-{id}.tmp"
-            intents.append(
-                Intent(id, now, by.name, by.session, path, temp, text.digest, head, tuple(group))
-            )
+            told = by.name, by.session, path, attempt.temp(), text.digest, head, tuple(group)
+            intents.append(Intent(event_id("i"), now, *told))
         return intents
+
+    def _note(self, deeds: Sequence[Deed], by: Actor) -> None:
+        """What is for the journal alone is on the disk once it is in the journal."""
+        _check_names(deeds)
+        self.journal.append([writing.entry(self, deed, by.name, by.session) for deed in deeds])
+
+    def _promise(self, intents: Sequence[Intent]) -> None:
+        _check_names([deed for intent in intents for deed in intent.deeds])
+        try:
+            self.log.add(intents)
+        except TypeError as error:
+            raise BadRequest(f"This cannot be written down: {error}.", "Is it all text?") from None
 
     # -- after it --------------------------------------------------------------------------------
 
-    def _promised(self, intents: Sequence[Intent], plan: Plan) -> dict[str, Done]:
+    def _keep(self, intents: Sequence[Intent], plan: Plan) -> dict[str, Done]:
         """Keep the promise at once if that is possible; after an error nothing was promised."""
         try:
             return writing.carry_out(self, [intent.path for intent in intents], plan)
         except (OSError, BrainError):
             with suppress(OSError):
-                self.log.mark(self._late(intents), "failed")
+                self._fail([self.log.open[id] for id in self._late(intents)])
             raise
+
+    def _fail(self, entries: Sequence[Open]) -> None:
+        """Nothing is to be done any more, but to look after displaced files."""
+        for entry in entries:
+            if entry.left:
+                more = {**attempt.OVER, "did": {}, "saved": [], "noted": True}
+                self.log.mark([entry.intent.id], "written", time.time(), **more)
+            else:
+                self.log.mark([entry.intent.id], "failed")
+
+    def _carry_out_all(self) -> dict[str, Done]:
+        """Each file by itself; why one cannot be written is remembered."""
+        found: dict[str, Done] = {}
+        waiting = [entry for entry in self.open() if not entry.state]
+        for path in dict.fromkeys(entry.intent.path for entry in waiting):
+            try:
+                found |= writing.carry_out(self, [path])
+            except (OSError, BrainError) as error:
+                ids = [e.intent.id for e in waiting if e.intent.path == path and not e.state]
+                with suppress(OSError):
+                    self._explain(ids, str(error))
+        return found
+
+    def _explain(self, ids: Sequence[str], why: str) -> None:
+        for id in ids:
+            entry = self.log.open[id]
+            if entry.why != why:
+                self.log.mark([id], entry.state, entry.at, why=why)
 
     def _outcomes(
         self, intents: Sequence[Intent], found: dict[str, Done], wait: float
@@ -185,9 +248,9 @@ class Store:
         return {id for id, entry in states.items() if entry and entry.state != "written"}
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self, wait: float = LOCK_WAIT) -> Iterator[None]:
         """Keep other writers of this machine out of the way; swap and merge are the guarantee."""
-        handle = lock.take(Path(self.vault.state) / "store.lock", LOCK_WAIT)
+        handle = lock.take(f"{self.vault.state_path}/store.lock", wait)
         if handle is None:
             raise Busy("Another Brain process is writing.", "Try again in a moment.")
         try:
@@ -200,6 +263,12 @@ class Store:
             ) from error
         finally:
             os.close(handle)
+
+
+def _check_names(deeds: Sequence[Deed]) -> None:
+    for deed in deeds:
+        if taken := deed.data.keys() & _TAKEN:
+            raise BadRequest(f"The journal has its own {', '.join(sorted(taken))}.")
 
 
 def _impossible(done: Done) -> BrainError:

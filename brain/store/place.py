@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat as modes
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from brain.changes import Change, Edited
+from brain.changes import Change, Drop, Edited, Put
 from brain.errors import Refused
+from brain.formats import items_json, tasks_json
 from brain.formats.edit import edit
 from brain.formats.text import digest
+from brain.merge import merge
 from brain.vault import files, layout
 from brain.vault.layout import Role, Vault
 
@@ -39,15 +42,19 @@ def role(vault: Vault, path: str) -> Role:
     return found
 
 
+def full(vault: Vault, path: str) -> str:
+    """Where a file lies on this machine."""
+    return f"{vault.root_path}/{path}"
+
+
 def read(vault: Vault, path: str, limit: int) -> Text:
     """A file that is to be edited. Refused for one that cannot be replaced safely."""
-    full = f"{vault.root}/{path}"
-    folder = os.path.dirname(full)
-    if os.path.realpath(folder) != folder:
+    folder = os.path.dirname(full(vault, path))
+    if os.path.realpath(folder) != folder or os.path.islink(full(vault, path)):
         raise Refused(f"{path} lies behind a symbolic link.", "Brain writes real files only.")
     try:
-        data, st = files.read(full, limit)
-    except FileNotFoundError:
+        data, st = files.read(full(vault, path), limit)
+    except (FileNotFoundError, NotADirectoryError):
         return Text(b"", None)
     except OSError as error:
         why = error.strerror or str(error)
@@ -63,3 +70,28 @@ def edited(vault: Vault, path: str, data: bytes, changes: Iterable[Change]) -> E
     """The file with these changes."""
     found = role(vault, path)
     return edit(found.format, path, data, list(changes), found.agent)
+
+
+def by_lines(vault: Vault, path: str) -> bool:
+    """Can two versions of this file be merged line by line?"""
+    return role(vault, path).format in ("memory", "session")
+
+
+def merged(vault: Vault, path: str, base: bytes, mine: bytes, theirs: bytes) -> bytes:
+    """`theirs` with what `mine` changed since `base`. Refused if theirs cannot be edited."""
+    if by_lines(vault, path) or mine in (base, theirs) or theirs == base:
+        return merge(base, mine, theirs)
+    format = role(vault, path).format
+    return edit(format, path, theirs, _since(format, path, base, mine)).data
+
+
+def _since(format: str, path: str, base: bytes, mine: bytes) -> list[Change]:
+    """What became of the records of items.json or tasks.json."""
+    before, after = _records(format, base), _records(format, mine)
+    changed = [Put(path, ref, value) for ref, value in after.items() if before.get(ref) != value]
+    return [*changed, *(Drop(path, ref) for ref in before if ref not in after)]
+
+
+def _records(format: str, data: bytes) -> dict[str, dict[str, Any]]:
+    parse = items_json.parse if format == "items" else tasks_json.parse
+    return {chunk.ref: json.loads(data[chunk.start : chunk.end]) for chunk in parse(data).chunks}

@@ -9,108 +9,131 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from brain.changes import to_json
+from brain.errors import BrainError, Refused
 from brain.intents import Open
-from brain.journal import Entry, event_id
-from brain.merge import merge
-from brain.store import writing
+from brain.journal import event_id
+from brain.store import attempt, place, standing, writing
 from brain.store.place import Text
 from brain.vault import files, git
-from brain.vault.replace import NO_LIMIT, create, look, replace
+from brain.vault.replace import NO_LIMIT, Left, Replaced, create, keep_copy, look
 
 if TYPE_CHECKING:
     from brain.store.door import Store
 
-STALE = 10.0  # s: an editor that saves later than this has seen what was written
 OPEN_FOR = 60.0  # s for which a displaced file that somebody has open is watched
+MOVED = "git has checked out another commit since it was written"
 
 
 def settle(store: Store) -> None:
-    """End what has been written long enough ago."""
+    """End what has been written long enough ago. A file that cannot be read now is left for
+    later."""
     due = time.time() - store.config.settleSeconds
-    for entry in store.open():
-        if entry.state == "written" and entry.at <= due and entry.intent.id in store.log.open:
-            _settle(store, entry)
+    ripe = [e for e in store.open() if e.state == "written" and e.at <= due]
+    for path in dict.fromkeys(entry.intent.path for entry in ripe):
+        with suppress(BrainError, OSError):
+            _settle(store, path, [entry for entry in ripe if entry.intent.path == path])
 
 
-def _settle(store: Store, entry: Open) -> None:
-    intent = entry.intent
-    if not _late_saves(store, entry):
+def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
+    ripe = [entry for entry in ripe if late_saves(store, entry) and _is_noted(store, entry)]
+    text = writing.read_surely(store, path) if ripe else Text(b"", None)
+    if text.digest == standing.latest(store, path):
+        store.log.mark([entry.intent.id for entry in ripe], "done")
         return
-    if not entry.noted:
-        catch_up(store, entry)
-    text = writing.read(store, intent.path)
-    if entry in writing.wiped(store, intent.path, text):
-        if intent.head != git.head(store.git):
-            why = "git has checked out another commit since it was written"
-            store.log.mark([intent.id], "blocked", time.time(), why=why)
-            return
-        if _by_stale_editor(entry, text) and not git.at_work(store.git):
-            writing.write(store, intent.path, [], text)
-            return
-        _honour(store, entry)
-    store.log.mark([intent.id], "done")
+    fates = {entry.intent.id: standing.fate(store, entry, text) for entry in ripe}
+    for entry in ripe:
+        if fates[entry.intent.id] == "blocked":
+            store.log.mark([entry.intent.id], "blocked", time.time(), why=MOVED)
+        elif fates[entry.intent.id] == "gone":
+            honour(store, entry, text)
+    ended = [id for id, fate in fates.items() if fate in ("gone", "stands")]
+    store.log.mark(ended, "done")
+    if "again" in fates.values() and not git.at_work(store.git):
+        wrote = writing.write(store, path, [], text)
+        if wrote:
+            writing.finish(store, wrote)
 
 
-def _by_stale_editor(entry: Open, text: Text) -> bool:
-    """Was the note saved so soon after it was written that the editor had not seen it?"""
-    return text.stat is not None and text.stat.st_mtime <= entry.at + STALE
+def honour(store: Store, entry: Open, text: Text) -> None:
+    """A person took it out again: that is put on record."""
+    deeds = standing.lost(store, entry, text)
+    store.journal.append([writing.gone(store, deed, event_id()) for deed in deeds])
 
 
-def _honour(store: Store, entry: Open) -> None:
-    """A person took it out again; the journal keeps the words, so that `undo` can bring it back."""
-    intent = entry.intent
-    store.journal.append(
-        [
-            Entry(
-                event_id(), "gone", "person", deed.ref, intent.path,
-                {"change": to_json(deed.change), "of": deed.id},
-            )
-            for deed in intent.deeds
-            if deed.change
-        ]
-    )  # fmt: skip
+def catch_up(store: Store) -> None:
+    """Put on record what took its place before a crash and is not in the journal yet."""
+    for entry in store.open():
+        if entry.state == "written" and not entry.noted and _is_noted(store, entry):
+            store.log.mark([entry.intent.id], "written", entry.at, noted=True)
 
 
-def catch_up(store: Store, entry: Open) -> None:
+def _is_noted(store: Store, entry: Open) -> bool:
     """Append to the journal what a crash or a full disk kept out of it."""
+    if entry.noted:
+        return True
     ids = [deed.id for deed in entry.intent.deeds]
     missing = set(ids) - store.journal.has(ids)
     deeds = tuple(deed for deed in entry.intent.deeds if deed.id in missing)
-    if deeds:
-        writing.note(store, [Open(entry.intent._replace(deeds=deeds))], {})
+    done = {deed.id: was for deed in deeds if (was := standing.done(entry, deed))}
+    return writing.note(store, [Open(entry.intent._replace(deeds=deeds))], done)
 
 
-def _late_saves(store: Store, entry: Open) -> bool:
-    """Bring what an editor wrote into a displaced file into the note. False while it may still
-    write to it."""
-    folder = os.path.dirname(f"{store.vault.root}/{entry.intent.path}")
-    for name in entry.left:
-        aside, kept = f"{folder}/{name}", f"{store.vault.state}/bases/{name}"
-        if os.path.lexists(aside):
-            theirs, sure = look(aside)
-            base = files.read(kept, NO_LIMIT)[0] if os.path.lexists(kept) else theirs
-            if theirs != base:
-                bring_in(store, entry.intent.path, f"{name}.late", base, theirs)
-                with open(kept, "wb") as file:
-                    file.write(theirs)
-            if not sure and time.time() < entry.at + OPEN_FOR:
-                return False
-            os.unlink(aside)
+def late_saves(store: Store, entry: Open) -> bool:
+    """Bring what an editor wrote into displaced files into the note. False while it may still
+    write to one."""
+    return all(_late_save(store, entry, name) for name in entry.left)
+
+
+def _late_save(store: Store, entry: Open, name: str) -> bool:
+    full = place.full(store.vault, entry.intent.path)
+    aside, kept = f"{os.path.dirname(full)}/{name}", attempt.base_of(store, name)
+    if os.path.lexists(aside):
+        theirs, sure = look(aside)
+        base = files.read(kept, NO_LIMIT)[0] if os.path.lexists(kept) else None
+        if theirs != base:
+            try:
+                bring_in(store, entry, base, theirs)
+            except Refused:
+                keep_copy(aside, full)
+                sure = True
+            attempt.keep(store, [Left(name, theirs)])
+        if not sure and time.time() < entry.at + OPEN_FOR:
+            return False
         with suppress(FileNotFoundError):
-            os.unlink(kept)
+            os.unlink(aside)
+    with suppress(FileNotFoundError):
+        os.unlink(kept)
     return True
 
 
-def bring_in(store: Store, path: str, temp: str, base: bytes, theirs: bytes) -> None:
-    """Merge a text that somebody saved over `base` into the note as it is now."""
-    text = writing.read(store, path)
-    full = f"{store.vault.root}/{path}"
+def bring_in(store: Store, entry: Open, base: bytes | None, theirs: bytes) -> None:
+    """Merge a text that somebody saved over `base` into the note as it is now. If it is not known
+    over what, nothing is taken out."""
+    path = entry.intent.path
+    text = writing.read_surely(store, path)
     if text.stat is None:
-        create(full, temp, theirs)
-    elif merge(base, text.data, theirs) != text.data:
-        replaced = replace(full, temp, text.data, lambda data: merge(base, data, theirs))
-        writing.keep(store, replaced.left)
+        create(place.full(store.vault, path), attempt.temp(), theirs)
+        return
+
+    def edit(data: bytes) -> bytes:
+        common = _common(data, theirs) if base is None else base
+        return place.merged(store.vault, path, common, data, theirs)
+
+    if edit(text.data) != text.data:
+        replaced = attempt.put(store, entry, text, edit)
+        _brought(store, entry, replaced)
+
+
+def _brought(store: Store, entry: Open, replaced: Replaced) -> None:
+    more = attempt.over(store, entry, replaced)
+    store.log.mark([entry.intent.id], entry.state, entry.at, **more)
+
+
+def _common(a: bytes, b: bytes) -> bytes:
+    """The lines two texts share: against that as a base, a merge removes nothing."""
+    there = set(b.split(b"\n"))
+    return b"\n".join(line for line in a.split(b"\n") if line in there)

@@ -5,44 +5,69 @@ Killed anywhere in here, the note is whole, with the change or without it, and `
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from brain import merge
-from brain.changes import Add, Change, Deed, Done, Drop, Edited, Move, Remove
-from brain.errors import Busy, Refused, StaleFile
+from brain.changes import Change, Deed, Done, Edited, to_json
+from brain.errors import BadRequest, BrainError, Busy, Refused, StaleFile
 from brain.formats.text import digest
 from brain.intents import Open
 from brain.journal import Entry
-from brain.redact import redact
-from brain.store import place
+from brain.redact import redact, redact_value
+from brain.store import attempt, place, standing
 from brain.store.place import Text
 from brain.vault import git, swap
-from brain.vault.replace import Found, Left, Replaced, create, replace
+from brain.vault.replace import Replaced
 
 if TYPE_CHECKING:
     from brain.store.door import Plan, Store
 
 TRIES = 20  # times a note may come or go between reading and writing it
-AGAIN = 5  # times a change that an editor wiped is written anew
+BACK = 0.2  # s in which a note that is gone may come back: some programs delete and write anew
+UNDONE = ("missing", "changed")
+
+
+class Wrote(NamedTuple):
+    """What was written to one file: the text before, what waited, what was written anew with it."""
+
+    path: str
+    text: Text
+    waiting: list[Open]
+    again: list[Open]
+    done: dict[str, Done]
+    replaced: Replaced
 
 
 def carry_out(store: Store, paths: Iterable[str], plan: Plan | None = None) -> dict[str, Done]:
-    """Write what waits for these files, unless it has to wait longer; what became of each deed."""
-    found: dict[str, Done] = {}
-    for path in paths:
-        waiting = [e for e in store.open() if e.intent.path == path and not e.state]
-        if waiting:
-            text, edited = (plan or {}).get(path) or (read(store, path), None)
-            if not must_wait(store, path, waiting, text):
-                found |= write(store, path, waiting, text, edited if len(waiting) == 1 else None)
-    return found
+    """Write what waits for these files, unless it has to wait longer; what became of each deed.
+
+    After an error every file is as it was, except that one which cannot be brought back stays, and
+    so do the promises; then there is no error.
+    """
+    wrote: list[Wrote] = []
+    try:
+        for path in paths:
+            waiting = [e for e in store.open() if e.intent.path == path and not e.state]
+            if waiting and (one := _write(store, path, waiting, (plan or {}).get(path))):
+                wrote.append(one)
+    except (OSError, BrainError):
+        if undo(store, wrote):
+            raise
+    return {id: done for one in wrote for id, done in finish(store, one).items()}
 
 
 def read(store: Store, path: str) -> Text:
     return place.read(store.vault, path, store.config.maxFileSize)
+
+
+def read_surely(store: Store, path: str) -> Text:
+    """Read a file that was there a moment ago."""
+    deadline = time.monotonic() + BACK
+    while (text := read(store, path)).stat is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return text
 
 
 def must_wait(store: Store, path: str, waiting: Sequence[Open], text: Text) -> bool:
@@ -54,42 +79,68 @@ def must_wait(store: Store, path: str, waiting: Sequence[Open], text: Text) -> b
         return False
     if now - min(entry.intent.at for entry in waiting) >= store.config.holdMost:
         return False
-    return text.digest not in _ours(store, path)
+    return text.digest != standing.latest(store, path)
 
 
-def _ours(store: Store, path: str) -> set[str]:
-    """The digests of what Brain itself left in this file of late."""
-    return {e.digest for e in store.open() if e.intent.path == path and e.digest}
+def _write(
+    store: Store, path: str, waiting: list[Open], plan: tuple[Text, Edited] | None
+) -> Wrote | None:
+    """None if it must wait, be it because somebody saves all the time."""
+    text, edited = plan or (read(store, path), None)
+    with suppress(Busy):
+        if not must_wait(store, path, waiting, text):
+            return write(store, path, waiting, text, edited)
+    return None
 
 
 def write(
-    store: Store, path: str, waiting: Sequence[Open], text: Text, edited: Edited | None = None
-) -> dict[str, Done]:
-    """Edit, replace, journal; along with it what an editor wiped since it was written."""
+    store: Store, path: str, waiting: list[Open], text: Text, planned: Edited | None = None
+) -> Wrote | None:
+    """Edit and replace; along with it what an editor wiped since it was written."""
     for _ in range(TRIES):
-        again = wiped(store, path, text)
+        again = standing.wiped(store, path, text)
+        waiting = waiting if planned and not again else _possible(store, path, waiting, text)
+        if not waiting and not again:
+            return None
         try:
-            done, replaced = _replace(store, path, [*again, *waiting], text, edited)
+            done, replaced = _replace(store, path, [*again, *waiting], text, planned)
         except StaleFile:
-            text, edited = read(store, path), None
+            text, planned = read_surely(store, path), None
+            if git.at_work(store.git):
+                return None
             continue
-        _written(store, waiting, again, done, replaced)
-        return done
+        return Wrote(path, text, waiting, again, done, replaced)
     raise Busy(f"{path} comes and goes.", "Try again in a moment.")
+
+
+def _possible(store: Store, path: str, waiting: list[Open], text: Text) -> list[Open]:
+    """Without what cannot be placed in this text, so that it does not stand in the others' way.
+    Refused if that is so of all, or of the text itself."""
+    place.edited(store.vault, path, text.data, [])
+    good = []
+    for entry in waiting:
+        try:
+            place.edited(store.vault, path, text.data, entry.intent.edits)
+        except (Refused, BadRequest) as error:
+            if len(waiting) == 1:
+                raise
+            store.log.mark([entry.intent.id], "blocked", time.time(), why=str(error))
+        else:
+            good.append(entry)
+    return good
 
 
 def _replace(
     store: Store, path: str, todo: Sequence[Open], text: Text, planned: Edited | None
 ) -> tuple[dict[str, Done], Replaced]:
     """The file with what is to be done, and what was done in the end."""
-    full, last = f"{store.vault.root}/{path}", todo[-1]
     changes = [change for entry in todo for change in entry.intent.edits]
     ids = [deed.id for entry in todo for deed in entry.intent.deeds if deed.change]
     done: dict[str, Done] = {}
 
     def edit(data: bytes) -> bytes:
         nonlocal done
-        data = _restored(data, todo)
+        data = standing.restored(data, todo)
         if planned and data == text.data and len(planned.done) == len(ids):
             edited = planned
         else:
@@ -97,16 +148,13 @@ def _replace(
         done = dict(zip(ids, edited.done, strict=True))
         return edited.data
 
-    def ready(inode: int, data: bytes) -> None:
-        store.log.mark([last.intent.id], last.state, last.at, inode=inode)
+    def did() -> dict[str, list[Any]]:
+        return {id: list(one[1:]) for id, one in done.items()}
 
-    if text.stat is None:
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        return done, create(full, last.intent.temp, edit(b""))
     if edit(text.data) == text.data:
         return done, Replaced(text.data)
-    replaced = replace(full, last.intent.temp, text.data, edit, ready)
-    return done, replaced
+    group = [entry.intent.id for entry in todo if not entry.state]
+    return done, attempt.put(store, todo[-1], text, edit, did, group)
 
 
 def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence[Change]) -> Edited:
@@ -114,117 +162,103 @@ def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence
     text cannot be edited, our lines go between theirs."""
     try:
         edited = place.edited(store.vault, path, data, changes)
-        if all(done.outcome in ("done", "already") for done in edited.done):
+        if data == base or not any(done.outcome in UNDONE for done in edited.done):
             return edited
     except Refused:
         if data == base:
             raise
     ours = place.edited(store.vault, path, base, changes)
-    return ours._replace(data=merge.merge(base, ours.data, data))
+    return ours._replace(data=place.merged(store.vault, path, base, ours.data, data))
 
 
-def _restored(data: bytes, todo: Sequence[Open]) -> bytes:
-    """With what a person had saved in the moment of an earlier write, if that was wiped."""
-    saved = [(unit, above) for entry in todo for unit, above in entry.saved]
-    return merge.restore(data, [_raw(pair) for pair in saved]) if saved else data
+# -- afterwards ------------------------------------------------------------------------------------
 
 
-def _raw(pair: Sequence[str]) -> tuple[bytes, bytes]:
-    return pair[0].encode("latin-1"), pair[1].encode("latin-1")
-
-
-def wiped(store: Store, path: str, text: Text) -> list[Open]:
-    """Written changes of which nothing is left in the file as it is now."""
-    if text.digest in _ours(store, path):
-        return []
-    return [
-        entry
-        for entry in store.open()
-        if entry.intent.path == path
-        and entry.state == "written"
-        and entry.again < AGAIN
-        and is_wiped(store, entry, text)
-    ]
-
-
-def is_wiped(store: Store, entry: Open, text: Text) -> bool:
-    """Is an entry as it was before its change? What was removed may come back: text that
-    reappears wins."""
-    if entry.saved and _restored(text.data, [entry]) != text.data:
-        return True
-    for deed in entry.intent.deeds:
-        change = deed.change
-        if isinstance(change, Add):
-            if f"^{change.ref}".encode() not in text.data:
-                return True
-        elif change and not isinstance(change, Remove | Drop | Move):
-            done = place.edited(store.vault, entry.intent.path, text.data, [change]).done[0]
-            if done.outcome == "done" and done.before == entry.before.get(deed.id, ""):
-                return True
-    return False
-
-
-def _written(
-    store: Store,
-    waiting: Sequence[Open],
-    again: Sequence[Open],
-    done: dict[str, Done],
-    replaced: Replaced,
-) -> None:
+def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
     """The journal, then the log: in that order a crash in between is noticed."""
-    noted = note(store, waiting, done)
-    now, mark = time.time(), digest(replaced.data).hex()
-    keep(store, replaced.left)
-    more = {"left": [left.name for left in replaced.left], "saved": _saved(replaced.found)}
-    for entry in again:
-        store.log.mark([entry.intent.id], "written", now, digest=mark, again=entry.again + 1)
-    for entry in waiting:
-        before = {d.id: done[d.id].before for d in entry.intent.deeds if d.id in done}
-        store.log.mark(
-            [entry.intent.id], "written", now, digest=mark, before=before, noted=noted, **more
-        )
-        more = {}
+    now, mark = time.time(), digest(wrote.replaced.data).hex()
+    head = git.head(store.git)
+    noted = note(store, wrote.waiting, wrote.done)
+    todo = [*wrote.again, *wrote.waiting]
+    last = attempt.over(store, todo[-1], wrote.replaced)
+    for entry in todo:
+        did = {d.id: list(wrote.done[d.id][1:]) for d in entry.intent.deeds if d.id in wrote.done}
+        more: dict[str, Any] = last if entry is todo[-1] else attempt.OVER
+        if entry.state:
+            more = {**more, "again": entry.again + standing.weight(entry, wrote.text)}
+        else:
+            more = {**more, "noted": noted, "did": did, "head": head, "why": ""}
+        store.log.mark([entry.intent.id], "written", now, digest=mark, **more)
+    return wrote.done
 
 
-def _saved(found: Sequence[Found]) -> list[list[str]]:
-    """Line by line, what somebody saved in the moment of a write."""
-    units = [pair for item in found for pair in merge.added(item.expected, item.saved)]
-    return [[unit.decode("latin-1"), above.decode("latin-1")] for unit, above in units]
+def undo(store: Store, wrote: Sequence[Wrote]) -> bool:
+    """Bring files back to what they were. False if that could not be done."""
+    try:
+        for one in reversed(wrote):
+            _undo(store, one)
+    except (OSError, BrainError):
+        return False
+    return True
+
+
+def _undo(store: Store, wrote: Wrote) -> None:
+    todo, new, old = [*wrote.again, *wrote.waiting], wrote.replaced.data, wrote.text.data
+    last = todo[-1]
+    more = {**attempt.over(store, last, wrote.replaced), "temp": attempt.temp()}
+    store.log.mark([last.intent.id], last.state, last.at, **more)
+    text = read(store, wrote.path)
+
+    def edit(data: bytes) -> bytes:
+        return place.merged(store.vault, wrote.path, new, data, old)
+
+    if text.stat and edit(text.data) != text.data:
+        replaced = attempt.put(store, last, text, edit)
+        more = {**attempt.over(store, last, replaced), "temp": attempt.temp()}
+        store.log.mark([last.intent.id], last.state, last.at, **more)
 
 
 def note(store: Store, waiting: Sequence[Open], done: dict[str, Done]) -> bool:
     """Append to the journal; what cannot be appended now is appended when it is settled."""
     entries = [
-        entry(deed, one.intent.by, one.intent.session, done.get(deed.id))
+        entry(store, deed, one.intent.by, one.intent.session, done.get(deed.id))
         for one in waiting
         for deed in one.intent.deeds
+        if not one.noted
     ]
     try:
         store.journal.append(entries)
-        for folder in {os.path.dirname(one.intent.path) for one in waiting}:
-            swap.sync_folder(f"{store.vault.root}/{folder}")
-    except OSError:
+        for folder in {place.full(store.vault, one.intent.path) for one in waiting}:
+            swap.sync_folder(folder.rpartition("/")[0])
+    except (OSError, BrainError):
         return False
     return True
 
 
-def entry(deed: Deed, by: str, session: str, done: Done | None = None) -> Entry:
-    """A deed as the journal keeps it: with a digest of what it left, and the text it replaced."""
+def entry(store: Store, deed: Deed, by: str, session: str, done: Done | None = None) -> Entry:
+    """A deed as the journal keeps it: with a digest of what it left, and the text it replaced.
+    Of one for which there was no place any more the journal keeps the words."""
+    if done and done.outcome in UNDONE:
+        return gone(store, deed)
     data: dict[str, Any] = dict(deed.data)
     if session:
         data["session"] = session
     if done:
-        data |= {"section": done.section, "previous": done.previous}
+        data |= {"section": _redacted(store, done.section), "previous": done.previous}
         data["after"] = digest(done.after.encode()).hex() if done.after else ""
         if done.before:  # a person's own words: the note keeps them as they are, the journal not
-            data["before"] = redact(done.before)[0]
+            data["before"] = _redacted(store, done.before)
     path = deed.change.path if deed.change else ""
     return Entry(deed.id, deed.op, by, deed.ref, path, data)
 
 
-def keep(store: Store, left: Sequence[Left]) -> None:
-    """What a displaced file held, to know later what an editor has added to it."""
-    for item in left:
-        os.makedirs(f"{store.vault.state}/bases", exist_ok=True)
-        with open(f"{store.vault.state}/bases/{item.name}", "wb") as file:
-            file.write(item.data)
+def gone(store: Store, deed: Deed, id: str = "") -> Entry:
+    """Somebody took an entry out; the journal keeps the words, so that `undo` can bring it back."""
+    change = deed.change
+    words = redact_value(to_json(change), emails=store.config.redactEmails) if change else {}
+    path = change.path if change else ""
+    return Entry(id or deed.id, "gone", "person", deed.ref, path, {"change": words, "of": deed.id})
+
+
+def _redacted(store: Store, text: str) -> str:
+    return redact(text, emails=store.config.redactEmails)[0]

@@ -8,6 +8,9 @@ then that is left beside the note, to be looked at again later.
 Between the two swaps, for some microseconds, a reader sees our file without what was saved just
 before; an editor that then saves would lose it again. So what was found is told (`Replaced.found`)
 and whoever called watches over it for a while.
+
+Killed at any moment, every text is in the note or beside it, in a file whose name starts with
+`temp`. A file that ends in `.part` is ours and holds nothing else.
 """
 
 from __future__ import annotations
@@ -18,11 +21,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from brain.errors import Busy, StaleFile
+from brain.errors import Busy, Refused, StaleFile
 from brain.merge import merge
 from brain.vault import files, swap
 
 Edit = Callable[[bytes], bytes]
+Merge = Callable[[bytes, bytes, bytes], bytes]
+Tell = Callable[[str, bytes | None, bytes], None]
 NO_LIMIT = 1 << 40
 PATIENCE = 0.1  # s for an editor to let go of the note
 MOST = 10.0  # s after which we give up, when somebody saves all the time
@@ -44,81 +49,212 @@ class Found(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """What the note holds now, a displaced file to look at later, what was saved meanwhile."""
+    """What the note holds now, displaced files to look at later, what was saved meanwhile."""
 
     data: bytes
     left: tuple[Left, ...] = ()
     found: tuple[Found, ...] = ()
 
 
-def create(full: str, temp: str, data: bytes) -> Replaced:
+def _untold(aside: str, new: bytes | None, expected: bytes) -> None:
+    return None
+
+
+def create(full: str, temp: str, data: bytes, tell: Tell = _untold) -> Replaced:
     """A note where there is none. StaleFile if there is one by now."""
-    aside = f"{os.path.dirname(full)}/{temp}"
-    _clear(aside)
-    swap.write(aside, data)
+    part = f"{os.path.dirname(full)}/{temp}.part"
+    _clear(part)
+    swap.write(part, data)
+    tell("", data, b"")
     try:
-        swap.place(aside, full)
+        swap.place(part, full)
     except FileExistsError:
-        os.unlink(aside)
+        tell("", None, b"")
+        os.unlink(part)
         raise StaleFile(f"{full} was created meanwhile.", "Read it, then try again.") from None
+    except OSError:
+        tell("", None, b"")
+        _clear(part)
+        raise
     return Replaced(data)
 
 
 def replace(
-    full: str,
-    temp: str,
-    base: bytes,
-    edit: Edit,
-    ready: Callable[[int, bytes], None] = lambda inode, data: None,
+    full: str, temp: str, base: bytes, edit: Edit, tell: Tell = _untold, merge: Merge = merge
 ) -> Replaced:
     """Put `edit(base)` where `base` was read. StaleFile, with nothing done, if the note is gone.
 
-    If another text is there by then, that is what is edited. `ready` is told the inode of the new
-    file and what it holds before it takes its place: by that one can tell, after a crash, whether
-    it has.
+    If another text is there by then, that is what is edited; one that cannot be is waited for, and
+    Refused in the end. `tell` hears before anything takes its place: the name under which it
+    waits, what it is, and what it expects to displace; or None if nothing will.
     """
-    started = time.monotonic()
-    found: list[Found] = []
-    asides: list[str] = []  # hold what is not ours; they go when it is in the note
-    source = expected = base
-    while True:
-        aside = f"{os.path.dirname(full)}/{temp}" + (f".{len(asides)}" if asides else "")
-        new = edit(source)
-        patient = time.monotonic() < started + PATIENCE
-        _clear(aside)
-        swap.write(aside, new, _stat(full))
-        ready(os.stat(aside).st_ino, new)
+    return _Swap(full, temp, base, edit, tell, merge).carry_out()
+
+
+class _Swap:
+    """One replacement at work."""
+
+    def __init__(
+        self, full: str, temp: str, base: bytes, edit: Edit, tell: Tell, merge: Merge
+    ) -> None:
+        self.full, self.folder, self.temp = full, os.path.dirname(full), temp
+        self.edit, self.tell, self.merge = edit, tell, merge
+        self.base = self.source = self.expected = base
+        self.new = b""
+        self.out = False  # has ours the note's place, and theirs that of the temporary file?
+        self.started = time.monotonic()
+        self.found: list[Found] = []
+        self.kept: list[Left] = []  # hold what is not ours, or may be; they go when it is in
+
+    @property
+    def part(self) -> str:
+        return f"{self.folder}/{self.temp}.part"
+
+    @property
+    def aside(self) -> str:
+        return f"{self.folder}/{self.temp}" + (f".{len(self.kept)}" if self.kept else "")
+
+    def carry_out(self) -> Replaced:
+        try:
+            while True:
+                if self._edited():
+                    self._prepare()
+                    if (left := self._round()) is not None:
+                        return Replaced(self.new, left, tuple(self.found))
+        except (StaleFile, Busy, Refused, OSError):
+            self._withdraw()
+            raise
+
+    def _edited(self) -> bool:
+        """Make the new text. What cannot be edited may be half a save: wait for the rest."""
+        late = time.monotonic() > self.started + MOST
+        try:
+            self.new = self.edit(self.source)
+        except Refused:
+            if self.source == self.base or self.kept or late:
+                raise
+            time.sleep(0.005)
+            self.source = self.expected = self._read(self.full)
+            return False
+        if late and not self.kept:
+            raise Busy(f"{self.full} is being saved all the time.", "Try again in a moment.")
+        return True
+
+    def _prepare(self) -> None:
+        _clear(self.part)
+        swap.write(self.part, self.new, _stat(self.full))
+        self.tell(os.path.basename(self.aside), self.new, self.expected)
+        os.rename(self.part, self.aside)
+
+    def _round(self) -> tuple[Left, ...] | None:
+        """Swap and look; swap back if that is not what was expected, and then None."""
+        patient = time.monotonic() < self.started + PATIENCE
         if patient:
-            _wait_while_open(full, started + PATIENCE)
-        _exchange(aside, full)
-        busy = swap.in_use(aside)
-        there = files.read(aside, NO_LIMIT)[0]
-        if there == expected and not (busy and patient):
-            sure = busy is False or (busy is None and not _is_recent(aside))
-            for path in [*asides, aside] if sure else asides:
-                os.unlink(path)
-            left = () if sure else (Left(os.path.basename(aside), there),)
-            return Replaced(new, left, tuple(found))
-        _exchange(aside, full)
-        back = files.read(aside, NO_LIMIT)[0]  # ours, unless somebody saved in between
-        saved = there if busy is False else files.read(full, NO_LIMIT)[0]
-        source = saved
-        if back != new:
-            asides.append(aside)
-            source = merge(new, saved, back)
-        found += [Found(old, got) for old, got in ((expected, saved), (new, back)) if got != old]
-        expected = saved
-        if time.monotonic() > started + MOST and not asides:
-            os.unlink(aside)
-            raise Busy(f"{full} is being saved all the time.", "Try again in a moment.")
+            _wait_while_open(self.full, self.started + PATIENCE)
+        if not self._exchange():
+            return self._unended(self.kept)
+        busy = swap.in_use(self.aside)
+        there = files.read(self.aside, NO_LIMIT)[0]
+        if there == self.expected and not (busy and patient):
+            last = Left(os.path.basename(self.aside), there)
+            return self._unended([*self.kept, last])
+        back = self._swap_back()
+        saved = there if busy is False else self._read(self.full)
+        self._learn(saved, back)
+        return None
+
+    def _exchange(self) -> bool:
+        """False if there was nothing to displace; then what we hold of others has its place."""
+        while True:
+            try:
+                swap.exchange(self.aside, self.full)
+                self.out = True
+                return True
+            except FileNotFoundError:
+                if not self.kept:
+                    raise StaleFile(f"{self.full} was deleted meanwhile.", "Try again.") from None
+            with suppress(FileExistsError):
+                swap.place(self.aside, self.full)
+                return False
+
+    def _swap_back(self) -> bytes:
+        """What was in our place by then: ours, unless somebody saved in between."""
+        while True:
+            try:
+                swap.exchange(self.aside, self.full)
+                self.out = False
+                return files.read(self.aside, NO_LIMIT)[0]
+            except FileNotFoundError:  # deleted: theirs goes back all the same
+                with suppress(FileExistsError):
+                    swap.place(self.aside, self.full)
+                    self.out = False
+                    return self.new
+
+    def _learn(self, saved: bytes, back: bytes) -> None:
+        """Go on from what is in the note now, and with what was in our place for a moment."""
+        pairs = ((self.expected, saved), (self.new, back))
+        self.found += [Found(old, got) for old, got in pairs if got != old]
+        self.source = self.expected = saved
+        if back != self.new:
+            self.source = self.merge(self.new, saved, back)
+        if os.path.lexists(self.aside) and (back != self.new or not look(self.aside)[1]):
+            self.kept.append(Left(os.path.basename(self.aside), back))
+
+    def _unended(self, kept: list[Left]) -> tuple[Left, ...]:
+        return tuple(left for left in kept if not self._ended(left))
+
+    def _ended(self, left: Left) -> bool:
+        """Remove a file whose text is in the note, if nothing more can come into it."""
+        path = f"{self.folder}/{left.name}"
+        now, sure = look(path)
+        if not sure or now != left.data:
+            return False
+        os.unlink(path)
+        return True
+
+    def _withdraw(self) -> None:
+        """Leave nothing of ours; what is not ours and has no place gets a file of its own."""
+        with suppress(OSError):
+            if self.out:
+                self._swap_back()
+        if self.out:
+            return  # beside the note as it is, `tell` has heard of it
+        with suppress(OSError):
+            os.replace(self.aside, self.part)
+        for left in self.kept:
+            with suppress(OSError):
+                if left.data != self.new:
+                    keep_copy(f"{self.folder}/{left.name}", self.full)
+                else:
+                    os.unlink(f"{self.folder}/{left.name}")
+        with suppress(OSError):
+            self.tell("", None, b"")
+        with suppress(OSError):
+            os.unlink(self.part)
+
+    def _read(self, path: str) -> bytes:
+        try:
+            return files.read(path, NO_LIMIT)[0]
+        except FileNotFoundError:
+            raise StaleFile(f"{self.full} was deleted meanwhile.", "Try again.") from None
 
 
-def _exchange(aside: str, full: str) -> None:
-    try:
-        swap.exchange(aside, full)
-    except FileNotFoundError:
-        _clear(aside)
-        raise StaleFile(f"{full} was deleted meanwhile.", "Try again.") from None
+def keep_copy(aside: str, full: str) -> str:
+    """What cannot be merged stays beside the note, as sync tools leave it. Where that is."""
+    stem, ending = os.path.splitext(full)
+    copy = f"{stem}.sync-conflict-{time.strftime('%Y%m%d-%H%M%S')}-BRAIN{os.urandom(1).hex()}"
+    os.rename(aside, copy + ending)
+    return copy + ending
+
+
+def look(aside: str) -> tuple[bytes, bool]:
+    """What a displaced file holds, and whether that is certain to be the end of it."""
+    before = swap.in_use(aside)
+    data = files.read(aside, NO_LIMIT)[0]
+    after = swap.in_use(aside)  # who found the file by its old name may have opened it only now
+    if before is None or after is None:
+        return data, not _is_recent(aside)
+    return data, not (before or after)
 
 
 def _wait_while_open(full: str, deadline: float) -> None:
@@ -130,12 +266,6 @@ def _wait_while_open(full: str, deadline: float) -> None:
 
 def _is_recent(path: str) -> bool:
     return time.time() - os.stat(path).st_mtime < RECENT
-
-
-def look(aside: str) -> tuple[bytes, bool]:
-    """What a displaced file holds, and whether that is certain to be the end of it."""
-    busy = swap.in_use(aside)
-    return files.read(aside, NO_LIMIT)[0], busy is False or (busy is None and not _is_recent(aside))
 
 
 def _stat(full: str) -> os.stat_result | None:

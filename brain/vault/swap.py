@@ -24,6 +24,7 @@ if sys.platform != "win32":
     import fcntl
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
+_NEW = 4 if sys.platform == "darwin" else 1  # RENAME_EXCL, RENAME_NOREPLACE
 _AT_FDCWD = -100
 _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -63,24 +64,46 @@ def _resemble(handle: int, like: os.stat_result) -> None:
 
 def exchange(temp: str, path: str) -> None:
     """Let two files change places: no moment without one, nothing overwritten. Raises OSError."""
-    swap = _native()
-    if swap is not None:
-        if not swap(os.fsencode(temp), os.fsencode(path)):
-            return
-        number = ctypes.get_errno()
-        if number not in _UNSUPPORTED:
-            raise OSError(number, os.strerror(number), path)
-    _by_links(temp, path)
+    if not _renamed(temp, path, _EXCHANGE):
+        _by_links(temp, path)
+
+
+def place(temp: str, path: str) -> None:
+    """Give the temporary file its name, if nobody has taken it: else FileExistsError."""
+    if _renamed(temp, path, _NEW):
+        return
+    try:
+        os.link(temp, path)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from None
+        os.rename(temp, path)
+    else:
+        os.unlink(temp)
 
 
 def atomic(folder: str) -> bool:
     """Can two files change places in one step in this folder?"""
-    swap = _native()
-    if swap is None:
+    missing = f"{folder}/.brain-no-such-file"
+    try:
+        return _renamed(missing, missing, _EXCHANGE)
+    except OSError:
+        return True
+
+
+def _renamed(temp: str, path: str, how: int) -> bool:
+    """False if this system or file system cannot do that."""
+    rename = _native()
+    if rename is None:
         return False
-    missing = os.fsencode(f"{folder}/.brain-no-such-file")
-    swap(missing, missing)
-    return ctypes.get_errno() not in _UNSUPPORTED
+    if not rename(os.fsencode(temp), os.fsencode(path), how):
+        return True
+    number = ctypes.get_errno()
+    if number not in _UNSUPPORTED:
+        raise OSError(number, os.strerror(number), path)
+    return False
 
 
 def _by_links(temp: str, path: str) -> None:
@@ -96,7 +119,7 @@ def _by_links(temp: str, path: str) -> None:
 
 
 @cache
-def _native() -> Callable[[bytes, bytes], int] | None:
+def _native() -> Callable[[bytes, bytes, int], int] | None:
     """The system's own call; it returns 0 when it has worked."""
     if sys.platform not in ("linux", "darwin"):
         return None
@@ -104,27 +127,13 @@ def _native() -> Callable[[bytes, bytes], int] | None:
     if hasattr(libc, "renamex_np"):
         rename = libc.renamex_np
         rename.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint)
-        return lambda a, b: int(rename(a, b, _EXCHANGE))
+        return lambda a, b, how: int(rename(a, b, how))
     if hasattr(libc, "renameat2"):
         rename = libc.renameat2
         path = (ctypes.c_int, ctypes.c_char_p)
         rename.argtypes = (*path, *path, ctypes.c_uint)
-        return lambda a, b: int(rename(_AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE))
+        return lambda a, b, how: int(rename(_AT_FDCWD, a, _AT_FDCWD, b, how))
     return None
-
-
-def place(temp: str, path: str) -> None:
-    """Give the temporary file its name, if nobody has taken it: else FileExistsError."""
-    try:
-        os.link(temp, path)
-    except OSError as error:
-        if error.errno not in _UNSUPPORTED:
-            raise
-        if os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from None
-        os.rename(temp, path)
-    else:
-        os.unlink(temp)
 
 
 def in_use(path: str) -> bool | None:

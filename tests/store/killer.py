@@ -1,0 +1,328 @@
+"""Kills a writer at every call by which it changes the file system, and looks at what is left.
+
+Run as a program, in a process of its own, because it forks: `python -m tests.store.killer sweep
+add update` kills once before and in the middle of each call of these kinds of change, `sweep all …`
+after it, too; `mixed 1 300` lets a person save in between as well, and kills the one who recovers, too. Prints one
+line of JSON, or what went wrong.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from brain.changes import Deed
+from brain.index import query
+from brain.index.db import Index
+from brain.intents import Log
+from brain.sync import sync
+from brain.vault import swap
+from tests import kit as base
+from tests.store import kit
+
+ID = "e-0000000001"
+MOVES = ("fsync", "link", "unlink", "rename", "replace", "ftruncate", "truncate", "mkdir", "fchmod")
+MODES = ("before", "after", "torn")
+Act = Callable[[], None]
+
+
+class Killer:
+    """Counts the calls that change something on the disk, and dies at one of them."""
+
+    def __init__(self, at: int = 0, mode: str = "before") -> None:
+        self.at, self.mode, self.count = at, mode, 0
+        self.acts: dict[int, Act] = {}  # what somebody else does right before a call
+        self._busy = False
+
+    def install(self) -> None:
+        """Only ever in a child that ends soon."""
+        for name in (*MOVES, "write"):
+            setattr(os, name, self._counted(getattr(os, name), name))
+        os.open = self._if(os.open, lambda a, k: bool(a[1] & os.O_CREAT))  # type: ignore
+        builtins.open = self._if(open, lambda a, k: "w" in (a[1:] or [k.get("mode", "r")])[0])
+        native = swap._native()
+        if native:
+            counted = self._counted(native, "native")
+            swap._native = lambda: counted  # type: ignore[assignment]
+
+    def _if(self, call: Any, changes: Callable[[Any, Any], bool]) -> Any:
+        counted = self._counted(call, "open")
+        return lambda *a, **k: counted(*a, **k) if changes(a, k) else call(*a, **k)
+
+    def _counted(self, call: Any, name: str) -> Any:
+        def counted(*args: Any, **named: Any) -> Any:
+            if self._busy:
+                return call(*args, **named)
+            self.count += 1
+            self._act()
+            if self.count == self.at:
+                if self.mode == "before":
+                    die()
+                if self.mode == "torn" and name == "write":
+                    args = (args[0], bytes(args[1])[: len(args[1]) // 2])
+            now = self.count
+            try:
+                return call(*args, **named)
+            finally:
+                if now == self.at:
+                    die()
+
+        return counted
+
+    def _act(self) -> None:
+        if act := self.acts.get(self.count):
+            self._busy = True
+            act()
+            self._busy = False
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Trial:
+    """One vault, one write that is killed, and what must hold afterwards."""
+
+    def __init__(self, kind: str, number: int = 1) -> None:
+        self.home = Path(tempfile.mkdtemp(prefix="killer", dir=_fast())).resolve()
+        self.root = base.lay(self.home / "vault", kit.VAULT)
+        self.state = self.home / "state"
+        self.deeds = deeds(kind, number)
+        if kind == "create":
+            (self.root / kit.NOTE).unlink()
+        self.paths = sorted({d.change.path for d in self.deeds if d.change})
+        self.before = self._texts()
+        self.acked = self.promised = False
+        self.saves = 0
+
+    def _texts(self) -> dict[str, bytes]:
+        return {path: _bytes(self.root / path) for path in self.paths}
+
+    def child(self, work: Callable[[], None], killer: Killer) -> tuple[bool, int]:
+        """Does the work end before it is killed? And after how many calls?"""
+        read, write = os.pipe()
+        if pid := os.fork():
+            os.close(write)
+            _, status = os.waitpid(pid, 0)
+            said = os.read(read, 100)
+            os.close(read)
+            if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+                raise AssertionError("the writer failed")
+            return said.startswith(b"done"), int(said[4:] or 0)
+        try:
+            killer.install()
+            out = os.dup(write)
+            real = os.write
+            work()
+            killer._busy = True
+            real(out, b"done%d" % killer.count)
+            os._exit(0)
+        except BaseException as error:
+            sys.stderr.write(f"{type(error).__name__}: {error}\n")
+            sys.stderr.flush()
+            os._exit(1)
+
+    def write(self, killer: Killer) -> int:
+        """The number of calls; 0 if it was killed."""
+
+        def work() -> None:
+            outcomes = kit.open_store(self.root, self.state).apply(self.deeds)
+            assert all(outcome.state == "written" for outcome in outcomes)
+
+        self.acked, count = self.child(work, killer)
+        log = Log(str(next(self.state.glob("*"), self.state) / "intents.jsonl"))
+        log.refresh()
+        self.promised = bool(log.open) or self.acked
+        return count
+
+    def drain(self, killer: Killer) -> bool:
+        return self.child(lambda: kit.open_store(self.root, self.state).drain() and None, killer)[0]
+
+    def check(self, after: dict[str, bytes] | None = None) -> None:
+        """After a drain by a new process: all of it or none, once, and nothing else."""
+        store = kit.open_store(self.root, self.state)
+        store.drain()
+        store.drain()
+        assert not kit.temps(self.root), kit.temps(self.root)
+        assert store.log.empty(), [vars(entry) for entry in store.open()]
+        assert not list(self.state.glob("*/bases/*"))
+        noted = Counter(record.id for record in store.journal.records())
+        if not self.paths:
+            assert noted[ID] == 1 if self.acked else noted[ID] <= 1
+        else:
+            for deed in self.deeds:
+                assert noted[deed.id] == self.promised, (noted, self.promised)
+        assert sum(noted.values()) <= len(self.deeds), noted
+        if after is not None:
+            assert self._texts() == (after if self.promised else self.before)
+        self._later(store)
+
+    def _later(self, store: Any) -> None:
+        """Nothing needs mending before the next write."""
+        [outcome] = store.apply([kit.adding("Written later", "m-1ater000")])
+        assert outcome.state == "written"
+        assert (self.root / kit.NOTE).read_text().count("m-1ater000") == 1
+        store.drain()
+        assert not kit.temps(self.root)
+        seqs = [record.seq for record in store.journal.records()]
+        assert seqs == list(range(1, len(seqs) + 1)), seqs
+
+    def same_index(self) -> None:
+        """What was synced bit by bit is what a new index would be."""
+        store = kit.open_store(self.root, self.state)
+        dumps = []
+        for name in ("kept", "new"):
+            index = Index(self.home / f"{name}.db", self.home / f"{name}.seal", str(self.root))
+            sync(store.vault, index, store.config)
+            if name == "kept":
+                store.apply([kit.adding("Written last", "m-1ast0000")])
+                sync(store.vault, index, store.config)
+            dumps.append(query.dump(index))
+            index.close()
+        assert dumps[0] == dumps[1]
+
+    def end(self) -> None:
+        shutil.rmtree(self.home)
+
+
+def deeds(kind: str, number: int) -> list[Deed]:
+    """`two` are changes of two files and one for the journal alone, as `feedback` is."""
+    feedback = Deed("reinforce", kit.A, None, {"delta": 3}, ID)
+    if kind == "feedback":
+        return [feedback]
+    if kind == "two":
+        put = kit.deed("put", number, id="e-0000000002")
+        return [kit.deed("add", number, id="e-0000000003"), put, feedback]
+    return [kit.deed("add" if kind == "create" else kind, number, id=ID)]
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
+
+
+def _fast() -> str | None:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+# -- every call ------------------------------------------------------------------------------------
+
+
+def sweep(kind: str, modes: Sequence[str] = MODES) -> int:
+    """Kill before, after and in the middle of every call. The number of kills.
+
+    After a call is also where `torn` kills if there is nothing to tear, and before the next one.
+    """
+    calm = Trial(kind)
+    calls = calm.write(Killer())
+    calm.check(after := calm._texts())
+    calm.end()
+    kills = 0
+    for mode in modes:
+        for at in range(1, calls + 1):
+            trial = Trial(kind)
+            trial.write(Killer(at, mode))
+            assert not trial.acked, (kind, mode, at, calls)
+            _saying(f"{kind} {mode} {at}", lambda t=trial: t.check(after))
+            if kills % 40 == 0:
+                trial.same_index()
+            trial.end()
+            kills += 1
+    return kills
+
+
+def _saying(what: str, check: Act) -> None:
+    try:
+        check()
+    except BaseException:
+        print(what, file=sys.stderr)
+        raise
+
+
+# -- with a person, and more than one death --------------------------------------------------------
+
+
+class Person:
+    """Adds a line to the note, in place or by rename; what it saved must be there in the end."""
+
+    def __init__(self, root: Path, chance: random.Random) -> None:
+        self.note, self.chance = root / kit.NOTE, chance
+        self.log = root / "saved.txt"
+
+    def save(self) -> None:
+        name = f"- A person's line {self.chance.randrange(10**9)}"
+        text = self.note.read_text().replace("## User", f"{name}\n\n## User", 1)
+        if self.chance.random() < 0.5:
+            self.note.write_text(text)
+        else:
+            self.note.with_name("x.swp").write_text(text)
+            self.note.with_name("x.swp").rename(self.note)
+        with open(self.log, "a") as file:
+            file.write(f"{name}\n")
+
+    def lines(self) -> list[str]:
+        return self.log.read_text().split("\n")[:-1] if self.log.exists() else []
+
+
+MIXED = ("add", "update", "remove", "retag", "move", "replace", "insert")
+
+
+def mixed(seed: int) -> bool:
+    """A person saves once or twice while we write and are killed; so is who recovers. Was it?"""
+    chance = random.Random(seed)
+    kind = chance.choice(MIXED)
+    trial = Trial(kind)
+    person = Person(trial.root, chance)
+    killer = Killer(chance.randrange(1, 45), chance.choice(MODES))
+    for at in chance.sample(range(1, 30), chance.choice([1, 1, 2, 3])):
+        killer.acts[at] = person.save
+    trial.write(killer)
+    for _ in range(chance.choice([0, 0, 1, 2])):
+        again = Killer(chance.randrange(1, 40), chance.choice(MODES))
+        if chance.random() < 0.3:
+            again.acts[chance.randrange(1, 20)] = person.save
+        trial.drain(again)
+    _saying(f"mixed {seed}: {kind} {vars(killer)}", lambda: _all_there(trial, person, kind))
+    trial.end()
+    return not trial.acked
+
+
+def _all_there(trial: Trial, person: Person, kind: str) -> None:
+    trial.check()
+    text = (trial.root / kit.NOTE).read_text()
+    have = Counter(text.split("\n"))
+    for line in person.lines():
+        assert have[line] == 1, (line, have[line], text)
+    gone = {"update": kit.A, "replace": kit.B, "remove": kit.B, "retag": kit.C, "move": ""}
+    for line in kit.MEMORY.split("\n"):
+        if line.strip() and (gone.get(kind) or "-") not in line:
+            assert have[line] == 1, (line, text)
+    wanted = {"add": "A new thing 1", "update": "Chose DuckDB 1", "retag": "#t1",
+              "replace": "Deploys on day 1", "insert": "Was here before 1"}  # fmt: skip
+    if kind in wanted:
+        assert text.count(wanted[kind]) == trial.promised, (wanted[kind], text)
+    if kind == "remove":
+        assert text.count(f"^{kit.B}") == (not trial.promised), text
+
+
+def main() -> None:
+    what, *rest = sys.argv[1:]
+    if what == "sweep":
+        modes = MODES if rest[0] == "all" else ("before", "torn")
+        print(json.dumps({kind: sweep(kind, modes) for kind in rest if kind != "all"}))
+    else:
+        first, count = map(int, rest)
+        print(json.dumps({"killed": sum(mixed(seed) for seed in range(first, first + count))}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""What tests of the store build with: a vault, changes of every kind, and what a file says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from brain import config as settings
+from brain.changes import (
+    Add, Anchor, Append, Change, Deed, Drop, Insert, Move, Put, Relate, Remove, Replace, Retag,
+    Update,
+)  # fmt: skip
+from brain.config import Config
+from brain.journal import Journal, Record
+from brain.store import Store
+from brain.vault import files, layout
+
+NOTE = "40_Brain/MEMORY.md"
+ITEMS = "40_Brain/projects/zoo/items.json"
+SESSION = "40_Brain/sessions/2026-01-01.jsonl"
+MEMORY = """\
+# Agent Memory
+
+## Key Decisions
+- Chose SQLite over PostgreSQL. [[Architecture]] #db ^m-7f3k2ab4
+- Deploys go out on Tuesdays #pinned ^m-2b8xq1mz
+
+## User Preferences
+- Prefers short answers ^m-9c01dexk
+    - and no emoji
+- No id here
+"""
+RECORDS = '[\n  {"id": "item_1", "content": "60 calls"},\n  {"id": "item_2", "content": "x"}\n]\n'
+TURN = '{"id": "msg_1", "role": "user", "content": "Where is the walrus?"}\n'
+VAULT: dict[str, str | bytes] = {
+    NOTE: MEMORY,
+    ITEMS: RECORDS,
+    SESSION: TURN,
+    "40_Brain/projects/zoo/agent/MEMORY.md": "- The walrus eats clams\n",
+    "Walrus.md": "# Walrus\n\nTusks.\n",
+}
+A, B, C = "m-7f3k2ab4", "m-2b8xq1mz", "m-9c01dexk"
+QUICK = Config(holdSeconds=0.0, holdMost=0.0, settleSeconds=0.0)
+SECRET = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+
+
+def change(kind: str, number: int = 0) -> Change:
+    """A change of this kind that the vault above can take."""
+    new = f"m-new{number:05d}"
+    return {
+        "add": Add(NOTE, new, f"A new thing {number}", "Key Decisions", tags=("#candidate",)),
+        "update": Update(NOTE, A, f"Chose DuckDB {number}"),
+        "remove": Remove(NOTE, B),
+        "retag": Retag(NOTE, C, add=(f"#t{number}",)),
+        "relate": Relate(NOTE, A, "supersedes", f"[[#^m-{number:08d}]]"),
+        "move": Move(NOTE, A, "User Preferences"),
+        "anchor": Anchor(NOTE, bare_ref()),
+        "replace": Replace(
+            NOTE, B, f"- Deploys on day {number} ^{B}",
+            f"- Deploys go out on Tuesdays #pinned ^{B}"
+        ),
+        "insert": Insert(NOTE, new, f"- Was here before {number} ^{new}", "User Preferences", C),
+        "put": Put(ITEMS, f"item_n{number}", {"content": f"made {number}"}),
+        "drop": Drop(ITEMS, "item_1"),
+        "append": Append(SESSION, f"msg_n{number}", {"role": "user", "content": f"said {number}"}),
+    }[kind]  # fmt: skip
+
+
+KINDS = ("add", "update", "remove", "retag", "relate", "move", "anchor", "replace", "insert",
+         "put", "drop", "append")  # fmt: skip
+
+
+def bare_ref() -> str:
+    """The id of the bullet that has none in the note."""
+    from brain.formats import memory_md
+
+    chunks = memory_md.parse(MEMORY.encode(), "admin").chunks
+    return next(chunk.ref for chunk in chunks if chunk.text.startswith("No id"))
+
+
+def deed(kind: str, number: int = 0, **more: Any) -> Deed:
+    made = change(kind, number)
+    return Deed(kind, made.ref, made, **more)
+
+
+def adding(text: str, ref: str, path: str = NOTE, section: str = "Key Decisions") -> Deed:
+    return Deed("add", ref, Add(path, ref, text, section))
+
+
+def open_store(root: Path, state: Path, config: Config | None = QUICK) -> Store:
+    """The store of this vault; with its own settings if `config` is None."""
+    vault = layout.find(root, state)
+    chosen = config or settings.parse(files.settings(vault))[0]
+    journal = Journal(vault.folder, vault.state, lambda: datetime.now(UTC))
+    return Store(vault, chosen, journal)
+
+
+def records(store: Store, **wanted: Any) -> list[Record]:
+    return list(store.journal.records(**wanted))
+
+
+def temps(root: Path) -> list[str]:
+    """Temporary files that are left anywhere in the vault."""
+    return sorted(name for name in _names(root) if name.startswith(".brain-") or ".part" in name)
+
+
+def conflicts(root: Path) -> list[str]:
+    return sorted(name for name in _names(root) if "conflict" in name)
+
+
+def _names(root: Path) -> Iterator[str]:
+    for _, _, names in os.walk(root):
+        yield from names
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().split("\n")
