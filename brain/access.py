@@ -39,7 +39,8 @@ def may(actor: Actor, action: str, owner: str) -> bool:
         return False
     if action == "read":
         return owner in ("", actor.name, ADMIN)
-    return owner == actor.name
+    # a project agent called `admin`, or nothing at all, gains nothing by its name
+    return owner == actor.name and owner not in ("", ADMIN)
 
 
 def readable(actor: Actor) -> tuple[str, ...] | None:
