@@ -32,6 +32,8 @@ class Brain(Asking):
     any spelling, `path:line`, or words that only one memory has.
     """
 
+    settled = 0.0  # when the store was last given time to settle
+
     @cached_property
     def notes(self) -> dict[str, Note]:
         """What is known of the notes that were written to."""
@@ -95,11 +97,20 @@ class Brain(Asking):
         return changing.update(self, id, text, tuple(tags), given, self.actor(by, session))
 
     def forget(
-        self, id: str, *, why: str = "", session: str = "", by: Actor | str = PERSON
+        self,
+        id: str,
+        *,
+        purge: bool = False,
+        why: str = "",
+        session: str = "",
+        by: Actor | str = PERSON,
     ) -> Shape:
-        """A memory goes, with what is nested in it."""
-        from brain.verbs import changing
+        """A memory goes, with what is nested in it. `purge` also takes its words out of the
+        journal, and tells where they may still be."""
+        from brain.verbs import changing, purging
 
+        if purge:
+            return purging.purge(self, id, self.actor(by, session))
         return changing.forget(self, id, why, self.actor(by, session))
 
     def pin(self, id: str, *, session: str = "", by: Actor | str = PERSON) -> Shape:
@@ -229,6 +240,18 @@ class Brain(Asking):
 
         return undoing.revert(self, agent, since, force, self.actor(by))
 
+    def conflicts(self, *, by: Actor | str = PERSON) -> list[Shape]:
+        """Memories that contradict each other, and are not resolved."""
+        from brain.verbs import conflicts
+
+        return conflicts.conflicts(self, self.actor(by))
+
+    def resolve(self, id: str, keep: str = "", *, by: Actor | str = PERSON) -> Shape:
+        """End a conflict, by its event or one of its memories. `keep` supersedes the other."""
+        from brain.verbs import conflicts
+
+        return conflicts.resolve(self, id, keep, self.actor(by))
+
     # -- writing itself ----------------------------------------------------------------------------
 
     def pending(self) -> list[Shape]:
@@ -240,6 +263,12 @@ class Brain(Asking):
     def release(self, id: str, *, drop: bool = False) -> None:
         """Carry out, or drop, what is blocked because git moved on."""
         self.store.release(id, drop=drop)
+
+    def flush(self) -> int:
+        """Put on record what waits on this machine: hits, and what was used together."""
+        from brain.verbs import waiting
+
+        return waiting.flush(self)
 
     def pause(self, paused: bool = True) -> None:
         """Stop, or resume, all writing on this machine."""

@@ -148,6 +148,7 @@ class Asking:
         except IndexDamaged:
             self.index.damaged()
             stats = self._sync(None, wait, accept_loss)
+        self._facts(wait)
         self._checked = started
         self._tell(stats)
         if paths is None or self.vault.brain in paths:
@@ -159,6 +160,14 @@ class Asking:
             self.vault, self.index, self.config, only=only, wait=wait, progress=self.progress,
             accept_loss=accept_loss,
         )  # fmt: skip
+
+    def _facts(self, wait: float) -> None:
+        """What the journals say, into the index, if there are any."""
+        places = (f"{self.vault.folder_path}/journal", f"{self.vault.state_path}/spool.jsonl")
+        if any(map(os.path.exists, places)):
+            from brain.journal import refresh
+
+            refresh(self.journal, self.index, wait)
 
     def _tell(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:
@@ -364,17 +373,41 @@ class Asking:
         )
         return [h.row for h in hits if all(word in h.row.text.casefold() for word in wanted)]
 
-    def show(self, name: str) -> dict[str, Any]:
-        """An entry with its links, in its wire shape. Counts as reading it."""
-        row = self.find(name)
+    def show(self, name: str, *, owners: tuple[str, ...] | None = None) -> dict[str, Any]:
+        """An entry with its links, in its wire shape; of a memory also what it is worth now, and
+        where it comes from. Counts as reading it."""
+        row = self.find(name, owners=owners)
         links = self._surely(lambda: query.links_of(self.index, row.id))
         payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
         self.events.publish(self.now(), "memory:read", payload)
-        return wire.entry(row) | {"links": [wire.link(link) for link in links]}
+        shape = wire.entry(row) | {"links": [wire.link(link) for link in links]}
+        from brain.verbs import knowing
+
+        if knowing.is_memory(row):
+            shape |= knowing.entries(self, [row])[0] | knowing.provenance(self, row)
+        return shape
 
     def entries(self, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
         """Entries that pass the filters, newest first."""
         return self._surely(lambda: query.listed(self.index, filters, limit, offset))
+
+    def listed(
+        self, filters: Filters, where: str = "", order: str = "", limit: int = 50, offset: int = 0
+    ) -> list[dict[str, Any]]:
+        """Entries that pass the filters and `where` (`importance>=0.7 and kind=decision`), in
+        their wire shape with what they are worth now; newest first, or as `order` says."""
+        from brain import where as language
+        from brain.verbs import knowing
+
+        some = (limit, offset) if not (where or order) else (-1, 0)
+        every = self.entries(filters, *some)
+        found = self._surely(lambda: knowing.entries(self, every))
+        if where.strip():
+            wanted = language.parse(where)
+            found = [shape for shape in found if wanted.matches(shape)]
+        if order.strip():
+            found = [dict(shape) for shape in language.order(order).sort(found)]
+        return found if some[0] >= 0 else found[offset : offset + limit]
 
     # -- looking after it ------------------------------------------------------------------------
 

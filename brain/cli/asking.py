@@ -97,6 +97,11 @@ def show_command(id: str, vault: str | None, as_json: bool) -> None:
     if as_json:
         tell(shape | wire.freshness(freshness))
         return
+    _print_entry(shape)
+    warn(freshness)
+
+
+def _print_entry(shape: dict[str, Any]) -> None:
     say(f"{shape['path']}:{shape['line']}", "bold")
     say(shape["text"])
     say()
@@ -108,35 +113,78 @@ def show_command(id: str, vault: str | None, as_json: bool) -> None:
     for link in shape["links"]:
         target = link["target"] + (f"#{link['fragment']}" if link["fragment"] else "")
         say(f"{link['kind']:<8} {target}", "dim")
-    warn(freshness)
+    if "provenance" in shape:
+        _print_worth(shape)
+
+
+def _print_worth(shape: dict[str, Any]) -> None:
+    """What a memory is worth, why, and where it comes from."""
+    sure, weight, origin = (
+        shape["confidence_factors"], shape["importance_factors"], shape["provenance"],
+    )  # fmt: skip
+    say(f"{'score':<8} {shape['score']:g}, {shape['hits']} hits", "dim")
+    say(
+        f"{'weight':<8} {shape['importance']:.2f}: {weight['base']:g} for its kind or as given"
+        + (f", {weight['merges']:+.1f} for duplicates" if weight["merges"] else "")
+        + f", {weight['idle_days']:.0f} days unused",
+        "dim",
+    )
+    fading = f"half of it in {sure['half_life']} days" if sure["half_life"] else "does not fade"
+    say(
+        f"{'sure':<8} {shape['confidence']:.2f} = {sure['initial']:g} at first"
+        f" × {sure['trust']:g} as {origin['source']}"
+        f" × {sure['remaining']:.2f} after {sure['age_days']:.0f} days ({fading})"
+        f" × {sure['use']:.2f} for use {sure['feedback']:+.2f} by feedback",
+        "dim",
+    )
+    session = f", in session {origin['session']}" if origin["session"] else ""
+    say(f"{'from':<8} {origin['by']}, {origin['at'][:10]}{session}", "dim")
+    if origin["why"]:
+        say(f"{'because':<8} {origin['why']}", "dim")
+    for crumb in origin["since"]:
+        say(f"{crumb['op']:<8} {crumb['by']}, {crumb['at'][:10]}", "dim")
 
 
 @click.command("list")
 @filtering
+@click.option("--where", "-w", default="", metavar="FILTER", help="importance>=0.7 and kind=…")
+@click.option("--order", "-o", default="", metavar="FIELD", help="importance, -created, …")
 @click.option("--limit", "-n", default=50, show_default=True, type=click.IntRange(1, 100_000))
 @click.option("--offset", default=0, type=click.IntRange(0), help="Skip so many.")
 @common
-def list_command(limit: int, offset: int, vault: str | None, as_json: bool, **filters: Any) -> None:
+def list_command(
+    where: str,
+    order: str,
+    limit: int,
+    offset: int,
+    vault: str | None,
+    as_json: bool,
+    **filters: Any,
+) -> None:
     """List entries, newest first: memories unless another scope is asked for.
+
+    FILTER compares fields by = != > >= < <= ~ (contains) and `in (…)`, joined by and, or, not.
+    An order is from the most down; `-` turns it around.
 
     \b
     brain list
     brain list --kind decision --since 2026-01-01
+    brain list --where 'importance>=0.7 and (tags=db or text~sqlite)' --order confidence
     brain list --scope tasks --json
     """
     vault, as_json = choices(vault, as_json)
     filters["scopes"] = filters["scopes"] or ("memory",)
     with opened(vault) as brain:
         freshness = brain.refresh()
-        rows = brain.entries(brain.filters(**filters), limit, offset)
+        entries = brain.listed(brain.filters(**filters), where, order, limit, offset)
     if as_json:
-        tell({"entries": [wire.entry(row) for row in rows], **wire.freshness(freshness)})
+        tell({"entries": entries, **wire.freshness(freshness)})
         return
-    for row in rows:
-        named = (row.heading or row.title) if row.kind in ("note", "agent") else ""
-        first = (named or row.text).split("\n", 1)[0]
-        say(f"{row.ref:<12} {row.created[:10]}  {row.kind:<12} {first[:100]}")
-    if not rows:
+    for entry in entries:
+        named = (entry["heading"] or entry["title"]) if entry["kind"] in ("note", "agent") else ""
+        first = (named or entry["text"]).split("\n", 1)[0]
+        say(f"{entry['id']:<12} {entry['created'][:10]}  {entry['kind']:<12} {first[:100]}")
+    if not entries:
         say("Nothing to list.")
     warn(freshness)
 

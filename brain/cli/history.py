@@ -1,4 +1,5 @@
-"""Commands about what happened, and for taking it back: history, audit, undo, revert."""
+"""Commands about what happened, and for putting it right: history, audit, undo, revert, conflicts,
+resolve."""
 
 from __future__ import annotations
 
@@ -122,3 +123,44 @@ def revert_command(
     for record in shape["kept"]:
         note(f"Kept {record['op']} of {record['id']} ({record['event']}): {record['why_not']}")
     say(f"{len(shape['undone'])} taken back, {len(shape['kept'])} kept.")
+
+
+@click.command("conflicts")
+@BY
+@common
+def conflicts_command(by: str, vault: str | None, as_json: bool) -> None:
+    """List memories that contradict each other.
+
+    \b
+    brain conflicts
+    """
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        found = brain.conflicts(by=by)
+    if as_json:
+        tell({"conflicts": found})
+        return
+    for conflict in found:
+        say(f"{conflict['event']}  {conflict['type']}, {conflict['at'][:10]}", "bold")
+        for entry in conflict["entries"]:
+            say(f"  {entry['id']}  {entry['text']}")
+    if not found:
+        say("No conflicts.")
+
+
+@click.command("resolve")
+@click.argument("id")
+@click.option("--keep", default="", metavar="ID", help="The memory that holds; it supersedes.")
+@BY
+@common
+def resolve_command(id: str, keep: str, by: str, vault: str | None, as_json: bool) -> None:
+    """End a conflict, by its event or by one of its memories.
+
+    \b
+    brain resolve m-7f3k2ab4
+    brain resolve e-4jk2q8xw1z --keep m-7f3k2ab4
+    """
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        shape = brain.resolve(id, keep, by=by)
+    print_change(shape, as_json)

@@ -1,4 +1,4 @@
-"""Commands about writing itself: pending, pause, resume."""
+"""Commands about writing itself: flush, pending, pause, resume."""
 
 from __future__ import annotations
 
@@ -6,6 +6,25 @@ import click
 
 from brain.cli.app import choices, common
 from brain.cli.output import opened, say, tell
+
+
+@click.command("flush")
+@common
+def flush_command(vault: str | None, as_json: bool) -> None:
+    """Put into the journal what waits on this machine: which memories were used, and together.
+
+    It is done once a day by itself.
+
+    \b
+    brain flush
+    """
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        count = brain.flush()
+    if as_json:
+        tell({"records": count})
+    else:
+        say(f"{count} records flushed." if count else "Nothing waited.")
 
 
 @click.command("pending")

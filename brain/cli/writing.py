@@ -28,6 +28,7 @@ DID = {
     "moved": "Moved",
     "reinforced": "Reinforced",
     "demoted": "Demoted",
+    "resolved": "Resolved",
     "undone": "Undid",
     "unchanged": "Nothing to change:",
 }
@@ -56,6 +57,8 @@ def _remarks(shape: dict[str, Any]) -> list[str]:
         out.append(f"Left out, as secrets: {', '.join(shape['redacted'])}.")
     if shape.get("linked_from"):
         out.append(f"Still linked from {', '.join(shape['linked_from'])}.")
+    for place in shape.get("left", ()):
+        out.append(f"May still be in {place}.")
     for near in shape.get("near", ()):
         out.append(f"Much like {near['id']}: {near['text']}")
     for other in shape.get("conflicts", ()):
@@ -132,6 +135,7 @@ def update_command(
 
 @click.command("forget")
 @click.argument("id")
+@click.option("--purge", is_flag=True, help="Also take its words out of the journal, for good.")
 @click.option("--why", default="", help="The reason; kept in the journal.")
 @acting
 @common
@@ -141,6 +145,7 @@ def forget_command(id: str, vault: str | None, as_json: bool, **options: Any) ->
     \b
     brain forget m-7f3k2ab4
     brain forget "slug pellets"
+    brain forget m-7f3k2ab4 --purge
     """
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:

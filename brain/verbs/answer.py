@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 from brain import wire
 from brain.changes import Add, Done, Move
 from brain.formats import links
 from brain.kinds import status_of
-from brain.redact import find
+from brain.redact import redact
 from brain.store import Outcome
 from brain.sync import Delta
 from brain.vault import layout
@@ -14,10 +16,12 @@ from brain.verbs import notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from brain.access import Actor
     from brain.api import Brain
+    from brain.changes import Deed
     from brain.index.query import Row
     from brain.model import Chunk
 
@@ -107,17 +111,29 @@ def happened(
     shape: Shape, outcome: str, result: Outcome | None = None, rules: Iterable[str] = ()
 ) -> Shape:
     """An entry with what happened to it. `event` is the name under which the journal has it."""
-    shape = shape | {"outcome": outcome}
-    shape["state"] = result.state if result else "unchanged"
+    shape = {"state": "unchanged", **shape, "outcome": outcome}
+    if result:
+        shape["state"] = result.state
     shape["event"] = result.deed.id if result else None
     shape["redacted"] = sorted(rules)
     return shape
 
 
-def secrets(brain: Brain, *texts: str) -> list[str]:
-    """The rules by which secrets were found in these texts; the store leaves them out."""
-    emails = brain.config.redactEmails
-    return [found.rule for text in texts for found in find(text, emails=emails)]
+def redacted(brain: Brain, text: str) -> tuple[str, list[str]]:
+    """A text without its secrets, and the rules that found them."""
+    clean, found = redact(text, emails=brain.config.redactEmails)
+    return clean, [hit.rule for hit in found]
+
+
+def applied(brain: Brain, deeds: Sequence[Deed], by: Actor, wait: float = 1.0) -> list[Outcome]:
+    """Hand deeds to the store, and now and then let it settle what has stood long enough."""
+    results = brain.store.apply(deeds, by, wait)
+    now = time.monotonic()
+    brain.settled = brain.settled or now
+    if now > brain.settled + brain.config.settleSeconds:
+        brain.settled = now
+        brain.drain()
+    return results
 
 
 def tell(brain: Brain, path: str, before: str, shape: Shape) -> None:

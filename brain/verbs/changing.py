@@ -37,7 +37,7 @@ def update(
     deeds = [Deed("update", row.ref, Update(row.path, row.ref, text), given)]
     if tags:
         deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, tuple(tags))))
-    return _changed(brain, row, deeds, by, "updated", answer.secrets(brain, text))
+    return _changed(brain, row, deeds, by, "updated", answer.redacted(brain, text)[1])
 
 
 def forget(brain: Brain, id: str, why: str, by: Actor) -> Shape:
@@ -45,7 +45,7 @@ def forget(brain: Brain, id: str, why: str, by: Actor) -> Shape:
     row = naming.memory(brain, id, by)
     left = [f"{other.path}:{other.line}" for other in naming.linking(brain, row.ref)]
     deed = Deed("remove", row.ref, Remove(row.path, row.ref), _because(why))
-    result = brain.store.apply([deed], by)[0]
+    result = answer.applied(brain, [deed], by)[0]
     shape = answer.of_row(row)
     if result.done:
         answer.gone(brain, row.path, shape)
@@ -106,7 +106,7 @@ def link(brain: Brain, id: str, to: str, kind: str, by: Actor, gone: bool = Fals
     change = Relate(row.path, row.ref, kind, value, gone)
     deeds = [Deed("unlink" if gone else "link", row.ref, change)]
     if other and not gone:
-        deeds = [*_anchored(other, by), *deeds]
+        deeds = [*anchored(other, by), *deeds]
     if other and kind == "contradicts":
         deeds.append(_conflict(row, other, gone))
     return _changed(brain, row, deeds, by, "unlinked" if gone else "linked")
@@ -124,13 +124,13 @@ def _target(brain: Brain, row: Row, to: str, by: Actor) -> tuple[str, Row | None
             return f"[[{note}]]", None
         raise
     if other.scope in naming.EDITABLE and other.kind != "note":
-        return naming.target(brain, other, row.path), other
+        return naming.target(other, row.path), other
     if not other.path.endswith(".md"):
         raise BadRequest(f"{other.ref} is in {other.path}.", "Link to a memory or a note.")
     return f"[[{other.path.removesuffix('.md')}]]", None
 
 
-def _anchored(other: Row, by: Actor) -> list[Deed]:
+def anchored(other: Row, by: Actor) -> list[Deed]:
     """The id of what is linked to must stand in its file, if one may write there."""
     if naming.is_anchored(other) or not access.may(by, "write", other.agent):
         return []
@@ -153,7 +153,7 @@ def _changed(
     rules: Sequence[str] = (),
 ) -> Shape:
     """Carry out deeds of which one or more are about this memory, and tell."""
-    results = brain.store.apply(deeds, by)
+    results = answer.applied(brain, deeds, by)
     mine = [r for r in results if _is_about(r, row)]
     last = mine[-1]
     if last.done is None:
@@ -179,5 +179,5 @@ def weigh(brain: Brain, id: str, op: str, delta: float, why: str, by: Actor) -> 
     """A memory's score goes up or down; its note stays as it is."""
     row = naming.memory(brain, id, by)
     data = {"delta": delta, "agent": row.agent, **_because(why)}
-    result = brain.store.apply([Deed(op, row.ref, None, data)], by)[0]
+    result = answer.applied(brain, [Deed(op, row.ref, None, data)], by)[0]
     return answer.happened(answer.of_row(row), f"{op}d", result) | {"delta": delta}

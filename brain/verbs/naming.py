@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from brain import access
 from brain.errors import BadRequest, NotFound
-from brain.index import graph
+from brain.index import facts, graph
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.access import Actor
     from brain.api import Brain
+    from brain.api.asking import Asking
     from brain.index.query import Row
 
 EDITABLE = ("memory", "archive")
@@ -27,7 +28,7 @@ def memory(brain: Brain, name: str, by: Actor) -> Row:
     return row
 
 
-def target(brain: Brain, row: Row, path: str) -> str:
+def target(row: Row, path: str) -> str:
     """How an entry is linked to from a note: `[[#^id]]` inside it, its whole path elsewhere."""
     place = "" if row.path == path else row.path.removesuffix(".md")
     return f"[[{place}#^{row.ref}]]"
@@ -43,9 +44,9 @@ def linking(brain: Brain, ref: str) -> list[Row]:
     return graph.linking(brain.index, ref)
 
 
-def same(brain: Brain, ref: str) -> set[str]:
+def same(brain: Asking, ref: str) -> set[str]:
     """All ids that the entry with this one has, or had before it was edited."""
-    return {ref}
+    return facts.same(brain.index, ref)
 
 
 def refs(brain: Brain, name: str, by: Actor) -> set[str]:

@@ -10,27 +10,43 @@ import re
 
 from brain import kinds
 from brain.formats import frontmatter
+from brain.formats.links import WIKILINK
 from brain.formats.outline import outline
 from brain.formats.text import decode, digest
-from brain.vault import files
+from brain.index import put, query
+from brain.index.db import reading
+from brain.lifecycle.conflict import Stances
+from brain.lifecycle.dedup import Known
+from brain.vault import files, layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from brain.api import Brain
     from brain.store import Outcome
     from brain.verbs.answer import Shape
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?=$|[:\s,])")
+_PATH = re.compile(r"`([^`\s]*[\w-][./][\w.-][^`\s]*)`")
 
 
 class Note:
-    """A memory note as it was last read: `data` is what it held."""
+    """A memory note as it was last read: `data` is what it held, `mark` the digest of that."""
 
     def __init__(self, data: bytes, mark: str) -> None:
         self.data, self.mark = data, mark
+        self.known, self.stances = Known(), Stances()
+        self.texts: dict[str, str] = {}
         text, _ = decode(data)
         seen = outline(text, frontmatter.split(text)[1])
         self.paths = [seen.path(number) for number in range(len(seen.headings))]
+
+    def add(self, ref: str, text: str, kind: str) -> None:
+        """Learn an entry."""
+        self.texts[ref] = text
+        self.known.add(ref, text)
+        self.stances.add(ref, text, kind, about(text))
 
     def section(self, kind: str) -> str:
         """The section for a kind: one that the note has for it, else its usual name."""
@@ -46,6 +62,12 @@ class Note:
         return next(found, (section.rpartition(" > ")[2],))
 
 
+def about(text: str) -> set[str]:
+    """The files that a memory is about: what it links to, and paths in its code spans."""
+    linked = {inner.partition("|")[0].partition("#")[0] for inner in WIKILINK.findall(text)}
+    return {name.strip().casefold() for name in (*linked, *_PATH.findall(text))} - {""}
+
+
 def known(brain: Brain, path: str) -> Note:
     """What is known of a note as it is now."""
     try:
@@ -56,15 +78,38 @@ def known(brain: Brain, path: str) -> Note:
     note = brain.notes.get(path)
     if note is None or note.mark != mark:
         note = brain.notes[path] = Note(data, mark)
+        for ref, text, kind in _entries(brain, path, note):
+            note.add(ref, text, kind)
     note.data = data
     return note
+
+
+def _entries(brain: Brain, path: str, note: Note) -> Iterator[tuple[str, str, str]]:
+    """(id, text, kind) of the memories of a note: from the index if that is in step with it."""
+    with reading():
+        was = put.known(brain.index.db, [path]).get(path)
+    if was and was.digest.hex() == note.mark:
+        rows = query.by_place(brain.index, path, 0)
+        yield from ((row.ref, row.text, row.kind) for row in rows if row.kind != "note")
+        return
+    from brain.formats import memory_md
+
+    role = layout.role(path.split("/")[1:])
+    for chunk in memory_md.parse(note.data, role.agent if role else "").chunks:
+        if chunk.kind != "note":
+            yield chunk.ref, chunk.text, chunk.kind
 
 
 def wrote(brain: Brain, path: str, note: Note, result: Outcome, shape: Shape) -> None:
     """Bring what is known forward by an entry that was just added; if somebody else changed the
     note meanwhile, forget it."""
     entry = next((e for e in reversed(brain.store.open()) if result.deed in e.intent.deeds), None)
-    if entry is None or entry.intent.base != note.mark or not entry.digest or entry.saved:
+    base = note.mark if note.data else ""
+    if entry is None or entry.intent.base != base or not entry.digest or entry.saved:
         brain.notes.pop(path, None)
         return
     note.mark = entry.digest
+    note.add(shape["id"], shape["text"], shape["kind"])
+    heading = tuple(shape["heading"].split(" > "))
+    if heading not in note.paths:
+        note.paths.append(heading)

@@ -5,22 +5,24 @@ from __future__ import annotations
 from datetime import date as days
 
 from brain import kinds
-from brain.changes import Add, Deed
+from brain.changes import Add, Anchor, Deed
 from brain.errors import BadRequest
 from brain.formats.links import TAG
 from brain.journal.line import letters
+from brain.lifecycle.dedup import fingerprint
 from brain.record import NamedTuple
 from brain.verbs import answer, naming, notes, who
+from brain.verbs.changing import anchored
+from brain.worth import SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from brain.access import Actor
     from brain.api import Brain
     from brain.verbs.answer import Shape
-
-SOURCES = ("user_stated", "user_corrected", "extracted", "observed", "migration", "inferred")
 
 
 class Wanted(NamedTuple):
@@ -45,18 +47,57 @@ def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
     _check(wanted)
     path = who.note(brain, agent)
     note = notes.known(brain, path)
+    text, rules = answer.redacted(brain, wanted.text.strip())
+    if same := note.known.exact(text):
+        return _merged(brain, path, same, wanted, by, rules)
+    if waiting := _waiting(brain, path, text):
+        return answer.happened(waiting, "duplicate", None, rules) | {"near": [], "conflicts": []}
     kind, tags, section = _place(wanted, note)
-    rules = answer.secrets(brain, wanted.text)
-    ref = _free(note)
     links = tuple(_link(brain, link, path, by) for link in wanted.links)
-    fields = _fields(brain, wanted, path, by)
-    change = Add(path, ref, _dated(brain, wanted), section, tags, links, fields)
-    result = brain.store.apply([Deed("add", ref, change, _given(wanted, kind))], by)[0]
+    against = note.stances.against(text, kind, notes.about(" ".join([text, *links])))
+    fields, more = _fields(brain, wanted, against, path, by)
+    ref = _free(note)
+    change = Add(path, ref, _dated(brain, text, wanted.date), section, tags, links, fields)
+    deeds = [Deed("add", ref, change, _given(wanted, kind, by)), *_conflicts(ref, against, path)]
+    results = answer.applied(brain, [*more, *deeds], by)
+    result = next(result for result in results if result.deed.op == "add")
     shape = answer.added(brain, change, kind, result.done)
+    near = [_named(note, other) for other in note.known.near(text) if other not in against]
     notes.wrote(brain, path, note, result, shape)
     if result.done:
         answer.tell(brain, path, "", shape)
-    return answer.happened(shape, "added", result, rules)
+    shape = answer.happened(shape, "conflict" if against else "added", result, rules)
+    return shape | {"near": near, "conflicts": [_named(note, other) for other in against]}
+
+
+def _named(note: notes.Note, ref: str) -> dict[str, str]:
+    return {"id": ref, "text": note.texts[ref]}
+
+
+def _merged(
+    brain: Brain, path: str, ref: str, wanted: Wanted, by: Actor, rules: Sequence[str]
+) -> Shape:
+    """The same words are there: that they were said again is put on record, and nothing else."""
+    data = {"agent": answer.owner(path), **_given(wanted, "", by)}
+    result = answer.applied(brain, [Deed("merge", ref, None, data)], by)[0]
+    brain.refresh()
+    shape = answer.of_row(brain.find(ref))
+    return answer.happened(shape, "duplicate", result, rules) | {"near": [], "conflicts": []}
+
+
+def _waiting(brain: Brain, path: str, text: str) -> Shape | None:
+    """The memory that says this and is promised, but not in the note yet."""
+    for change in [edit for entry in brain.store.pending() for edit in entry.intent.edits]:
+        if not isinstance(change, Add) or change.path != path:
+            continue
+        if fingerprint(change.text) == fingerprint(text):
+            return answer.added(brain, change, "", None) | {"state": "pending"}
+    return None
+
+
+def _conflicts(ref: str, against: Sequence[str], path: str) -> list[Deed]:
+    data = {"type": "contradictory", "agent": answer.owner(path)}
+    return [Deed("conflict", ref, None, {"other": other, **data}) for other in against]
 
 
 def _check(wanted: Wanted) -> None:
@@ -91,9 +132,8 @@ def _place(wanted: Wanted, note: notes.Note) -> tuple[str, tuple[str, ...], str]
     return kind, tags, section
 
 
-def _dated(brain: Brain, wanted: Wanted) -> str:
+def _dated(brain: Brain, text: str, date: str | bool | None) -> str:
     """The words with the day before them, unless they begin with one or none is wanted."""
-    text, date = wanted.text.strip(), wanted.date
     if date is False or (date is None and not brain.config.datePrefix):
         return text
     if notes.DATE.match(text):
@@ -113,19 +153,30 @@ def _link(brain: Brain, link: str, path: str, by: Actor) -> str:
         return link
     if not link.lstrip("^").startswith("m-"):
         return f"[[{link}]]"
-    return naming.target(brain, naming.memory(brain, link, by), path)
+    return naming.target(naming.memory(brain, link, by), path)
 
 
-def _fields(brain: Brain, wanted: Wanted, path: str, by: Actor) -> tuple[tuple[str, str], ...]:
-    older = [naming.memory(brain, id, by) for id in wanted.supersedes]
-    return (*wanted.fields, *(("supersedes", naming.target(brain, row, path)) for row in older))
+def _fields(
+    brain: Brain, wanted: Wanted, against: Sequence[str], path: str, by: Actor
+) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
+    """The fields of the line, and what writes the ids behind those that they lead to."""
+    fields, deeds = list(wanted.fields), []
+    for id in wanted.supersedes:
+        older = naming.memory(brain, id, by)
+        deeds += anchored(older, by)
+        fields.append(("supersedes", naming.target(older, path)))
+    for ref in against:
+        deeds.append(Deed("anchor", ref, Anchor(path, ref)))
+        fields.append(("contradicts", f"[[#^{ref}]]"))
+    return tuple(fields), deeds
 
 
-def _given(wanted: Wanted, kind: str) -> dict[str, Any]:
+def _given(wanted: Wanted, kind: str, by: Actor) -> dict[str, Any]:
     """What the journal keeps of a new memory beside its line."""
+    usual = "user_stated" if by.type == "person" else "observed"
     values = {
         "kind": kind,
-        "source": wanted.source,
+        "source": wanted.source or usual,
         "confidence": wanted.confidence,
         "importance": wanted.importance,
         "why": wanted.why,

@@ -103,7 +103,7 @@ def _undone_ids(brain: Brain) -> set[str]:
 
 def _undone(brain: Brain, record: Record, force: bool, by: Actor) -> Shape:
     deeds = _plan(brain, record, force)
-    result = brain.store.apply(deeds, by)[-1]
+    result = answer.applied(brain, deeds, by)[-1]
     shape = _shape(brain, record, result)
     told = {"of": record.id, "undid": record.op}
     return answer.happened(shape, "undone", result) | told

@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from brain.errors import Denied
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.api import Brain
@@ -32,6 +34,16 @@ def _shape(entry: Open) -> Shape:
         "why": entry.why,
         "deeds": deeds,
     }
+
+
+def flush(brain: Brain) -> int:
+    """Put hits and learned links on record that wait on this machine; how many records that are."""
+    from brain.journal import Spool
+
+    if brain.paused:
+        raise Denied("Writing is off.", "See `brain resume`, and `brain config`.")
+    with brain.store.locked():
+        return Spool(brain.vault.state_path).flush(brain.journal)
 
 
 def pause(brain: Brain, paused: bool) -> None:

@@ -1,0 +1,109 @@
+"""Memories that are at odds: which ones are, and how that ends."""
+
+from __future__ import annotations
+
+from brain import access, wire
+from brain.changes import Deed, Relate
+from brain.errors import BadRequest, NotFound
+from brain.index import facts, query
+from brain.record import NamedTuple
+from brain.verbs import answer, naming
+from brain.verbs.changing import anchored
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.access import Actor
+    from brain.api import Brain
+    from brain.index.facts import Conflict
+    from brain.index.query import Row
+    from brain.verbs.answer import Shape
+
+
+class Pair(NamedTuple):
+    """A conflict whose two memories are both there."""
+
+    conflict: Conflict
+    one: Row
+    other: Row
+
+
+def conflicts(brain: Brain, by: Actor) -> list[Shape]:
+    """The conflicts that are open, oldest first."""
+    brain.refresh()
+    return [_shape(pair) for pair in _open(brain, by)]
+
+
+def _shape(pair: Pair) -> Shape:
+    conflict = pair.conflict
+    return {
+        "event": conflict.event,
+        "type": conflict.type,
+        "at": conflict.at,
+        "by": conflict.by,
+        "entries": [wire.entry(pair.one), wire.entry(pair.other)],
+    }
+
+
+def _open(brain: Brain, by: Actor) -> list[Pair]:
+    found = []
+    for conflict in facts.conflicts(brain.index):
+        one, other = _row(brain, conflict.ref, by), _row(brain, conflict.other, by)
+        if one and other:
+            found.append(Pair(conflict, one, other))
+    return found
+
+
+def _row(brain: Brain, ref: str, by: Actor) -> Row | None:
+    """The memory with this id, or with one that it had before; None if it is gone."""
+    owners = access.readable(by)
+    for same in sorted(naming.same(brain, ref), key=lambda each: each != ref):
+        for row in query.by_ref(brain.index, same):
+            if row.ref == same and (owners is None or row.agent in owners):
+                return row
+    return None
+
+
+def resolve(brain: Brain, id: str, keep: str, by: Actor) -> Shape:
+    """End the conflicts of a memory, or the one with this event. What is to be kept supersedes the
+    other: that stays readable and is no longer recalled."""
+    brain.refresh()
+    pairs = [pair for pair in _open(brain, by) if pair.conflict.event == id]
+    if not pairs:
+        row = naming.memory(brain, id, by)
+        pairs = [pair for pair in _open(brain, by) if row.ref in (pair.one.ref, pair.other.ref)]
+        if not pairs:
+            raise NotFound(f"{row.ref} is in no open conflict.", "See `brain conflicts`.")
+    kept = naming.memory(brain, keep, by) if keep else None
+    deeds = [deed for pair in pairs for deed in _ended(brain, pair, kept, by)]
+    results = answer.applied(brain, deeds, by)
+    for result in results:
+        if result.done and result.done.outcome == "done":
+            change = result.done.change
+            shape = answer.entry(brain, change.path, result.done)
+            answer.tell(brain, change.path, result.done.before, shape)
+    last = next(result for result in results if result.deed.op == "resolve")
+    shape = answer.of_row(kept or pairs[0].one)
+    return answer.happened(shape, "resolved", last) | {"resolved": [_shape(p) for p in pairs]}
+
+
+def _ended(brain: Brain, pair: Pair, kept: Row | None, by: Actor) -> list[Deed]:
+    """The links of a conflict go, and its end is put on record."""
+    deeds: list[Deed] = []
+    for row, other in ((pair.one, pair.other), (pair.other, pair.one)):
+        for link in query.links_of(brain.index, row.id):
+            if link.kind == "contradicts" and link.fragment == f"^{other.ref}":
+                value = f"[[{link.target}#{link.fragment}]]"
+                change = Relate(row.path, row.ref, "contradicts", value, gone=True)
+                deeds.append(Deed("unlink", row.ref, change))
+    if kept:
+        if kept.ref not in (pair.one.ref, pair.other.ref):
+            raise BadRequest(
+                f"{kept.ref} is not part of the conflict.",
+                f"Keep {pair.one.ref} or {pair.other.ref}.",
+            )
+        old = pair.other if kept.ref == pair.one.ref else pair.one
+        target = naming.target(old, kept.path)
+        deeds += anchored(old, by)
+        deeds.append(Deed("link", kept.ref, Relate(kept.path, kept.ref, "supersedes", target)))
+    data = {"other": pair.other.ref, "agent": pair.one.agent, "keep": kept.ref if kept else ""}
+    return [*deeds, Deed("resolve", pair.one.ref, None, data)]

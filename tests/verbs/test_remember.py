@@ -1,0 +1,253 @@
+"""`remember`: where a memory goes, what its line says, and what is not written twice."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from brain.api import Brain
+from brain.errors import BadRequest, NotFound
+from tests import kit
+from tests.verbs.conftest import Made, note
+
+ZOO = "40_Brain/projects/zoo/agent/MEMORY.md"
+
+
+def line(brain: Brain, id: str) -> str:
+    return next(row for row in note(brain).split("\n") if row.endswith(f"^{id}"))
+
+
+def test_a_line_as_a_person_would_write_it(brain: Brain) -> None:
+    shape = brain.remember(
+        "Chose FTS5 for search", kind="decision", tags=["db"], links=["Architecture"]
+    )
+    assert re.fullmatch(r"m-[0-9a-hjkmnp-tv-z]{8}", shape["id"])
+    assert line(brain, shape["id"]) == (
+        f"- 2026-03-01: Chose FTS5 for search [[Architecture]] #db ^{shape['id']}"
+    )
+    assert (shape["outcome"], shape["state"], shape["kind"]) == ("added", "written", "decision")
+    assert (shape["path"], shape["line"]) == ("40_Brain/MEMORY.md", 6)
+    assert shape["heading"] == "Agent Memory > Key Decisions"
+
+
+def test_what_it_answers_is_what_is_found(brain: Brain) -> None:
+    shape = brain.remember("Seals bark at dawn", kind="discovery", tags=["sea"])
+    brain.refresh()
+    shown = brain.show(shape["id"])
+    same = ("id", "text", "path", "line", "end_line", "kind", "status", "tags", "created")
+    assert {key: shown[key] for key in same} == {key: shape[key] for key in same}
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "heading"),
+    [
+        ({}, "fact", "Project Context"),
+        ({"kind": "preference"}, "preference", "User Preferences"),
+        ({"kind": "warning"}, "warning", "Warnings"),
+        ({"tags": ["decision"]}, "decision", "Key Decisions"),
+        ({"section": "Key Decisions"}, "decision", "Key Decisions"),
+        ({"section": "Zoology"}, "fact", "Zoology"),
+        ({"section": "Zoology", "kind": "error"}, "error", "Zoology"),
+        ({"section": "Key Decisions", "kind": "fact"}, "fact", "Key Decisions"),
+    ],
+)
+def test_kind_and_section(
+    brain: Brain, options: dict[str, object], kind: str, heading: str
+) -> None:
+    shape = brain.remember("Otters hold hands", **options)  # type: ignore[arg-type]
+    assert (shape["kind"], shape["heading"]) == (kind, f"Agent Memory > {heading}")
+    brain.refresh()
+    assert brain.show(shape["id"])["kind"] == kind
+
+
+def test_a_section_that_is_there_for_the_kind_is_used(made: Made) -> None:
+    brain = made({"40_Brain/MEMORY.md": "# M\n\n## Decisions we made\n\n## Gotchas\n- a\n"})
+    assert brain.remember("b", kind="warning")["heading"] == "M > Gotchas"
+
+
+def test_dates(brain: Brain) -> None:
+    assert brain.remember("one", date=False)["text"] == "one"
+    assert brain.remember("two", date="2025-12-24")["text"] == "2025-12-24: two"
+    assert brain.remember("2025-01-01: three")["text"] == "2025-01-01: three"
+    with pytest.raises(BadRequest, match="no date"):
+        brain.remember("four", date="soon")
+
+
+def test_a_setting_leaves_the_date_out(made: Made) -> None:
+    brain = made({**kit.VAULT, "40_Brain/brain.yaml": "datePrefix: no\n"})
+    assert brain.remember("one")["text"] == "one"
+
+
+def test_a_note_that_is_not_there_is_made(made: Made) -> None:
+    brain = made({"40_Brain/AGENT.md": kit.AGENT})
+    shape = brain.remember("First")
+    assert note(brain) == (
+        f"# Agent Memory\n\n## Project Context\n- 2026-03-01: First ^{shape['id']}\n"
+    )
+
+
+def test_more_lines_are_nested(brain: Brain) -> None:
+    shape = brain.remember("To release:\n1. tag\n2. push", kind="procedure", date=False)
+    assert shape["text"] == "To release:\n1. tag\n2. push"
+    assert f"- To release: ^{shape['id']}\n" in note(brain)
+    assert shape["end_line"] - shape["line"] >= 2
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
+def test_nothing_is_refused(brain: Brain, text: str) -> None:
+    with pytest.raises(BadRequest, match="nothing to remember"):
+        brain.remember(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"kind": "thought"}, "no kind 'thought'"),
+        ({"source": "rumour"}, "no source 'rumour'"),
+        ({"confidence": 1.5}, "from 0 to 1"),
+        ({"tags": ["no tag"]}, "not a tag"),
+    ],
+)
+def test_nonsense_is_refused(brain: Brain, options: dict[str, object], sentence: str) -> None:
+    before = note(brain)
+    with pytest.raises(BadRequest, match=sentence):
+        brain.remember("x", **options)  # type: ignore[arg-type]
+    assert note(brain) == before
+
+
+# -- whose ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["zoo", "Keeper", "keeper"])
+def test_another_agents_memory(brain: Brain, name: str) -> None:
+    shape = brain.remember("The seal eats fish", agent=name)
+    assert (shape["path"], shape["agent"], shape["project"]) == (ZOO, "zoo", "zoo")
+    assert "The seal eats fish" in note(brain, ZOO)
+
+
+@pytest.mark.parametrize("name", ["nobody", "../..", "/etc", "."])
+def test_an_agent_that_is_not_there(brain: Brain, name: str) -> None:
+    with pytest.raises(NotFound, match="There is no agent"):
+        brain.remember("x", agent=name)
+
+
+# -- what is known already -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Chose SQLite over PostgreSQL for local-first search.",
+        "chose  sqlite over postgresql for local-first search.",
+        "2026-02-01: Chose SQLite over PostgreSQL for local-first search. #other",
+    ],
+)
+def test_the_same_words_are_not_written_again(brain: Brain, text: str) -> None:
+    before = note(brain)
+    shape = brain.remember(text + " [[Architecture]]", kind="decision")
+    assert (shape["outcome"], shape["id"]) == ("duplicate", "m-7f3k2ab4")
+    assert note(brain) == before
+    assert [record["op"] for record in brain.history("m-7f3k2ab4")] == ["merge"]
+    shown = brain.show("m-7f3k2ab4")
+    assert (shown["hits"], shown["importance_factors"]["merges"]) == (1, 0.1)
+
+
+def test_what_was_just_remembered_is_known(brain: Brain) -> None:
+    first = brain.remember("Seals bark at dawn")
+    for _ in range(3):
+        again = brain.remember("seals bark at DAWN")
+        assert (again["outcome"], again["id"]) == ("duplicate", first["id"])
+    assert note(brain).count("bark") == 1
+
+
+def test_what_a_person_took_out_is_not(brain: Brain) -> None:
+    first = brain.remember("Seals bark at dawn")
+    path = brain.vault.root / "40_Brain/MEMORY.md"
+    path.write_text(path.read_text().replace(line(brain, first["id"]) + "\n", ""))
+    again = brain.remember("Seals bark at dawn")
+    assert again["outcome"] == "added"
+    assert again["id"] != first["id"]
+
+
+def test_nearly_the_same_is_told(brain: Brain) -> None:
+    first = brain.remember("The deploy runs on Tuesdays")
+    shape = brain.remember("Deploy runs: on Tuesdays!")
+    assert shape["outcome"] == "added"
+    assert [near["id"] for near in shape["near"]] == [first["id"]]
+
+
+# -- what contradicts ----------------------------------------------------------------------------
+
+
+def test_a_contradiction_is_kept_and_linked(brain: Brain) -> None:
+    old = brain.remember("Always use tabs in Makefiles", kind="convention")
+    new = brain.remember("Never use tabs in Makefiles", kind="convention")
+    assert new["outcome"] == "conflict"
+    assert [other["id"] for other in new["conflicts"]] == [old["id"]]
+    assert f"[contradicts:: [[#^{old['id']}]]]" in line(brain, new["id"])
+    assert line(brain, old["id"])
+    (conflict,) = brain.conflicts()
+    assert {entry["id"] for entry in conflict["entries"]} == {old["id"], new["id"]}
+    assert conflict["type"] == "contradictory"
+
+
+def test_a_contradiction_of_a_bullet_without_an_id(made: Made) -> None:
+    brain = made({"40_Brain/MEMORY.md": "## Conventions\n- Always use tabs in Makefiles\n"})
+    new = brain.remember("Never use tabs in Makefiles", kind="convention")
+    old = new["conflicts"][0]["id"]
+    assert f"- Always use tabs in Makefiles ^{old}\n" in note(brain)
+    assert len(brain.conflicts()) == 1
+
+
+def test_a_conflict_is_resolved(brain: Brain) -> None:
+    old = brain.remember("Always use tabs in Makefiles", kind="convention")
+    new = brain.remember("Never use tabs in Makefiles", kind="convention")
+    shape = brain.resolve(new["id"])
+    assert shape["outcome"] == "resolved"
+    assert brain.conflicts() == []
+    assert "contradicts" not in note(brain)
+    assert line(brain, old["id"])
+    with pytest.raises(NotFound, match="no open conflict"):
+        brain.resolve(new["id"])
+
+
+def test_what_is_kept_supersedes(brain: Brain) -> None:
+    old = brain.remember("Always use tabs in Makefiles", kind="convention")
+    new = brain.remember("Never use tabs in Makefiles", kind="convention")
+    event = brain.conflicts()[0]["event"]
+    brain.resolve(event, keep=new["id"])
+    assert f"[supersedes:: [[#^{old['id']}]]]" in line(brain, new["id"])
+    assert brain.conflicts() == []
+
+
+def test_a_conflict_ends_with_one_of_its_sides(brain: Brain) -> None:
+    brain.remember("Always use tabs in Makefiles", kind="convention")
+    new = brain.remember("Never use tabs in Makefiles", kind="convention")
+    brain.forget(new["id"])
+    assert brain.conflicts() == []
+
+
+# -- what it takes the place of ------------------------------------------------------------------
+
+
+def test_supersession(brain: Brain) -> None:
+    shape = brain.remember("Deploys go out on Wednesdays", supersedes=["Deploys go out"])
+    old = re.search(r"Tuesdays #pinned \^(m-\w{8})", note(brain))
+    assert old
+    assert f"[supersedes:: [[#^{old[1]}]]]" in line(brain, shape["id"])
+
+
+# -- secrets -------------------------------------------------------------------------------------
+
+
+def test_secrets_are_left_out(brain: Brain) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    shape = brain.remember(f"The token is {key}", why=f"seen {key}")
+    assert shape["redacted"]
+    everything = b"".join(p.read_bytes() for p in brain.vault.root.rglob("*") if p.is_file())
+    everything += b"".join(p.read_bytes() for p in brain.vault.state.rglob("*") if p.is_file())
+    assert key.encode() not in everything
+    assert "[redacted:" in shape["text"]
+    again = brain.remember(f"The token is {key}")
+    assert again["outcome"] == "duplicate"
