@@ -25,7 +25,7 @@ def edit(format: str, path: str, data: bytes, changes: Sequence[Change], owner: 
 
         return json_edit.edit(format, path, data, changes)
     if format == "session":
-        from brain.formats import json_edit
+        from brain.formats import session_edit
 
-        return json_edit.append(path, data, changes)
+        return session_edit.edit(path, data, changes)
     raise Refused(f"{path} is not a file that Brain edits.", "Edit it by hand.")

@@ -1,4 +1,4 @@
-"""Edits of items.json, tasks.json and sessions: a value, a record or a line is spliced in.
+"""Edits of items.json and tasks.json: a value or a record is spliced in.
 
 A record is written the way its neighbours are: one line or many, tabs or spaces, `\\u` or not. Key
 order, unknown keys, the spelling of numbers and all other bytes stay.
@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from brain.changes import Append, Change, Done, Drop, Edited, Put
+from brain.changes import Change, Done, Drop, Edited, Put
 from brain.errors import BadRequest, Refused
-from brain.formats import items_json, json_doc, session_jsonl, tasks_json
+from brain.formats import items_json, json_doc, tasks_json
 from brain.formats.json_doc import Member, elements, members
 from brain.formats.text import BOM, decode
 from brain.model import Chunk, Document
@@ -23,7 +23,7 @@ _LEAD = re.compile(r"[ \t]*")
 _PARSERS = {"items": items_json.parse, "tasks": tasks_json.parse}
 
 
-class _Style(NamedTuple):
+class Style(NamedTuple):
     """How a file writes an object: `indent` is '' for one line, `base` what its brackets have."""
 
     base: str
@@ -61,7 +61,7 @@ class _File:
         self.document: Document = _PARSERS[format](data)
         if self.document.broken:
             problem = next(p for p in self.document.problems if p.code in _STOPS)
-            raise _refused(path, problem.line, problem.message)
+            raise refused(path, problem.line, problem.message)
 
     def apply(self, change: Change) -> tuple[bytes, Done]:
         number, chunk = self._find(change.ref)
@@ -102,7 +102,7 @@ class _File:
         text = self.text[:start] + record + self.text[end:]
         return self._done(change, start, text, before, record, previous)
 
-    def _style_of(self, start: int, end: int) -> _Style:
+    def _style_of(self, start: int, end: int) -> Style:
         """How the record between two characters is written."""
         record = self.text[start:end]
         base = _indent_at(self.text, start)
@@ -120,7 +120,7 @@ class _File:
                 comma = record[first.end : found[1].key_start]
             elif not indent:
                 comma = "," if colon == ":" else ", "
-        return _Style(base, indent, newline, comma, colon, _is_ascii(self.text))
+        return Style(base, indent, newline, comma, colon, _is_ascii(self.text))
 
     # -- records ---------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class _File:
         previous = chunks[-1].ref if chunks else ""
         objects = [(s, e) for value, s, e in there.found if isinstance(value, dict)]
         style = self._style_of(*objects[-1]) if objects else self._new_style(there)
-        record = _dumped(values, style)
+        record = dumped(values, style)
         if there.found:
             end = there.found[-1][2]
             gap = self._gap(there, style)
@@ -146,7 +146,7 @@ class _File:
         text = self.text[: there.start] + inner + self.text[there.end :]
         return self._done(change, there.start + len(head), text, "", record, "")
 
-    def _gap(self, there: _List, style: _Style) -> str:
+    def _gap(self, there: _List, style: Style) -> str:
         """The white space before a further element."""
         found = there.found
         if len(found) > 1:
@@ -157,18 +157,18 @@ class _File:
             return style.newline + lead[lead.rfind("\n") + 1 :]
         return style.comma[1:] if not style.indent else " "
 
-    def _new_style(self, there: _List) -> _Style:
+    def _new_style(self, there: _List) -> Style:
         """For the first record of an empty list: one level deeper than the list."""
         outer = _indent_at(self.text, there.start)
         unit = outer if self.format == "tasks" and outer else _INDENT
         newline = "\r\n" if "\r\n" in self.text else "\n"
-        return _Style(outer + unit, unit, newline, ", ", ": ", _is_ascii(self.text))
+        return Style(outer + unit, unit, newline, ", ", ": ", _is_ascii(self.text))
 
     def _first(self, change: Put, values: dict[str, Any]) -> tuple[bytes, Done]:
         """A new file: a list, or for tasks an object that holds it."""
         tasks = self.format == "tasks"
         base = _INDENT * 2 if tasks else _INDENT
-        record = _dumped(values, _Style(base, _INDENT, "\n", ", ", ": ", False))
+        record = dumped(values, Style(base, _INDENT, "\n", ", ", ": ", False))
         head = f'{{\n{_INDENT}"tasks": [\n{base}' if tasks else f"[\n{base}"
         tail = f"\n{_INDENT}]\n}}\n" if tasks else "\n]\n"
         return self._done(change, len(head), head + record + tail, "", record, "")
@@ -192,7 +192,7 @@ class _File:
 _STOPS = {"invalid-utf8", "nul", "conflict-markers", "json", "json-depth", "json-shape"}
 
 
-def _refused(path: str, line: int, message: str) -> Refused:
+def refused(path: str, line: int, message: str) -> Refused:
     said, _, remedy = message.partition("; ")
     remedy = remedy[:1].upper() + remedy[1:] if remedy else "Mend it by hand, then try again"
     return Refused(f"{path}, line {line}: {said}.", f"{remedy}.")
@@ -224,7 +224,7 @@ def _colon(record: str, member: Member) -> str:
     return record[end : member.start]
 
 
-def _with(record: str, key: str, value: Any, style: _Style) -> str:
+def _with(record: str, key: str, value: Any, style: Style) -> str:
     """A record with this value; what is equal to it already stays as it is spelled."""
     found = list(members(record, 0))
     there = [member for member in found if member.key == key]
@@ -253,16 +253,16 @@ def _equal(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def _string(text: str, style: _Style) -> str:
+def _string(text: str, style: Style) -> str:
     return json.dumps(json_doc.storable(text), ensure_ascii=style.ascii)
 
 
-def _value(value: Any, style: _Style) -> str:
+def _value(value: Any, style: Style) -> str:
     """A value inside a record, one level deeper than its brackets."""
-    return _dumped(value, style._replace(base=style.base + style.indent))
+    return dumped(value, style._replace(base=style.base + style.indent))
 
 
-def _dumped(value: Any, style: _Style) -> str:
+def dumped(value: Any, style: Style) -> str:
     """A value as JSON in this style; BadRequest for what JSON cannot say."""
     if json_doc.is_deep(value):
         raise BadRequest("The value is nested too deeply.", "Make it flatter.")
@@ -277,38 +277,3 @@ def _dumped(value: Any, style: _Style) -> str:
     except (TypeError, ValueError) as error:
         raise BadRequest(f"JSON cannot hold this value: {error}.") from None
     return text.replace("\n", style.newline + style.base) if style.indent else text
-
-
-# -- sessions -------------------------------------------------------------------------------------
-
-
-def append(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
-    """A session with these lines at its end. A last line that was torn is left as it is, and the
-    next starts below it."""
-    for problem in session_jsonl.parse(data, "").problems if b"<<<<<<<" in data else ():
-        if problem.code == "conflict-markers":
-            raise _refused(path, problem.line, problem.message)
-    done = []
-    for change in changes:
-        if not isinstance(change, Append):
-            raise BadRequest(f"{type(change).__name__} is no edit of a session.")
-        data, one = _append(data, change)
-        done.append(one)
-    return Edited(data, tuple(done))
-
-
-def _append(data: bytes, change: Append) -> tuple[bytes, Done]:
-    record = {"id": change.ref, **change.record, "id": change.ref}  # noqa: F601 - comes first
-    if found := session_jsonl.find(data, change.ref, record.get("role")):
-        line, start, end = found
-        raw = data[start:end].decode(errors="replace")
-        return data, Done(change, "already", line, raw, raw)
-    last = data[data.rfind(b"\n", 0, len(data.rstrip())) + 1 :]
-    newline = b"\r\n" if data.rstrip(b"\n").endswith(b"\r") else b"\n"
-    airy = b'": ' in last[:200]
-    style = _Style("", "", "", ", " if airy else ",", ": " if airy else ":", ascii=False)
-    raw = _dumped(record, style)
-    if data and data != BOM and not data.endswith(b"\n"):
-        data += newline
-    line = data.count(b"\n") + 1
-    return data + raw.encode() + newline, Done(change, "done", line, "", raw)

@@ -54,6 +54,11 @@ class Outline(NamedTuple):
         stop = self.headings[after].start if after < len(self.headings) else len(self.text)
         return start, stop
 
+    def stop(self, number: int, level: int) -> int:
+        """Where what is under a heading ends, up to the next of this level or above it."""
+        later = (h.start for h in self.headings[number + 1 :] if h.level <= level)
+        return next(later, len(self.text))
+
     def path(self, number: int) -> tuple[str, ...]:
         """The words of a heading and of those above it, outermost first."""
         out: list[str] = []
@@ -78,16 +83,18 @@ class Outline(NamedTuple):
     def find(self, section: str) -> int | None:
         """The number of the heading that is meant: by its path or words as they are written, else
         by its words without emoji, numbers and emphasis. '' means the text before any heading."""
-        if not section:
+        if not section.strip():
             return -1
         wanted = _plain(section)
         names = [_plain(heading.words) for heading in self.headings]
         if wanted in names:
             return names.index(wanted)
         if " > " in section:
-            for number in range(len(self.headings)):
-                if _plain(" > ".join(self.path(number))).endswith(wanted):
-                    return number
+            paths = [_plain(" > ".join(self.path(n))) for n in range(len(self.headings))]
+            if wanted in paths:
+                return paths.index(wanted)
+            if ends := [n for n, path in enumerate(paths) if path.endswith(f" > {wanted}")]:
+                return ends[0]
         wanted = _bare(section)
         if not wanted or _NUMBERED.search(section):
             return None
