@@ -51,7 +51,7 @@ def lay(count: int) -> tuple[Path, Path]:
     """A generated vault and an empty state folder."""
     root, state = WORK / f"vault-{count}", WORK / f"state-{count}"
     shutil.rmtree(state, ignore_errors=True)
-    (root / "40_Brain" / "brain.db").unlink(missing_ok=True)
+    forget(root / "40_Brain" / "brain.db")
     if not (root / "40_Brain").is_dir():
         vault.write(root, count)
     return root, state
@@ -65,7 +65,7 @@ def measure(count: int, rounds: int) -> Iterator[Line]:
     cold = together(
         rounds,
         bare=lambda: bare_index(root, state),
-        brain=lambda: run([*sync, "--rebuild"], state),
+        brain=lambda: cold_sync(root, state),
     )
     yield Line(
         f"cold index of {count:,} notes", ratio(cold["brain"].cpu, cold["bare"].cpu), "≤ 2 x"
@@ -90,10 +90,20 @@ def measure(count: int, rounds: int) -> Iterator[Line]:
     yield from in_process(root, state)
 
 
+def cold_sync(root: Path, state: Path) -> Cost:
+    """The first sync of a vault."""
+    forget(root / "40_Brain" / "brain.db")
+    return run([*BRAIN, "sync", "--vault", str(root)], state)
+
+
+def forget(database: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{database}{suffix}").unlink(missing_ok=True)
+
+
 def bare_index(root: Path, state: Path) -> Cost:
     database = WORK / "bare.db"
-    for name in (database, Path(f"{database}-wal"), Path(f"{database}-shm")):
-        name.unlink(missing_ok=True)
+    forget(database)
     return run([sys.executable, "-m", "bench.bare", str(root), str(database)], state)
 
 
@@ -173,7 +183,7 @@ def costs(count: int, rounds: int) -> dict[str, float]:
     cold = together(
         rounds,
         bare=lambda: bare_index(root, state),
-        brain=lambda: run([*sync, "--rebuild"], state),
+        brain=lambda: cold_sync(root, state),
     )
     settle(state, sync)
     walk = [sys.executable, str(ROOT / "bench" / "walk.py"), str(root)]

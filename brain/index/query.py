@@ -105,6 +105,13 @@ def matches(
         return [(id, -rank) for id, rank in rows]
 
 
+def matching(index: Index, match: str) -> set[int]:
+    """The row ids of all matches, not ranked."""
+    with reading():
+        rows = index.db.execute("SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?", (match,))
+        return {id for (id,) in rows}
+
+
 def candidates(
     index: Index, found: Sequence[tuple[int, float]], filters: Filters
 ) -> list[Candidate]:

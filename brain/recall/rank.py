@@ -1,6 +1,6 @@
 """The rank of a match: one product, every factor a small function with a name.
 
-    rank = bm25 x e^(0.2 x score) x 1/(1 + 0.01 x days)
+    rank = bm25 x (2 if it holds every word) x e^(0.2 x score) x 1/(1 + 0.01 x days)
 
 The days count only in the memory scope: what was said in a transcript, or stands in a note, is not
 less true for being old.
@@ -14,19 +14,21 @@ from datetime import datetime
 from brain.config import Config
 from brain.record import NamedTuple
 
-HIGHEST = 1.0  # what bm25 is multiplied with at most; scores are 0 until there is feedback
+COMPLETE = 2.0  # for an entry that holds every word of the question, not just some
+HIGHEST = 1.0  # of the other factors at most; scores are 0 until there is feedback
 
 
 class Factors(NamedTuple):
     """Everything that a rank is made of; their product, in this order, is the rank."""
 
     bm25: float
+    complete: float
     feedback: float
     recency: float
 
     @property
     def rank(self) -> float:
-        return self.bm25 * self.feedback * self.recency
+        return self.bm25 * self.complete * self.feedback * self.recency
 
 
 def feedback(score: float, factor: float) -> float:
@@ -50,9 +52,14 @@ def days_between(earlier: str, now: datetime) -> float:
     return max(0.0, (now - then).total_seconds() / 86400)
 
 
-def factors(bm25: float, scope: str, created: str, now: datetime, config: Config) -> Factors:
+def factors(
+    bm25: float, complete: bool, scope: str, created: str, now: datetime, config: Config
+) -> Factors:
     """The factors of one match. Scores are 0 until there is feedback."""
     days = days_between(created, now) if scope == "memory" else 0.0
     return Factors(
-        bm25, feedback(0.0, config.scoreFactor), recency(scope, days, config.recencyDecay)
+        bm25,
+        COMPLETE if complete else 1.0,
+        feedback(0.0, config.scoreFactor),
+        recency(scope, days, config.recencyDecay),
     )

@@ -60,25 +60,34 @@ def search(
 ) -> list[Hit]:
     """The best `limit` chunks for a question. Same index, question and clock: same answer.
 
-    Words match whole; only if nothing does, they match as beginnings of words.
+    Words match whole; only if nothing does, they match as beginnings of words. Any word will do,
+    but what holds all of them ranks higher.
     """
     wanted = terms(question)
     if not wanted or limit < 1:
         return []
     for prefix in (False, True):
         expression = match(wanted, prefix=prefix, engine=index.fts)
-        if found := _ranked(index, expression, filters, limit, now, config):
+        every = match(wanted, prefix=prefix, engine=index.fts, every=True)
+        if found := _ranked(index, expression, every, filters, limit, now, config):
             rows = query.rows(index, [id for id, _ in found])
             return [Hit(row, f, wanted, prefix) for row, (_, f) in zip(rows, found, strict=True)]
     return []
 
 
 def _ranked(
-    index: Index, expression: str, filters: Filters, limit: int, now: datetime, config: Config
+    index: Index,
+    expression: str,
+    every: str,
+    filters: Filters,
+    limit: int,
+    now: datetime,
+    config: Config,
 ) -> list[tuple[int, Factors]]:
-    """The best `limit` of the best candidates by bm25.
+    """The best `limit` of the best candidates by bm25; those that match `every`, too, are complete.
 
-    They are looked at in that order, and only as long as the next one can still change the answer.
+    They are looked at in the order of what their rank can be at most, and only as long as the next
+    one can still change the answer.
     """
     weights = (
         config.headingWeight, config.bodyWeight, config.tagWeight, config.pathWeight,
@@ -86,14 +95,23 @@ def _ranked(
     )  # fmt: skip
 
     def weighed(found: list[Candidate]) -> list[tuple[Candidate, Factors]]:
-        return [(c, rank.factors(c.bm25, c.scope, c.created, now, config)) for c in found]
+        return [
+            (c, rank.factors(c.bm25, c.id in complete, c.scope, c.created, now, config))
+            for c in found
+        ]
+
+    def at_most(match: tuple[int, float]) -> float:
+        id, bm25 = match
+        return bm25 * (rank.COMPLETE if id in complete else 1.0) * rank.HIGHEST
 
     most = max(config.candidateLimit, limit)
     found = query.matches(index, expression, weights, most)
+    complete = query.matching(index, every) if found and every != expression else set()
+    found.sort(key=at_most, reverse=True)
     best: list[tuple[Candidate, Factors]] = []
     step = 2 * limit
     for start in range(0, len(found), step):
-        if len(best) >= limit and found[start][1] * rank.HIGHEST < best[limit - 1][1].rank:
+        if len(best) >= limit and at_most(found[start]) < best[limit - 1][1].rank:
             break
         best += weighed(query.candidates(index, found[start : start + step], filters))
         best.sort(key=_order)

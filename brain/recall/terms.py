@@ -79,19 +79,24 @@ def _without_noise(found: list[Term]) -> tuple[Term, ...]:
     return tuple((loud or long)[:MAX_TERMS])
 
 
-def match(wanted: tuple[Term, ...], *, prefix: bool = False, engine: str = "fts5") -> str:
-    """The terms as an FTS expression, every word quoted; with `prefix`, as beginnings of words.
+def match(
+    wanted: tuple[Term, ...], *, prefix: bool = False, engine: str = "fts5", every: bool = False
+) -> str:
+    """The terms as an FTS expression for any or for `every` one of them, every word quoted; with
+    `prefix`, as beginnings of words.
 
-    FTS4 knows no phrase in one column, and wants the star inside of the quotes.
+    FTS4 knows no phrase in one column, wants the star inside of the quotes, and need not know AND.
     """
     star = "*" if prefix else ""
     if engine == "fts4":
-        return " OR ".join(f'"{" ".join(term.words)}{star}"' for term in wanted)
-    parts = []
-    for term in wanted:
-        column = f"{term.column}:" if term.column else ""
-        parts.append(f'{column}"{" ".join(term.words)}"{star}')
-    return " OR ".join(parts)
+        parts = [f'"{" ".join(term.words)}{star}"' for term in wanted]
+        return (" " if every else " OR ").join(parts)
+    columns = [f"{term.column}:" if term.column else "" for term in wanted]
+    parts = [
+        f'{column}"{" ".join(term.words)}"{star}'
+        for column, term in zip(columns, wanted, strict=True)
+    ]
+    return (" AND " if every else " OR ").join(parts)
 
 
 def fold(text: str) -> str:

@@ -16,14 +16,14 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def test_the_formula() -> None:
-    made = factors(2.0, "memory", "2026-02-19T12:00:00Z", NOW, Config())
-    assert made == Factors(2.0, 1.0, 1 / 1.1)
-    assert made.rank == pytest.approx(2.0 * math.exp(0.2 * 0) / (1 + 0.01 * 10))
+    made = factors(2.0, True, "memory", "2026-02-19T12:00:00Z", NOW, Config())
+    assert made == Factors(2.0, 2.0, 1.0, 1 / 1.1)
+    assert made.rank == pytest.approx(2.0 * 2.0 * math.exp(0.2 * 0) / (1 + 0.01 * 10))
 
 
 @pytest.mark.parametrize("scope", ["items", "tasks", "sources", "sessions", "archive"])
 def test_only_memories_grow_old(scope: str) -> None:
-    assert factors(2.0, scope, "1999-01-01", NOW, Config()).recency == 1.0
+    assert factors(2.0, False, scope, "1999-01-01", NOW, Config()).recency == 1.0
     assert recency("memory", 100, 0.01) == 0.5
 
 
@@ -63,5 +63,5 @@ def test_older_is_never_better(bm25: float, days: int) -> None:
     config = Config()
     older = (NOW - timedelta(days=days)).isoformat()
     newer = (NOW - timedelta(days=days / 2)).isoformat()
-    first, second = (factors(bm25, "memory", t, NOW, config).rank for t in (older, newer))
+    first, second = (factors(bm25, False, "memory", t, NOW, config).rank for t in (older, newer))
     assert first <= second

@@ -104,6 +104,45 @@ def test_the_score_is_the_product_of_its_factors(searched: Searched) -> None:
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
 
 
+def test_what_holds_every_word_comes_first(searched: Searched) -> None:
+    """By bm25 alone the rare word, said often, would win."""
+    brain = searched({
+        "often.md": "walrus walrus walrus\n",
+        "both.md": f"clam {'and something else ' * 3} walrus\n",
+        "clam.md": "clam\n",
+        **{f"{n}.md": f"clam {'filler ' * 20}\n" for n in range(9)},
+    })  # fmt: skip
+    first, second, *_ = brain.search("walrus clam").results
+    assert (first.row.path, second.row.path) == ("both.md", "often.md")
+    assert first.factors.bm25 < second.factors.bm25
+    assert (first.factors.complete, second.factors.complete) == (2.0, 1.0)
+    assert {hit.factors.complete for hit in brain.search("walrus").results} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("question", "complete"),
+    [
+        ("walrus tusks", {"apart.md", "exact.md"}),
+        ("the walrus and its tusks", {"apart.md", "exact.md"}),  # stop words do not vote
+        ("walrus_tusks", {"exact.md"}),
+        ('"walrus tusks" clam', set()),
+        ("#sea clam", {"tagged.md"}),
+        ("水族館 clam", {"水.md"}),
+        ("walru tus", {"apart.md", "exact.md"}),  # beginnings of words
+    ],
+)
+def test_complete_is_what_holds_all_that_was_asked(
+    question: str, complete: set[str], searched: Searched
+) -> None:
+    brain = searched({
+        "exact.md": "walrus_tusks\n", "apart.md": "tusks of a walrus\n", "one.md": "walrus\n",
+        "tagged.md": "clam #sea\n", "水.md": "水族館 clam\n", "clam.md": "clam\n",
+    })  # fmt: skip
+    hits = brain.search(question).results
+    assert {hit.row.path for hit in hits if hit.factors.complete > 1} == complete
+    assert len(hits) > len(complete)
+
+
 def test_a_newer_memory_is_better_and_a_newer_note_is_not(searched: Searched) -> None:
     brain = searched({
         "40_Brain/MEMORY.md": "- 2020-01-01: the walrus\n- 2026-02-28: the walrus\n",
