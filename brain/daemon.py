@@ -68,7 +68,9 @@ def run(
     before, brain.progress = brain.progress, _until(stop, brain.progress)
     try:
         for hint in (
-            follow(brain.vault, lambda: brain.config, stop, missed) if hints is None else hints
+            follow(brain.vault, lambda: brain.config, stop, missed, brain.waiting)
+            if hints is None
+            else hints
         ):
             wrong = set(_look(brain, hint, missed))
             for sentence in sorted(wrong - told):
@@ -83,12 +85,16 @@ def run(
 
 
 def _look(brain: Brain, hint: Hint, missed: threading.Event) -> Iterator[str]:
-    """Follow one hint; yields what went wrong."""
+    """Carry out what waits to be written, and follow one hint; yields what went wrong."""
+    yield from brain.drain()
     if hint is None:
         try:
             brain.reload()
         except BadConfig as error:
             yield str(error)  # the settings stay as they were
+        yield from brain.flush_if_due()
+    if hint is not None and not hint:
+        return
     try:
         stats = brain.sync(hint)
     except BrokenPipeError:

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,8 +119,8 @@ def test_what_could_not_be_followed_is_looked_for_again(
     """A hint that came while another process was writing must not be forgotten."""
     missed: list[threading.Event] = []
 
-    def follow(_: object, __: object, ___: object, flag: threading.Event) -> Iterator[Hint]:
-        missed.append(flag)
+    def follow(*args: Any) -> Iterator[Hint]:
+        missed.append(args[3])
         yield frozenset({"Architecture.md"})
 
     monkeypatch.setattr(daemon, "follow", follow)

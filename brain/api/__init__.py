@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
+    from brain.model import Problem
     from brain.verbs.notes import Note
 
     Shape = dict[str, Any]
@@ -264,11 +265,24 @@ class Brain(Asking):
         """Carry out, or drop, what is blocked because git moved on."""
         self.store.release(id, drop=drop)
 
+    def examined(self) -> list[tuple[str, Problem]]:
+        """What only a closer look shows: secrets in memory notes, writes that wait, folders in
+        which files cannot change places in one step."""
+        from brain.verbs import examining
+
+        return examining.examined(self)
+
     def flush(self) -> int:
         """Put on record what waits on this machine: hits, and what was used together."""
         from brain.verbs import waiting
 
         return waiting.flush(self)
+
+    def flush_if_due(self) -> list[str]:
+        """Do that once a day; says what went wrong."""
+        from brain.verbs import waiting
+
+        return waiting.flush_if_due(self)
 
     def pause(self, paused: bool = True) -> None:
         """Stop, or resume, all writing on this machine."""

@@ -210,18 +210,22 @@ class Asking:
             removed=new(delta.removed, True),
         )
 
-    def drain(self) -> list[str]:
+    def drain(self, wait: float = 30.0) -> list[str]:
         """Carry out what waits to be written; says what could not be. One stat call if nothing
         waits."""
         try:
-            if self.paused or not os.stat(f"{self.vault.state_path}/intents.jsonl").st_size:
-                return []
-            self.store.drain()
-        except OSError:
-            return []  # nothing was ever written here
+            if self.waiting() and not self.paused:
+                self.store.drain(wait)
         except BrainError as error:
             return [str(error)]
         return []
+
+    def waiting(self) -> bool:
+        """Is anything promised that is not settled? One stat call."""
+        try:
+            return os.stat(f"{self.vault.state_path}/intents.jsonl").st_size > 0
+        except OSError:
+            return False
 
     @property
     def paused(self) -> bool:
@@ -240,13 +244,18 @@ class Asking:
 
     def refresh(self) -> Freshness:
         """Make sure that the index is in step, or say why it could not be made so."""
-        stale = self.drain()
+        stale = self.drain(wait=0.25)
         try:
             self.sync([self.vault.brain] if self.watched else None, wait=0.25)
         except (Busy, VaultLooksEmpty) as error:
             stale.append(str(error))
         stale += [f"{path} {why}" for path, why in self._surely(lambda: query.stale(self.index))]
         return Freshness(not stale, self._checked, tuple(stale))
+
+    def _catch_up(self) -> None:
+        """See what was written here, even if nobody has asked for a refresh."""
+        if self._told:
+            self.refresh()
 
     def _surely(self, ask: Callable[[], T]) -> T:
         """Ask; if the index turns out to be damaged, build it again and ask once more."""
@@ -343,6 +352,8 @@ class Asking:
         """The entry a person means, and the line of its file that they mean."""
         import re
 
+        self._catch_up()
+
         def seen(rows: list[Row]) -> list[Row]:
             return [row for row in rows if owners is None or row.agent in owners]
 
@@ -389,6 +400,7 @@ class Asking:
 
     def entries(self, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
         """Entries that pass the filters, newest first."""
+        self._catch_up()
         return self._surely(lambda: query.listed(self.index, filters, limit, offset))
 
     def listed(

@@ -13,10 +13,12 @@ from brain.model import Problem
 
 # How much a problem matters: these are only worth a line all together.
 HARMLESS = {
-    "bom": "with a byte order mark",
-    "crlf": "with carriage returns",
-    "line-separator": "with U+2028 or U+2029",
-    "hard-link": "with hard links",
+    "bom": "with a byte order mark; that is kept as it is",
+    "crlf": "with carriage returns; that is kept as it is",
+    "line-separator": "with U+2028 or U+2029; that is kept as it is",
+    "hard-link": "with hard links; that is kept as it is",
+    "no-swap": "on a disk where files cannot change places in one step",
+    "pending": "with writes that wait; see `brain pending`",
 }
 
 
@@ -56,7 +58,8 @@ def status_command(vault: str | None, as_json: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="Also list what is harmless, file by file.")
 @common
 def doctor_command(everything: bool, vault: str | None, as_json: bool) -> None:
-    """Check the index and list every file that could not be read as it stands. Changes nothing.
+    """Check the index, and list every file that could not be read as it stands, secrets in memory
+    notes, and what waits to be written. Changes nothing.
 
     Ends with 1 if there is something to put right.
 
@@ -68,7 +71,7 @@ def doctor_command(everything: bool, vault: str | None, as_json: bool) -> None:
     with opened(vault) as brain:
         freshness = brain.refresh()
         healthy = brain.healthy()
-        found = brain.problems()
+        found = sorted([*brain.problems(), *brain.examined()])
     serious = [(path, problem) for path, problem in found if problem.code not in HARMLESS]
     if as_json:
         problems = [wire.problem(path, problem) for path, problem in found]
@@ -90,7 +93,7 @@ def doctor_command(everything: bool, vault: str | None, as_json: bool) -> None:
 def _summarise(found: list[tuple[str, Problem]]) -> None:
     for code, words in HARMLESS.items():
         if count := len({path for path, problem in found if problem.code == code}):
-            say(f"{count:,} {'file' if count == 1 else 'files'} {words}; that is kept as it is.")
+            say(f"{count:,} {'file' if count == 1 else 'files'} {words}.")
 
 
 @click.command("config")

@@ -28,18 +28,23 @@ Hint = frozenset[str] | None  # these paths may have changed; None: anything may
 
 
 def follow(
-    vault: Vault, settings: Callable[[], Config], stop: threading.Event, missed: threading.Event
+    vault: Vault,
+    settings: Callable[[], Config],
+    stop: threading.Event,
+    missed: threading.Event,
+    waiting: Callable[[], bool] = lambda: False,
 ) -> Iterator[Hint]:
     """Hints until `stop` is set. Outlives a vault that goes away and comes back.
 
     Whoever takes a hint sets `missed` if it could not be followed, or if a scan found something;
-    then another scan is asked for soon.
+    then another scan is asked for soon. While something is `waiting` to be written, there is a hint
+    at every tick, an empty one if nothing changed.
     """
     while not stop.is_set():
         with _held(vault) as root:
             if root:
                 yield None
-                yield from _follow_root(vault, settings, stop, missed, root)
+                yield from _follow_root(vault, settings, stop, missed, waiting, root)
         stop.wait(TICK)
 
 
@@ -48,6 +53,7 @@ def _follow_root(
     settings: Callable[[], Config],
     stop: threading.Event,
     missed: threading.Event,
+    waiting: Callable[[], bool],
     root: tuple[int, int],
 ) -> Iterator[Hint]:
     """Hints while the root stays the same folder and the settings stay as they are."""
@@ -63,7 +69,7 @@ def _follow_root(
             pause = min(2 * pause, config.rescanSeconds) if missed.is_set() else SOON
             again = storm or missed.is_set()
             due = time.monotonic() + (pause if again else config.rescanSeconds)
-        elif paths:
+        elif paths or waiting():
             yield frozenset(paths)
             if missed.is_set():
                 due = min(due, time.monotonic() + SOON)

@@ -87,7 +87,9 @@ def _merged(
 
 def _waiting(brain: Brain, path: str, text: str) -> Shape | None:
     """The memory that says this and is promised, but not in the note yet."""
-    for change in [edit for entry in brain.store.pending() for edit in entry.intent.edits]:
+    waiting = brain.store.open() or brain.store.pending()
+    waiting = [entry for entry in waiting if entry.state != "written"]
+    for change in [edit for entry in waiting for edit in entry.intent.edits]:
         if not isinstance(change, Add) or change.path != path:
             continue
         if fingerprint(change.text) == fingerprint(text):

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from brain.errors import Denied
+from brain.errors import BrainError, Denied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +44,18 @@ def flush(brain: Brain) -> int:
         raise Denied("Writing is off.", "See `brain resume`, and `brain config`.")
     with brain.store.locked():
         return Spool(brain.vault.state_path).flush(brain.journal)
+
+
+def flush_if_due(brain: Brain) -> list[str]:
+    """Flush what waits since yesterday; says what went wrong."""
+    from brain.journal import Spool
+
+    try:
+        if not brain.paused and Spool(brain.vault.state_path).due(brain.now()):
+            flush(brain)
+    except BrainError as error:
+        return [str(error)]
+    return []
 
 
 def pause(brain: Brain, paused: bool) -> None:

@@ -1,0 +1,58 @@
+"""What `brain doctor` looks at more closely: memory notes, and what waits to be written."""
+
+from __future__ import annotations
+
+import os
+
+from brain.formats.text import decode
+from brain.index import query
+from brain.index.query import Filters
+from brain.model import Problem
+from brain.redact import find
+from brain.vault import files, swap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from brain.api import Brain
+
+Found = tuple[str, Problem]
+
+
+def examined(brain: Brain) -> list[Found]:
+    """Secrets in memory notes, by rule and line; writes that wait; folders in which files cannot
+    change places in one step."""
+    filters = Filters(scopes=("memory", "archive"))
+    paths = dict.fromkeys(row.path for row in query.listed(brain.index, filters, -1))
+    return [*_secrets(brain, paths), *_waiting(brain), *_folders(brain, paths)]
+
+
+def _secrets(brain: Brain, paths: dict[str, None]) -> Iterator[Found]:
+    for path in paths:
+        try:
+            data, _ = files.read(f"{brain.vault.root_path}/{path}", brain.config.maxFileSize)
+        except OSError:
+            continue  # told elsewhere
+        text, _ = decode(data)
+        for found in find(text, emails=brain.config.redactEmails):
+            line = text.count("\n", 0, found.start) + 1
+            said = f"looks like a secret ({found.rule}); Brain leaves what a person wrote as it is"
+            yield path, Problem(line, "secret", said)
+
+
+def _waiting(brain: Brain) -> Iterator[Found]:
+    for entry in brain.store.pending():
+        what = ", ".join(f"{deed.op} of {deed.ref}" for deed in entry.intent.deeds)
+        if entry.state == "blocked":
+            said = f"{what} is blocked: {entry.why}; see `brain pending`"
+            yield entry.intent.path, Problem(0, "blocked", said)
+        else:
+            yield entry.intent.path, Problem(0, "pending", f"{what} waits to be written")
+
+
+def _folders(brain: Brain, paths: dict[str, None]) -> Iterator[Found]:
+    for path in paths:
+        if not swap.atomic(os.path.dirname(f"{brain.vault.root_path}/{path}")):
+            said = "lies on a disk where files cannot change places in one step"
+            yield path, Problem(0, "no-swap", said)

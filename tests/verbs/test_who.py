@@ -1,0 +1,208 @@
+"""Who may change what: by place, by what AGENT.md claims, and by this machine's registry."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from brain.access import Actor
+from brain.api import Brain
+from brain.errors import BrainError, Denied, NotFound, Refused
+from tests import kit
+from tests.verbs.conftest import Made, note
+
+ID = "m-7f3k2ab4"
+FILES = {
+    **kit.VAULT,
+    "40_Brain/agents/helper/AGENT.md": "---\ntype: skill\n---\n",
+    "40_Brain/agents/helper/MEMORY.md": "- Helps with spelling\n",
+    "40_Brain/agents/boss/AGENT.md": "---\ntype: admin\n---\n",
+    "40_Brain/agents/quiet/AGENT.md": "Says no type.\n",
+}
+WALRUS = "The walrus eats clams"
+DECISION = "Chose SQLite"
+
+
+@pytest.fixture
+def house(made: Made) -> Brain:
+    return made(FILES)
+
+
+@pytest.mark.parametrize(
+    ("name", "type"),
+    [
+        ("admin", "admin"),
+        ("zoo", "project"),
+        ("Keeper", "project"),
+        ("helper", "skill"),
+        ("boss", "project"),  # it claims more than its place gives
+        ("quiet", "project"),
+        ("person", "person"),
+        ("", "person"),
+    ],
+)
+def test_the_type_an_agent_has(house: Brain, name: str, type: str) -> None:
+    assert house.actor(name).type == type
+
+
+def test_the_registry_gives_and_takes(house: Brain) -> None:
+    house.vault.state.mkdir(parents=True, exist_ok=True)
+    path = house.vault.state / "agents.json"
+    path.write_text(json.dumps({"boss": "admin", "zoo": "skill", "helper": "admin"}))
+    types = {name: house.actor(name).type for name in ("boss", "zoo", "helper", "admin")}
+    assert types == {"boss": "admin", "zoo": "skill", "helper": "skill", "admin": "admin"}
+    path.write_text("not JSON")
+    with pytest.raises(BrainError, match="Mend or delete it"):
+        house.actor("boss")
+
+
+def test_an_agent_that_is_not_there(house: Brain) -> None:
+    with pytest.raises(NotFound, match="There is no agent 'ghost'"):
+        house.remember("x", by="ghost")
+
+
+@pytest.mark.parametrize(
+    ("by", "agent", "may"),
+    [
+        ("", "", True),
+        ("", "zoo", True),
+        ("admin", "", True),
+        ("admin", "zoo", True),
+        ("zoo", "zoo", True),
+        ("zoo", "", False),
+        ("zoo", "helper", False),
+        ("boss", "", False),
+        ("helper", "helper", False),
+        ("helper", "", False),
+    ],
+)
+def test_who_may_remember_where(house: Brain, by: str, agent: str, may: bool) -> None:
+    if may:
+        assert house.remember("Seals bark", agent=agent, by=by)["outcome"] == "added"
+        return
+    with pytest.raises(Denied, match=f"{by} may not write"):
+        house.remember("Seals bark", agent=agent, by=by)
+    assert "Seals bark" not in note(house)
+
+
+@pytest.mark.parametrize("verb", ["pin", "forget", "reinforce", "demote", "confirm"])
+def test_a_project_agent_changes_only_its_own(house: Brain, verb: str) -> None:
+    own = house.remember("Seals bark #candidate", agent="zoo", by="zoo")["id"]
+    getattr(house, verb)(own, by="zoo")
+    if verb != "confirm":  # there is nothing to confirm
+        with pytest.raises(Denied, match="zoo may not write what belongs to admin"):
+            getattr(house, verb)(ID, by="zoo")
+
+
+def test_what_may_not_be_read_is_not_there(house: Brain) -> None:
+    house.sync()
+    spelling = house.find("spelling").ref
+    for name in (spelling, "spelling", "40_Brain/agents/helper/MEMORY.md:1"):
+        with pytest.raises(NotFound, match="no entry"):
+            house.pin(name, by="zoo")
+    with pytest.raises(NotFound, match="no entry"):
+        house.pin(ID, by="helper")
+
+
+def test_the_journal_shows_an_agent_what_it_may_read(house: Brain) -> None:
+    house.remember("Seals bark", agent="zoo")
+    house.remember("Whales sing", agent="helper")
+    assert {record["path"] for record in house.audit(by="zoo")} == {
+        "40_Brain/projects/zoo/agent/MEMORY.md"
+    }
+    assert len(house.audit()) == 2
+    assert house.audit(by="helper") == []
+
+
+def test_nobody_writes_an_agent_md(house: Brain) -> None:
+    from brain.changes import Add, Deed
+
+    change = Add("40_Brain/AGENT.md", "m-1", "x", "")
+    with pytest.raises(Refused, match="does not write"):
+        house.store.apply([Deed("add", "m-1", change)], Actor("admin", "admin"))
+
+
+def test_who_and_in_which_session_is_on_record(house: Brain) -> None:
+    shape = house.remember("Seals bark", agent="zoo", by="zoo", session="2026-03-01")
+    (record,) = house.history(shape["id"])
+    assert (record["by"], record["session"], record["op"]) == ("zoo", "2026-03-01", "add")
+
+
+# -- a bad run -----------------------------------------------------------------------------------
+
+
+def test_a_whole_run_is_taken_back(house: Brain) -> None:
+    zoo = "40_Brain/projects/zoo/agent/MEMORY.md"
+    house.remember("A person said this", agent="zoo")
+    before = note(house, zoo)
+    house.remember("Clams are vegetables", agent="zoo", by="zoo")
+    house.update("eats clams", "The walrus eats hay", by="zoo")
+    house.pin("eats hay", by="zoo")
+    house.reinforce("eats hay", by="zoo")
+    house.forget("A person said", by="zoo")
+    report = house.revert("zoo", "1h")
+    assert [shape["undid"] for shape in report["undone"]] == [
+        "remove", "reinforce", "pin", "update", "add",
+    ]  # fmt: skip
+    assert report["kept"] == []
+    assert note(house, zoo) == before
+    assert house.revert("zoo", "1h")["undone"] == []
+
+
+def test_what_a_person_went_on_with_is_kept(house: Brain) -> None:
+    zoo = "40_Brain/projects/zoo/agent/MEMORY.md"
+    one = house.remember("Clams are vegetables", agent="zoo", by="zoo")
+    two = house.remember("Seals are fish", agent="zoo", by="zoo")
+    house.update(one["id"], "Clams are no vegetables", by="")
+    report = house.revert("zoo", "1h")
+    assert [shape["id"] for shape in report["undone"]] == [two["id"]]
+    (kept,) = report["kept"]
+    assert kept["id"] == one["id"]
+    assert "was changed since" in kept["why_not"]
+    assert "no vegetables" in note(house, zoo)
+
+
+def test_audit_filters(house: Brain) -> None:
+    house.remember("Seals bark", agent="zoo", by="zoo")
+    house.pin(ID)
+    house.reinforce(ID, by="admin")
+
+    def ops(**wanted: object) -> list[str]:
+        return [record["op"] for record in house.audit(**wanted)]  # type: ignore[arg-type]
+
+    assert ops() == ["reinforce", "pin", "add"]
+    assert ops(who="zoo") == ["add"]
+    assert ops(who="person") == ["pin"]
+    assert ops(agent="admin") == ["reinforce", "pin"]
+    assert ops(ops=["pin", "add"]) == ["pin", "add"]
+    assert ops(id=ID) == ["reinforce", "pin"]
+    assert ops(limit=1) == ["reinforce"]
+    assert ops(since="2026-03-02") == []
+    assert ops(until="2026-02-28") == []
+    assert ops(since="2026-03-01", until="2026-03-01") == ["reinforce", "pin", "add"]
+    assert ops(since="1h") == ["reinforce", "pin", "add"]
+    with pytest.raises(BrainError, match="2h for two hours ago"):
+        ops(since="soon")
+
+
+# -- what is pending -----------------------------------------------------------------------------
+
+
+def test_while_somebody_types(house: Brain) -> None:
+    path = house.vault.root / "40_Brain/MEMORY.md"
+    path.write_text(path.read_text() + "- typ")
+    shape = house.remember("Seals bark")
+    assert shape["state"] == "pending"
+    assert "Seals bark" not in note(house)
+    (waiting,) = house.pending()
+    assert (waiting["state"], waiting["deeds"][0]["id"]) == ("waiting", shape["id"])
+    again = house.remember("Seals bark")
+    assert (again["outcome"], again["state"], again["id"]) == (
+        "duplicate", "pending", shape["id"],
+    )  # fmt: skip
+    import os
+
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert [hit.row.ref for hit in house.search("seals").results] == [shape["id"]]
+    assert house.pending() == []
