@@ -29,6 +29,7 @@ PLACES = {
     "40_Brain/projects/p/": ["items.json", "n.md"],
     "40_Brain/projects/p/agent/": ["MEMORY.md", "AGENT.md"],
     "40_Brain/agents/x/": ["MEMORY.md", "items.json"],
+    "40_Brain/agents/X/": ["MEMORY.md"],
     "40_Brain/sessions/": ["s.jsonl", "sessions.json", "n.md"],
     "40_Brain/archive/": ["n.md"],
     "40_Brain/.agent/tasks/": ["tasks.json"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from brain.errors import VaultNotFound
 from brain.formats.text import digest
@@ -201,6 +201,26 @@ def file_system(path: Place) -> str:
 
 def _below(path: str, folder: str) -> bool:
     return folder == "/" or path == folder or path.startswith(folder + "/")
+
+
+HOMES = ("agents/", "projects/", "archive/agents/", "archive/projects/")  # of named owners
+
+
+def same_name(one: str) -> str:
+    """What two names share that differ only in case or in how their accents are written: most
+    file systems could not hold both, and nobody could say which is meant."""
+    from unicodedata import normalize
+
+    return one.casefold() if one.isascii() else normalize("NFC", normalize("NFC", one).casefold())
+
+
+def rivals(names: Iterable[str]) -> dict[str, str]:
+    """Each of the owners' names that collide, to the one of them that counts: the first by its
+    bytes."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted(names, key=os.fsencode):
+        alike.setdefault(same_name(name), []).append(name)
+    return {name: group[0] for group in alike.values() if len(group) > 1 for name in group}
 
 
 def role(parts: list[str]) -> Role | None:

@@ -15,7 +15,7 @@ from operator import attrgetter
 from brain.config import Config
 from brain.model import Problem
 from brain.vault import conflicts, files, ignore
-from brain.vault.layout import SOURCE, Role, Vault, role
+from brain.vault.layout import HOMES, SOURCE, Role, Vault, rivals, role, same_name
 
 BY_HANDLE = os.scandir in os.supports_fd
 FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -34,6 +34,7 @@ CODES = frozenset(
         "conflict-copy",
         "too-large",
         "bad-name",
+        "name-collision",
     ]
 )
 Entries = list[os.DirEntry[str]]
@@ -106,6 +107,7 @@ class _Walk:
     def __init__(self, vault: Vault, config: Config) -> None:
         self.root = f"{vault.root_path}/"
         self.brain = f"{vault.brain}/"
+        self.homes = tuple(self.brain + home for home in HOMES)
         self.use_ignore_files = config.useGitignore
         self.limit = config.maxFileSize
         self.endings = _plain_endings(config.include)
@@ -114,6 +116,7 @@ class _Walk:
         self.found = Scan()
         self.folders: list[tuple[str, Chains]] = []
         self.names = ""  # of all that the folder holds, a line each
+        self.rivals: dict[str, str] = {}  # folders there whose names collide
 
     def narrow(self, paths: Collection[str]) -> None:
         """Look at these paths alone, each by listing its folder, and walk those that are
@@ -124,6 +127,7 @@ class _Walk:
             path = path.rstrip("/")
             if path.endswith(IGNORE_FILES_INSIDE):
                 path = path.rpartition("/")[0]
+            path = self._with_rivals(path)
             self.found.paths.add(path)
             prefix, slash, name = path.rpartition("/")
             names.setdefault(prefix + slash, set()).add(name)
@@ -131,6 +135,17 @@ class _Walk:
             rules = self._rules_above(prefix)
             if rules is not None:
                 self.folder(prefix, rules, wanted)
+
+    def _with_rivals(self, path: str) -> str:
+        """The folder of the owner of a path, if there is another one that its coming or going may
+        concern; else the path."""
+        home = next((home for home in self.homes if path.startswith(home)), path)
+        owner, inside, _ = path[len(home) :].partition("/")
+        if not inside:
+            return path
+        with self._listing(home) as entries:
+            others = {same_name(e.name) for e in entries or () if e.name != owner}
+        return home + owner if same_name(owner) in others else path
 
     def _rules_above(self, prefix: str) -> Chains | None:
         """The ignore rules above a folder; None if a full walk would not get there."""
@@ -143,6 +158,8 @@ class _Walk:
                 if entries is None:
                     return None
                 rules = self._extended(rules, at, entries)
+                if self._rivals(at, entries).get(part, part) != part:
+                    return None
             if os.path.islink(self.root + path) or (
                 not f"{path}/".startswith(self.brain) and _ignored(rules, at, [part], is_dir=True)
             ):
@@ -178,6 +195,7 @@ class _Walk:
             if entries is None:
                 return
             self.names = "\n".join(["", *[entry.name for entry in entries], ""])
+            self.rivals = self._rivals(prefix, entries)
             if "\n." in self.names:
                 rules = self._extended(rules, prefix, entries)
                 entries = [e for e in entries if e.name[0] != "." or self._is_agent(prefix, e.name)]
@@ -188,6 +206,12 @@ class _Walk:
             else:
                 self._source_folder(prefix, entries, rules)
 
+    def _rivals(self, prefix: str, entries: Entries) -> dict[str, str]:
+        """The folders of agents or projects whose names collide, each to the one that counts."""
+        if prefix not in self.homes:
+            return {}
+        return rivals([e.name for e in entries if e.is_dir(follow_symlinks=False)])
+
     def _is_agent(self, prefix: str, name: str) -> bool:
         """The one folder that is not skipped for its dot."""
         return name == ".agent" and prefix == self.brain
@@ -197,6 +221,9 @@ class _Walk:
         chosen = [
             e for e in entries if e.name in names or conflicts.may_be_copy_of(e.name)[0] in names
         ]
+        if prefix in self.homes:
+            wanted = {same_name(name) for name in names}
+            chosen = [e for e in entries if e in chosen or same_name(e.name) in wanted]
         if self.found.paths is not None:
             self.found.paths.update(prefix + entry.name for entry in chosen)
         return chosen
@@ -285,7 +312,8 @@ class _Walk:
                 if entry.name in SPECIAL:
                     message = "is a folder where a file is expected"
                     self.found.refuse(path, "is-a-directory", message)
-                self.folders.append((path + "/", rules))
+                if self._is_owner(path, name):
+                    self.folders.append((path + "/", rules))
             elif known and known.format == "note":
                 notes.append(entry)
                 if known != SOURCE:
@@ -293,6 +321,18 @@ class _Walk:
             else:
                 self._brain_file(prefix, entry, known)
         self._source_folder(prefix, notes, rules)
+
+    def _is_owner(self, path: str, name: str) -> bool:
+        """Of agents or projects with one name only the first counts; both are told."""
+        counts = self.rivals.get(name)
+        if counts == name:
+            others = [repr(other) for other, first in self.rivals.items() if first == name != other]
+            message = f"has the same name as {', '.join(others)}, but for case or accents"
+            self.found.refuse(path, "name-collision", message)
+        elif counts:
+            message = f"has the same name as {counts!r}, but for case or accents; it is not read"
+            self.found.refuse(path, "name-collision", message)
+        return counts in (None, name)
 
     def _brain_file(self, prefix: str, entry: os.DirEntry[str], known: Role | None) -> None:
         path = prefix + entry.name

@@ -63,6 +63,35 @@ def test_whose_a_file_is(path: str, role: tuple[str, ...], walk) -> None:
     assert {p: tuple(found.role(p)) for p in found.stats} == {f"40_Brain/{path}": role}
 
 
+@pytest.mark.parametrize("home", ["agents", "projects", "archive/agents", "archive/projects"])
+def test_of_two_owners_with_one_name_the_first_counts(home: str, walk) -> None:
+    names = ("Ada", "ada", "ADA", "Zo\u00e9", "Zoe\u0301", "other")
+    files: dict[str, str | bytes] = {f"40_Brain/{home}/{name}/MEMORY.md": "" for name in names}
+    files |= {"40_Brain/other/ada/MEMORY.md": "", "40_Brain/other/Ada/MEMORY.md": ""}
+    found = walk(files)
+    read = {p.removeprefix(f"40_Brain/{home}/").split("/")[0] for p in found.stats if home in p}
+    assert read == {"ADA", "Zoe\u0301", "other"}
+    assert kinds(found) == {f"40_Brain/{home}/{name}": "name-collision" for name in names[:-1]}
+    assert len([path for path in found.stats if "/other/" in path]) == 3
+    said = {path.rpartition("/")[2]: problem.message for path, problem in found.problems}
+    assert said["ADA"] == "has the same name as 'Ada', 'ada', but for case or accents"
+    assert said["ada"] == "has the same name as 'ADA', but for case or accents; it is not read"
+
+
+@pytest.mark.parametrize("only", ["40_Brain/agents/ADA", "40_Brain/agents/ada"])
+def test_a_narrow_walk_looks_at_the_rivals_of_an_owner(only: str, walk, tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"40_Brain/agents/ada/MEMORY.md": ""}
+    assert list(walk(files, [only]).stats) == list(files)
+    both = walk({"40_Brain/agents/ADA/MEMORY.md": ""}, [only])
+    assert list(both.stats) == ["40_Brain/agents/ADA/MEMORY.md"]
+    assert kinds(both) == dict.fromkeys(
+        ["40_Brain/agents/ADA", "40_Brain/agents/ada"], "name-collision"
+    )
+    assert both.paths == {"40_Brain/agents/ADA", "40_Brain/agents/ada"}
+    inside = walk({}, [f"{only}/MEMORY.md"])
+    assert (inside.stats, inside.problems, inside.paths) == (both.stats, both.problems, both.paths)
+
+
 @pytest.mark.parametrize(
     "path",
     ["journal/d/2026-01.jsonl", "journal/MEMORY.md", "brain.yaml", "brain.db", "sessions/x.md",
