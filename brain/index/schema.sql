@@ -96,7 +96,7 @@ CREATE TABLE journals (
     at       INTEGER NOT NULL,         -- where the last line that was read ends
     line     INTEGER NOT NULL,         -- how many lines that are
     seed     INTEGER NOT NULL,         -- what the next line's sum starts from
-    mark     INTEGER NOT NULL,         -- checksum of the bytes before `at`
+    mark     INTEGER NOT NULL,         -- checksum of all bytes before `at`
     runs     TEXT    NOT NULL          -- JSON: the numbers of its records, as [first, last] runs
 ) WITHOUT ROWID;
 

@@ -82,7 +82,8 @@ def save(state: str, device: Device) -> None:
         os.makedirs(state, exist_ok=True)
         handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        os.write(handle, data)
+        if os.write(handle, data) < len(data):
+            raise OSError("the disk is full")
     finally:
         os.close(handle)
     try:

@@ -1,8 +1,8 @@
 """Journals into the index.
 
-What was read before is not read again, if it is still there: the bytes before the place where
-reading ended have to be the same. Where it is not so simple (a file is shorter, or gone, or has
-lines out of order; something was purged), all journals are read. Both ways lead to the same facts.
+What was read before is not read again, if it is still there. Where it is not so simple (a file is
+shorter, or gone, or has lines out of order; something was purged), all journals are read. Both ways
+lead to the same facts.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from brain.journal.fold import (
     tally,
     unpacked,
 )
+from brain.journal.line import after, stored
 from brain.journal.read import BAD, TORN, File, Reader, Seen
 from brain.model import Problem
 from brain.record import NamedTuple
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from brain.journal.fold import Key, Tally
 
-_MARK = 64  # bytes that are looked at again
+_NEAR, _BLOCK = 64, 1 << 20
 _SHOWN = 100  # problems of one file
 
 
@@ -88,7 +89,7 @@ def _growth(db: sqlite3.Connection, files: list[File], known: Mapping[str, Read]
             continue
         met = seen.setdefault(file.device, Seen())
         try:
-            if was and _mark(file.path, was.at) != was.mark:
+            if was and not _is_prefix(file, was):
                 return None
             if _read(part, file, met, was):
                 return None
@@ -124,15 +125,14 @@ def _read(part: Part, file: File, seen: Seen, was: Read | None) -> bool:
         part.fold.add(found.fold)
         for run in found.runs:
             seen.run(*run)
-        at, line, seed = found.at, found.line, found.seed
-        odd = False
+        end, odd = found.end, False
     else:
-        reader = Reader(file.path, was.at, was.seed, was.line) if was else Reader(file.path)
+        reader = Reader(file.path, *was[2:6]) if was else Reader(file.path)
         part.fold.file(file, reader, seen)
         part.problems.extend((file.name, problem) for problem in _shown(reader.problems))
-        at, line, seed, odd = reader.at, reader.line, reader.seed, reader.odd
+        end, odd = (reader.at, reader.line, reader.seed, reader.mark), reader.odd
     runs = str([list(run) for run in seen.runs])
-    part.rows.append(Read(file.name, file.stat, at, line, seed, _mark(file.path, at), runs))
+    part.rows.append(Read(file.name, file.stat, *end, runs))
     return odd
 
 
@@ -155,13 +155,20 @@ def _seen(known: Mapping[str, Read]) -> dict[str, Seen]:
     return {device: Seen.union(found) for device, found in runs.items()}
 
 
-def _mark(path: str, at: int) -> int:
-    """What tells whether the bytes before `at` are the same."""
-    with open(path, "rb") as file:
-        start = max(0, at - _MARK)
-        file.seek(start)
-        data = file.read(at - start)
-    return crc32(data) if len(data) == at - start else -1
+def _is_prefix(file: File, was: Read) -> bool:
+    """Is what was read of a file still there? Of one that has grown in its place, the last line
+    stands for all before it; else all are looked at."""
+    with open(file.path, "rb") as handle:
+        if file.stat[0] > was.stat[0] and file.stat[3] == was.stat[3] and was.at:
+            handle.seek(max(0, was.at - _NEAR))
+            last = stored(handle.read(min(was.at, _NEAR)).removesuffix(b"\n"))
+            if last is not None and after(last) == was.seed:
+                return True
+            handle.seek(0)
+        mark, left = 0, was.at
+        while left and (data := handle.read(min(left, _BLOCK))):
+            mark, left = crc32(data, mark), left - len(data)
+    return not left and mark == was.mark
 
 
 def _shown(problems: list[Problem]) -> list[Problem]:

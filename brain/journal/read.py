@@ -80,13 +80,14 @@ class Reader:
     """The sound lines of one file from some point on, block by block.
 
     Afterwards `at` is how far it was read, `seed` what the next line's sum starts from, `line` how
-    many lines that are, `odd` whether any line was not where it belongs.
+    many lines that are, `mark` the checksum of all bytes so far, `odd` whether any line was not
+    where it belongs.
     """
 
-    def __init__(self, path: str, at: int = 0, seed: int = 0, line: int = 0) -> None:
+    def __init__(self, path: str, at: int = 0, line: int = 0, seed: int = 0, mark: int = 0) -> None:
         self.path = path
-        self.at, self.seed, self.line = at, seed, line
-        self._start = at, seed, line
+        self.at, self.line, self.seed, self.mark = at, line, seed, mark
+        self._start = at, line, seed, mark
         self.odd = False
         self.problems: list[Problem] = []
         self._near: dict[int, None] = {}  # seeds that lines out of place left
@@ -106,7 +107,7 @@ class Reader:
                 data = rest + data
                 end = data.rfind(b"\n") + 1
                 if not end and len(data) > LONGEST:
-                    self.at += len(data)
+                    self._pass(data)
                     self._set_aside(data)
                     data = b""
                 rest = data[end:]
@@ -119,16 +120,24 @@ class Reader:
         if self._strays and (block := self._settle()):
             yield block
 
+    def _pass(self, data: bytes) -> None:
+        self.at += len(data)
+        self.mark = crc32(data, self.mark)
+
     def _sound(self, block: bytes) -> bytes:
         """Those of the lines that are sound: nearly always all of them, which is told at once."""
-        self.at += len(block)
-        if block.startswith(b"\n"):
-            block = block[1:]  # ends a line that was counted without it
         sum = stored(block[-1 - TAIL : -1])
         if sum is not None and crc32(memoryview(block)[: -1 - TAIL], self.seed) == sum:
+            if self.mark == self.seed:
+                self.at, self.mark = self.at + len(block), after(sum)
+            else:
+                self._pass(block)
             self.line += block.count(b"\n")
             self.seed = after(sum)
             return block
+        self._pass(block)
+        if block.startswith(b"\n"):
+            block = block[1:]  # ends a line that was counted without it, or nothing
         lines = [line for line in block.split(b"\n")[:-1] if self._counts(line)]
         return b"\n".join([*lines, b""]) if lines else b""
 
@@ -160,7 +169,7 @@ class Reader:
     def _end(self, rest: bytes) -> bytes:
         """The last line without its newline: whole, or torn, or not all here yet."""
         if sound(rest, self.seed):
-            self.at += len(rest)
+            self._pass(rest)
             self.line += 1
             self.seed = after(stored(rest) or 0)
             return rest + b"\n"

@@ -1,8 +1,8 @@
 """A month that is over, folded by its own device, so that nobody has to read its lines again.
 
-`<yyyy-mm>.snapshot.json` lies beside the lines and says how many bytes of them it stands for and
-which sum they end with. One that does not fit what lies beside it is ignored, so a snapshot can be
-deleted, or be older than its lines, and nothing changes but the time it takes.
+`<yyyy-mm>.snapshot.json` lies beside the lines and says where they end and with which sum. One that
+does not fit what lies beside it is ignored, so a snapshot can be deleted, or be older than its
+lines, and nothing changes but the time it takes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,10 @@ _LONGEST = 1 << 28
 
 
 class Snapshot(NamedTuple):
-    """What a file amounts to, and where its reader ended."""
+    """What a file amounts to, and how its reader ended: at, line, seed, mark."""
 
     fold: Fold
-    at: int
-    seed: int
-    line: int
+    end: tuple[int, int, int, int]
     runs: list[tuple[int, int]]
 
 
@@ -49,16 +47,10 @@ def load(file: File) -> Snapshot | None:
         if stored(data) != crc32(memoryview(data)[:-TAIL]):
             return None
         value = orjson.loads(data)
-        fits = value["format"] == FORMAT and value["size"] == file.stat[0] == value["at"]
-        if not fits or not _ends(file.path, value["last"]):
+        end = at, _, _, _ = tuple(value["end"])
+        if value["format"] != FORMAT or at != file.stat[0] or not _ends(file.path, value["last"]):
             return None
-        return Snapshot(
-            _fold(value),
-            value["at"],
-            value["seed"],
-            value["line"],
-            [(a, b) for a, b in value["runs"]],
-        )
+        return Snapshot(_fold(value), end, [(a, b) for a, b in value["runs"]])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -81,11 +73,8 @@ def _encode(fold: Fold, reader: Reader, seen: Seen) -> bytes:
 
     value = {
         "format": FORMAT,
-        "size": reader.at,
         "last": _last(reader.path),
-        "at": reader.at,
-        "seed": reader.seed,
-        "line": reader.line,
+        "end": [reader.at, reader.line, reader.seed, reader.mark],
         "runs": seen.runs,
         "tallies": fold.tallies,
         "aliases": sorted(fold.aliases),

@@ -107,8 +107,10 @@ class Spool:
         return count
 
     def _finish(self, journal: Journal) -> int:
+        if not os.path.exists(self._flushing):
+            return 0
         entries = self._entries()
-        there = journal.has(entries) if entries else set()
+        there = journal.has(entries)
         left = [_entry(id, waits) for id, waits in entries.items() if id not in there]
         journal.append(left)
         with suppress(FileNotFoundError):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from brain.formats.text import ALPHABET
 from brain.index import facts
 from brain.index.db import Index
-from brain.journal import Entry, Journal, Record, event_id, refresh
+from brain.journal import Entry, Journal, Record, event_id, line, refresh
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -74,3 +77,9 @@ def copy(source: Path, target: Path) -> None:
 
 def ids(records: Iterable[Record]) -> list[str]:
     return [record.id for record in records]
+
+
+def steady() -> Any:
+    """While patched so, ids are the same in each run, as Hypothesis needs it."""
+    chance = random.Random(1)
+    return mock.patch.object(line, "letters", lambda n: "".join(chance.choices(ALPHABET, k=n)))

@@ -1,0 +1,91 @@
+"""Questions about what the journals say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from brain.index import facts
+from brain.index.db import Index
+from brain.index.facts import Conflict, Learned, Standing
+from brain.journal import Journal, refresh
+from tests.journal.kit import Clock, device, index, put
+
+AT = "2026-03-01T12:00:00.000Z"
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return device(tmp_path, clock=Clock())
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Index:
+    return index(tmp_path)
+
+
+def test_nothing_is_known_of_what_nothing_was_said_of(journal: Journal, known: Index) -> None:
+    refresh(journal, known)
+    assert facts.of(known, ["m-1", "\ud800"]) == {}
+    assert facts.scores(known, ["m-1"]) == {}
+    assert facts.of(known, []) == {}
+    assert facts.scores(known, []) == {}
+    assert facts.links(known, "m-1") == []
+    assert facts.conflicts(known) == []
+    assert facts.same(known, "m-1") == {"m-1"}
+    assert facts.dump(known) == []
+
+
+def test_scores_of_a_thousand_candidates(journal: Journal, known: Index) -> None:
+    refs = [f"m-{number}" for number in range(1000)]
+    for ref in refs[::100]:
+        put(journal, "reinforce", ref)
+    put(journal, "alias", "m-5", old="m-500")
+    refresh(journal, known)
+    found = facts.scores(known, refs)
+    assert found.keys() == {*refs[::100], "m-5"}
+    assert set(found.values()) == {Standing(3.0, AT)}
+
+
+def test_links_are_learned_in_both_directions(journal: Journal, known: Index) -> None:
+    put(journal, "together", "m-2", other="m-1", strength=2)
+    put(journal, "together", "m-1", other="m-2", strength=0.5)
+    put(journal, "together", "m-3", other="m-1")
+    put(journal, "together", "m-1", other="m-1")
+    refresh(journal, known)
+    assert facts.links(known, "m-1") == [Learned("m-2", 2.5, AT), Learned("m-3", 1.0, AT)]
+    assert facts.links(known, "m-3") == [Learned("m-1", 1.0, AT)]
+    put(journal, "alias", "m-0", old="m-2")
+    put(journal, "alias", "m-0", old="m-3")
+    refresh(journal, known)
+    assert facts.links(known, "m-1") == [Learned("m-0", 3.5, AT)]
+    assert facts.links(known, "m-2") == [Learned("m-1", 3.5, AT)]
+
+
+def test_a_conflict_is_open_until_it_is_resolved(journal: Journal, known: Index) -> None:
+    raised = put(journal, "conflict", "m-2", other="m-1", type="contradictory")
+    put(journal, "conflict", "m-3", other="m-4", type="superseded")
+    put(journal, "alias", "m-0", old="m-2")
+    refresh(journal, known)
+    first, second = facts.conflicts(known)
+    assert first == Conflict("m-2", "m-1", "contradictory", AT, "bot", raised.id)
+    put(journal, "resolve", "m-1", other="m-0")
+    refresh(journal, known)
+    assert facts.conflicts(known) == [second]
+    assert facts.conflicts(known, open_only=False) == [first._replace(resolved=AT), second]
+    put(journal, "conflict", "m-1", other="m-0")
+    put(journal, "resolve", "m-3")  # all of its conflicts
+    refresh(journal, known)
+    assert [(c.ref, c.type) for c in facts.conflicts(known)] == [("m-1", "ambiguous")]
+
+
+def test_facts_survive_the_index(journal: Journal, known: Index) -> None:
+    for op in ("add", "reinforce", "hit", "merge"):
+        put(journal, op)
+    refresh(journal, known)
+    before = facts.of(known, ["m-1"])
+    known.rebuild()
+    assert facts.of(known, ["m-1"]) == {}
+    refresh(journal, known)
+    assert facts.of(known, ["m-1"]) == before

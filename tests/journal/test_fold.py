@@ -1,0 +1,425 @@
+"""The facts: the same on every machine, in whatever order journals arrive."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from brain.index import facts
+from brain.index.db import Index
+from brain.journal import Journal, refresh
+from brain.journal.device import FILE
+from brain.journal.fold import classes
+from tests.journal.kit import Clock, device, entry, file, index, put, rebuilt, steady
+
+REFS = ("m-1", "m-2", "m-3", "m-4")
+WORDS: dict[str, Any] = {
+    "add": {"confidence": 0.8, "importance": 0.5, "source": "inferred", "session": "s1"},
+    "update": {"confidence": 0.9, "before": "a", "after": "b"},
+    "reinforce": {"delta": 3},
+    "demote": {"delta": -1.5},
+    "reject": {},
+    "hit": {"count": 2, "last": "2026-02-02T00:00:00.000Z"},
+    "merge": {},
+    "undo": {"delta": -3, "undid": "reinforce"},
+    "pin": {},
+}
+Word = tuple[str, str, str]
+ops = st.sampled_from([*WORDS, "alias", "together", "conflict", "resolve", "purge"])
+words = st.tuples(ops, st.sampled_from(REFS), st.sampled_from(REFS))
+
+
+def say(journal: Journal, word: Word) -> None:
+    op, ref, other = word
+    data = WORDS.get(op, {"old": other} if op == "alias" else {"other": other})
+    put(journal, op, ref, f"by-{op}", **data)
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Index:
+    return index(tmp_path)
+
+
+# -- what counts ---------------------------------------------------------------------------------
+
+
+def of(journal: Journal, known: Index, ref: str = "m-1") -> facts.Facts:
+    refresh(journal, known)
+    return facts.of(known, [ref]).get(ref, facts.Facts(ref))
+
+
+def test_feedback_adds_up(tmp_path: Path, known: Index) -> None:
+    clock = Clock()
+    here, there = device(tmp_path, "a", clock), device(tmp_path, "b", clock)
+    put(here, "add", by="ann", session="s-7", source="extracted", confidence=0.7, importance=1)
+    clock.forward(hours=1)
+    put(there, "reinforce", delta=3)
+    put(here, "demote", delta=-1)
+    put(here, "reinforce")  # the usual +3
+    put(there, "reject")
+    clock.forward(hours=1)
+    put(here, "hit", count=4, last="2026-03-01T13:30:00.000Z")
+    assert of(here, known) == facts.Facts(
+        "m-1", 5.0, 4, 0, 2, 1, 1, "2026-03-01T13:00:00.000Z", "2026-03-01T13:30:00.000Z",
+        "2026-03-01T12:00:00.000Z", "ann", "s-7", 0.7, 1.0, "extracted", "",
+    )  # fmt: skip
+
+
+def test_a_duplicate_is_a_hit_and_a_touch_and_no_score(tmp_path: Path, known: Index) -> None:
+    journal = device(tmp_path)
+    put(journal, "merge")
+    found = of(journal, known)
+    assert (found.merges, found.hits, found.score) == (1, 1, 0)
+    assert found.touched == "2026-03-01T12:00:00.000Z"
+
+
+def test_taking_feedback_back_leaves_nothing_of_it(tmp_path: Path, known: Index) -> None:
+    journal = device(tmp_path)
+    put(journal, "reinforce", delta=3.0)
+    put(journal, "undo", delta=-3.0, undid="reinforce")
+    found = of(journal, known)
+    assert (found.score, found.reinforced) == (0, 0)
+
+
+def test_fractions_of_a_score_add_up_exactly(tmp_path: Path, known: Index) -> None:
+    journal = device(tmp_path)
+    for _ in range(10):
+        put(journal, "demote", delta=-0.1)
+    assert of(journal, known).score == -1
+
+
+@pytest.mark.parametrize("delta", ["3", None, [], {}, True, 1e300, 10**12])
+def test_nonsense_counts_for_nothing(tmp_path: Path, known: Index, delta: Any) -> None:
+    journal = device(tmp_path)
+    put(journal, "reinforce", delta=delta)
+    put(journal, "hit", count=delta, last=delta)
+    put(journal, "add", confidence=delta if delta is not True else "x", source=delta)
+    put(journal, "together", other=delta)
+    put(journal, "conflict", other=delta)
+    put(journal, "alias", old=delta if not isinstance(delta, str) else "")
+    put(journal, "purge", "", refs=delta)
+    put(journal, "reinforce", delta=1)
+    found = of(journal, known)
+    assert found.reinforced == 2
+    assert found.score in (1, 2)
+    assert journal.problems() == []
+
+
+def test_the_first_add_tells_who_and_when(tmp_path: Path, known: Index) -> None:
+    clock = Clock()
+    journal = device(tmp_path, clock=clock)
+    put(journal, "add", by="ann", confidence=0.5)
+    clock.forward(days=3)
+    put(journal, "add", by="bob", confidence=0.6)
+    found = of(journal, known)
+    assert (found.by, found.created[:10], found.confidence) == ("ann", "2026-03-01", 0.6)
+
+
+def test_the_later_device_wins_not_the_faster_clock(tmp_path: Path, known: Index) -> None:
+    ahead = device(tmp_path, "a", Clock(Clock().now.replace(year=2031)))
+    put(ahead, "update")
+    put(device(tmp_path, "b"), "update")
+    assert of(ahead, known).touched.startswith("2026")
+
+
+def test_an_entry_is_known_by_each_of_its_ids(tmp_path: Path, known: Index) -> None:
+    journal = device(tmp_path)
+    put(journal, "reinforce", "m-3")
+    put(journal, "alias", "m-2", old="m-3")
+    put(journal, "alias", "m-3", old="m-2")  # edited, and back
+    put(journal, "reinforce", "m-2")
+    assert of(journal, known, "m-2") == of(journal, known, "m-3")
+    assert of(journal, known, "m-3").score == 6
+    put(journal, "alias", "m-1", old="m-3")
+    put(journal, "demote", "m-1")
+    assert {of(journal, known, ref).score for ref in REFS[:3]} == {5}
+    assert of(journal, known, "m-2").ref == "m-1"
+    assert facts.same(known, "m-3") == set(REFS[:3])
+    assert facts.same(known, "m-9") == {"m-9"}
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9))))
+def test_classes_do_not_depend_on_order(pairs: list[tuple[int, int]]) -> None:
+    given_ = [(f"m-{a}", f"m-{b}") for a, b in pairs]
+    found = classes(given_)
+    assert found == classes(reversed(given_))
+    assert all(found[a] == found[b] for a, b in given_)
+    assert all(name == min(ref for ref in found if found[ref] == name) for name in found.values())
+
+
+# -- purging -------------------------------------------------------------------------------------
+
+
+def test_purging_forgets_what_was_and_not_what_comes(tmp_path: Path, known: Index) -> None:
+    here, there = device(tmp_path, "a"), device(tmp_path, "b")
+    put(here, "add", "m-2", before="a secret")
+    put(here, "alias", "m-1", old="m-2")
+    put(there, "reinforce", "m-1")
+    put(there, "together", "m-1", other="m-4")
+    put(there, "conflict", "m-4", other="m-2")
+    put(here, "purge", "m-1")
+    found = of(here, known, "m-2")
+    assert (found.score, found.created, found.purged[:4]) == (0, "", "2026")
+    assert facts.links(known, "m-4") == []
+    assert facts.conflicts(known) == []
+    assert [record.op for record in here.records(ref=["m-1", "m-2"])] == ["purge"]
+    put(there, "reinforce", "m-2")
+    assert of(here, known, "m-1").score == 3
+    assert facts.dump(known) == rebuilt(here, known)
+
+
+def test_what_an_offline_device_says_later_is_purged_too(tmp_path: Path, known: Index) -> None:
+    here, there = device(tmp_path, "a"), device(tmp_path / "offline", "b")
+    put(here, "reinforce")
+    put(there, "reinforce")
+    put(here, "purge")
+    refresh(here, known)
+    shutil.copytree(tmp_path / "offline/40_Brain/journal", here.folder, dirs_exist_ok=True)
+    assert of(here, known).score == 0
+    assert facts.dump(known) == rebuilt(here, known)
+
+
+def test_scrubbing_takes_the_words_out_of_our_own_files(tmp_path: Path, known: Index) -> None:
+    clock = Clock()
+    here, there = device(tmp_path, "a", clock), device(tmp_path, "b", clock)
+    put(here, "add", "m-1", after="password: hunter2")
+    put(here, "reinforce", "m-2")
+    clock.forward(days=31)
+    put(here, "update", "m-1", before="password: hunter2", after="none")
+    theirs = put(there, "update", "m-1", before="hunter2 it was")
+    here.close_months()
+    purge = put(here, "purge", "m-1")
+    before = of(here, known, "m-2"), len(list(Path(here.folder, here.device).glob("*.jsonl")))
+    assert here.scrub(["m-1"]) == [f"40_Brain/journal/{theirs.device}/2026-04.jsonl"]
+    for path in Path(here.folder, here.device).iterdir():
+        assert b"hunter2" not in path.read_bytes()
+    assert (of(here, known, "m-2"), len(list(Path(here.folder, here.device).glob("*.jsonl")))) == (
+        before
+    )
+    assert here.problems() == []
+    assert here.has([purge.id]) == {purge.id}
+    assert put(here, "pin", "m-2").seq == 5
+    assert put(device(tmp_path, "a", clock), "pin").device == here.device
+    assert here.scrub(["m-9"]) == []
+
+
+# -- the same in any order -----------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), words), min_size=1, max_size=25),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 100), st.booleans()), max_size=12),
+)
+def test_any_delivery_comes_to_the_same_facts(
+    tmp_path_factory: pytest.TempPathFactory,
+    said: list[tuple[int, Word]],
+    pieces: list[tuple[int, int, bool]],
+) -> None:
+    """Three devices write; their files reach us in pieces, cut anywhere, in any order."""
+    root = tmp_path_factory.mktemp("order")
+    with steady(), index(root, "known") as known, index(root, "fresh") as fresh:
+        journals = [device(root, name) for name in "abc"]
+        for number, word in said:
+            say(journals[number], word)
+        here = device(root / "here", "d")
+        source, target = Path(journals[0].folder), Path(here.folder)
+        written = sorted(path.relative_to(source) for path in source.glob("*/*.jsonl"))
+        for number, percent, look in [*pieces, *((n, 100, True) for n in range(3))]:
+            path = written[number % len(written)]
+            content = (source / path).read_bytes()
+            have = (target / path).stat().st_size if (target / path).exists() else 0
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            (target / path).write_bytes(content[: max(have, len(content) * percent // 100)])
+            if look:
+                refresh(here, known)
+        for path in written:
+            (target / path).write_bytes((source / path).read_bytes())
+        refresh(here, known)
+        assert facts.dump(known) == rebuilt(here, fresh) == rebuilt(journals[0], fresh)
+
+
+class Machine(RuleBasedStateMachine):
+    """Devices write, files are cut, brought back, doubled and lost; after each step the index that
+    followed says what one says that was made from nothing."""
+
+    @initialize()
+    def start(self) -> None:
+        import tempfile
+
+        self.steady = steady()
+        self.steady.start()
+        self.root = Path(tempfile.mkdtemp())
+        self.clock = Clock()
+        self.journals = [device(self.root, name, self.clock) for name in "ab"]
+        self.known, self.fresh = index(self.root, "known"), index(self.root, "fresh")
+        self.backups: list[tuple[Path, bytes]] = []
+
+    @rule(which=st.integers(0, 1), said=st.lists(words, min_size=1, max_size=5))
+    def write(self, which: int, said: list[Word]) -> None:
+        for word in said:
+            say(self.journals[which], word)
+
+    @rule(days=st.sampled_from([1, 40, -3]))
+    def time_passes(self, days: int) -> None:
+        self.clock.forward(days=days)
+
+    @rule(which=st.integers(0, 1))
+    def close(self, which: int) -> None:
+        self.journals[which].close_months()
+
+    @rule(which=st.integers(0, 1))
+    def scrub(self, which: int) -> None:
+        self.journals[which].scrub(["m-1"])
+
+    @rule(which=st.integers(0, 1))
+    def forget_who_one_is(self, which: int) -> None:
+        Path(self.journals[which].state, FILE).unlink(missing_ok=True)
+
+    def files(self) -> list[Path]:
+        return sorted(Path(self.journals[0].folder).glob("*/*.jsonl"))
+
+    @precondition(lambda self: self.files())
+    @rule(which=st.integers(0, 9))
+    def back_up(self, which: int) -> None:
+        path = self.files()[which % len(self.files())]
+        self.backups.append((path, path.read_bytes()))
+
+    @precondition(lambda self: self.backups)
+    @rule(which=st.integers(0, 9))
+    def restore(self, which: int) -> None:
+        path, content = self.backups[which % len(self.backups)]
+        path.write_bytes(content)
+
+    @precondition(lambda self: self.files())
+    @rule(
+        which=st.integers(0, 9),
+        percent=st.integers(0, 99),
+        how=st.sampled_from(["cut", "double", "flip", "swap", "lose", "garbage"]),
+    )
+    def damage(self, which: int, percent: int, how: str) -> None:
+        path = self.files()[which % len(self.files())]
+        content = path.read_bytes()
+        at = len(content) * percent // 100
+        lines = content.split(b"\n")[:-1]
+        if how == "cut":
+            content = content[:at]
+        elif how == "double":
+            content += content[at:]
+        elif how == "flip" and content:
+            content = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+        elif how == "swap" and len(lines) > 1:
+            lines[0], lines[-1] = lines[-1], lines[0]
+            content = b"".join(line + b"\n" for line in lines)
+        elif how == "garbage":
+            content += b"garbage\n"
+        if how == "lose":
+            path.unlink()
+        else:
+            path.write_bytes(content)
+
+    @rule()
+    def index_is_lost(self) -> None:
+        self.known.rebuild()
+
+    @invariant()
+    def rebuilt_is_the_same(self) -> None:
+        if not self.files():
+            self.known.rebuild()  # that all journals are gone is not believed
+        refresh(self.journals[0], self.known)
+        assert facts.dump(self.known) == rebuilt(self.journals[1], self.fresh)
+        assert not refresh(self.journals[1], self.known)
+
+    def teardown(self) -> None:
+        if hasattr(self, "known"):
+            self.steady.stop()
+            self.known.close()
+            self.fresh.close()
+            shutil.rmtree(self.root)
+
+
+Machine.TestCase.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+test_incremental_equals_rebuilt = Machine.TestCase
+
+
+def test_nothing_new_costs_no_write(tmp_path: Path, known: Index) -> None:
+    journal = device(tmp_path)
+    put(journal, "add")
+    assert refresh(journal, known)
+    seal = known.path, Path(known.path).stat().st_mtime_ns, Path(known._seal).stat().st_mtime_ns
+    assert not refresh(journal, known)
+    assert not refresh(device(tmp_path, "b"), known)
+    assert seal == (
+        known.path,
+        Path(known.path).stat().st_mtime_ns,
+        Path(known._seal).stat().st_mtime_ns,
+    )
+
+
+def test_facts_outlast_journals_that_are_not_mounted(tmp_path: Path, known: Index) -> None:
+    journal = device(tmp_path)
+    put(journal, "reinforce")
+    refresh(journal, known)
+    Path(journal.folder).rename(tmp_path / "elsewhere")
+    assert of(journal, known).score == 3
+    (tmp_path / "elsewhere").rename(journal.folder)
+    assert of(journal, known).score == 3
+
+
+def test_it_can_be_part_of_a_transaction(tmp_path: Path, known: Index) -> None:
+    journal = device(tmp_path)
+    put(journal, "reinforce")
+    with known.exclusive(), known.transaction():
+        assert refresh(journal, known)
+    assert facts.of(known, ["m-1"])["m-1"].score == 3
+
+
+# -- months that are over --------------------------------------------------------------------------
+
+
+def test_a_snapshot_says_what_its_lines_say(tmp_path: Path, known: Index) -> None:
+    clock = Clock()
+    journal = device(tmp_path, clock=clock)
+    for op in [*WORDS, "alias", "together", "conflict", "resolve"]:
+        for ref, other in pairwise(REFS):
+            say(journal, (op, ref, other))
+    lines = rebuilt(journal, known)
+    assert journal.close_months() == 0  # not over yet
+    clock.forward(days=31)
+    journal.append([entry("pin")])
+    lines = rebuilt(journal, known)
+    assert journal.close_months() == 1
+    assert journal.close_months() == 0
+    assert rebuilt(journal, known) == lines
+    april = file(journal)
+    march = april.with_name("2026-03.jsonl")
+    closed = march.with_name("2026-03.snapshot.json")
+    content = march.read_bytes()
+    march.write_bytes(content[:100] + b"?" + content[101:])
+    assert rebuilt(journal, known) == lines  # the lines are not read
+    for damage in (closed.read_bytes()[:-30], b"", b"{}", closed.read_bytes().replace(b"1", b"2")):
+        closed.write_bytes(damage)
+        assert rebuilt(journal, known) != lines  # they are
+    march.write_bytes(content)
+    assert rebuilt(journal, known) == lines
+
+
+def test_a_snapshot_of_other_lines_is_ignored(tmp_path: Path, known: Index) -> None:
+    clock = Clock()
+    journal = device(tmp_path, clock=clock)
+    put(journal, "reinforce")
+    march = file(journal)
+    short = march.read_bytes()
+    put(journal, "reinforce")
+    clock.forward(days=31)
+    put(journal, "pin")
+    assert journal.close_months() == 1
+    march.write_bytes(short)
+    assert of(journal, known).score == 3
