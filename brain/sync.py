@@ -26,6 +26,7 @@ from brain.vault.scan import CODES, Scan, scan
 
 BATCH_FILES, BATCH_BYTES = 500, 4_000_000  # held in memory at once
 BATCHES_A_COMMIT = 20  # in one transaction: each commit makes full text merge its segments
+MANY = 10_000  # comparisons of entries that are worth knowing which is which
 FEW = 100  # below this many files a sudden loss is believed
 
 Progress = Callable[[int, int], None]
@@ -330,11 +331,13 @@ def _compare(path: str, scope: str, before: dict[str, str], after: dict[str, str
 
         matcher = SequenceMatcher(None, list(before), list(after), autojunk=False)
         for code, a1, a2, b1, b2 in matcher.get_opcodes():
-            if code == "replace" and a2 - a1 == b2 - b1:
-                edited = list(after)[b1:b2]
-                changed += edited
-                added = [ref for ref in added if ref not in edited]
-                removed = [ref for ref in removed if ref not in list(before)[a1:a2]]
+            if code == "replace":
+                old = [(ref, before[ref]) for ref in list(before)[a1:a2] if ref not in after]
+                new = [(ref, after[ref]) for ref in list(after)[b1:b2] if ref not in before]
+                pairs = _pairs(old, new)
+                changed += [ref for ref in after if ref in pairs]
+                added = [ref for ref in added if ref not in pairs]
+                removed = [ref for ref in removed if ref not in pairs.values()]
     if not (added or changed or removed):
         return None
     return Delta(
@@ -344,6 +347,27 @@ def _compare(path: str, scope: str, before: dict[str, str], after: dict[str, str
         tuple((ref, after[ref]) for ref in changed),
         tuple((ref, before[ref]) for ref in removed),
     )
+
+
+def _pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> dict[str, str]:
+    """Which of the new entries, given as (id, text), is which of the old ones that stood in their
+    place: one by one if they are as many, else those that share at least half of their words."""
+    if len(old) == len(new):
+        return {ref: was for (ref, _), (was, _) in zip(new, old, strict=True)}
+    if len(old) * len(new) > MANY:
+        return {}
+    words = {ref: set(text.casefold().split()) for ref, text in (*old, *new)}
+    alike = [
+        (-2 * len(words[ref] & words[was]) / (len(words[ref]) + len(words[was]) or 1), b, a)
+        for a, (was, _) in enumerate(old)
+        for b, (ref, _) in enumerate(new)
+    ]
+    pairs: dict[str, str] = {}
+    for likeness, b, a in sorted(alike):
+        ref, was = new[b][0], old[a][0]
+        if likeness <= -0.5 and ref not in pairs and was not in pairs.values():
+            pairs[ref] = was
+    return pairs
 
 
 def _problems_differ(index: Index, found: Scan) -> bool:

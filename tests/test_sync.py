@@ -450,6 +450,35 @@ def test_what_changed_in_a_memory(vault: MakeVault, opened: OpenBrain) -> None:
     assert [text for _, text in delta.removed] == ["two, edited", "four", "three"]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "changed", "added", "removed"),
+    [
+        ("a: use SQLite here|gone for good", "use SQLite everywhere", "use SQLite everywhere", "",
+         "gone for good"),
+        ("gone for good|use SQLite here", "use SQLite everywhere", "use SQLite everywhere", "",
+         "gone for good"),
+        ("use SQLite here", "use SQLite everywhere|brand new words", "use SQLite everywhere",
+         "brand new words", ""),
+        ("one two three|four five six|seven", "four five 6|one two 3", "four five 6|one two 3", "",
+         "seven"),
+        ("nothing alike|at all", "something else entirely", "", "something else entirely",
+         "nothing alike|at all"),
+    ],
+)  # fmt: skip
+def test_an_edit_beside_a_deletion_or_an_addition_counts_as_changed(
+    before: str, after: str, changed: str, added: str, removed: str
+) -> None:
+    """Ids here come from the text, so that an edit gives an entry another one."""
+
+    def entries(text: str) -> dict[str, str]:
+        return {f"m-{part}": part for part in ("first", *text.split("|"), "last") if part}
+
+    delta = syncing._compare("p", "memory", entries(before), entries(after))
+    assert delta
+    said = ("|".join(text for _, text in part) for part in delta[2:])
+    assert tuple(said) == (added, changed, removed)
+
+
 def test_an_entry_edited_in_place_counts_as_changed() -> None:
     before, after = {"m-1": "one", "m-2": "two"}, {"m-1": "one", "m-3": "two!"}
     delta = syncing._compare("p", "memory", before, after)

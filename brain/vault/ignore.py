@@ -103,21 +103,16 @@ def parse(text: str) -> Rules | None:
     return Rules(_runs(p for p in patterns if not p.folders_only), _runs(patterns))
 
 
-def ignored(chain: Chain, path: str, is_dir: bool) -> bool:
-    """Whether the ignore files on the way to `path` exclude it; the deepest that speaks decides.
-
-    `chain` goes from shallow to deep, each with the path of its folder: "" or "a/b/". `path` must
-    be inside every one of them. Only `path` itself is judged: that the content of an ignored
-    folder is ignored too is up to the walker, which does not enter it.
-    """
-    at = path.rfind("/") + 1
-    return bool(ignored_names(chain, path[:at], (path[at:],), is_dir))
-
-
 def ignored_names(
     chain: Chain, folder: str, names: Collection[str], is_dir: bool = False
 ) -> set[str]:
-    """Those of the names in `folder` ("" or "a/b/") that are `ignored`, ten times as fast."""
+    """Those of the names in `folder` ("" or "a/b/") that the ignore files on the way to it exclude;
+    the deepest that speaks decides.
+
+    `chain` goes from shallow to deep, each with the path of its folder. `folder` must be inside
+    every one of them. Only the names are judged: that the content of an ignored folder is ignored
+    too is up to the walker, which does not enter it.
+    """
     out: set[str] = set()
     for prefix, rules in reversed(chain):
         inside = folder[len(prefix) :]
@@ -128,17 +123,13 @@ def ignored_names(
     return out
 
 
-def glob(pattern: str) -> re.Pattern[str]:
-    """A glob of the settings, for `.match(path)` on a vault-relative path. Never raises.
+def globs(patterns: Iterable[str]) -> re.Pattern[str] | None:
+    """One regex for what any of these globs of the settings matches, for `.match(path)` on a
+    vault-relative path; None when none of them can match. Never raises.
 
     The wildcards are gitignore's, and a glob without a slash matches at any depth. One that ends
     in a plain name or a slash also means all that is in that folder: `Templates`, `Templates/`.
     """
-    return globs([pattern]) or re.compile("(?!)")
-
-
-def globs(patterns: Iterable[str]) -> re.Pattern[str] | None:
-    """One regex for what any of the globs matches; None when none of them can match."""
     parsed = (_pattern(text.strip().removeprefix("./"), True) for text in patterns)
     return _union([p for p in parsed if p], inside=True)
 
