@@ -96,6 +96,7 @@ class Log:
         self._head = b""  # what it starts with, of that
         self._strange = False  # does it hold what this version cannot read?
         self._long = _LONG
+        self._promised = 0  # where the last promise begins
 
     def empty(self) -> bool:
         """Is there nothing to settle? One stat call."""
@@ -119,7 +120,19 @@ class Log:
     def add(self, intents: Sequence[Intent]) -> None:
         """Promise: on the disk when this returns. Raises OSError, and nothing is promised;
         TypeError for what JSON cannot hold."""
+        self.refresh()
+        self._promised = self._read
         self._write([_line(intent) for intent in intents], durable=True)
+
+    def retract(self, intents: Sequence[Intent]) -> None:
+        """Take back a promise that nobody has heard of yet, be the disk full."""
+        ids = [intent.id for intent in intents if intent.id in self.open]
+        try:
+            self.mark(ids, "failed")
+        except OSError:
+            os.truncate(self.path, self._promised)  # we have the lock: what follows is ours
+            self._forget()
+            self.refresh()
 
     def mark(self, ids: Iterable[str], state: str, at: float = 0.0, **more: Any) -> None:
         """Remember how far these have come."""

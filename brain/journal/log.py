@@ -93,7 +93,10 @@ class Journal:
             return False
         last = records[-1]
         end = device._replace(seq=last.seq, lamport=last.lamport, size=stat[0], sum=sum)
-        self._keep(end._replace(length=stat[0], torn=False), stat)
+        try:
+            self._keep(end._replace(length=stat[0], torn=False), stat)
+        except OSError:
+            self._device = None  # it is on record; how far we have come is read again next time
         return True
 
     def _recorded(self, entries: Sequence[Entry]) -> list[Record]:

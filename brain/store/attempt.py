@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brain import merge
 from brain.formats.text import digest
-from brain.intents import Open
+from brain.intents import Intent, Open
 from brain.journal import event_id
 from brain.store import place
 from brain.store.place import Text
@@ -44,7 +45,7 @@ def put(
     """
     path, id = entry.intent.path, entry.intent.id
     full = place.full(store.vault, path)
-    if not entry.temp:
+    if not entry.temp or any(name.startswith(entry.temp) for name in entry.left):
         store.log.mark([id], entry.state, entry.at, **{**OVER, "temp": temp()})
 
     def tell(aside: str, new: bytes | None, expected: bytes) -> None:
@@ -68,6 +69,13 @@ def put(
         os.makedirs(os.path.dirname(full), exist_ok=True)
         return create(full, entry.temp, data, tell)
     return replace(full, entry.temp, text.data, edit, tell, merged)
+
+
+def clear(store: Store, intent: Intent) -> None:
+    """Remove what a full disk made an attempt leave."""
+    folder = os.path.dirname(place.full(store.vault, intent.path))
+    with suppress(OSError):
+        os.unlink(f"{folder}/{intent.temp}.part")
 
 
 def over(store: Store, entry: Open, replaced: Replaced) -> dict[str, Any]:

@@ -91,17 +91,14 @@ def _displaced(
         swap.exchange(found.path, full)
         os.replace(found.path, part)
         return False, []
-    return out, [left]
+    return False, [left]  # it cannot be told; doing it twice does no harm
 
 
 def _end(store: Store, entry: Open, out: bool, left: list[str]) -> None:
     """The attempt is over. What took its place is written; the rest still waits."""
-    more = {**attempt.OVER, "left": [*entry.left, *left]}
-    if entry.state:
+    more = {**attempt.OVER, "temp": entry.temp, "left": [*entry.left, *left]}
+    if entry.state or not out or entry.intent.id not in entry.group:
         store.log.mark([entry.intent.id], entry.state, entry.at, **more)
-    elif not out or entry.intent.id not in entry.group:
-        more["temp"] = attempt.temp()
-        store.log.mark([entry.intent.id], "", entry.at, **more)
     else:
         _written(store, entry, more)
 

@@ -197,8 +197,15 @@ class Store:
             return writing.carry_out(self, [intent.path for intent in intents], plan)
         except (OSError, BrainError):
             with suppress(OSError):
-                self._fail([self.log.open[id] for id in self._late(intents)])
+                self._take_back(intents)
             raise
+
+    def _take_back(self, intents: Sequence[Intent]) -> None:
+        late = [self.log.open[id] for id in self._late(intents)]
+        self._fail([entry for entry in late if entry.left])
+        self.log.retract([entry.intent for entry in late if not entry.left])
+        for intent in intents:
+            attempt.clear(self, intent)
 
     def _fail(self, entries: Sequence[Open]) -> None:
         """Nothing is to be done any more, but to look after displaced files."""

@@ -188,7 +188,8 @@ def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
             more = {**more, "again": entry.again + standing.weight(entry, wrote.text)}
         else:
             more = {**more, "noted": noted, "did": did, "head": head, "why": ""}
-        store.log.mark([entry.intent.id], "written", now, digest=mark, **more)
+        with suppress(OSError):  # then it is found out as after a crash
+            store.log.mark([entry.intent.id], "written", now, digest=mark, **more)
     return wrote.done
 
 

@@ -64,19 +64,23 @@ def create(full: str, temp: str, data: bytes, tell: Tell = _untold) -> Replaced:
     """A note where there is none. StaleFile if there is one by now."""
     part = f"{os.path.dirname(full)}/{temp}.part"
     _clear(part)
-    swap.write(part, data)
-    tell("", data, b"")
     try:
+        swap.write(part, data)
+        tell("", data, b"")
         swap.place(part, full)
-    except FileExistsError:
-        tell("", None, b"")
-        os.unlink(part)
-        raise StaleFile(f"{full} was created meanwhile.", "Read it, then try again.") from None
-    except OSError:
-        tell("", None, b"")
-        _clear(part)
+    except OSError as error:
+        _take_back(part, tell)
+        if isinstance(error, FileExistsError):
+            raise StaleFile(f"{full} was created meanwhile.", "Read it, try again.") from None
         raise
     return Replaced(data)
+
+
+def _take_back(part: str, tell: Tell) -> None:
+    """Nothing takes the note's place. If that cannot be told, the file stays, and tells it."""
+    with suppress(OSError):
+        tell("", None, b"")
+        _clear(part)
 
 
 def replace(
@@ -105,6 +109,7 @@ class _Swap:
         self.started = time.monotonic()
         self.found: list[Found] = []
         self.kept: list[Left] = []  # hold what is not ours, or may be; they go when it is in
+        self.over: list[bytes] = []  # our text that each of those was saved over
 
     @property
     def part(self) -> str:
@@ -194,11 +199,12 @@ class _Swap:
         """Go on from what is in the note now, and with what was in our place for a moment."""
         pairs = ((self.expected, saved), (self.new, back))
         self.found += [Found(old, got) for old, got in pairs if got != old]
-        self.source = self.expected = saved
-        if back != self.new:
-            self.source = self.merge(self.new, saved, back)
         if os.path.lexists(self.aside) and (back != self.new or not look(self.aside)[1]):
             self.kept.append(Left(os.path.basename(self.aside), back))
+            self.over.append(self.new)
+        self.source = self.expected = saved
+        for left, new in zip(self.kept, self.over, strict=True):
+            self.source = self.merge(new, self.source, left.data)
 
     def _unended(self, kept: list[Left]) -> tuple[Left, ...]:
         return tuple(left for left in kept if not self._ended(left))
@@ -227,10 +233,7 @@ class _Swap:
                     keep_copy(f"{self.folder}/{left.name}", self.full)
                 else:
                     os.unlink(f"{self.folder}/{left.name}")
-        with suppress(OSError):
-            self.tell("", None, b"")
-        with suppress(OSError):
-            os.unlink(self.part)
+        _take_back(self.part, self.tell)
 
     def _read(self, path: str) -> bytes:
         try:

@@ -259,7 +259,7 @@ class Person:
         self.log = root / "saved.txt"
 
     def save(self) -> None:
-        name = f"- A person's line {self.chance.randrange(10**9)}"
+        name = f"- A person's line number {len(self.lines())}."
         text = self.note.read_text().replace("## User", f"{name}\n\n## User", 1)
         if self.chance.random() < 0.5:
             self.note.write_text(text)

@@ -1,0 +1,408 @@
+"""The write door: every kind of change, and every way in which it can go wrong."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brain.access import Actor
+from brain.changes import Add, Deed, Put, Replace, Retag, Update
+from brain.config import Config
+from brain.errors import BadRequest, BrainError, Denied, NotFound, Refused, StaleFile
+from brain.store import Store
+from tests import kit as base
+from tests.store import kit
+from tests.store.kit import NOTE, QUICK
+
+Open = Callable[..., Store]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return base.lay(tmp_path.resolve() / "vault", kit.VAULT)
+
+
+@pytest.fixture
+def opened(root: Path, tmp_path: Path) -> Iterator[Open]:
+    yield lambda config=QUICK, state="state": kit.open_store(root, tmp_path / state, config)
+
+
+@pytest.fixture
+def store(opened: Open) -> Store:
+    return opened()
+
+
+def untouched(store: Store, before: dict[str, Any], log: bool = True) -> None:
+    """All files of the vault are as they were, nothing is promised, nothing is left over."""
+    assert base.snapshot(store.vault.root) == before
+    assert not store.pending()
+    if log:
+        assert store.log.empty()
+
+
+@pytest.mark.parametrize("kind", kit.KINDS)
+def test_every_kind_of_change(store: Store, root: Path, kind: str) -> None:
+    deed = kit.deed(kind, 1)
+    [outcome] = store.apply([deed])
+    assert outcome.state == "written"
+    assert outcome.done
+    assert outcome.done.outcome == "done"
+    [record] = kit.records(store)
+    assert (record.op, record.ref, record.path) == (kind, deed.ref, deed.change.path)
+    assert kit.temps(root) == []
+    after = base.snapshot(root)
+    store.drain()
+    assert store.log.empty()
+    assert base.snapshot(root) == after
+    if kind not in ("remove", "drop", "replace"):
+        [again] = store.apply([deed])
+        assert again.done
+        assert again.done.outcome == "already"
+        assert (root / deed.change.path).read_bytes() == after[deed.change.path][2]
+
+
+def test_a_note_that_is_not_there_is_made(store: Store, root: Path) -> None:
+    path = "40_Brain/agents/new/MEMORY.md"
+    store.apply([kit.adding("First words", "m-00000001", path)])
+    assert "- First words ^m-00000001\n" in (root / path).read_text()
+
+
+def test_journal_alone(store: Store, root: Path) -> None:
+    note = (root / NOTE).read_bytes()
+    [outcome] = store.apply([Deed("reinforce", kit.A, None, {"delta": 3})])
+    assert outcome.state == "written"
+    [record] = kit.records(store)
+    assert (record.op, record.data) == ("reinforce", {"delta": 3})
+    assert (root / NOTE).read_bytes() == note
+
+
+def test_one_record_for_each_deed(store: Store) -> None:
+    deeds = [kit.deed("add", n) for n in range(5)]
+    deeds += [kit.deed("put"), kit.deed("append"), Deed("demote", kit.A, None, {"delta": -1})]
+    outcomes = store.apply(deeds, Actor("ada", "admin", session="s1"))
+    assert [outcome.state for outcome in outcomes] == ["written"] * 8
+    records = kit.records(store)
+    assert {record.id for record in records} == {outcome.deed.id for outcome in outcomes}
+    assert [record.seq for record in records] == list(range(1, 9))
+    assert {(record.by, record.data["session"]) for record in records} == {("ada", "s1")}
+    store.drain()
+    assert len(kit.records(store)) == 8
+
+
+# -- who may, and when -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "actor", [Actor("other", "project"), Actor("s", "skill"), Actor("admin", "skill")]
+)
+def test_who_may_not(store: Store, root: Path, actor: Actor) -> None:
+    before = base.snapshot(root)
+    with pytest.raises(Denied, match=f"{actor.name} may not write what belongs to admin"):
+        store.apply([kit.deed("add")], actor)
+    with pytest.raises(Denied):
+        store.apply([Deed("reinforce", kit.A, None, {"agent": "admin"})], actor)
+    untouched(store, before)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["Walrus.md", "40_Brain/AGENT.md", "40_Brain/brain.yaml", "40_Brain/../MEMORY.md", "MEMORY.md",
+     "40_Brain//MEMORY.md", "40_Brain/journal/x/2026-01.jsonl", "40_Brain/notes.md", "/etc/passwd"],
+)  # fmt: skip
+def test_what_brain_does_not_write(store: Store, root: Path, path: str) -> None:
+    before = base.snapshot(root)
+    with pytest.raises(Refused, match="Brain does not write"):
+        store.apply([kit.adding("x", "m-00000001", path)])
+    untouched(store, before)
+
+
+@pytest.mark.parametrize("config", [QUICK._replace(readOnly=True), QUICK._replace(memory=False)])
+def test_writing_is_off(opened: Open, root: Path, config: Config) -> None:
+    before = base.snapshot(root)
+    with pytest.raises(Denied, match="Writing is off: `(readOnly|memory)` in brain.yaml"):
+        opened(config).apply([kit.deed("add")])
+    untouched(opened(config), before)
+
+
+def test_paused_also_holds_what_waits(store: Store, root: Path) -> None:
+    lock = root / ".git/index.lock"
+    lock.parent.mkdir()
+    lock.touch()
+    held = kit.open_store(root, root.parent / "state")
+    assert held.apply([kit.deed("add")], wait=0)[0].state == "pending"
+    (store.vault.state / "paused").touch()
+    lock.unlink()
+    with pytest.raises(Denied, match="paused"):
+        held.apply([kit.deed("update")])
+    held.drain()
+    assert "A new thing" not in (root / NOTE).read_text()
+    (store.vault.state / "paused").unlink()
+    held.drain()
+    assert "A new thing" in (root / NOTE).read_text()
+
+
+def test_sentences(store: Store, root: Path) -> None:
+    before = base.snapshot(root)
+    with pytest.raises(NotFound, match="m-none0000 is not in 40_Brain/MEMORY.md"):
+        store.apply([Deed("update", "m-none0000", Update(NOTE, "m-none0000", "x"))])
+    with pytest.raises(StaleFile, match=f"{kit.A} was changed since"):
+        store.apply([Deed("undo", kit.A, Replace(NOTE, kit.A, "- x", "- not this"))])
+    with pytest.raises(BadRequest):
+        store.apply([Deed("put", "x", Put(NOTE, "x", {}))])
+    with pytest.raises(BadRequest, match="The journal has its own seq"):
+        store.apply([Deed("reinforce", kit.A, None, {"seq": 3})])
+    with pytest.raises(BadRequest, match="The journal has its own path"):
+        store.apply([kit.deed("add")._replace(data={"path": "x"})])
+    with pytest.raises(BrainError):
+        store.apply([kit.deed("add")._replace(data={"x": "\ud800"})])
+    untouched(store, before)
+
+
+# -- files that cannot be written -------------------------------------------------------------------
+
+TWO = [kit.deed("put", 1), kit.deed("add", 1)]
+
+
+def refused(store: Store, why: str, deeds: list[Deed] | None = None) -> None:
+    """All or nothing: the file that could have been written is as it was, too."""
+    before = base.snapshot(store.vault.root)
+    with pytest.raises(BrainError, match=why):
+        store.apply(deeds or TWO)
+    untouched(store, before)
+    assert kit.records(store) == []
+
+
+def test_read_only(store: Store, root: Path) -> None:
+    (root / NOTE).chmod(0o444)
+    refused(store, "40_Brain/MEMORY.md is read-only")
+
+
+def test_symbolic_link(store: Store, root: Path) -> None:
+    (root / "elsewhere.md").write_text(kit.MEMORY)
+    (root / NOTE).unlink()
+    (root / NOTE).symlink_to("../elsewhere.md")
+    refused(store, "40_Brain/MEMORY.md lies behind a symbolic link")
+
+
+def test_folder_behind_a_symbolic_link(store: Store, root: Path) -> None:
+    (root / "elsewhere").mkdir()
+    (root / "40_Brain/agents").symlink_to("../elsewhere")
+    deeds = [kit.deed("add"), kit.adding("x", "m-00000001", "40_Brain/agents/MEMORY.md")]
+    refused(store, "lies behind a symbolic link", deeds)
+
+
+def test_hard_link(store: Store, root: Path) -> None:
+    os.link(root / NOTE, root / "second.md")
+    refused(store, "40_Brain/MEMORY.md has 2 hard links")
+
+
+@pytest.mark.parametrize(
+    "text", [b"<<<<<<< HEAD\n- a\n=======\n- b\n>>>>>>> x\n", b"- \xff\xfe\n", b"- a\0b\n"]
+)
+def test_text_that_cannot_be_edited(store: Store, root: Path, text: bytes) -> None:
+    (root / NOTE).write_bytes(text)
+    refused(store, "40_Brain/MEMORY.md, line 1")
+
+
+def test_records_that_do_not_parse(store: Store, root: Path) -> None:
+    (root / kit.ITEMS).write_text('[{"id": 1,')
+    refused(store, r"items.json, line \d", [kit.deed("add"), kit.deed("put")])
+
+
+def test_a_folder_in_its_place(store: Store, root: Path) -> None:
+    (root / NOTE).unlink()
+    (root / NOTE).mkdir()
+    refused(store, "40_Brain/MEMORY.md cannot be read")
+
+
+def test_too_large(opened: Open) -> None:
+    refused(opened(QUICK._replace(maxFileSize=100)), "too large")
+
+
+DROP = """
+import os, sys
+from pathlib import Path
+from brain.errors import BrainError
+from tests import kit as base
+from tests.store import kit
+home = Path(sys.argv[1])
+deeds = [kit.deed("put", 1), kit.deed("add", 1)]
+kit.open_store(base.lay(home / "warm", kit.VAULT), home / "warm state").apply(deeds)
+if os.getuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+store = kit.open_store(home / "vault", home / "state")
+try:
+    store.apply(deeds)
+except BrainError as error:
+    print(error)
+print(store.log.empty(), kit.records(store))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has other rights")
+def test_a_folder_without_the_right_to_write() -> None:
+    """The first of two files can be written, the second's folder cannot."""
+    home = Path(tempfile.mkdtemp()).resolve()
+    root = base.lay(home / "vault", {**kit.VAULT, "40_Brain/journal/": ""})
+    (home / "state").mkdir()
+    home.chmod(0o777)
+    if os.getuid() == 0:
+        for path in (*root.rglob("*"), root, home / "state"):
+            os.chown(path, 65534, 65534)
+    (root / "40_Brain").chmod(0o555)
+    before = {path: what[2] for path, what in base.snapshot(root).items()}
+    said = run(DROP, home)
+    assert {path: what[2] for path, what in base.snapshot(root).items()} == before
+    (root / "40_Brain").chmod(0o755)
+    shutil.rmtree(home)
+    assert "cannot be written (Permission denied). Check the disk and the rights" in said.stdout
+    assert "True []" in said.stdout
+
+
+def run(code: str, *args: object) -> subprocess.CompletedProcess[str]:
+    here = Path(__file__).parent.parent.parent
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, args)],
+        cwd=here, env=os.environ | {"PYTHONPATH": str(here)}, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+
+
+# -- a disk that is full ----------------------------------------------------------------------------
+
+
+class Full:
+    """From the n-th write on, the disk is full: once, or until it is mended; `short` takes half."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int, stays: bool, short: bool) -> None:
+        self.count, self.at, self.stays, self.short = 0, at, stays, short
+        self.write = os.write
+        monkeypatch.setattr(os, "write", self._write)
+
+    def _write(self, handle: int, data: Any) -> int:
+        self.count += 1
+        if self.count == self.at or (self.stays and self.count > self.at):
+            if self.short and self.count == self.at:
+                return self.write(handle, bytes(data)[: len(data) // 2])
+            raise OSError(28, "No space left on device")
+        return self.write(handle, data)
+
+
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize("kind", ["add", "two", "create", "feedback"])
+def test_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, stays: bool, short: bool
+) -> None:
+    """At each write: either the error says so and all is as it was, or it is promised and done
+    later; never half."""
+    for at in count(1):
+        root = base.lay(tmp_path.resolve() / f"{at}", kit.VAULT)
+        if kind == "create":
+            (root / NOTE).unlink()
+        store = kit.open_store(root, tmp_path / f"s{at}")
+        before = base.snapshot(root)
+        deeds = {"two": TWO, "feedback": [Deed("reinforce", kit.A, None, {"delta": 3})]}.get(kind)
+        deeds = deeds or [kit.deed("add", 1)]
+        with monkeypatch.context() as patch:
+            full = Full(patch, at, stays, short)
+            try:
+                store.apply(deeds, wait=0)
+                failed = False
+            except BrainError as error:
+                assert "cannot be written" in str(error)
+                failed = True
+        assert not failed or kit.temps(root) == []
+        store = kit.open_store(root, tmp_path / f"s{at}")
+        store.drain()
+        store.drain()
+        assert kit.temps(root) == []
+        assert store.log.empty()
+        texts = {p: v for p, v in base.snapshot(root).items() if "journal" not in p}
+        if failed:
+            changed = [p for p in texts if texts[p][2] != before.get(p, ((), (), None))[2]]
+            assert changed == []
+            assert kit.records(store) == []
+        else:
+            assert kind == "feedback" or "A new thing 1" in (root / NOTE).read_text()
+            assert len(kit.records(store)) == len(deeds)
+        assert store.apply([kit.deed("add", 2)])[0].state == "written"
+        assert [r.seq for r in kit.records(store)] == list(range(1, len(kit.records(store)) + 1))
+        if full.count < at:
+            assert at > 3
+            return
+
+
+LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from tests.store import kit
+from brain.errors import BrainError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = kit.open_store(Path(sys.argv[1]), Path(sys.argv[2]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), -1))
+try:
+    print(store.apply([kit.deed("add", 1)], wait=0)[0].state)
+except BrainError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no such limit")
+@pytest.mark.parametrize("size", [0, 100, 280, 320])
+def test_no_room_for_a_longer_file(root: Path, tmp_path: Path, size: int) -> None:
+    """The kernel itself cuts the write short."""
+    before = (root / NOTE).read_bytes()
+    said = run(LIMITED, root, tmp_path / "state", size)
+    assert "cannot be written" in said.stdout, said
+    assert (root / NOTE).read_bytes() == before
+    assert kit.temps(root) == []
+    store = kit.open_store(root, tmp_path / "state")
+    store.drain()
+    assert (root / NOTE).read_bytes() == before
+    assert store.apply([kit.deed("add", 1)])[0].state == "written"
+
+
+# -- secrets ----------------------------------------------------------------------------------------
+
+
+def test_no_secret_is_written_anywhere(store: Store, root: Path) -> None:
+    secret = kit.SECRET
+    store.apply(
+        [
+            Deed("add", "m-00000001", Add(NOTE, "m-00000001", f"The key is {secret}", secret)),
+            Deed("put", "i", Put(kit.ITEMS, "i", {"content": [{"x": secret}]})),
+            Deed("note", "x", None, {"why": f"token {secret}"}),
+        ]
+    )
+    for path in [*root.rglob("*"), *store.vault.state.rglob("*")]:
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path
+
+
+def test_a_persons_secret_stays_in_the_note_and_out_of_the_journal(
+    store: Store, root: Path
+) -> None:
+    secret = kit.SECRET
+    text = f"## Key {secret}\n- The key is {secret} ^m-00000001\n- Another {secret} ^m-00000002\n"
+    (root / NOTE).write_text(text)
+    store.apply([Deed("pin", "m-00000001", Retag(NOTE, "m-00000001", add=("#pinned",)))])
+    raw = f"- Another {secret} ^m-00000002"
+    change = Replace(NOTE, "m-00000002", "- Another ^m-00000002", raw)
+    store.apply([Deed("undo", "m-00000002", change)])
+    store.drain()
+    assert f"- The key is {secret} #pinned ^m-00000001" in (root / NOTE).read_text()
+    assert "- Another ^m-00000002" in (root / NOTE).read_text()
+    for path in [*root.glob("40_Brain/journal/**/*"), *store.vault.state.rglob("*")]:
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path
