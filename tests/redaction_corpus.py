@@ -167,7 +167,6 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "maxmind": ("{an:6}_{an:29}_mmk",),
     "telegram": ("{d:10}:AA{w:33}",),
     "discord": ("M{w:25}.{w:6}.{w:38}", "discord_client_secret: {an:32}"),
-    "putty": ("Private-Lines: 8\n{b64:64}\n{b64:64}\n",),
     "algolia": ("ALGOLIA_ADMIN_KEY={hex:32}",),
     "codecov": ("CODECOV_TOKEN={uuid}",),
     "cohere": ("cohere_api_key: {an:40}",),
@@ -300,7 +299,8 @@ def _id(dice: random.Random) -> str:
 def _address(dice: random.Random) -> str:
     path = "/".join(_random("w", dice.randint(3, 44), dice) for _ in range(dice.randint(1, 4)))
     scheme = dice.choice(("https", "http", "obsidian", "file", "s3", "git+ssh"))
-    query = dice.choice(("", f"?v={_random('w', 11, dice)}&t=12s", f"#{_random('a', 12, dice)}"))
+    long = _random("an", 44, dice)
+    query = dice.choice(("", f"?v={_random('w', 11, dice)}&t=12s", f"?id={long}", f"#{long}"))
     return f"{scheme}://{dice.choice(_WORDS)}.example.org/{path}{query}"
 
 

@@ -8,16 +8,17 @@ length and nothing else; a text redacted twice is as after the first time; nothi
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from brain.record import NamedTuple
 from brain.redact import formats
+from brain.redact.rules import NAMED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SHORTEST = 15  # no provider's key is shorter than this
-BARE_LENGTH = 32  # nor what is taken for noise than this
-MARKS = ("-----begin", "authorization", "bearer ", "curl", "password", "pwd")
+MARKS = ("-----begin", "private-lines", "authorization", "bearer ", "curl", "password", "pwd")
 WORDS = (
     *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase", "senha"),
     *("пароль", "密码", "パスワード"),
@@ -47,6 +48,8 @@ def redact(text: str, *, emails: bool = True) -> tuple[str, list[Found]]:
 
 def find(text: str, *, emails: bool = True) -> list[Found]:
     """Where secrets stand in the text, in order, without overlaps."""
+    if len(text) < 6:  # `a@b.de`
+        return []
     if text.isascii() and "\0" not in text and "[redacted:" not in text:
         return _scan(text, emails)
     from brain.redact import veil
@@ -85,26 +88,33 @@ def _text(name: Any, emails: bool) -> Any:
 
 def _redact_member(key: Any, text: str, emails: bool) -> str:
     """A text by what it says and by the key it stands under."""
-    if isinstance(key, str) and " " not in text and len(text) <= 200:
+    if isinstance(key, str) and " " not in text and len(text) <= 200 and _calls(key.lower()):
         lead = f'{key}: "'
-        found = [hit for hit in find(f'{lead}{text}"', emails=emails) if hit.start >= len(lead)]
-        if len(found) == 1 and (found[0].start, found[0].end) == (len(lead), len(lead) + len(text)):
-            return f"[redacted:{found[0].rule}]"
+        whole = (len(lead), len(lead) + len(text))
+        for rule, *span in find(f'{lead}{text}"', emails=emails):
+            if tuple(span) == whole:
+                return f"[redacted:{rule}]"
     return redact(text, emails=emails)[0]
+
+
+@lru_cache(1024)
+def _calls(key: str) -> bool:
+    """Can what stands under this key be a secret by its name alone?"""
+    return any(word in key for word in WORDS) or any(name in key for name in NAMED)
 
 
 def _scan(text: str, emails: bool) -> list[Found]:
     """Everything that any rule finds, the surest rules first, overlaps made one."""
     lower = _lower(text)
-    longest = max(map(len, text.split()), default=0)
-    found = _formats(text, lower) if longest >= SHORTEST else []
+    long = [word for word in text.split() if len(word) >= formats.SHORTEST]
+    found = _formats(text, lower, " ".join(long)) if long else []
     if any(mark in lower for mark in MARKS) or ("://" in text and "@" in text):
         from brain.redact import places
 
         found += (Found(*span) for span in places.find(text, lower))
-    if not text.isalpha():
-        found += _personal(text, emails)
-    return _merged(found + _guesses(text, lower, longest, found))
+    found += _personal(text, lower, emails)
+    noisy = max(map(len, long), default=0) >= formats.NOISE
+    return _merged(found + _guesses(text, lower, noisy, found))
 
 
 def _lower(text: str) -> str:
@@ -113,32 +123,33 @@ def _lower(text: str) -> str:
     return lower if len(lower) == len(text) else text.translate(_SMALL)
 
 
-def _formats(text: str, lower: str) -> list[Found]:
+def _formats(text: str, lower: str, long: str) -> list[Found]:
+    """What the rules find whose hints are in the long words of the text."""
     return [
         Found(rule.name, start, end)
-        for rule in formats.hinted(text, lower)
+        for rule in formats.hinted(long, lower)
         for start, end in formats.spans(rule, text, lower)
     ]
 
 
-def _personal(text: str, emails: bool) -> list[Found]:
-    wanted = sum(map(text.count, "0123456789")) > 8
-    if not wanted and not (emails and "@" in text):
+def _personal(text: str, lower: str, emails: bool) -> list[Found]:
+    numbers = sum(map(text.count, "0123456789")) >= 13 or "ssn" in lower or "social se" in lower
+    if not numbers and not (emails and "@" in text):
         return []
     from brain.redact import personal
 
-    spans = [*(personal.numbers(text) if wanted else ())]
+    spans = [*(personal.numbers(text) if numbers else ())]
     spans += personal.addresses(text) if emails else ()
     return [Found(*span) for span in spans]
 
 
-def _guesses(text: str, lower: str, longest: int, found: list[Found]) -> list[Found]:
+def _guesses(text: str, lower: str, noisy: bool, found: list[Found]) -> list[Found]:
     more: list[Found] = []
     if any(word in lower for word in WORDS):
         from brain.redact import guess
 
         more += (Found("keyword", *span) for span in guess.named(text, lower))
-    if longest >= BARE_LENGTH:
+    if noisy:
         from brain.redact import guess
 
         taken = sorted((hit.start, hit.end) for hit in found + more)

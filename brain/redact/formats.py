@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
+SHORTEST = 15  # no provider's key is shorter than this
+NOISE = 32  # nor what is taken for noise than this
+
 
 def hinted(text: str, lower: str) -> list[Rule]:
     """The rules whose hints the text holds, looked up by a character that each hint has."""

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from math import log2
 
-from brain.redact.formats import compiled
+from brain.redact.formats import NOISE, compiled
 
-NAMED_BITS, BARE_BITS, BARE_LENGTH = 3.5, 4.5, 32
+NAMED_BITS, BARE_BITS = 3.5, 4.5
 
 # All of these are searched for in the text in small letters.
 _NAME = (
@@ -54,8 +54,8 @@ _PLAIN_SHAPES = (_WORDS, _STAND_IN, _DATE, _CONSTANT)
 _WORD = r"[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])"
 _SAYABLE = r"(?i)(?=.*[aeiouy])(?!.*[^aeiouy]{4})"
 
-_PIECE = r"""[^\s"'`,;(){}<>\[\]|]{32,}"""
-_RUN = r"(?a)[\w+/.~-]{32,}={0,2}"
+_PIECE = rf"""[^\s"'`,;(){{}}<>\[\]|]{{{NOISE},}}"""
+_RUN = rf"(?a)[\w+/.~-]{{{NOISE},}}={{0,2}}"
 _MIXED = r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)"
 _DIGEST = r"(?i:sha-?\d{1,3}|md5|h1|blake\w+)[-:=]$"
 _PUBLIC = r"AAAA[A-Z][23]|Qm[1-9A-HJ-NP-Za-km-z]{44}$|sha\d{3}-"
@@ -161,7 +161,7 @@ def _harmless(text: str, piece: re.Match[str]) -> bool:
 
 
 def _noise(run: str, before: str) -> bool:
-    if len(run) < BARE_LENGTH or not _is(_MIXED, run) or compiled(_DIGEST).search(before):
+    if len(run) < NOISE or not _is(_MIXED, run) or compiled(_DIGEST).search(before):
         return False
     if _is(_PUBLIC, run) or all(_is(_ID, part) for part in re.split(r"[-_./+~]", run.strip("="))):
         return False

@@ -19,6 +19,7 @@ _PEM = (
     rf"(?:(?:[A-Za-z0-9+/=]{{1,15}}+{_BETWEEN}*+)++(?=-----END))?"
     r"(?:-----END [A-Z0-9 ]{1,60}-----)?"
 )
+_PUTTY = rf"Private-Lines: \d+{_BETWEEN}++(?P<secret>(?:[A-Za-z0-9+/=]{{16,}}+{_BETWEEN}*+)++)"
 _ADDRESS = (
     r"(?<![A-Za-z0-9\0])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>\0]{0,100}:"
     r"(?P<secret>[^\s/\"'<>]{1,256})@(?=[\w\[%$({-])"
@@ -47,6 +48,8 @@ def find(text: str, lower: str) -> Iterator[Span]:
     if "-----BEGIN" in text:
         for match in compiled(_PEM).finditer(text):
             yield "private-key", match.start(), match.start() + len(match[0].rstrip(" \r\n\t\"',+"))
+    if "private-lines" in lower:
+        yield from _secrets("private-key", _PUTTY, text)
     if "://" in text and "@" in text:
         yield from _secrets("url", _ADDRESS, text)
     if "authorization" in lower:

@@ -182,11 +182,6 @@ SHAPED = (
     Rule("discord-webhook", ("/api/webhooks/",), r"com/api/webhooks/\d{10,}/([\w-]{40,})"),
     Rule("teams-webhook", ("/webhookb2/",), r"webhook\.office\.com/webhookb2/([\w@/-]{40,})"),
     Rule("zapier-webhook", ("hooks.zapier.com/",), r"hooks\.zapier\.com/hooks/catch/([\w/]{8,})"),
-    Rule(
-        "putty",
-        ("Private-Lines:",),
-        rf"Private-Lines: \d+[\s\\nr]+((?:{_BASE64}{{16,}}={{0,2}}(?:\s|\\[nr])*)+)",
-    ),
 )
 
 # Keys without a mark of their own: told by the provider's name before them, as in

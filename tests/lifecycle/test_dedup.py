@@ -49,7 +49,8 @@ def test_other_words_are_another_memory(other: str) -> None:
         ("#go", "#rust"),
         ("[trigger:: dbg!]", "[trigger:: println!]"),
         ("2026-02-01", "2026-02-02"),
-        ("Set `a:: b`", "Set `a:: c`"),
+        ("Run `make #one`", "Run `make #two`"),
+        ("Keep `x [a:: b]`", "Keep `x [a:: c]`"),
         ("", " "),
     ],
 )
