@@ -40,10 +40,9 @@ def settle(store: Store) -> None:
 
 def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
     ripe = [entry for entry in ripe if late_saves(store, entry) and _is_noted(store, entry)]
-    text = writing.read_surely(store, path) if ripe else Text(b"", None)
-    if text.digest == standing.latest(store, path):
-        store.log.mark([entry.intent.id for entry in ripe], "done")
+    if not ripe:
         return
+    text = writing.read_surely(store, path)
     fates = {entry.intent.id: standing.fate(store, entry, text) for entry in ripe}
     for entry in ripe:
         if fates[entry.intent.id] == "blocked":

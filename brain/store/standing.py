@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from brain import merge
 from brain.changes import Add, Deed, Done, Drop, Move, Remove
@@ -44,6 +44,8 @@ def wiped(store: Store, path: str, text: Text) -> list[Open]:
 
 def fate(store: Store, entry: Open, text: Text) -> str:
     """`stands`, `again`, `gone` (taken out by a person) or `blocked` (git moved on)."""
+    if entry.digest == text.digest:
+        return "stands"
     if not lost(store, entry, text) and restored(text.data, [entry]) == text.data:
         return "stands"
     if entry.head != git.head(store.git):
@@ -51,6 +53,24 @@ def fate(store: Store, entry: Open, text: Text) -> str:
     if text.stat is None or text.stat.st_mtime > entry.at + STALE or entry.again >= AGAIN:
         return "gone"
     return "again"
+
+
+def superseded(store: Store, path: str) -> list[tuple[Open, dict[str, list[Any]]]]:
+    """Written intents of whose deeds some were undone by a later removal, and what is left of
+    them: what we removed ourselves was not wiped by an editor."""
+    found: list[tuple[Open, dict[str, list[Any]]]] = []
+    gone: set[str] = set()
+    written = [e for e in store.open() if e.intent.path == path and e.state == "written"]
+    for entry in reversed(written):
+        did = dict(entry.did)
+        for deed in reversed(entry.intent.deeds):
+            if isinstance(deed.change, Remove | Drop):
+                gone.add(deed.ref)
+            elif deed.ref in gone:
+                did.pop(deed.id, None)
+        if len(did) < len(entry.did):
+            found.append((entry, did))
+    return found
 
 
 def weight(entry: Open, text: Text) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from brain.changes import Change, Deed, Done, Edited, to_json
+from brain.changes import Change, Deed, Done, Drop, Edited, Remove, to_json
 from brain.errors import BadRequest, BrainError, Busy, Refused, StaleFile
 from brain.formats.text import digest
 from brain.intents import Open
@@ -190,7 +190,16 @@ def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
             more = {**more, "noted": noted, "did": did, "head": head, "why": ""}
         with suppress(OSError):  # then it is found out as after a crash
             store.log.mark([entry.intent.id], "written", now, digest=mark, **more)
+    with suppress(OSError):
+        _unwatch(store, wrote)
     return wrote.done
+
+
+def _unwatch(store: Store, wrote: Wrote) -> None:
+    """What was removed now is not to be written anew on behalf of who wrote it."""
+    if any(isinstance(done.change, Remove | Drop) for done in wrote.done.values()):
+        for entry, did in standing.superseded(store, wrote.path):
+            store.log.mark([entry.intent.id], "written", entry.at, did=did)
 
 
 def undo(store: Store, wrote: Sequence[Wrote]) -> bool:

@@ -1,9 +1,9 @@
 """Kills a writer at every call by which it changes the file system, and looks at what is left.
 
-Run as a program, in a process of its own, because it forks: `python -m tests.store.killer sweep
-add update` kills once before and in the middle of each call of these kinds of change, `sweep all …`
-after it, too; `mixed 1 300` lets a person save in between as well, and kills the one who recovers, too. Prints one
-line of JSON, or what went wrong.
+Run as a program, in a process of its own, because it forks. `python -m tests.store.killer sweep add
+update` kills once before and in the middle of each call of these kinds of change, `sweep all …`
+after it, too. `mixed 1 300` lets a person save in between as well, and kills the one who recovers,
+too. Prints one line of JSON, or what went wrong.
 """
 
 from __future__ import annotations

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from brain import config as settings
-from brain.changes import (
+
+from brain.changes import (  # isort: skip
     Add, Anchor, Append, Change, Deed, Drop, Insert, Move, Put, Relate, Remove, Replace, Retag,
     Update,
 )  # fmt: skip
@@ -73,6 +75,7 @@ KINDS = ("add", "update", "remove", "retag", "relate", "move", "anchor", "replac
          "put", "drop", "append")  # fmt: skip
 
 
+@cache
 def bare_ref() -> str:
     """The id of the bullet that has none in the note."""
     from brain.formats import memory_md

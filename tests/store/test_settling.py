@@ -1,0 +1,498 @@
+"""From a promise to its end: held, written, wiped and written anew, taken out, merged, blocked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from brain.changes import Deed, Remove, Update
+from brain.config import Config
+from brain.errors import NotFound
+from brain.intents import Log
+from brain.store import Store, settling, standing
+from tests import kit as base
+from tests.store import kit
+from tests.store.kit import NOTE, QUICK
+
+Open = Callable[..., Store]
+LINE = "- A new thing 1 #candidate ^m-new00001\n"
+WATCHED = QUICK._replace(settleSeconds=1000.0)  # until it is told otherwise
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return base.lay(tmp_path.resolve() / "vault", kit.VAULT)
+
+
+@pytest.fixture
+def opened(root: Path, tmp_path: Path) -> Open:
+    return lambda config=QUICK, state="state": kit.open_store(root, tmp_path / state, config)
+
+
+def age(path: Path, seconds: float) -> None:
+    os.utime(path, (time.time() - seconds,) * 2)
+
+
+def text(root: Path) -> str:
+    return (root / NOTE).read_text()
+
+
+def ops(store: Store) -> list[str]:
+    return [record.op for record in kit.records(store)]
+
+
+# -- while a person types --------------------------------------------------------------------------
+
+
+def test_held_while_a_person_types(opened: Open, root: Path) -> None:
+    typing = Config(holdSeconds=1000.0, holdMost=1000.0)
+    age(root / NOTE, 10)
+    store = opened(typing)
+    [outcome] = store.apply([kit.deed("add", 1)], wait=0)
+    assert outcome.state == "pending"
+    assert LINE not in text(root)
+    assert [entry.intent.deeds[0].op for entry in store.pending()] == ["add"]
+    assert ops(store) == []
+    store.drain()
+    assert LINE not in text(root)
+    age(root / NOTE, 2000)
+    other = opened(typing)  # any process of this machine will do
+    other.drain()
+    assert LINE in text(root)
+    assert ops(other) == ["add"]
+    assert other.pending() == []
+    assert store.pending() == []
+
+
+def test_not_for_ever(opened: Open, root: Path) -> None:
+    store = opened(Config(holdSeconds=1000.0, holdMost=0.0))
+    assert store.apply([kit.deed("add", 1)], wait=0)[0].state == "written"
+
+
+def test_own_writes_are_no_typing(opened: Open, root: Path) -> None:
+    age(root / NOTE, 2000)
+    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0))
+    for number in range(3):
+        assert store.apply([kit.deed("add", number)], wait=0)[0].state == "written"
+    with open(root / NOTE, "a") as file:
+        file.write("- A person's\n")
+    assert store.apply([kit.deed("add", 3)], wait=0)[0].state == "pending"
+
+
+def test_the_answer_waits_a_moment(opened: Open, root: Path) -> None:
+    age(root / NOTE, 0)
+    store = opened(Config(holdSeconds=0.2, holdMost=10.0))
+    [outcome] = store.apply([kit.deed("add", 1)], wait=30)
+    assert outcome.state == "written"
+    assert outcome.done
+    assert outcome.done.after == LINE.rstrip()
+
+
+def test_what_waits_can_be_built_upon(opened: Open, root: Path) -> None:
+    """An agent may update what it has just added, though nobody sees it in the note yet."""
+    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0))
+    store.apply([kit.deed("add", 1)], wait=0)
+    store.apply([Deed("update", "m-new00001", Update(NOTE, "m-new00001", "A newer"))], wait=0)
+    age(root / NOTE, 2000)
+    store.drain()
+    assert "- A newer #candidate ^m-new00001\n" in text(root)
+    assert "A new thing" not in text(root)
+
+
+def test_an_entry_that_is_gone_when_its_turn_comes(opened: Open, root: Path) -> None:
+    """The person deleted it while the update waited: the journal keeps the words."""
+    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0, settleSeconds=0.0))
+    store.apply([kit.deed("update", 1)], wait=0)
+    (root / NOTE).write_text("# Agent Memory\n\n- Nothing else\n")
+    age(root / NOTE, 2000)
+    store.drain()
+    [record] = kit.records(store)
+    assert record.op == "gone"
+    assert record.data["change"]["text"] == "Chose DuckDB 1"
+    assert text(root) == "# Agent Memory\n\n- Nothing else\n"
+    assert store.log.empty()
+
+
+def test_one_that_cannot_be_written_does_not_stop_others(opened: Open, root: Path) -> None:
+    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0, settleSeconds=0.0))
+    store.apply([kit.deed("add", 1)], wait=0)
+    store.apply([kit.deed("put", 1)], wait=0)
+    (root / NOTE).write_text("<<<<<<< HEAD\n- a\n=======\n- b\n>>>>>>> x\n")
+    age(root / NOTE, 2000)
+    age(root / kit.ITEMS, 2000)
+    store.drain()
+    [entry] = store.pending()
+    assert entry.intent.path == NOTE
+    assert "line 1" in entry.why
+    assert "item_n1" in (root / kit.ITEMS).read_text()
+    (root / NOTE).write_text(kit.MEMORY)
+    age(root / NOTE, 2000)
+    store.drain()
+    assert LINE in text(root)
+    assert store.pending() == []
+
+
+# -- git -------------------------------------------------------------------------------------------
+
+
+def git(root: Path, *args: str) -> None:
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *who, *args], cwd=root, check=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def repo(root: Path) -> Path:
+    try:
+        git(root, "init", "-q", "-b", "main")
+    except FileNotFoundError:
+        pytest.skip("there is no git")
+    (root / ".gitignore").write_text("40_Brain/brain.db*\n40_Brain/journal/\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "one")
+    return root
+
+
+@pytest.mark.parametrize("name", ["index.lock", "MERGE_HEAD", "rebase-merge/"])
+def test_held_while_git_is_at_work(opened: Open, root: Path, name: str) -> None:
+    base.lay(root, {f".git/{name}": ""})
+    store = opened()
+    assert store.apply([kit.deed("add", 1)], wait=0)[0].state == "pending"
+    store.drain()
+    assert LINE not in text(root)
+    at = root / ".git" / name.rstrip("/")
+    at.rmdir() if at.is_dir() else at.unlink()
+    store.drain()
+    assert LINE in text(root)
+
+
+def test_a_checkout_is_not_undone(opened: Open, repo: Path) -> None:
+    """What it took out is not written again by itself, but kept, and reported."""
+    git(repo, "commit", "-q", "--allow-empty", "-m", "two")
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    git(repo, "checkout", "-q", "-f", "HEAD~1")
+    store.apply([kit.deed("add", 2)])
+    assert LINE not in text(repo)
+    store.config = QUICK
+    store.drain()
+    [entry] = store.pending()
+    assert (entry.state, entry.why) == ("blocked", settling.MOVED)
+    store.drain()
+    assert LINE not in text(repo)
+    store.release(entry.intent.id)
+    assert LINE in text(repo)
+    assert store.pending() == []
+    assert ops(store) == ["add", "add"]
+    store.drain()
+    assert store.log.empty()
+
+
+def test_what_is_blocked_can_be_dropped(opened: Open, repo: Path) -> None:
+    git(repo, "commit", "-q", "--allow-empty", "-m", "two")
+    store = opened()
+    store.config = WATCHED
+    store.apply([kit.deed("add", 1)])
+    git(repo, "checkout", "-q", "-f", "HEAD~1")
+    store.config = QUICK
+    store.drain()
+    [entry] = store.pending()
+    with pytest.raises(NotFound, match="Nothing is pending under i-nothing"):
+        store.release("i-nothing")
+    store.release(entry.intent.id, drop=True)
+    assert store.pending() == []
+    assert LINE not in text(repo)
+    assert store.log.empty()
+
+
+def test_a_commit_in_between_does_no_harm(opened: Open, repo: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    git(repo, "commit", "-qam", "with it")
+    store.config = QUICK
+    store.drain()
+    assert store.log.empty()
+    assert LINE in text(repo)
+
+
+# -- editors that have not seen it -----------------------------------------------------------------
+
+
+def test_wiped_by_a_stale_editor(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1), kit.deed("update", 1)])
+    (root / NOTE).write_text(kit.MEMORY + "- from the editor\n")
+    store.config = QUICK
+    store.drain()
+    assert LINE in text(root)
+    assert "Chose DuckDB 1" in text(root)
+    assert "- from the editor\n" in text(root)
+    store.drain()
+    assert store.log.empty()
+    assert ops(store) == ["add", "update"]
+
+
+def test_the_next_write_brings_it_back(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    (root / NOTE).write_text(kit.MEMORY + "- from the editor\n")
+    store.apply([kit.deed("add", 2)])
+    assert text(root).count("A new thing") == 2
+    assert ops(store) == ["add", "add"]
+
+
+def test_wiped_by_an_editor_that_had_seen_half_of_it(opened: Open, root: Path) -> None:
+    """It saves what we left after the first write, unchanged: that wipes the second."""
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    first = text(root)
+    store.apply([kit.deed("add", 2)])
+    (root / NOTE).write_text(first)
+    store.config = QUICK
+    store.drain()
+    assert text(root).count("A new thing") == 2
+
+
+def test_a_later_deletion_is_honoured(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1), kit.deed("add", 2)])
+    for entry in store.open():
+        entry.at -= 100
+        store.log.mark([entry.intent.id], "written", entry.at)
+    (root / NOTE).write_text(text(root).replace(LINE, ""))
+    store.apply([kit.deed("add", 3)])  # does not bring it back
+    store.config = QUICK
+    store.drain()
+    store.drain()
+    assert LINE not in text(root)
+    assert "A new thing 2" in text(root)
+    gone = kit.records(store)[-1]
+    assert gone.op == "gone"
+    assert gone.ref == "m-new00001"
+    assert gone.data["change"]["text"] == "A new thing 1"
+    assert ops(store).count("gone") == 1
+    assert store.log.empty()
+
+
+def test_a_person_who_deletes_it_again_and_again(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    for _ in range(standing.AGAIN + 1):
+        [entry] = store.open()
+        store.log.mark([entry.intent.id], "written", time.time() - 2 * standing.SLOW)
+        (root / NOTE).write_text(kit.MEMORY)
+        store.config = QUICK
+        store.drain()
+        store.config = WATCHED
+        if store.log.empty():
+            break
+    assert store.log.empty()
+    assert LINE not in text(root)
+    assert ops(store) == ["add", "gone"]
+
+
+def test_an_id_that_a_person_removed_is_no_loss(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    (root / NOTE).write_text(text(root).replace(" ^m-new00001", ""))
+    store.config = QUICK
+    store.drain()
+    assert text(root).count("A new thing 1") == 1
+    assert store.log.empty()
+
+
+def test_an_entry_that_a_person_went_on_writing_is_no_loss(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    (root / NOTE).write_text(text(root).replace("A new thing 1", "A new thing, and more"))
+    store.config = QUICK
+    store.drain()
+    assert text(root).count("A new thing") == 1
+
+
+def test_text_that_reappears_wins(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([Deed("forget", kit.B, Remove(NOTE, kit.B))])
+    assert kit.B not in text(root)
+    (root / NOTE).write_text(kit.MEMORY)
+    store.config = QUICK
+    store.drain()
+    store.apply([kit.deed("add", 1)])
+    assert kit.B in text(root)
+
+
+def test_what_was_added_and_removed_stays_removed(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    store.apply([Deed("forget", "m-new00001", Remove(NOTE, "m-new00001"))])
+    store.apply([kit.deed("add", 2), Deed("forget", "m-new00002", Remove(NOTE, "m-new00002"))])
+    (root / NOTE).write_text(text(root) + "- from the editor\n")
+    store.apply([kit.deed("add", 3)])
+    store.config = QUICK
+    store.drain()
+    store.drain()
+    assert "A new thing 1" not in text(root)
+    assert "A new thing 2" not in text(root)
+    assert "A new thing 3" in text(root)
+    assert "gone" not in ops(store)
+
+
+def test_a_note_that_is_deleted(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    (root / NOTE).unlink()
+    store.config = QUICK
+    store.drain()
+    assert not (root / NOTE).exists()
+    assert ops(store) == ["add", "gone"]
+
+
+# -- editors that have it open ---------------------------------------------------------------------
+
+
+def test_a_late_save_into_the_displaced_file(opened: Open, root: Path) -> None:
+    """An editor opened the note before we wrote, and saves in place after."""
+    store = opened(WATCHED)
+    with open(root / NOTE, "r+") as editor:
+        store.apply([kit.deed("add", 1)])
+        editor.write(kit.MEMORY.replace("No emoji", "").rstrip() + "\n- from the editor\n")
+        editor.flush()
+        assert len(kit.temps(root)) == 1
+        assert "from the editor" not in text(root)
+        store.config = QUICK
+        store.drain()
+        assert "- from the editor\n" in text(root)
+        assert LINE in text(root)
+        assert len(kit.temps(root)) == 1  # it is still open
+        editor.write("- and more\n")
+    store.drain()
+    store.drain()
+    assert text(root).count("- from the editor\n") == 1
+    assert text(root).count("- and more\n") == 1
+    assert text(root).count(LINE) == 1
+    assert kit.temps(root) == []
+    assert store.log.empty()
+    assert not list(store.vault.state.glob("bases/*"))
+
+
+def test_a_late_save_of_records(opened: Open, root: Path) -> None:
+    """Lines of JSON cannot be mixed; records can."""
+    store = opened(WATCHED)
+    with open(root / kit.ITEMS, "r+") as editor:
+        store.apply([kit.deed("put", 1)])
+        editor.write('[{"id": "item_2", "content": "y"}, {"id": "mine", "content": "z"}]\n')
+        editor.truncate()
+    store.config = QUICK
+    store.drain()
+    store.drain()
+    from brain.formats import items_json
+
+    found = {c.ref: c.text for c in items_json.parse((root / kit.ITEMS).read_bytes()).chunks}
+    assert set(found) == {"item_2", "mine", "item_n1"}
+    assert "y" in found["item_2"]
+    assert kit.temps(root) == []
+
+
+def test_a_late_save_that_cannot_be_merged_is_kept_beside_the_note(
+    opened: Open, root: Path
+) -> None:
+    store = opened(WATCHED)
+    with open(root / kit.ITEMS, "r+") as editor:
+        store.apply([kit.deed("put", 1)])
+        editor.write("{{{ half of something")
+        editor.truncate()
+    store.config = QUICK
+    store.drain()
+    assert "item_n1" in (root / kit.ITEMS).read_text()
+    [copy] = kit.conflicts(root)
+    assert next(root.rglob(copy)).read_text() == "{{{ half of something"
+    assert kit.temps(root) == []
+
+
+# -- the log ---------------------------------------------------------------------------------------
+
+
+def test_a_log_that_was_emptied_and_filled_again(opened: Open, root: Path) -> None:
+    """By others, to more than its former length, while this process looked elsewhere."""
+    one, two = opened(), opened()
+    one.config = WATCHED
+    one.apply([kit.deed("add", 1)])
+    two.drain()
+    assert two.log.empty()
+    two.config = WATCHED
+    two.apply([kit.adding("x" * 3000, "m-00000002")])
+    one.apply([kit.deed("add", 3)])
+    assert {entry.intent.deeds[0].ref for entry in one.open()} == {"m-00000002", "m-new00003"}
+
+
+def test_a_long_log_is_written_anew(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brain.intents._LONG", 10_000)
+    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0, settleSeconds=0.0))
+    store.apply([kit.deed("add", 1)], wait=0)
+    for number in range(50):
+        store.apply([kit.adding("y " * 200, f"m-{number:08d}", kit.NOTE)], wait=0)
+        [*_, last] = store.open()
+        store.log.mark([last.intent.id], "failed")
+    size = os.stat(store.log.path).st_size
+    assert size < 25_000
+    other = opened()
+    assert [entry.intent.deeds[0].ref for entry in other.pending()] == ["m-new00001"]
+    other.drain()
+    assert LINE in text(root)
+
+
+def test_a_log_of_another_version_is_not_thrown_away(opened: Open, root: Path) -> None:
+    store = opened()
+    store.apply([kit.deed("add", 1)])
+    with open(store.log.path, "a") as file:
+        file.write('{"id": "i-1", "deeds": [{"change": {"change": "conjure"}}]}\n{"torn\n\n')
+    other = opened()
+    other.drain()
+    assert "conjure" in Path(store.log.path).read_text()
+    assert other.apply([kit.deed("add", 2)])[0].state == "written"
+
+
+def test_a_log_in_memory_is_what_is_on_disk(opened: Open) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1), kit.deed("put", 1)])
+    other = Log(store.log.path)
+    other.refresh()
+    assert {id: vars(e) for id, e in other.open.items()} == {
+        id: vars(e) for id, e in store.log.open.items()
+    }
+
+
+SLEEPER = """
+import sys, time
+from pathlib import Path
+from tests.store import kit
+store = kit.open_store(Path(sys.argv[1]), Path(sys.argv[2]))
+with store.locked():
+    print("locked", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_asking_does_not_wait_for_a_writer(opened: Open, root: Path, tmp_path: Path) -> None:
+    from brain.errors import Busy
+
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    here = Path(__file__).parent.parent.parent
+    with subprocess.Popen(
+        [sys.executable, "-c", SLEEPER, str(root), str(tmp_path / "state")], cwd=here, text=True,
+        env=os.environ | {"PYTHONPATH": str(here)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as other:  # fmt: skip
+        assert other.stdout
+        assert other.stdout.readline() == "locked\n"
+        with pytest.raises(Busy, match="Another Brain process is writing"):
+            store.drain(wait=0.05)
+        other.communicate("\n", timeout=60)
+    store.drain(wait=30)
