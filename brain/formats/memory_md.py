@@ -86,7 +86,7 @@ def parse(data: bytes, owner: str = "") -> Document:
     chunks, more = _named(note.drafts(), owner)
     return Document(
         chunks=tuple(chunk._replace(start=0, end=0) if broken else chunk for chunk in chunks),
-        problems=(*problems, *more),
+        problems=(*problems, *more, *note.hidden_rest()),
         title=frontmatter.title(properties),
         properties=properties,
         created=frontmatter.created(properties),
@@ -122,6 +122,15 @@ class _Note:
                 yield self._passage(block, start, stop)
             elif draft := self._entry(block, start, stop):
                 yield draft
+
+    def hidden_rest(self) -> list[Problem]:
+        """That a comment which is never closed hides the rest of the note, if there is any."""
+        start, end = self.comments[-1] if self.comments else (0, 0)
+        hidden = self.text[start:end]
+        if _is_closed(hidden) or not hidden.strip("% \t\r\n"):
+            return []
+        said = "opens a comment (%%) that is never closed and hides the rest of the note"
+        return [Problem(self.offsets.line(start), "open-comment", said)]
 
     def _source(self) -> str:
         """The rows that Markdown sees: in formulas a line may start with `-`, `+` or `#`."""

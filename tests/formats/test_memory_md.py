@@ -309,3 +309,20 @@ def test_bom_is_no_part_of_the_first_entry() -> None:
     data = BOM + b"- a"
     (chunk,) = read(data).chunks
     assert (chunk.text, data[chunk.start : chunk.end]) == ("a", b"- a")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("- a\n\nstray %% here\n- b\n", [(3, "open-comment")]),
+        ("---\ntitle: T\n---\n- a\n%%\n- b\n", [(5, "open-comment")]),
+        ("- a %%hidden%%\n%% two\nlines %%\n- b %% never closed\n", [(4, "open-comment")]),
+        ("- a %%hidden%%\n- b\n", []),
+        ("- a\n- b %%\n", []),  # hides nothing
+        ("- a `%%` and\n```\n%%\n```\n- b\n", []),  # code
+        ("- a\n", []),
+    ],
+)
+def test_a_comment_that_is_never_closed_is_told(text: str, found: list[tuple[int, str]]) -> None:
+    problems = memory_md.parse(text.encode()).problems
+    assert [(problem.line, problem.code) for problem in problems] == found
