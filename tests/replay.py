@@ -31,6 +31,7 @@ from unittest.mock import patch
 
 from brain.api import Brain
 from brain.cli import main
+from tests.ids import Ids
 
 NOW = datetime(2026, 10, 1, 12, tzinfo=UTC)
 SAVED = datetime(2026, 10, 1, 8, tzinfo=UTC).timestamp()  # when every note was last saved
@@ -101,6 +102,7 @@ class _Terminal:
         self.watcher: subprocess.Popen[str] | None = None
         self.log = folder / "watch.log"
         self.read = 0
+        self.ids = Ids()
 
     def __enter__(self) -> _Terminal:
         self.home.mkdir()
@@ -160,6 +162,7 @@ class _Terminal:
             with (
                 patch.dict(os.environ, self._environ, clear=True),
                 patch.object(Brain, "__init__", still),
+                self.ids(),
                 redirect_stdout(printed),
                 redirect_stderr(printed),
             ):

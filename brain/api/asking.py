@@ -481,7 +481,9 @@ def heading_above(row: Row, line: int) -> str:
 def _the_one(name: str, found: list[Row]) -> Row:
     if len(found) > 1:
         places = ", ".join(f"{row.path}:{row.line} ({row.ref})" for row in found[:5])
-        raise Ambiguous(f"{name!r} could be any of {len(found)}: {places}.", "Give its path:line.")
+        raise Ambiguous(
+            f"{name!r} could be any of {len(found)}: {places}.", "Give its id or path:line."
+        )
     return found[0]
 
 

@@ -122,21 +122,20 @@ def _print_worth(shape: dict[str, Any]) -> None:
     sure, weight, origin = (
         shape["confidence_factors"], shape["importance_factors"], shape["provenance"],
     )  # fmt: skip
-    say(f"{'score':<8} {shape['score']:g}, {shape['hits']} hits", "dim")
-    say(
-        f"{'weight':<8} {shape['importance']:.2f}: {weight['base']:g} for its kind or as given"
-        + (f", {weight['merges']:+.1f} for duplicates" if weight["merges"] else "")
-        + f", {weight['idle_days']:.0f} days unused",
-        "dim",
-    )
-    fading = f"half of it in {sure['half_life']} days" if sure["half_life"] else "does not fade"
-    say(
-        f"{'sure':<8} {shape['confidence']:.2f} = {sure['initial']:g} at first"
-        f" × {sure['trust']:g} as {origin['source']}"
-        f" × {sure['remaining']:.2f} after {sure['age_days']:.0f} days ({fading})"
-        f" × {sure['use']:.2f} for use {sure['feedback']:+.2f} by feedback",
-        "dim",
-    )
+    hits = f"{shape['hits']} {'hit' if shape['hits'] == 1 else 'hits'}"
+    say(f"{'score':<8} {shape['score']:g}, {hits}", "dim")
+    merged = f" {weight['merges']:+.1f} for duplicates" if weight["merges"] else ""
+    idle = f", {weight['idle_days']:.0f} days unused" if weight["idle_days"] >= 1 else ""
+    say(f"importance {shape['importance']:.2f}: {weight['base']:g} at first{merged}{idle}", "dim")
+    fading = f", half in {sure['half_life']}" if sure["half_life"] else ""
+    parts = [
+        f"{sure['initial']:g} at first",
+        f"{sure['trust']:g} as {origin['source']}",
+        f"{sure['remaining']:.2f} after {sure['age_days']:.0f} days{fading}",
+        f"{sure['use']:.2f} for use",
+    ]
+    moved = f" {sure['feedback']:+.2f} by feedback" if sure["feedback"] else ""
+    say(f"confidence {shape['confidence']:.2f}: {' × '.join(parts)}{moved}", "dim")
     session = f", in session {origin['session']}" if origin["session"] else ""
     say(f"{'from':<8} {origin['by']}, {origin['at'][:10]}{session}", "dim")
     if origin["why"]:

@@ -7,6 +7,7 @@ import time
 from brain import wire
 from brain.changes import Add, Done, Move
 from brain.formats import links
+from brain.journal import event_id
 from brain.kinds import status_of
 from brain.redact import redact
 from brain.store import Outcome
@@ -125,15 +126,26 @@ def redacted(brain: Brain, text: str) -> tuple[str, list[str]]:
     return clean, [hit.rule for hit in found]
 
 
-def applied(brain: Brain, deeds: Sequence[Deed], by: Actor, wait: float = 1.0) -> list[Outcome]:
-    """Hand deeds to the store, and now and then let it settle what has stood long enough."""
+def applied(
+    brain: Brain, deeds: Sequence[Deed], by: Actor, main: int = 0, wait: float = 1.0
+) -> list[Outcome]:
+    """Hand deeds to the store; what became of them, that of the main one first. The others are its
+    parts, and are undone with it. Now and then the store may settle what has stood long enough."""
+    if len(deeds) > 1:
+        deeds = _parted(deeds, main)
     results = brain.store.apply(deeds, by, wait)
     now = time.monotonic()
     brain.settled = brain.settled or now
     if now > brain.settled + brain.config.settleSeconds:
         brain.settled = now
         brain.drain()
-    return results
+    return sorted(results, key=lambda result: "part_of" in result.deed.data)
+
+
+def _parted(deeds: Sequence[Deed], main: int) -> list[Deed]:
+    whole = deeds[main]._replace(id=event_id())
+    parts = [deed._replace(data=deed.data | {"part_of": whole.id}) for deed in deeds]
+    return [*parts[:main], whole, *parts[main + 1 :]]
 
 
 def tell(brain: Brain, path: str, before: str, shape: Shape) -> None:

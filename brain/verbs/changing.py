@@ -104,12 +104,11 @@ def link(brain: Brain, id: str, to: str, kind: str, by: Actor, gone: bool = Fals
     if other and other.ref == row.ref:
         raise BadRequest("A memory cannot be linked to itself.", "Name another one.")
     change = Relate(row.path, row.ref, kind, value, gone)
-    deeds = [Deed("unlink" if gone else "link", row.ref, change)]
-    if other and not gone:
-        deeds = [*anchored(other, by), *deeds]
+    first = anchored(other, by) if other and not gone else []
+    deeds = [*first, Deed("unlink" if gone else "link", row.ref, change)]
     if other and kind == "contradicts":
         deeds.append(_conflict(row, other, gone))
-    return _changed(brain, row, deeds, by, "unlinked" if gone else "linked")
+    return _changed(brain, row, deeds, by, "unlinked" if gone else "linked", main=len(first))
 
 
 def _target(brain: Brain, row: Row, to: str, by: Actor) -> tuple[str, Row | None]:
@@ -151,9 +150,10 @@ def _changed(
     by: Actor,
     outcome: str,
     rules: Sequence[str] = (),
+    main: int = 0,
 ) -> Shape:
     """Carry out deeds of which one or more are about this memory, and tell."""
-    results = answer.applied(brain, deeds, by)
+    results = answer.applied(brain, deeds, by, main)
     mine = [r for r in results if _is_about(r, row)]
     last = mine[-1]
     if last.done is None:

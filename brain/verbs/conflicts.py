@@ -75,15 +75,17 @@ def resolve(brain: Brain, id: str, keep: str, by: Actor) -> Shape:
             raise NotFound(f"{row.ref} is in no open conflict.", "See `brain conflicts`.")
     kept = naming.memory(brain, keep, by) if keep else None
     deeds = [deed for pair in pairs for deed in _ended(brain, pair, kept, by)]
-    results = answer.applied(brain, deeds, by)
+    main = next(at for at, deed in enumerate(deeds) if deed.op == "resolve")
+    results = answer.applied(brain, deeds, by, main)
+    shape = answer.of_row(kept or pairs[0].one)
     for result in results:
         if result.done and result.done.outcome == "done":
             change = result.done.change
-            shape = answer.entry(brain, change.path, result.done)
-            answer.tell(brain, change.path, result.done.before, shape)
-    last = next(result for result in results if result.deed.op == "resolve")
-    shape = answer.of_row(kept or pairs[0].one)
-    return answer.happened(shape, "resolved", last) | {"resolved": [_shape(p) for p in pairs]}
+            now = answer.entry(brain, change.path, result.done)
+            answer.tell(brain, change.path, result.done.before, now)
+            if (change.path, change.ref) == (shape["path"], shape["id"]):
+                shape = now | {"created": shape["created"]}
+    return answer.happened(shape, "resolved", results[0]) | {"resolved": [_shape(p) for p in pairs]}
 
 
 def _ended(brain: Brain, pair: Pair, kept: Row | None, by: Actor) -> list[Deed]:

@@ -10,7 +10,7 @@ import re
 
 from brain import kinds
 from brain.formats import frontmatter
-from brain.formats.links import WIKILINK
+from brain.formats.links import FIELD, TAG, WIKILINK
 from brain.formats.outline import outline
 from brain.formats.text import decode, digest
 from brain.index import put, query
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from brain.verbs.answer import Shape
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?=$|[:\s,])")
+_LINKS = re.compile(r"(?:\s*!?\[\[[^\[\]\n]*\]\])+\s*$")
 _PATH = re.compile(r"`([^`\s]*[\w-][./][\w.-][^`\s]*)`")
 
 
@@ -36,7 +37,7 @@ class Note:
 
     def __init__(self, data: bytes, mark: str) -> None:
         self.data, self.mark = data, mark
-        self.known, self.stances = Known(), Stances()
+        self.known, self.bare, self.stances = Known(), Known(), Stances()
         self.texts: dict[str, str] = {}
         text, _ = decode(data)
         seen = outline(text, frontmatter.split(text)[1])
@@ -46,7 +47,17 @@ class Note:
         """Learn an entry."""
         self.texts[ref] = text
         self.known.add(ref, text)
+        self.bare.add(ref, without_links(text))
         self.stances.add(ref, text, kind, about(text))
+
+    def same(self, text: str, links: tuple[str, ...]) -> str | None:
+        """The entry that says this already. Links behind the words are not words; but one that the
+        entry lacks would be lost."""
+        if found := self.known.exact(" ".join([text, *links])):
+            return found
+        found = self.bare.exact(without_links(text))
+        lacks = found and about(" ".join([text, *links])) - about(self.texts[found])
+        return None if lacks else found
 
     def section(self, kind: str) -> str:
         """The section for a kind: one that the note has for it, else its usual name."""
@@ -60,6 +71,12 @@ class Note:
         words = section.rpartition(" > ")[2].casefold()
         found = (path for path in self.paths if path and path[-1].casefold() == words)
         return next(found, (section.rpartition(" > ")[2],))
+
+
+def without_links(text: str) -> str:
+    """An entry without tags, fields, and the links that stand behind its words."""
+    words = TAG.sub("", FIELD.sub("", text)).rstrip() if "[" in text or "#" in text else text
+    return _LINKS.sub("", words)
 
 
 def about(text: str) -> set[str]:

@@ -8,7 +8,7 @@ from brain import kinds
 from brain.changes import Add, Anchor, Deed
 from brain.errors import BadRequest
 from brain.formats.links import TAG
-from brain.journal.line import letters
+from brain.journal import line
 from brain.lifecycle.dedup import fingerprint
 from brain.record import NamedTuple
 from brain.verbs import answer, naming, notes, who
@@ -48,19 +48,18 @@ def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
     path = who.note(brain, agent)
     note = notes.known(brain, path)
     text, rules = answer.redacted(brain, wanted.text.strip())
-    if same := note.known.exact(text):
+    links = tuple(_link(brain, link, path, by) for link in wanted.links)
+    if same := note.same(text, links):
         return _merged(brain, path, same, wanted, by, rules)
     if waiting := _waiting(brain, path, text):
         return answer.happened(waiting, "duplicate", None, rules) | {"near": [], "conflicts": []}
     kind, tags, section = _place(wanted, note)
-    links = tuple(_link(brain, link, path, by) for link in wanted.links)
     against = note.stances.against(text, kind, notes.about(" ".join([text, *links])))
     fields, more = _fields(brain, wanted, against, path, by)
     ref = _free(note)
     change = Add(path, ref, _dated(brain, text, wanted.date), section, tags, links, fields)
     deeds = [Deed("add", ref, change, _given(wanted, kind, by)), *_conflicts(ref, against, path)]
-    results = answer.applied(brain, [*more, *deeds], by)
-    result = next(result for result in results if result.deed.op == "add")
+    result = answer.applied(brain, [*more, *deeds], by, main=len(more))[0]
     shape = answer.added(brain, change, kind, result.done)
     near = [_named(note, other) for other in note.known.near(text) if other not in against]
     notes.wrote(brain, path, note, result, shape)
@@ -189,6 +188,6 @@ def _given(wanted: Wanted, kind: str, by: Actor) -> dict[str, Any]:
 def _free(note: notes.Note) -> str:
     """A new id, which nothing in the note has."""
     while True:
-        ref = f"m-{letters(8)}"
+        ref = f"m-{line.letters(8)}"
         if ref.encode() not in note.data:
             return ref

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 FEEDBACK = ("reinforce", "demote", "merge")
 OPS = (
     *("add", "remove", "update", "pin", "unpin", "confirm", "tag", "link", "unlink", "move"),
-    *FEEDBACK,
+    *("resolve", *FEEDBACK),
 )
+PARTS = (*OPS, "conflict")
 
 
 class Now(NamedTuple):
@@ -85,16 +86,17 @@ def _open(records: Iterable[Record], brain: Brain) -> Iterable[Record]:
     """Those of the changes, newest first, that can be taken back and are not yet."""
     undone = _undone_ids(brain)
     for record in records:
-        if record.op in OPS and record.id not in undone:
+        own = not {"part_of", "of"} & record.data.keys()
+        if record.op in OPS and own and record.id not in undone:
             yield record
 
 
 def _undone_ids(brain: Brain) -> set[str]:
     """The events that are taken back; one whose undoing was itself undone is not."""
     undone: set[str] = set()
-    for record in history.newest(brain, ops=["undo"]):
-        if record.id not in undone:
-            undone.add(str(record.data.get("of", "")))
+    for record in history.newest(brain, ops=["undo", "conflict", "resolve"]):
+        if record.id not in undone and "of" in record.data:
+            undone.add(str(record.data["of"]))
     return undone
 
 
@@ -102,11 +104,22 @@ def _undone_ids(brain: Brain) -> set[str]:
 
 
 def _undone(brain: Brain, record: Record, force: bool, by: Actor) -> Shape:
-    deeds = _plan(brain, record, force)
-    result = answer.applied(brain, deeds, by)[-1]
-    shape = _shape(brain, record, result)
+    """Take back a change, its parts first."""
+    for part in _parts(brain, record):
+        _shape(brain, part, answer.applied(brain, _plan(brain, part, force), by)[0])
+    results = answer.applied(brain, _plan(brain, record, force), by)
+    shape = _shape(brain, record, results[-1])
     told = {"of": record.id, "undid": record.op}
-    return answer.happened(shape, "undone", result) | told
+    return answer.happened(shape, "undone", results[-1]) | told
+
+
+def _parts(brain: Brain, record: Record) -> list[Record]:
+    """What was done along with a change, newest first; an id that was written stays."""
+    if record.op in FEEDBACK:
+        return []
+    later = history.newest(brain, by=record.by, since=record.at, ops=PARTS)
+    undone = _undone_ids(brain)
+    return [r for r in later if r.data.get("part_of") == record.id and r.id not in undone]
 
 
 def _plan(brain: Brain, record: Record, force: bool) -> list[Deed]:
@@ -152,6 +165,9 @@ def _back(record: Record, now: Now, before: str, after: str, why: dict[str, Any]
 def _opposite(record: Record) -> Deed:
     """What takes back a record that is in the journal alone."""
     data = {"of": record.id, "agent": record.data.get("agent", "")}
+    if record.op in ("conflict", "resolve"):
+        data |= {"other": record.data.get("other", ""), "type": "contradictory"}
+        return Deed("resolve" if record.op == "conflict" else "conflict", record.ref, None, data)
     if record.op in FEEDBACK or "delta" in record.data:
         data |= {"undid": record.op, "delta": -float(record.data.get("delta", 0))}
         return Deed("undo", record.ref, None, data)
@@ -195,7 +211,7 @@ def _shape(brain: Brain, record: Record, result: Outcome) -> Shape:
     """The entry as it is after all, or as it was when it went."""
     done = result.done
     if done is None:
-        return {**wire.record(record), "text": "", "line": 0, "kind": "", "status": "", "tags": []}
+        return _as_it_is(brain, record)
     if done.after:
         shape = answer.entry(brain, record.path, done)
         answer.tell(brain, record.path, done.before, shape)
@@ -203,3 +219,12 @@ def _shape(brain: Brain, record: Record, result: Outcome) -> Shape:
     shape = answer.entry(brain, record.path, done._replace(after=done.before))
     answer.gone(brain, record.path, shape)
     return shape
+
+
+def _as_it_is(brain: Brain, record: Record) -> Shape:
+    """The entry of a change that left no trace in its note, or waits to be written."""
+    try:
+        return answer.of_row(brain.find(record.ref))
+    except NotFound:
+        shape = {"id": record.ref, "path": record.path, "line": 0, "text": "", "kind": ""}
+        return shape | {"status": "", "tags": []}

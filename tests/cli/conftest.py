@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,6 +47,9 @@ def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _demo_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("once") / "demo"
     setup.demo(root)
+    then = time.time() - 60  # nobody is typing
+    for path in root.rglob("*.md"):
+        os.utime(path, (then, then))
     return root
 
 

@@ -15,6 +15,10 @@ ENTRY = {
     "id", "scope", "kind", "status", "agent", "project", "path", "line", "end_line", "title",
     "heading", "text", "tags", "created",
 }  # fmt: skip
+WORTH = {
+    "score", "hits", "last_hit", "updated", "importance", "confidence", "source", "by", "session",
+}  # fmt: skip
+ORIGIN = {"provenance", "confidence_factors", "importance_factors"}
 FRESH = {"fresh", "as_of", "stale"}
 
 
@@ -169,7 +173,7 @@ def test_a_date_that_is_none_is_refused(demo: Path, run: Run) -> None:
 def test_an_entry_has_many_names(demo: Path, run: Run, name: str) -> None:
     shape = run("show", name, "--json").json
     assert shape["id"] == "m-7f3k2ab4"
-    assert set(shape) == ENTRY | {"anchored", "links"} | FRESH
+    assert set(shape) == ENTRY | WORTH | ORIGIN | {"anchored", "links"} | FRESH
     assert {"kind": "supersedes", "target": "", "fragment": "^m-4t8wq2nd", "line": 9} in (
         shape["links"]
     )
@@ -195,7 +199,7 @@ def test_an_ambiguous_name_lists_the_places(demo: Path, run: Run) -> None:
     said = run("show", "TASK")
     assert said.code == 5
     assert "could be any of 5: 40_Brain/tasks.json:3 (TASK-001)" in said.err
-    assert said.err.endswith("Give its path:line.\n")
+    assert said.err.endswith("Give its id or path:line.\n")
 
 
 def test_two_entries_of_one_id_are_told_apart_by_line(demo: Path, run: Run) -> None:

@@ -31,6 +31,28 @@ CALLS: dict[str, tuple[str, ...]] = {
     "show": ("show", "m-7f3k2ab4"),
     "list": ("list",),
     "open": ("open", "m-7f3k2ab4"),
+    "remember": ("remember", "Seals bark at dawn"),
+    "update": ("update", "m-7f3k2ab4", "My tools keep their data in DuckDB"),
+    "forget": ("forget", "m-7f3k2ab4"),
+    "pin": ("pin", "m-7f3k2ab4"),
+    "unpin": ("unpin", "m-9hx3c6vr"),
+    "confirm": ("confirm", "m-7f3k2ab4"),
+    "link": ("link", "m-7f3k2ab4", "m-9hx3c6vr"),
+    "unlink": ("unlink", "m-7f3k2ab4", "m-4t8wq2nd", "--as", "supersedes"),
+    "tag": ("tag", "m-7f3k2ab4", "sqlite"),
+    "move": ("move", "m-7f3k2ab4", "Project Context"),
+    "reinforce": ("reinforce", "m-7f3k2ab4"),
+    "demote": ("demote", "m-7f3k2ab4"),
+    "history": ("history", "m-7f3k2ab4"),
+    "audit": ("audit",),
+    "undo": ("undo",),
+    "revert": ("revert", "--agent", "admin", "--since", "1h"),
+    "conflicts": ("conflicts",),
+    "resolve": ("resolve", "m-7f3k2ab4"),
+    "flush": ("flush",),
+    "pending": ("pending",),
+    "pause": ("pause",),
+    "resume": ("resume",),
     "status": ("status",),
     "doctor": ("doctor",),
     "config": ("config",),
@@ -77,13 +99,26 @@ def test_version(run: Run) -> None:
 def test_json_is_one_document(demo: Path, run: Run, name: str) -> None:
     run("sync")
     run("search", "frost")
-    behind, before = run(*CALLS[name], "--json"), run("--json", *CALLS[name])
+    _before(run, name)
+    behind = run(*CALLS[name], "--json")
+    _before(run, name)
+    before = run("--json", *CALLS[name])
     assert (behind.code, before.code) == (0, 0)
     for said in (behind, before):
         documents = said.out.rstrip("\n").split("\n")
         shapes = [json.loads(document) for document in documents]
         assert all(isinstance(shape, dict) for shape in shapes)
         assert name == "events" or len(shapes) == 1
+
+
+def _before(run: Run, name: str) -> None:
+    """What must have happened for a command to make sense."""
+    if name == "forget":
+        run("undo")
+    if name == "undo":
+        run("pin", "m-7f3k2ab4")
+    if name == "resolve":
+        run("link", "m-7f3k2ab4", "m-9hx3c6vr", "--as", "contradicts")
 
 
 @pytest.mark.parametrize("name", NEEDS_VAULT)
@@ -129,7 +164,7 @@ def test_no_vault_here(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
         ([""], 2, "There is no command ''. See `brain --help`."),
         (["search"], 2, "Missing argument 'WORDS...'. See `brain search --help`."),
         (["list", "--scope", "x"], 2, "There is no scope 'x'. Scopes: "),
-        (["show", "nothing"], 4, "There is no entry 'nothing'. Look for it with"),
+        (["show", "zebra"], 4, "There is no entry 'zebra'. Look for it with"),
         (
             ["config", "serchLimit"],
             4,
@@ -411,7 +446,7 @@ def test_the_same_answers_from_a_shell(demo: Path, shell: Run, run: Run) -> None
     inside = run("search", "frost", "--json").json
     outside = shell("search", "frost", "--json").json
     assert [r["id"] for r in inside["results"]] == [r["id"] for r in outside["results"]]
-    assert shell("show", "nothing").code == 4
+    assert shell("show", "zebra").code == 4
 
 
 def test_commands_take_vault_and_json(run: Run) -> None:

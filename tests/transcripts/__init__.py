@@ -20,6 +20,7 @@ from unittest.mock import patch
 from brain import setup
 from brain.api import Brain
 from brain.cli import main
+from tests.ids import Ids
 
 FOLDER = Path(__file__).parent
 NOW = datetime(2026, 10, 1, 12, tzinfo=UTC)
@@ -38,7 +39,7 @@ def play(text: str, home: Path) -> str:
         made(self, vault, lambda: NOW, progress)  # type: ignore[arg-type]
 
     environ = {"BRAIN_STATE": str(home / "state"), "BRAIN_VAULT": str(root), "HOME": str(home)}
-    with patch.dict(os.environ, environ), patch.object(Brain, "__init__", still):
+    with patch.dict(os.environ, environ), patch.object(Brain, "__init__", still), Ids()():
         code = 0
         for block in commands:
             command = block.split("\n", 1)[0]

@@ -170,6 +170,13 @@ def test_what_a_person_took_out_is_not(brain: Brain) -> None:
     assert again["id"] != first["id"]
 
 
+def test_links_behind_the_words_are_not_words(brain: Brain) -> None:
+    first = brain.remember("Seals bark at dawn", links=["Walrus"], tags=["sea"])
+    assert brain.remember("Seals bark at dawn", links=["Walrus"])["outcome"] == "duplicate"
+    assert brain.remember("Seals bark at dawn")["id"] == first["id"]
+    assert brain.remember("Seals bark at dawn", links=["Architecture"])["outcome"] == "added"
+
+
 def test_nearly_the_same_is_told(brain: Brain) -> None:
     first = brain.remember("The deploy runs on Tuesdays")
     shape = brain.remember("Deploy runs: on Tuesdays!")

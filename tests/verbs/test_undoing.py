@@ -123,3 +123,24 @@ def test_undone_where_it_stood(brain: Brain) -> None:
     for _ in ids:
         brain.undo()
     assert note(brain) == before
+
+
+def test_what_was_done_together_is_undone_together(brain: Brain) -> None:
+    before = note(brain)
+    brain.update(ID, "Chose DuckDB", tags=["duck"])
+    brain.undo()
+    assert note(brain) == before
+
+
+def test_a_resolution_can_be_undone(brain: Brain) -> None:
+    brain.link(ID, "Deploys go", as_="contradicts")
+    before = note(brain)
+    brain.resolve(ID, keep=ID)
+    assert brain.conflicts() == []
+    assert brain.undo()["undid"] == "resolve"
+    assert len(brain.conflicts()) == 1
+    assert note(brain) == before
+    assert brain.undo()["undid"] == "link"
+    assert brain.conflicts() == []
+    with pytest.raises(NotFound, match="nothing to undo"):
+        brain.undo()
