@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from brain.api import Brain
 from brain.vault import layout
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+PATIENCE = 20.0  # seconds
 
 MEMORY = """\
 # Agent Memory
@@ -104,3 +106,13 @@ def snapshot(root: Path) -> dict[str, tuple[int, int, bytes | str]]:
             mtime = 0 if path.is_dir() else st.st_mtime_ns
             out[os.path.relpath(path, root)] = (st.st_mode, mtime, content)
     return out
+
+
+def until(condition: Callable[[], Any], seconds: float = PATIENCE, pause: float = 0.005) -> Any:
+    """What the condition says once it holds."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s")
+        time.sleep(pause)
+    return value
