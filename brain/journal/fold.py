@@ -32,7 +32,8 @@ _FEEDBACK = {
     "demote": (DEMOTED, -1),
     "reject": (REJECTED, 0),
 }
-_USUAL = {delta: delta for delta in range(-100, 101)}
+_WHOLE = {number: number for number in range(-100, 101)}
+_TIMES = {number: number for number in range(1, 101)}
 _MAKES = frozenset(["add", "promote"])
 _GIVES = frozenset(["add", "promote", "update", "confirm"])
 _TOUCHES = frozenset(["reinforce", "update", "merge"])
@@ -123,25 +124,25 @@ class Fold:
         long.
         """
         self.records += len(values)
-        tallies, usual_of, limit = self.tallies, {} if self.gone else _FEEDBACK, LIMIT
-        usual_deltas = _USUAL
+        tallies, whole_of, times_of = self.tallies, _WHOLE.get, _TIMES.get
+        usual_of = ({} if self.gone else _FEEDBACK).get  # what was purged is left out one by one
         for value in values:
-            op, ref = value["op"], value["ref"]
-            if op not in usual_of or not ref:
+            ref, usual = value["ref"], usual_of(value["op"])
+            if usual is None or not ref:
+                op = value["op"]
                 self._count(value, op, ref, (value["lamport"], device, value["seq"]))
                 continue
             found = tallies.get(ref)
             if found is None:
                 found = tallies[ref] = tally()
-            column, worth = usual_of[op]
+            column, worth = usual
             if column == HITS:
-                count = value.get("count", 1)
-                found[HITS] += count if count.__class__ is int and 0 < count < limit else 1
+                found[HITS] += times_of(value.get("count", 1)) or _times(value)
                 if not found[HIT]:
                     found[HIT] = _hit(value, (value["lamport"], device, value["seq"]))
                 continue
             found[column] += 1
-            whole = usual_deltas.get(value.get("delta", worth))
+            whole = whole_of(value.get("delta", worth))
             if whole is None:
                 _score(found, value["delta"])
             else:
@@ -213,8 +214,7 @@ class Fold:
     def _feedback(self, value: dict[str, Any], op: str, found: Tally, key: Key) -> None:
         column, worth = _FEEDBACK[op]
         if op == "hit":
-            count = value.get("count", 1)
-            found[HITS] += count if count.__class__ is int and 0 < count < LIMIT else 1
+            found[HITS] += _times(value)
             found[HIT] = max(found[HIT], _hit(value, key))
         else:
             found[column] += 1
@@ -320,6 +320,12 @@ def classes(aliases: Iterable[tuple[str, str]]) -> dict[str, str]:
         low, high = sorted((root(one), root(other)))
         parent[high] = low
     return {ref: root(ref) for ref in list(parent)}
+
+
+def _times(value: dict[str, Any]) -> int:
+    """How many hits a record counts."""
+    count = value.get("count", 1)
+    return count if count.__class__ is int and 0 < count < LIMIT else 1
 
 
 def _hit(value: dict[str, Any], key: Key) -> tuple[Any, ...]:

@@ -6,12 +6,13 @@ from brain.index import facts
 from brain.index.db import Index, reading
 from brain.index.facts import Read
 from brain.journal import read
-from brain.journal.log import Journal
 from brain.journal.spool import Spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+
+    from brain.journal.log import Journal
 
 _SPOOL = ("spool", "flushing")
 _NONE = (0, 0, 0, 0)

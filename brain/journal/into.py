@@ -7,7 +7,6 @@ lead to the same facts.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 from zlib import crc32
 
@@ -41,6 +40,7 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from typing import Any
 
     from brain.journal.fold import Key, Tally

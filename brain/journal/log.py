@@ -52,8 +52,9 @@ class Journal:
 
     @property
     def device(self) -> str:
-        """The id under which the next record is written."""
-        return self._current().id
+        """The id under which this machine wrote last; '' if it never did."""
+        device = self._device or devices.load(self.state)
+        return device.id if device else ""
 
     def now(self) -> str:
         """The time, as records tell it."""
@@ -105,7 +106,8 @@ class Journal:
         return [found[entry.id] for entry in entries if entry.id in found]
 
     def _keep(self, device: Device, stat: Stat | None) -> None:
-        devices.save(self.state, device)
+        with suppress(OSError):  # what is on record is; the rest is found out again
+            devices.save(self.state, device)
         self._device = device
         self._as_left = read.stat_of(f"{self.state}/{devices.FILE}"), stat
 
@@ -152,17 +154,13 @@ class Journal:
 
     def _recent(self, ids: set[str] | None = None) -> Iterator[Record]:
         """The sound records of this device's last two files, or those of them that may have one
-        of these ids."""
-        device = self._current()
-        own = {device.id, *device.past}
-        by_device: dict[str, list[read.File]] = {}
-        for file in read.files(self.folder):
-            if file.device in own:
-                by_device.setdefault(file.device, []).append(file)
+        of these ids. What it wrote under other ids is its own, too."""
+        device = devices.load(self.state)
         marks = None if ids is None else [b'"id":"%s"' % id.encode() for id in ids]
-        for files in by_device.values():
-            for file in files[-2:]:
-                for block in read.Reader(file.path).blocks():
+        for name in (device.id, *device.past) if device else ():
+            for month in read.months(self.folder, name)[-2:]:
+                reader = read.Reader(f"{self.folder}/{name}/{month}.jsonl")
+                for block in reader.blocks():
                     if marks is None or any(mark in block for mark in marks):
                         lines = block.split(b"\n")[:-1]
                         yield from (record for line in lines if (record := decode(line)))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import heapq
-import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from brain.journal.line import Record, decode
 from brain.journal.read import File, Reader
@@ -22,21 +21,20 @@ class _Wanted:
 
     def __init__(self, refs: frozenset[str], by: str, since: str, ops: frozenset[str]) -> None:
         self.refs, self.by, self.since, self.ops = refs, by, since, ops
-        self.marks = None
-        if refs:
-            quoted = b"|".join(re.escape(ref.encode(errors="replace")) for ref in sorted(refs))
-            self.marks = re.compile(rb'"ref":"(?:%s)"' % quoted)
+        self.marks = [b'"ref":"%b"' % ref.encode(errors="replace") for ref in sorted(refs)]
 
     def lines(self, block: bytes) -> list[bytes]:
         """The lines of a block that may hold such a record."""
-        if self.marks is None:
+        if not self.marks:
             return block.split(b"\n")
-        found, end = [], 0
-        while match := self.marks.search(block, end):
-            start, end = block.rfind(b"\n", 0, match.start()) + 1, block.find(b"\n", match.end())
-            end = end if end >= 0 else len(block)
-            found.append(block[start:end])
-        return found
+        found: dict[int, bytes] = {}
+        for mark in self.marks:
+            at = block.find(mark)
+            while at >= 0:
+                start, end = block.rfind(b"\n", 0, at) + 1, block.find(b"\n", at)
+                found[start] = block[start : end if end >= 0 else len(block)]
+                at = block.find(mark, start + len(found[start]))
+        return [found[start] for start in sorted(found)]
 
     def __contains__(self, record: Record) -> bool:
         return (
@@ -93,7 +91,7 @@ def select(
 ) -> Iterator[Record]:
     """The records of these files that are meant, each once."""
     wanted = _Wanted(refs, by, since, ops)
-    proved = [_Proved(file) for file in files if os.access(file.path, os.R_OK)]
+    proved = list(_proved(files))
     gone = _gone([record for file in proved for record in file.ids])
     # no file holds anything of later months than its own
     streams = [p.records(wanted, reverse) for p in proved if p.file.month >= since[:7]]
@@ -105,6 +103,12 @@ def select(
         met[record.device] = record.seq
         if record.key >= gone.get(record.ref, record.key):
             yield record
+
+
+def _proved(files: Sequence[File]) -> Iterator[_Proved]:
+    for file in files:
+        with suppress(OSError):  # `problems` tells why it cannot be read
+            yield _Proved(file)
 
 
 def _key(record: Record) -> Key:
