@@ -97,7 +97,7 @@ class _File:
         start, end = self._char(chunk.start), self._char(chunk.end)
         record = before = self.text[start:end]
         style = self._style_of(start, end)
-        for key, value in ({**change.values, "id": change.ref}).items():
+        for key, value in json_doc.storable({**change.values, "id": change.ref}).items():
             record = _with(record, key, value, style)
         text = self.text[:start] + record + self.text[end:]
         return self._done(change, start, text, before, record, previous)
@@ -126,6 +126,7 @@ class _File:
 
     def _add(self, change: Put) -> tuple[bytes, Done]:
         values = {"id": change.ref, **change.values, "id": change.ref}  # noqa: F601 - comes first
+        values = json_doc.storable(values)
         if not self.text.strip():
             return self._first(change, values)
         there = _list(self.text, self.format)
@@ -254,7 +255,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _string(text: str, style: Style) -> str:
-    return json.dumps(json_doc.storable(text), ensure_ascii=style.ascii)
+    return json.dumps(text, ensure_ascii=style.ascii)
 
 
 def _value(value: Any, style: Style) -> str:
@@ -268,7 +269,7 @@ def dumped(value: Any, style: Style) -> str:
         raise BadRequest("The value is nested too deeply.", "Make it flatter.")
     try:
         text = json.dumps(
-            json_doc.storable(value),
+            value,
             ensure_ascii=style.ascii,
             allow_nan=False,
             indent=style.indent or None,

@@ -29,8 +29,8 @@ from brain.errors import BadRequest
 from brain.formats import entry_edit, entry_md, links
 from brain.formats.entry_md import Style
 from brain.formats.mask import mask
-from brain.formats.memory_note import Note, Odd, Piece
-from brain.formats.memory_place import ITEM, Place, former, quick, usual
+from brain.formats.memory_note import ITEM, Note, Odd, Piece
+from brain.formats.memory_place import Place, former, quick, usual
 
 # words that at the start of a bullet would be more than words
 _MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)")
@@ -146,9 +146,9 @@ class _Note(Note):
 
     def _style_of(self, piece: Piece, prefix: str, care: int) -> Style:
         """How an entry that is there nests its lines."""
-        item = ITEM.match(self.raw(piece))
+        item = self.item(piece)
         marker = item.group(1) + item.group(4) if item else ""
-        indent = prefix if not prefix.strip() else ""
+        indent = prefix if not prefix.strip(" \t") else ""
         nest = _common(self.raw(piece).split("\n")[1:]).removeprefix(indent) or self.nest()
         return Style(marker, indent, nest, self.newline(piece.start), care > 0)
 

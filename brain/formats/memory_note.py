@@ -16,6 +16,7 @@ from brain.formats.entry_md import parts
 from brain.formats.outline import Outline, outline
 from brain.formats.text import BOM, decode
 
+ITEM = re.compile(r"([-*+]|(\d{1,9})([.)]))([ \t]+)(?=\S)")
 RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t\r]*$")
 _NESTED = re.compile(r"\n( {1,8}|\t)(?=[-*+] |\d{1,9}[.)] )")
 _BULLET = re.compile(r"(?:\n|\A)([-*+])[ \t]+(?=\S)")
@@ -180,6 +181,12 @@ class Note:
 
     def raw(self, piece: Piece) -> str:
         return self.text[piece.start : piece.end]
+
+    def item(self, piece: Piece) -> re.Match[str] | None:
+        """The marker of an entry; None if it is none, or has none."""
+        if piece.note or self.prefix(piece).strip(" \t"):
+            return None
+        return ITEM.match(self.text, piece.start, piece.end)
 
     def prefix(self, piece: Piece) -> str:
         return self.text[self.text.rfind("\n", 0, piece.start) + 1 : piece.start]

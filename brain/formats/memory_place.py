@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 from brain.changes import Insert
 from brain.formats.entry_md import Style
-from brain.formats.memory_note import RULE, Note, Piece, refused
+from brain.formats.memory_note import ITEM, RULE, Note, Piece, refused
 from brain.formats.outline import Outline
 
 TITLE = "Agent Memory"
-ITEM = re.compile(r"([-*+]|(\d{1,9})([.)]))([ \t]+)(?=\S)")
 _NUMBERS = re.compile(r"^(\d{1,9})[.)][ \t]", re.MULTILINE)
 _TITLE = re.compile(r"\w[\w ,.:;'()/&+-]*")  # words that are surely the words of a heading
 _SPACE = " \t\r\n"
@@ -84,14 +83,13 @@ def usual(note: Note, seen: Outline, section: str, care: int) -> Place:
 def _behind(note: Note, inside: list[Piece], heading: str, care: int) -> Place:
     """Behind the last of some entries, the way they are written."""
     last = inside[-1]
-    items = [p for p in inside if not p.note and ITEM.match(note.raw(p))]
+    items = [p for p in inside if note.item(p)]
     listed = bool(items) and items[-1] is last
     raws = "\n".join(note.raw(p) for p in items)
-    item = ITEM.match(note.raw(items[-1])) if items else None
-    prefix = note.prefix(items[-1]) if items else ""
+    item = note.item(items[-1]) if items else None
     style = Style(
         _marker(item, raws) if item else note.bullet(),
-        prefix if not prefix.strip() else "",
+        note.prefix(items[-1]) if items else "",
         newline=note.newline(last.start),
         careful=care > 0,
     )
@@ -182,14 +180,14 @@ def former(note: Note, seen: Outline, change: Insert, care: int) -> Place:
     if change.previous in refs:
         upto = inside[: refs.index(change.previous) + 1]
         place = _behind(note, upto, " > ".join(seen.path(number)), care)
-        item = ITEM.match(change.raw) and not upto[-1].note and ITEM.match(note.raw(upto[-1]))
+        item = ITEM.match(change.raw) and note.item(upto[-1])
         loose = _loose_around(note, inside, len(upto))
         return place._replace(before=loose if item else True)
     if change.previous or not inside:
         return usual(note, seen, change.section, care)
     place = _first(note, seen, number)
     at = note.text.rfind("\n", 0, inside[0].start) + 1
-    indent = note.prefix(inside[0]) if not note.prefix(inside[0]).strip() else ""
+    indent = note.prefix(inside[0]) if note.item(inside[0]) else ""
     loose = _loose_around(note, inside, 0) or inside[0].note or not ITEM.match(change.raw)
     return place._replace(
         at=at, style=place.style._replace(indent=indent), before=False, after=loose

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from brain.changes import Append, Change, Done, Edited
 from brain.errors import BadRequest
 from brain.formats import session_jsonl
+from brain.formats.json_doc import storable
 from brain.formats.json_edit import Style, dumped, refused
 from brain.formats.text import BOM
 
@@ -28,6 +29,7 @@ def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
 
 def _append(data: bytes, change: Append) -> tuple[bytes, Done]:
     record = {"id": change.ref, **change.record, "id": change.ref}  # noqa: F601 - comes first
+    record = storable(record)
     if found := session_jsonl.find(data, change.ref, record.get("role")):
         line, start, end = found
         raw = data[start:end].decode(errors="replace")
