@@ -61,10 +61,9 @@ class Process:
             stream.close()
         return code
 
-    def cpu(self) -> float:
-        """CPU seconds so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    def waited(self) -> float:
+        """Seconds so far in which it could have gone on, but others had the processors."""
+        return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[1]) / 1e9
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -391,13 +390,14 @@ def test_a_storm_leaves_nothing_stale(watched: Process) -> None:
 
 @pytest.mark.stress
 def test_a_great_storm_leaves_nothing_stale_after_five_seconds(watched: Process) -> None:
+    """By the clock, without the time that other programs on this machine took."""
     storm(watched, 20_000, 120, "firstly")
     for n in range(20_000):
         watched.write(f"Storm/{n // 100}/{n}.md", f"# Note {n}\n\nsecondly\n")
-    last, before = time.monotonic(), watched.cpu()
+    last, before = time.monotonic(), watched.waited()
     until(lambda: len(found(watched.root, "secondly")) == 20_000, 60, pause=0.2)
-    took, cpu = time.monotonic() - last, watched.cpu() - before
-    assert took <= 5, f"{took:.1f} s, {cpu:.1f} s of its own CPU"
+    took, waited = time.monotonic() - last, watched.waited() - before
+    assert took - waited <= 5, f"{took:.1f} s, {waited:.1f} s of them for a free processor"
 
 
 @pytest.mark.stress
