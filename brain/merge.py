@@ -24,8 +24,9 @@ def merge(base: bytes, mine: bytes, theirs: bytes) -> bytes:
     if theirs == base:
         return mine
     units = _units(base)
-    left, right = _edits(units, _units(theirs)), _edits(units, _units(mine))
-    return b"\n".join(_woven(units, left, right))
+    left, right = _units(theirs), _units(mine)
+    woven = list(_woven(units, _edits(units, left), _edits(units, right)))
+    return b"\n".join(_without_repeats(woven, left, right))
 
 
 def added(base: bytes, text: bytes) -> list[tuple[bytes, bytes]]:
@@ -40,10 +41,28 @@ def restore(text: bytes, units: list[tuple[bytes, bytes]]) -> bytes:
     before them, or at the end."""
     out = _units(text)
     for unit, above in units:
-        if unit not in out:
+        if not _holds(out, unit):
             end = len(out) - (not out[-1])
             out.insert(out.index(above) + 1 if above in out else end, unit)
     return b"\n".join(out)
+
+
+def _holds(units: list[Unit], unit: Unit) -> bool:
+    """Is a unit there, or by now with more nested in it, or nested in another?"""
+    if unit.startswith(_NESTED):
+        return unit in b"\n".join(units)
+    return any(other == unit or other.startswith(unit + b"\n") for other in units)
+
+
+def _without_repeats(woven: list[Unit], left: list[Unit], right: list[Unit]) -> Iterator[Unit]:
+    """Without what both sides have, but in different places, so that it was taken for two."""
+    most = Counter(left) | Counter(right)
+    for unit in woven:
+        if not unit.strip():
+            yield unit
+        elif most[unit]:
+            most[unit] -= 1
+            yield unit
 
 
 def _units(data: bytes) -> list[Unit]:

@@ -156,7 +156,9 @@ class Writing(RuleBasedStateMachine):
         ref = self._pick([kit.A, kit.B, kit.C], what)
         self._store(device).apply([Deed("reinforce", str(ref), None, {"delta": 3})])
 
-    @rule(device=devices, kind=kinds, pick=numbers, at=st.integers(1, 40), mode=st.sampled_from(MODES))
+    @rule(
+        device=devices, kind=kinds, pick=numbers, at=st.integers(1, 40), mode=st.sampled_from(MODES)
+    )
     def crash(self, device: str, kind: str, pick: int, at: int, mode: str) -> None:
         """Killed in the middle; if it was promised, the next process does it."""
         deed, word, taken = self._deed(kind, pick)

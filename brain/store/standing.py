@@ -46,7 +46,7 @@ def fate(store: Store, entry: Open, text: Text) -> str:
     """`stands`, `again`, `gone` (taken out by a person) or `blocked` (git moved on)."""
     if entry.digest == text.digest:
         return "stands"
-    if not lost(store, entry, text) and restored(text.data, [entry]) == text.data:
+    if not lost(store, entry, text) and restored(text.data, entry.saved) == text.data:
         return "stands"
     if entry.head != git.head(store.git):
         return "blocked"
@@ -113,8 +113,7 @@ def _is_lost(store: Store, deed: Deed, entry: Open, text: Text) -> bool:
     return now.outcome == "done" and now.before == was.before
 
 
-def restored(data: bytes, entries: Sequence[Open]) -> bytes:
+def restored(data: bytes, saved: Sequence[Sequence[str]]) -> bytes:
     """With what a person had saved in the moment of an earlier write, if that was wiped."""
-    pairs = [pair for entry in entries for pair in entry.saved]
-    raw = [(unit.encode("latin-1"), above.encode("latin-1")) for unit, above in pairs]
+    raw = [(unit.encode("latin-1"), above.encode("latin-1")) for unit, above in saved]
     return merge.restore(data, raw) if raw else data

@@ -140,7 +140,7 @@ def _replace(
 
     def edit(data: bytes) -> bytes:
         nonlocal done
-        data = standing.restored(data, todo)
+        data = standing.restored(data, [pair for entry in todo for pair in entry.saved])
         if planned and data == text.data and len(planned.done) == len(ids):
             edited = planned
         else:
@@ -181,6 +181,8 @@ def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
     noted = note(store, wrote.waiting, wrote.done)
     todo = [*wrote.again, *wrote.waiting]
     last = attempt.over(store, todo[-1], wrote.replaced)
+    if standing.restored(wrote.replaced.data, last["saved"]) != wrote.replaced.data:
+        mark = ""  # who saved in between wiped what somebody saved before: it is to come back
     for entry in todo:
         did = {d.id: list(wrote.done[d.id][1:]) for d in entry.intent.deeds if d.id in wrote.done}
         more: dict[str, Any] = last if entry is todo[-1] else attempt.OVER
