@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from brain.access import PERSON
 from brain.api.asking import Answer, Asking, Clock, Freshness, heading_above
 from brain.vault import layout
 
@@ -40,12 +39,6 @@ class Brain(Asking):
         """What is known of the notes that were written to."""
         return {}
 
-    def actor(self, by: Actor | str, session: str = "") -> Actor:
-        """Who acts, with the rights that this machine gives."""
-        from brain.verbs import who
-
-        return who.actor(self, by, session)
-
     def remember(
         self,
         text: str,
@@ -62,7 +55,7 @@ class Brain(Asking):
         why: str = "",
         date: str | bool | None = None,
         agent: str = "",
-        by: Actor | str = PERSON,
+        by: Actor | str = "",
     ) -> Shape:
         """A new memory of an agent (the admin, unless named).
 
@@ -88,7 +81,7 @@ class Brain(Asking):
         importance: float | None = None,
         why: str = "",
         session: str = "",
-        by: Actor | str = PERSON,
+        by: Actor | str = "",
     ) -> Shape:
         """Other words for a memory; its score stays."""
         from brain.verbs import changing
@@ -104,7 +97,7 @@ class Brain(Asking):
         purge: bool = False,
         why: str = "",
         session: str = "",
-        by: Actor | str = PERSON,
+        by: Actor | str = "",
     ) -> Shape:
         """A memory goes, with what is nested in it. `purge` also takes its words out of the
         journal, and tells where they may still be."""
@@ -114,26 +107,26 @@ class Brain(Asking):
             return purging.purge(self, id, self.actor(by, session))
         return changing.forget(self, id, why, self.actor(by, session))
 
-    def pin(self, id: str, *, session: str = "", by: Actor | str = PERSON) -> Shape:
+    def pin(self, id: str, *, session: str = "", by: Actor | str = "") -> Shape:
         """A memory is always part of the context from now on."""
         from brain.verbs import changing
 
         return changing.pin(self, id, self.actor(by, session))
 
-    def unpin(self, id: str, *, session: str = "", by: Actor | str = PERSON) -> Shape:
+    def unpin(self, id: str, *, session: str = "", by: Actor | str = "") -> Shape:
         """A memory is pinned no longer."""
         from brain.verbs import changing
 
         return changing.unpin(self, id, self.actor(by, session))
 
-    def confirm(self, id: str, *, session: str = "", by: Actor | str = PERSON) -> Shape:
+    def confirm(self, id: str, *, session: str = "", by: Actor | str = "") -> Shape:
         """A candidate counts like any other memory from now on."""
         from brain.verbs import changing
 
         return changing.confirm(self, id, self.actor(by, session))
 
     def reinforce(
-        self, id: str, *, why: str = "", session: str = "", by: Actor | str = PERSON
+        self, id: str, *, why: str = "", session: str = "", by: Actor | str = ""
     ) -> Shape:
         """A memory was useful: its score rises."""
         from brain.verbs import changing
@@ -141,9 +134,7 @@ class Brain(Asking):
         weight = self.config.reinforceWeight
         return changing.weigh(self, id, "reinforce", weight, why, self.actor(by, session))
 
-    def demote(
-        self, id: str, *, why: str = "", session: str = "", by: Actor | str = PERSON
-    ) -> Shape:
+    def demote(self, id: str, *, why: str = "", session: str = "", by: Actor | str = "") -> Shape:
         """A memory was wrong, stale or beside the point: its score falls."""
         from brain.verbs import changing
 
@@ -157,7 +148,7 @@ class Brain(Asking):
         *,
         as_: str = "relates_to",
         session: str = "",
-        by: Actor | str = PERSON,
+        by: Actor | str = "",
     ) -> Shape:
         """A memory gets a typed link to another one, or to a note."""
         from brain.verbs import changing
@@ -171,7 +162,7 @@ class Brain(Asking):
         *,
         as_: str = "relates_to",
         session: str = "",
-        by: Actor | str = PERSON,
+        by: Actor | str = "",
     ) -> Shape:
         """A memory loses such a link."""
         from brain.verbs import changing
@@ -185,14 +176,14 @@ class Brain(Asking):
         remove: Iterable[str] = (),
         *,
         session: str = "",
-        by: Actor | str = PERSON,
+        by: Actor | str = "",
     ) -> Shape:
         """Tags of a memory come and go."""
         from brain.verbs import changing
 
         return changing.tag(self, id, tuple(add), tuple(remove), self.actor(by, session))
 
-    def move(self, id: str, section: str, *, session: str = "", by: Actor | str = PERSON) -> Shape:
+    def move(self, id: str, section: str, *, session: str = "", by: Actor | str = "") -> Shape:
         """A memory goes to another section of its note."""
         from brain.verbs import changing
 
@@ -200,7 +191,7 @@ class Brain(Asking):
 
     # -- what happened -----------------------------------------------------------------------------
 
-    def history(self, id: str, *, by: Actor | str = PERSON) -> list[Shape]:
+    def history(self, id: str, *, by: Actor | str = "") -> list[Shape]:
         """What the journal knows of a memory, oldest first; also of one that is gone."""
         from brain.verbs import history
 
@@ -216,7 +207,7 @@ class Brain(Asking):
         since: str = "",
         until: str = "",
         limit: int = 50,
-        by: Actor | str = PERSON,
+        by: Actor | str = "",
     ) -> list[Shape]:
         """What was done, newest first: by `who`, to the memory of `agent`, of these kinds."""
         from brain.verbs import history
@@ -226,7 +217,7 @@ class Brain(Asking):
             by=self.actor(by),
         )  # fmt: skip
 
-    def undo(self, event: str = "", *, force: bool = False, by: Actor | str = PERSON) -> Shape:
+    def undo(self, event: str = "", *, force: bool = False, by: Actor | str = "") -> Shape:
         """Take back a change, or the last one. StaleFile, showing the difference, if somebody has
         gone on with the entry; `force` takes it back all the same."""
         from brain.verbs import undoing
@@ -234,20 +225,20 @@ class Brain(Asking):
         return undoing.undo(self, event, force, self.actor(by))
 
     def revert(
-        self, agent: str, since: str = "", *, force: bool = False, by: Actor | str = PERSON
+        self, agent: str, since: str = "", *, force: bool = False, by: Actor | str = ""
     ) -> Shape:
         """Take back all that an agent did since then; tells what could not be."""
         from brain.verbs import undoing
 
         return undoing.revert(self, agent, since, force, self.actor(by))
 
-    def conflicts(self, *, by: Actor | str = PERSON) -> list[Shape]:
+    def conflicts(self, *, by: Actor | str = "") -> list[Shape]:
         """Memories that contradict each other, and are not resolved."""
         from brain.verbs import conflicts
 
         return conflicts.conflicts(self, self.actor(by))
 
-    def resolve(self, id: str, keep: str = "", *, by: Actor | str = PERSON) -> Shape:
+    def resolve(self, id: str, keep: str = "", *, by: Actor | str = "") -> Shape:
         """End a conflict, by its event or one of its memories. `keep` supersedes the other."""
         from brain.verbs import conflicts
 

@@ -23,6 +23,7 @@ from brain.errors import (
 from brain.events import Events
 from brain.index import query, ring
 from brain.index.db import Index
+from brain.index.moment import as_date
 from brain.index.query import Filters, Row
 from brain.model import SCOPES, Event, Problem
 from brain.record import NamedTuple
@@ -34,6 +35,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
+    from brain.access import Actor
     from brain.journal import Journal
     from brain.recall.search import Hit
     from brain.store import Store
@@ -279,11 +281,14 @@ class Asking:
         project: str = "",
         since: str = "",
         until: str = "",
+        superseded: bool = False,
         limit: int | None = None,
         check: bool = True,
+        by: Actor | str = "",
     ) -> Answer:
         """The best matches for a question; first makes sure that the index is in step.
 
+        Memories that another one supersedes are left out, and what `by` may not read is not there.
         `check=False` leaves that out, for a caller that has just done it; the answer is then
         only as fresh as the last check.
         """
@@ -292,7 +297,7 @@ class Asking:
         if not question.strip():
             raise BadRequest("There is nothing to search for.", "Give at least one word.")
         freshness = self.refresh() if check else Freshness(False, self._checked, ("not checked",))
-        filters = self.filters(scopes, kinds, tags, agent, project, since, until)
+        filters = self.filters(scopes, kinds, tags, agent, project, since, until, superseded, by)
         most = self.config.searchLimit if limit is None else limit
         hits = self._surely(
             lambda: search(self.index, question, filters, most, self.clock(), self.config)
@@ -310,6 +315,8 @@ class Asking:
         project: str = "",
         since: str = "",
         until: str = "",
+        superseded: bool = False,
+        by: Actor | str = "",
     ) -> Filters:
         """Filters as a person words them, checked."""
         chosen = tuple(dict.fromkeys(scopes))
@@ -319,6 +326,9 @@ class Asking:
             raise BadRequest(
                 f"There is no scope {unknown[0]!r}.", f"Scopes: {', '.join(SCOPES)}, all."
             )
+        owners = self.readable(by)
+        if owners is not None and agent and agent not in owners:
+            raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
         return Filters(
             scopes=chosen or Filters().scopes,
             kinds=tuple(kinds),
@@ -327,7 +337,23 @@ class Asking:
             projects=(project,) if project else (),
             since=as_date(since),
             until=as_date(until),
+            owners=owners,
+            superseded=superseded,
         )
+
+    def actor(self, by: Actor | str, session: str = "") -> Actor:
+        """Who acts, with the rights that this machine gives."""
+        from brain.verbs import who
+
+        return who.actor(self, by, session)
+
+    def readable(self, by: Actor | str) -> tuple[str, ...] | None:
+        """The agents whose entries an actor may see; None for all."""
+        if not by:
+            return None
+        from brain import access
+
+        return access.readable(self.actor(by))
 
     def agent(self, name: str) -> str:
         """The agent that a person calls so: by its folder, or by the id or name in its AGENT.md."""
@@ -384,10 +410,10 @@ class Asking:
         )
         return [h.row for h in hits if all(word in h.row.text.casefold() for word in wanted)]
 
-    def show(self, name: str, *, owners: tuple[str, ...] | None = None) -> dict[str, Any]:
+    def show(self, name: str, *, by: Actor | str = "") -> dict[str, Any]:
         """An entry with its links, in its wire shape; of a memory also what it is worth now, and
         where it comes from. Counts as reading it."""
-        row = self.find(name, owners=owners)
+        row = self.find(name, owners=self.readable(by))
         links = self._surely(lambda: query.links_of(self.index, row.id))
         payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
         self.events.publish(self.now(), "memory:read", payload)
@@ -485,18 +511,3 @@ def _the_one(name: str, found: list[Row]) -> Row:
             f"{name!r} could be any of {len(found)}: {places}.", "Give its id or path:line."
         )
     return found[0]
-
-
-def as_date(text: str) -> str:
-    """A day or a moment as the index writes it: `2026-02-01`, `2026-02-01T09:30:00`, in UTC."""
-    if not text:
-        return ""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise BadRequest(f"{text!r} is no date.", "Write it as 2026-02-01.") from None
-    if len(text) <= 10:
-        return moment.date().isoformat()
-    if moment.tzinfo:
-        moment = moment.astimezone(UTC)
-    return moment.replace(tzinfo=None).isoformat(timespec="seconds")

@@ -40,6 +40,8 @@ def filtering(command: Any) -> Any:
         click.option(
             "--until", default="", metavar="DATE", help="Only what is from this day or before."
         ),
+        click.option("--superseded", is_flag=True, help="Also what another memory replaces."),
+        click.option("--by", default="", metavar="AGENT", help="See only what this agent may."),
     ):
         command = option(command)
     return command
@@ -80,11 +82,13 @@ def search_command(
 
 @click.command("show")
 @click.argument("id")
+@click.option("--by", default="", metavar="AGENT", help="See only what this agent may.")
 @common
-def show_command(id: str, vault: str | None, as_json: bool) -> None:
+def show_command(id: str, by: str, vault: str | None, as_json: bool) -> None:
     """Show one entry whole: its text, where it stands, what it links to.
 
-    ID is an id as a search prints it, the beginning of one, or PATH:LINE.
+    ID is an id as a search prints it, the beginning of one, PATH:LINE, or words that only one
+    memory has. Of a memory it also tells what it is worth now, and why; and where it comes from.
 
     \b
     brain show m-7f3k2ab4
@@ -93,7 +97,7 @@ def show_command(id: str, vault: str | None, as_json: bool) -> None:
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
         freshness = brain.refresh()
-        shape = brain.show(id)
+        shape = brain.show(id, by=by)
     if as_json:
         tell(shape | wire.freshness(freshness))
         return

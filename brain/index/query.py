@@ -19,8 +19,16 @@ CREATED = (
 )
 
 
+_CURRENT = """(c.scope != 'memory' OR NOT EXISTS (SELECT 1 FROM links s
+    WHERE s.kind = 'supersedes' AND s.fragment = '^' || c.ref AND s.chunk != c.id))"""
+
+
 class Filters(NamedTuple):
-    """Which chunks are meant. Empty tuples and strings filter nothing."""
+    """Which chunks are meant. Empty tuples and strings filter nothing.
+
+    `owners` are the agents whose entries may be seen at all, None for everybody's; `superseded`
+    lets in memories that another one takes the place of.
+    """
 
     scopes: tuple[str, ...] = DEFAULT_SCOPES
     kinds: tuple[str, ...] = ()
@@ -29,6 +37,8 @@ class Filters(NamedTuple):
     projects: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
+    owners: tuple[str, ...] | None = None
+    superseded: bool = True
 
     def where(self) -> tuple[str, list[str]]:
         """A condition on chunks `c` and files `f`, and its values."""
@@ -43,6 +53,11 @@ class Filters(NamedTuple):
             if wanted:
                 parts.append(f"{column} IN ({','.join('?' * len(wanted))})")
                 values += wanted
+        if self.owners is not None:
+            parts.append(f"c.agent IN ({','.join('?' * len(self.owners))})")
+            values += self.owners
+        if not self.superseded:
+            parts.append(_CURRENT)
         for tag in self.tags:
             parts.append("tagged(c.tags, ?)")
             values.append(tag.lstrip("#"))
@@ -143,6 +158,22 @@ def all_candidates(
             (match, *values),
         )
         return [Candidate(id, bm25, *rest) for id, *rest, bm25 in rows]
+
+
+def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
+    """(score, when it was last reinforced or updated) of those of these chunks that have any."""
+    with reading():
+        if not index.db.execute("SELECT 1 FROM facts LIMIT 1").fetchone():
+            return {}
+        some = f"c.id IN ({','.join('?' * len(ids))}) AND c.scope = 'memory'"
+        found = index.db.execute(
+            f"SELECT c.id, k.score, k.touched FROM chunks c JOIN facts k ON k.ref = c.ref"
+            f" WHERE {some} UNION ALL SELECT c.id, k.score, k.touched FROM chunks c"
+            f" JOIN aliases a ON a.ref = c.ref AND a.class != c.ref JOIN facts k ON k.ref = a.class"
+            f" WHERE {some}",
+            (*ids, *ids),
+        )
+        return {id: (score, touched) for id, score, touched in found}
 
 
 _LIGHT = f"SELECT c.id, c.scope, {CREATED}, c.path, c.line"

@@ -66,6 +66,7 @@ CREATE TABLE links (
     fragment TEXT    NOT NULL,         -- heading, or ^block
     PRIMARY KEY (chunk, seq)
 ) WITHOUT ROWID;
+CREATE INDEX links_superseded ON links (fragment) WHERE kind = 'supersedes';
 
 -- What `brain doctor` shows. Problems of files that are not indexed have no row in files.
 CREATE TABLE problems (

@@ -8,6 +8,7 @@ from itertools import islice
 
 from brain import access, wire
 from brain.errors import BadRequest
+from brain.index.moment import as_date
 from brain.verbs import naming
 
 TYPE_CHECKING = False
@@ -72,8 +73,6 @@ def owner(record: Record) -> str:
 
 def when(brain: Brain, text: str) -> str:
     """A moment as records tell it: a date, a time, or how long ago (`30m`, `2h`, `7d`)."""
-    from brain.api.asking import as_date
-
     if match := _AGO.fullmatch(text.strip()):
         ago = timedelta(**{_UNITS[match[2]]: int(match[1])})
         return (brain.clock().astimezone(UTC) - ago).isoformat(timespec="seconds")[:19]

@@ -16,14 +16,14 @@ from brain.vault import files, layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.api import Brain
+    from brain.api.asking import Asking
 
 REGISTRY = "agents.json"
 _MARKS = ("AGENT.md", "MEMORY.md")
 _MOST = 1_000_000  # bytes of an AGENT.md that are looked at
 
 
-def actor(brain: Brain, by: Actor | str, session: str = "") -> Actor:
+def actor(brain: Asking, by: Actor | str, session: str = "") -> Actor:
     """The actor that a name means: the person, or an agent with the rights it has on this
     machine."""
     if isinstance(by, str):
@@ -31,7 +31,7 @@ def actor(brain: Brain, by: Actor | str, session: str = "") -> Actor:
     return by._replace(session=session) if session else by
 
 
-def _agent(brain: Brain, name: str) -> Actor:
+def _agent(brain: Asking, name: str) -> Actor:
     place = home(brain, name)
     role = layout.role([*place.split("/")[1:], "AGENT.md"])
     assert role
@@ -41,7 +41,7 @@ def _agent(brain: Brain, name: str) -> Actor:
     return Actor(role.agent, access.effective(claim, registered), role.project)
 
 
-def _claim(brain: Brain, place: str) -> str:
+def _claim(brain: Asking, place: str) -> str:
     from brain.formats import agent_md
 
     try:
@@ -52,7 +52,7 @@ def _claim(brain: Brain, place: str) -> str:
     return str(properties["type"]) if "type" in properties else ""
 
 
-def registry(brain: Brain) -> dict[str, str]:
+def registry(brain: Asking) -> dict[str, str]:
     """What this machine says of its agents; a damaged registry makes none of them more."""
     import json
 
@@ -67,12 +67,12 @@ def registry(brain: Brain) -> dict[str, str]:
         raise BrainError(f"{path} cannot be read: {error}.", "Mend or delete it.") from None
 
 
-def note(brain: Brain, agent: str) -> str:
+def note(brain: Asking, agent: str) -> str:
     """The memory note of an agent, which may not be there yet."""
     return f"{home(brain, agent)}/MEMORY.md"
 
 
-def home(brain: Brain, agent: str) -> str:
+def home(brain: Asking, agent: str) -> str:
     """The folder of an agent, as a path in the vault; by the name of the folder, or by the id or
     name in its AGENT.md. Raises NotFound."""
     top = brain.vault.brain

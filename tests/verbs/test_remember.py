@@ -245,6 +245,26 @@ def test_supersession(brain: Brain) -> None:
     assert f"[supersedes:: [[#^{old[1]}]]]" in line(brain, shape["id"])
 
 
+def test_what_is_superseded_is_readable_but_not_recalled(brain: Brain) -> None:
+    shape = brain.remember("Deploys go out on Wednesdays", supersedes=["Deploys go out"])
+    old = brain.find("Tuesdays").ref
+
+    def found(**options: bool) -> set[str]:
+        return {hit.row.ref for hit in brain.search("deploys", **options).results}  # type: ignore[arg-type]
+
+    def listed(**options: bool) -> set[str]:
+        filters = brain.filters(["memory"], **options)  # type: ignore[arg-type]
+        return {entry["id"] for entry in brain.listed(filters)}
+
+    assert found() == {shape["id"]}
+    assert found(superseded=True) == {shape["id"], old}
+    assert old not in listed()
+    assert old in listed(superseded=True)
+    assert brain.show(old)["id"] == old
+    brain.forget(shape["id"])
+    assert found() == {old}
+
+
 # -- secrets -------------------------------------------------------------------------------------
 
 

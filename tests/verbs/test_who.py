@@ -206,3 +206,38 @@ def test_while_somebody_types(house: Brain) -> None:
     os.utime(path, (1_000_000_000, 1_000_000_000))
     assert [hit.row.ref for hit in house.search("seals").results] == [shape["id"]]
     assert house.pending() == []
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("by", "seen"),
+    [
+        ("", {"admin", "zoo", "helper"}),
+        ("admin", {"admin", "zoo", "helper"}),
+        ("zoo", {"admin", "zoo"}),
+        ("boss", {"admin"}),
+        ("helper", set()),
+    ],
+)
+def test_who_may_read_what(house: Brain, by: str, seen: set[str]) -> None:
+    filters = house.filters(["memory"], by=by) if house.refresh() else None
+    assert filters
+    assert {row.agent for row in house.entries(filters, 100)} == seen
+    words = "walrus OR spelling OR SQLite"
+    hits = house.search(words, scopes=["memory"], by=by).results
+    assert {hit.row.agent for hit in hits} == seen
+
+
+def test_an_agent_that_may_not_be_seen_is_not_there(house: Brain) -> None:
+    with pytest.raises(NotFound, match="There is no agent 'helper'"):
+        house.search("spelling", agent="helper", by="zoo")
+    assert house.search("walrus", agent="zoo", by="zoo").results
+
+
+def test_show_as_an_agent(house: Brain) -> None:
+    house.sync()
+    assert house.show("walrus eats", by="zoo")["agent"] == "zoo"
+    with pytest.raises(NotFound, match="no entry"):
+        house.show("spelling", by="zoo")
