@@ -2,8 +2,8 @@
 
     rank = bm25 x (2 if it holds every word) x e^(0.2 x score) x 1/(1 + 0.01 x days)
 
-The days count only in the memory scope: what was said in a transcript, or stands in a note, is not
-less true for being old.
+The days count from the last reinforcement or update, else from the creation, and only in the memory
+scope: what was said in a transcript, or stands in a note, is not less true for being old.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from brain.config import Config
 from brain.record import NamedTuple
 
 COMPLETE = 2.0  # for an entry that holds every word of the question, not just some
-HIGHEST = 1.0  # of the other factors at most; scores are 0 until there is feedback
 
 
 class Factors(NamedTuple):
@@ -52,14 +51,25 @@ def days_between(earlier: str, now: datetime) -> float:
     return max(0.0, (now - then).total_seconds() / 86400)
 
 
+def at_most(bm25: float, complete: bool, score: float, config: Config) -> float:
+    """What the rank of a match can be, however new it is."""
+    return bm25 * (COMPLETE if complete else 1.0) * feedback(score, config.scoreFactor)
+
+
 def factors(
-    bm25: float, complete: bool, scope: str, created: str, now: datetime, config: Config
+    bm25: float,
+    complete: bool,
+    scope: str,
+    since: str,
+    now: datetime,
+    config: Config,
+    score: float = 0.0,
 ) -> Factors:
-    """The factors of one match. Scores are 0 until there is feedback."""
-    days = days_between(created, now) if scope == "memory" else 0.0
+    """The factors of one match, which was last touched at `since`."""
+    days = days_between(since, now) if scope == "memory" else 0.0
     return Factors(
         bm25,
         COMPLETE if complete else 1.0,
-        feedback(0.0, config.scoreFactor),
+        feedback(score, config.scoreFactor),
         recency(scope, days, config.recencyDecay),
     )

@@ -55,6 +55,9 @@ class Hit:
         return mark(self._best[1], self._words, opening, closing)
 
 
+NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
+
+
 def search(
     index: Index, question: str, filters: Filters, limit: int, now: datetime, config: Config
 ) -> list[Hit]:
@@ -95,17 +98,22 @@ def _ranked(
     )  # fmt: skip
 
     def weighed(found: list[Candidate]) -> list[tuple[Candidate, Factors]]:
-        return [
-            (c, rank.factors(c.bm25, c.id in complete, c.scope, c.created, now, config))
-            for c in found
-        ]
+        out = []
+        for c in found:
+            score, touched = known.get(c.id, NOTHING)
+            since = max(c.created, touched)
+            out.append(
+                (c, rank.factors(c.bm25, c.id in complete, c.scope, since, now, config, score))
+            )
+        return out
 
     def at_most(match: tuple[int, float]) -> float:
         id, bm25 = match
-        return bm25 * (rank.COMPLETE if id in complete else 1.0) * rank.HIGHEST
+        return rank.at_most(bm25, id in complete, known.get(id, NOTHING)[0], config)
 
     most = max(config.candidateLimit, limit)
     found = query.matches(index, expression, weights, most)
+    known = query.feedback(index, [id for id, _ in found])
     complete = query.matching(index, every) if found and every != expression else set()
     found.sort(key=at_most, reverse=True)
     best: list[tuple[Candidate, Factors]] = []
@@ -116,7 +124,9 @@ def _ranked(
         best += weighed(query.candidates(index, found[start : start + step], filters))
         best.sort(key=_order)
     if len(best) < limit and len(found) == most:
-        best = weighed(query.all_candidates(index, expression, weights, filters, most))
+        others = query.all_candidates(index, expression, weights, filters, most)
+        known |= query.feedback(index, [candidate.id for candidate in others])
+        best = weighed(others)
         best.sort(key=_order)
     return [(candidate.id, factors) for candidate, factors in best[:limit]]
 

@@ -344,3 +344,22 @@ def test_what_is_written_so_comes_first(searched: Searched) -> None:
     assert kit.found(brain, "#animals/sea")[0] == "d.md"
     if brain.index.fts == "fts5":  # FTS4 does not weigh columns
         assert kit.found(brain, "Sea/Walrus.md")[0] == "Sea/Walrus.md"
+
+
+def test_feedback_moves_a_memory_up_and_down(vault: MakeVault, opened: OpenBrain) -> None:
+    """And the explanation shows by how much, also after the index was built again."""
+    lines = "- The walrus eats clams ^m-00000001\n- The walrus eats squid ^m-00000002\n"
+    brain = opened(vault({"40_Brain/MEMORY.md": lines}))
+
+    def found() -> list[tuple[str, float]]:
+        hits = brain.search("walrus eats").results
+        return [(hit.row.ref, round(hit.factors.feedback, 2)) for hit in hits]
+
+    assert found() == [("m-00000001", 1.0), ("m-00000002", 1.0)]
+    brain.reinforce("m-00000002")
+    assert found() == [("m-00000002", 1.82), ("m-00000001", 1.0)]
+    for _ in range(5):
+        brain.demote("m-00000002")
+    assert found() == [("m-00000001", 1.0), ("m-00000002", 0.67)]
+    brain.sync(rebuild=True)
+    assert found() == [("m-00000001", 1.0), ("m-00000002", 0.67)]
