@@ -1,0 +1,43 @@
+"""Feedback changes what is found first, and survives the index."""
+
+from __future__ import annotations
+
+import pytest
+
+from brain.api import Brain
+from tests.verbs.conftest import NOTE, Made
+
+SAME = "## Facts\n" + "".join(f"- seals bark, says number {n} ^m-0000000{n}\n" for n in range(5))
+
+
+def order(brain: Brain) -> list[str]:
+    return [hit.row.ref[-1] for hit in brain.search("seals", scopes=["memory"]).results]
+
+
+def test_what_helped_is_found_sooner(made: Made) -> None:
+    brain = made({NOTE: SAME})
+    assert order(brain) == ["0", "1", "2", "3", "4"]
+    brain.reinforce("m-00000003")
+    brain.demote("m-00000000")
+    assert order(brain) == ["3", "1", "2", "4", "0"]
+    brain.index.close()
+    (brain.vault.folder / "brain.db").unlink()
+    assert order(brain) == ["3", "1", "2", "4", "0"]
+    brain.undo()
+    assert order(brain) == ["3", "0", "1", "2", "4"]
+
+
+def test_the_factors_say_so(made: Made) -> None:
+    brain = made({NOTE: SAME})
+    brain.reinforce("m-00000003")
+    hit = brain.search("seals", scopes=["memory"]).results[0]
+    assert hit.factors.feedback == pytest.approx(2.718281828 ** (0.2 * 3))
+    assert hit.factors.recency == pytest.approx(1.0)  # from when it was reinforced
+
+
+def test_a_high_score_is_looked_for_far_down(made: Made) -> None:
+    many = "".join(f"- seals seals seals {n} ^m-{n:08d}\n" for n in range(60))
+    brain = made({NOTE: f"## Facts\n{many}- a long line with the word seals once ^m-99999999\n"})
+    for _ in range(4):
+        brain.reinforce("m-99999999")
+    assert brain.search("seals", scopes=["memory"], limit=1).results[0].row.ref == "m-99999999"
