@@ -9,7 +9,7 @@ from __future__ import annotations
 import marshal
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 
 from brain.config import Config
@@ -30,6 +30,7 @@ MANY = 10_000  # comparisons of entries that are worth knowing which is which
 FEW = 100  # below this many files a sudden loss is believed
 
 Progress = Callable[[int, int], None]
+Edit = Callable[[bytes], bytes]
 
 
 class Delta(NamedTuple):
@@ -40,6 +41,7 @@ class Delta(NamedTuple):
     added: tuple[tuple[str, str], ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
     removed: tuple[tuple[str, str], ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()  # of those changed: (old id, new id)
 
 
 class Stats:
@@ -79,10 +81,12 @@ def sync(
     wait: float = 30.0,
     progress: Progress | None = None,
     accept_loss: bool = False,
+    promised: Mapping[str, Edit] | None = None,
 ) -> Stats:
     """Bring the index in step with the vault, or with these paths of it and all below them.
 
-    An index that has not seen the whole vault yet is filled from the whole vault.
+    An index that has not seen the whole vault yet is filled from the whole vault. A file with
+    changes that are `promised` and not written yet is indexed as if they were.
     Raises Busy if another process is still writing after `wait` seconds, and VaultLooksEmpty,
     having changed nothing, when nearly everything vanished at once and `accept_loss` is not given.
     """
@@ -91,7 +95,7 @@ def sync(
     found = scan(vault, config, None if cold or only is None else set(only))
     paths = found.paths
     stats = Stats(files=len(found.stats), cold=cold)
-    if _nothing_new(index, found, cold):
+    if not promised and _nothing_new(index, found, cold):
         stats.seconds = time.monotonic() - started
         return stats
     with reading():
@@ -102,7 +106,7 @@ def sync(
     if due:
         with index.exclusive(wait), reading():
             job = _Job(vault, index, config, found, stats)  # another process may have been faster
-            job.progress = progress
+            job.progress, job.promised = progress, promised or {}
             if not accept_loss:
                 _refuse_loss(vault, found, job.known)
             _carry_out(job)
@@ -135,6 +139,7 @@ class _Job:
         self.vault, self.index, self.config = vault, index, config
         self.found, self.stats = found, stats
         self.progress: Progress | None = None
+        self.promised: Mapping[str, Edit] = {}
         self.known = put.known(index.db, found.paths)
         self.plan = _plan(found, self.known)
         self.homeless: dict[bytes, list[str]] = {}  # known files that are gone
@@ -230,7 +235,11 @@ def _read(job: _Job) -> Iterator[Entry]:
         except OSError as error:
             job.found.missed(path, "read", error)
             continue
-        stat, mark, was = Stat.of(st, seen), digest(data), job.known.get(path)
+        stat = Stat.of(st, seen)
+        if path in job.promised:
+            data = job.promised[path](data)
+            stat = stat._replace(inode=-1)  # so that it is read again
+        mark, was = digest(data), job.known.get(path)
         if was and was.digest == mark:
             job.same.append((path, was, stat, st.st_nlink))
             continue
@@ -326,6 +335,7 @@ def _compare(path: str, scope: str, before: dict[str, str], after: dict[str, str
     changed = [ref for ref in after if ref in before and before[ref] != after[ref]]
     added = [ref for ref in after if ref not in before]
     removed = [ref for ref in before if ref not in after]
+    renamed: dict[str, str] = {}
     if added and removed:
         from difflib import SequenceMatcher
 
@@ -335,6 +345,7 @@ def _compare(path: str, scope: str, before: dict[str, str], after: dict[str, str
                 old = [(ref, before[ref]) for ref in list(before)[a1:a2] if ref not in after]
                 new = [(ref, after[ref]) for ref in list(after)[b1:b2] if ref not in before]
                 pairs = _pairs(old, new)
+                renamed |= pairs
                 changed += [ref for ref in after if ref in pairs]
                 added = [ref for ref in added if ref not in pairs]
                 removed = [ref for ref in removed if ref not in pairs.values()]
@@ -346,6 +357,7 @@ def _compare(path: str, scope: str, before: dict[str, str], after: dict[str, str
         tuple((ref, after[ref]) for ref in added),
         tuple((ref, after[ref]) for ref in changed),
         tuple((ref, before[ref]) for ref in removed),
+        tuple((was, ref) for ref, was in renamed.items()),
     )
 
 

@@ -150,6 +150,7 @@ class Asking:
         except IndexDamaged:
             self.index.damaged()
             stats = self._sync(None, wait, accept_loss)
+        self._follow(stats, wait)
         self._facts(wait)
         self._checked = started
         self._tell(stats)
@@ -160,8 +161,27 @@ class Asking:
     def _sync(self, only: list[str] | None, wait: float, accept_loss: bool) -> Stats:
         return syncing.sync(
             self.vault, self.index, self.config, only=only, wait=wait, progress=self.progress,
-            accept_loss=accept_loss,
+            accept_loss=accept_loss, promised=self.store.promised() if self.waiting() else None,
         )  # fmt: skip
+
+    def _follow(self, stats: Stats, wait: float) -> None:
+        """An entry whose id comes from its words keeps its history when a person edits it, in a
+        vault that has one."""
+        pairs = [
+            (delta.path, old, new)
+            for delta in stats.deltas
+            if delta.scope == "memory"
+            for old, new in delta.renamed
+        ]
+        if pairs and not self.paused and os.path.isdir(f"{self.vault.folder_path}/journal"):
+            from brain.journal import Entry, event_id
+
+            entries = [
+                Entry(event_id(), "alias", "person", new, path, {"old": old})
+                for path, old, new in pairs
+            ]
+            with suppress(BrainError), self.store.locked(wait):
+                self.journal.append(entries)
 
     def _facts(self, wait: float) -> None:
         """What the journals say, into the index, if there are any."""
@@ -388,6 +408,8 @@ class Asking:
             name = match[1] or match[2]
         if found := seen(self._surely(lambda: query.by_ref(self.index, name))):
             return _the_one(name, found), found[0].line
+        if found := seen(self._by_another_id(name)):
+            return found[0], found[0].line
         path, line = name, 0
         if place := re.fullmatch(PLACE, name):
             path, line = place[1], int(place[2])
@@ -398,6 +420,13 @@ class Asking:
         raise NotFound(
             f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."
         )
+
+    def _by_another_id(self, ref: str) -> list[Row]:
+        """The entry that had this id before a person edited it."""
+        from brain.index import facts
+
+        others = self._surely(lambda: facts.same(self.index, ref)) - {ref}
+        return [row for other in sorted(others) for row in query.by_ref(self.index, other)]
 
     def _with_words(self, words: str) -> list[Row]:
         """The memories that hold all of these words."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from brain import access, lock
@@ -94,6 +95,22 @@ class Store:
         with self.locked():
             self.log.refresh()
         return [entry for entry in self.open() if entry.state != "written"]
+
+    def promised(self) -> dict[str, Callable[[bytes], bytes]]:
+        """For each file that waits to be written, how its text will read. Takes no lock, so that
+        a question need not wait for a writer."""
+        self.log.refresh()
+        waiting: dict[str, list[Change]] = {}
+        for entry in self.open():
+            if not entry.state:
+                waiting.setdefault(entry.intent.path, []).extend(entry.intent.edits)
+        return {path: partial(self._as_if, path, edits) for path, edits in waiting.items()}
+
+    def _as_if(self, path: str, edits: Sequence[Change], data: bytes) -> bytes:
+        try:
+            return place.edited(self.vault, path, data, edits).data
+        except Refused:
+            return data
 
     def release(self, id: str, *, drop: bool = False) -> None:
         """Carry out, or drop, what is blocked because git moved on."""
