@@ -35,6 +35,7 @@ MARK = re.compile(r"\bx\d+x\b")
 SECTIONS = ["Key Decisions", "User Preferences", "Learned"]
 numbers = st.integers(0, 1_000_000)
 devices = st.sampled_from(["one", "two"])
+modes = st.sampled_from(MODES)
 kinds = st.sampled_from(["add", "add", "add", "update", "remove", "retag", "relate", "move"])
 
 
@@ -319,4 +320,4 @@ class TestWriting(Writing.TestCase):  # type: ignore[name-defined,misc]
 
 @pytest.mark.stress
 class TestLongWriting(Writing.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=500, stateful_step_count=60)
+    settings = settings(max_examples=150, stateful_step_count=50)
