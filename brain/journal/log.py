@@ -92,13 +92,25 @@ class Journal:
         stat = _append(path, data, device.length, durable)
         if stat is None:
             return False
-        last = records[-1]
-        end = device._replace(seq=last.seq, lamport=last.lamport, size=stat[0], sum=sum)
-        try:
-            self._keep(end._replace(length=stat[0], torn=False), stat)
-        except OSError:
-            self._device = None  # it is on record; how far we have come is read again next time
+        last, size = records[-1], stat[0]
+        end = Device(
+            device.id, last.seq, last.lamport, device.month, size, sum, size, False, *device[8:]
+        )
+        self._keep(end, stat)
         return True
+
+    def secure(self) -> None:
+        """Make what was appended without waiting for the disk durable."""
+        device = self._current()
+        if not device.month:
+            return
+        path = self._path(device)
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        _sync_folders(path)
 
     def _recorded(self, entries: Sequence[Entry]) -> list[Record]:
         ids = {entry.id for entry in entries}

@@ -21,14 +21,11 @@ WRITABLE = ("memory", "items", "tasks", "session")
 
 
 class Text(NamedTuple):
-    """A file as it was read; `stat` is None if there is none."""
+    """A file as it was read. If there is none, `stat` is None and `digest` is ''."""
 
-    data: bytes
-    stat: os.stat_result | None
-
-    @property
-    def digest(self) -> str:
-        return digest(self.data).hex() if self.stat else ""
+    data: bytes = b""
+    stat: os.stat_result | None = None
+    digest: str = ""
 
 
 def role(vault: Vault, path: str) -> Role:
@@ -55,7 +52,7 @@ def read(vault: Vault, path: str, limit: int) -> Text:
     try:
         data, st = files.read(full(vault, path), limit)
     except (FileNotFoundError, NotADirectoryError):
-        return Text(b"", None)
+        return Text()
     except OSError as error:
         why = error.strerror or str(error)
         raise Refused(f"{path} cannot be read: {why}.", "Mend it, then try again.") from None
@@ -63,7 +60,7 @@ def read(vault: Vault, path: str, limit: int) -> Text:
         raise Refused(f"{path} has {st.st_nlink} hard links.", "Make it a file of its own.")
     if not st.st_mode & modes.S_IWUSR:
         raise Refused(f"{path} is read-only.", "Make it writable, then try again.")
-    return Text(data, st)
+    return Text(data, st, digest(data).hex())
 
 
 def edited(vault: Vault, path: str, data: bytes, changes: Iterable[Change]) -> Edited:

@@ -18,7 +18,7 @@ from brain.intents import Open
 from brain.journal import event_id
 from brain.store import attempt, place, standing, writing
 from brain.store.place import Text
-from brain.vault import files, git
+from brain.vault import files, git, swap
 from brain.vault.replace import NO_LIMIT, Left, Replaced, create, keep_copy, look
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def settle(store: Store) -> None:
 
 
 def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
-    ripe = [entry for entry in ripe if late_saves(store, entry) and _is_noted(store, entry)]
-    if not ripe:
+    ripe = [entry for entry in ripe if late_saves(store, entry)]
+    if not ripe or not _secured(store, path, ripe):
         return
     text = writing.read_surely(store, path)
     fates = {entry.intent.id: standing.fate(store, entry, text) for entry in ripe}
@@ -70,15 +70,26 @@ def catch_up(store: Store) -> None:
             store.log.mark([entry.intent.id], "written", entry.at, noted=True)
 
 
+def _secured(store: Store, path: str, ripe: Sequence[Open]) -> bool:
+    """The note and the journal are on the disk, the record of each deed among it: only then may a
+    promise end."""
+    there = store.journal.has([deed.id for entry in ripe for deed in entry.intent.deeds])
+    if not all(_note_missing(store, entry, there) for entry in ripe):
+        return False
+    store.journal.secure()
+    swap.sync_folder(os.path.dirname(place.full(store.vault, path)))
+    return True
+
+
 def _is_noted(store: Store, entry: Open) -> bool:
     """Append to the journal what a crash or a full disk kept out of it."""
-    if entry.noted:
-        return True
-    ids = [deed.id for deed in entry.intent.deeds]
-    missing = set(ids) - store.journal.has(ids)
-    deeds = tuple(deed for deed in entry.intent.deeds if deed.id in missing)
+    return _note_missing(store, entry, store.journal.has([d.id for d in entry.intent.deeds]))
+
+
+def _note_missing(store: Store, entry: Open, there: set[str]) -> bool:
+    deeds = tuple(deed for deed in entry.intent.deeds if deed.id not in there)
     done = {deed.id: was for deed in deeds if (was := standing.done(entry, deed))}
-    return writing.note(store, [Open(entry.intent._replace(deeds=deeds))], done)
+    return not deeds or writing.note(store, [Open(entry.intent._replace(deeds=deeds))], done)
 
 
 def late_saves(store: Store, entry: Open) -> bool:

@@ -18,7 +18,7 @@ from brain.journal import Entry
 from brain.redact import redact, redact_value
 from brain.store import attempt, place, standing
 from brain.store.place import Text
-from brain.vault import git, swap
+from brain.vault import git
 from brain.vault.replace import Replaced
 
 if TYPE_CHECKING:
@@ -231,7 +231,8 @@ def _undo(store: Store, wrote: Wrote) -> None:
 
 
 def note(store: Store, waiting: Sequence[Open], done: dict[str, Done]) -> bool:
-    """Append to the journal; what cannot be appended now is appended when it is settled."""
+    """Append to the journal; what cannot be appended now is appended when it is settled. The
+    promise stays open until this, too, is on the disk."""
     entries = [
         entry(store, deed, one.intent.by, one.intent.session, done.get(deed.id))
         for one in waiting
@@ -239,9 +240,7 @@ def note(store: Store, waiting: Sequence[Open], done: dict[str, Done]) -> bool:
         if not one.noted
     ]
     try:
-        store.journal.append(entries)
-        for folder in {place.full(store.vault, one.intent.path) for one in waiting}:
-            swap.sync_folder(folder.rpartition("/")[0])
+        store.journal.append(entries, durable=False)
     except (OSError, BrainError):
         return False
     return True
