@@ -28,6 +28,7 @@ PLAYED = (
     "docs/how-to/troubleshoot.md",
     "docs/how-to/use-with-git.md",
     "docs/how-to/use-with-sync-services.md",
+    "docs/how-to/writing.md",
     "docs/reference/events.md",
     "docs/reference/formats.md",
     "docs/reference/json.md",
@@ -75,7 +76,7 @@ def _command(command: click.Command, context: click.Context, name: str) -> Itera
         yield "| option | meaning |\n|---|---|\n" + "\n".join(rows) + "\n"
 
 
-VALUES = {"path": "PATH", "text": "TEXT", "integer range": "N"}
+VALUES = {"path": "PATH", "text": "TEXT", "integer range": "N", "float range": "N"}
 
 
 def _option(option: click.Option) -> str:
