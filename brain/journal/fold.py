@@ -199,11 +199,11 @@ class Fold:
             self._feedback(value, op, found, key)
         elif "delta" in value:
             _score(found, value["delta"])
-        if op in _TOUCHES and key > found[TOUCHED][:3]:
+        if op in _TOUCHES and key > found[TOUCHED]:
             found[TOUCHED] = (*key, value["at"])
         if op in _GIVES:
             self._given(value, found, key)
-        if op in _MAKES and (not found[ADDED] or key < found[ADDED][:3]):
+        if op in _MAKES and (not found[ADDED] or key < found[ADDED]):
             found[ADDED] = (*key, value["at"], _text(value, "by"), _text(value, "session"))
         if op == "merge":
             found[MERGES] += 1
@@ -223,9 +223,9 @@ class Fold:
     def _given(self, value: dict[str, Any], found: Tally, key: Key) -> None:
         """What an entry started with, or was given later."""
         for name, field in _GIVEN:
-            if name in value and _is_number(value[name]) and key > found[field][:3]:
+            if name in value and _is_number(value[name]) and key > found[field]:
                 found[field] = (*key, float(value[name]))
-        if "source" in value and key > found[SOURCE][:3] and _text(value, "source"):
+        if "source" in value and key > found[SOURCE] and _text(value, "source"):
             found[SOURCE] = (*key, value["source"])
 
     def _together(self, value: dict[str, Any], ref: str, key: Key) -> None:
