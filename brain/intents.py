@@ -91,6 +91,7 @@ class Log:
     def __init__(self, path: str) -> None:
         self.path = path
         self.open: dict[str, Open] = {}
+        self.latest: dict[str, str] = {}  # the digest of what Brain left in a file last
         self._inode = 0
         self._read = 0  # how far into the file
         self._head = b""  # what it starts with, of that
@@ -163,6 +164,7 @@ class Log:
 
     def _forget(self) -> None:
         self.open.clear()
+        self.latest.clear()
         self._inode, self._read, self._head, self._strange = 0, 0, b"", False
 
     # -- the file --------------------------------------------------------------------------------
@@ -240,6 +242,8 @@ class Log:
             del self.open[line["i"]]
             return
         entry.take(line)
+        if "digest" in line:
+            self.latest[entry.intent.path] = line["digest"]
 
 
 def _line(intent: Intent) -> dict[str, Any]:

@@ -154,8 +154,9 @@ class Store:
     def _redacted(self, deed: Deed) -> Deed:
         change = deed.change
         if change:  # `expect` is compared with the note, and written nowhere
-            same = {key: getattr(change, key) for key in _KEPT if hasattr(change, key)}
-            change = type(change)(**{**self._clean(change._asdict()), **same})
+            values = change._asdict()
+            same = {key: values.pop(key) for key in _KEPT if key in values}
+            change = type(change)(**self._clean(values), **same)
         return deed._replace(change=change, data=self._clean(deed.data))
 
     def _clean(self, value: dict[str, Any]) -> dict[str, Any]:

@@ -30,8 +30,7 @@ FAST = 0.02  # of which one after a fast save counts so much
 
 def latest(store: Store, path: str) -> str:
     """The digest of what Brain itself left in this file last."""
-    written = [e for e in store.open() if e.intent.path == path and e.digest]
-    return max(written, key=lambda e: e.at).digest if written else ""
+    return store.log.latest.get(path, "")
 
 
 def wiped(store: Store, path: str, text: Text) -> list[Open]:

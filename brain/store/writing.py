@@ -176,7 +176,7 @@ def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence
 
 def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
     """The journal, then the log: in that order a crash in between is noticed."""
-    now, mark = time.time(), digest(wrote.replaced.data).hex()
+    now, mark = time.time(), place.mark(wrote.replaced.data)
     head = git.head(store.git)
     noted = note(store, wrote.waiting, wrote.done)
     todo = [*wrote.again, *wrote.waiting]
