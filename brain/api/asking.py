@@ -425,6 +425,8 @@ class Asking:
         """The entry that had this id before a person edited it."""
         from brain.index import facts
 
+        if not ref.isascii():
+            return []
         others = self._surely(lambda: facts.same(self.index, ref)) - {ref}
         return [row for other in sorted(others) for row in query.by_ref(self.index, other)]
 
