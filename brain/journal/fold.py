@@ -25,6 +25,7 @@ SCORE, THOUSANDTHS, HITS, MERGES, REINFORCED, DEMOTED, REJECTED = range(7)  # co
 TOUCHED, HIT, CONFIDENCE, IMPORTANCE, SOURCE, PURGED = range(7, 13)  # (*key, value) of the last
 ADDED = 13  # (*key, at, by, session) of the first
 _COUNTS, _LAST = range(7), range(7, 13)
+NEVER = ()  # the empty tuple: there is one, and to look at a full one would cost a cache miss
 LIMIT = 1_000_000  # no count or score of one record is larger
 _FEEDBACK = {
     "hit": (HITS, 0),
@@ -138,7 +139,7 @@ class Fold:
             column, worth = usual
             if column == HITS:
                 found[HITS] += times_of(value.get("count", 1)) or _times(value)
-                if not found[HIT]:
+                if found[HIT] is NEVER:
                     found[HIT] = _hit(value, (value["lamport"], device, value["seq"]))
                 continue
             found[column] += 1
@@ -147,7 +148,7 @@ class Fold:
                 _score(found, value["delta"])
             else:
                 found[SCORE] += whole
-            if column == REINFORCED and not found[TOUCHED]:
+            if column == REINFORCED and found[TOUCHED] is NEVER:
                 found[TOUCHED] = (value["lamport"], device, value["seq"], value["at"])
 
     def _lines(self, block: bytes, device: str, seen: Seen, reader: Reader) -> None:
