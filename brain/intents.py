@@ -63,6 +63,7 @@ class Open:
         self.left: list[str] = []  # displaced files that an editor may still write to
         self.saved: list[list[str]] = []  # what a person saved at that moment, line by line
         self.noted = False  # is it in the journal?
+        self.void = False  # was it taken back? Then only displaced files are looked after
         self.again = 0.0  # how often it was written anew because an editor had wiped it
         self.why = ""  # why it waits
 

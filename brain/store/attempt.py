@@ -58,6 +58,10 @@ def put(
         at = entry.at if entry.state else time.time()
         store.log.mark([id], entry.state, at, **more)
 
+    def saw(found: Found) -> None:
+        saved = _with(store, entry, [found])
+        store.log.mark([id], entry.state, entry.at, saved=saved)
+
     def merged(base: bytes, mine: bytes, theirs: bytes) -> bytes:
         return place.merged(store.vault, path, base, mine, theirs)
 
@@ -67,7 +71,7 @@ def put(
             return Replaced(b"")  # nothing to be made of nothing
         os.makedirs(os.path.dirname(full), exist_ok=True)
         return create(full, entry.temp, data, tell)
-    return replace(full, entry.temp, text.data, edit, tell, merged)
+    return replace(full, entry.temp, text.data, edit, tell, merged, saw)
 
 
 def clear(store: Store, intent: Intent) -> None:
@@ -81,14 +85,17 @@ def over(store: Store, entry: Open, replaced: Replaced) -> dict[str, Any]:
     """What the log is to remember when an attempt has ended."""
     names = [left.name for left in replaced.left]
     keep(store, replaced.left)
-    saved = units(replaced.found) if place.by_lines(store.vault, entry.intent.path) else []
-    return {**OVER, "left": [*entry.left, *names], "saved": [*entry.saved, *saved]}
+    saved = _with(store, entry, replaced.found)
+    return {**OVER, "left": [*entry.left, *names], "saved": saved}
 
 
-def units(found: Sequence[Found]) -> list[list[str]]:
-    """Line by line, what somebody saved in the moment of a write."""
+def _with(store: Store, entry: Open, found: Sequence[Found]) -> list[list[str]]:
+    """What to watch over: line by line, also what somebody saved in the moment of a write."""
+    if not place.by_lines(store.vault, entry.intent.path):
+        return entry.saved
     pairs = [pair for item in found for pair in merge.added(item.expected, item.saved)]
-    return [[unit.decode("latin-1"), above.decode("latin-1")] for unit, above in pairs]
+    units = [[unit.decode("latin-1"), above.decode("latin-1")] for unit, above in pairs]
+    return entry.saved + [unit for unit in units if unit not in entry.saved]
 
 
 def keep(store: Store, left: Sequence[Left]) -> None:

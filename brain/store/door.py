@@ -229,7 +229,7 @@ class Store:
         """Nothing is to be done any more, but to look after displaced files."""
         for entry in entries:
             if entry.left:
-                more = {**attempt.OVER, "did": {}, "saved": [], "noted": True}
+                more = {**attempt.OVER, "did": {}, "saved": [], "noted": True, "void": True}
                 self.log.mark([entry.intent.id], "written", time.time(), **more)
             else:
                 self.log.mark([entry.intent.id], "failed")

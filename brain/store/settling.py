@@ -87,7 +87,7 @@ def _is_noted(store: Store, entry: Open) -> bool:
 
 
 def _note_missing(store: Store, entry: Open, there: set[str]) -> bool:
-    deeds = tuple(deed for deed in entry.intent.deeds if deed.id not in there)
+    deeds = tuple(d for d in entry.intent.deeds if d.id not in there and not entry.void)
     done = {deed.id: was for deed in deeds if (was := standing.done(entry, deed))}
     return not deeds or writing.note(store, [Open(entry.intent._replace(deeds=deeds))], done)
 

@@ -28,6 +28,7 @@ from brain.vault import files, swap
 Edit = Callable[[bytes], bytes]
 Merge = Callable[[bytes, bytes, bytes], bytes]
 Tell = Callable[[str, bytes | None, bytes], None]
+Saw = Callable[["Found"], None]
 NO_LIMIT = 1 << 40
 PATIENCE = 0.1  # s for an editor to let go of the note
 MOST = 10.0  # s after which we give up, when somebody saves all the time
@@ -60,6 +61,10 @@ def _untold(aside: str, new: bytes | None, expected: bytes) -> None:
     return None
 
 
+def _unseen(found: Found) -> None:
+    return None
+
+
 def create(full: str, temp: str, data: bytes, tell: Tell = _untold) -> Replaced:
     """A note where there is none. StaleFile if there is one by now."""
     part = f"{os.path.dirname(full)}/{temp}.part"
@@ -84,25 +89,32 @@ def _take_back(part: str, tell: Tell) -> None:
 
 
 def replace(
-    full: str, temp: str, base: bytes, edit: Edit, tell: Tell = _untold, merge: Merge = merge
+    full: str,
+    temp: str,
+    base: bytes,
+    edit: Edit,
+    tell: Tell = _untold,
+    merge: Merge = merge,
+    saw: Saw = _unseen,
 ) -> Replaced:
     """Put `edit(base)` where `base` was read. StaleFile, with nothing done, if the note is gone.
 
     If another text is there by then, that is what is edited; one that cannot be is waited for, and
     Refused in the end. `tell` hears before anything takes its place: the name under which it
-    waits, what it is, and what it expects to displace; or None if nothing will.
+    waits, what it is, and what it expects to displace; or None if nothing will. `saw` hears of what
+    somebody saved meanwhile before it goes back into its place.
     """
-    return _Swap(full, temp, base, edit, tell, merge).carry_out()
+    return _Swap(full, temp, base, edit, tell, merge, saw).carry_out()
 
 
 class _Swap:
     """One replacement at work."""
 
     def __init__(
-        self, full: str, temp: str, base: bytes, edit: Edit, tell: Tell, merge: Merge
+        self, full: str, temp: str, base: bytes, edit: Edit, tell: Tell, merge: Merge, saw: Saw
     ) -> None:
         self.full, self.folder, self.temp = full, os.path.dirname(full), temp
-        self.edit, self.tell, self.merge = edit, tell, merge
+        self.edit, self.tell, self.merge, self.saw = edit, tell, merge, saw
         self.base = self.source = self.expected = base
         self.new = b""
         self.out = False  # has ours the note's place, and theirs that of the temporary file?
@@ -163,9 +175,10 @@ class _Swap:
         if there == self.expected and not (busy and patient):
             last = Left(os.path.basename(self.aside), there)
             return self._unended([*self.kept, last])
+        if busy is False:
+            self._find(self.expected, there)
         back = self._swap_back()
-        saved = there if busy is False else self._read(self.full)
-        self._learn(saved, back)
+        self._learn(there if busy is False else self._read(self.full), back)
         return None
 
     def _exchange(self) -> bool:
@@ -197,14 +210,21 @@ class _Swap:
 
     def _learn(self, saved: bytes, back: bytes) -> None:
         """Go on from what is in the note now, and with what was in our place for a moment."""
-        pairs = ((self.expected, saved), (self.new, back))
-        self.found += [Found(old, got) for old, got in pairs if got != old]
-        if os.path.lexists(self.aside) and (back != self.new or not look(self.aside)[1]):
+        sure = not os.path.lexists(self.aside) or look(self.aside)[1]
+        if sure:
+            self._find(self.new, back)
+        if os.path.lexists(self.aside) and (back != self.new or not sure):
             self.kept.append(Left(os.path.basename(self.aside), back))
             self.over.append(self.new)
         self.source = self.expected = saved
         for left, new in zip(self.kept, self.over, strict=True):
             self.source = self.merge(new, self.source, left.data)
+
+    def _find(self, expected: bytes, saved: bytes) -> None:
+        """Somebody saved, and has ended doing so: half a save is not worth remembering."""
+        if saved != expected:
+            self.found.append(Found(expected, saved))
+            self.saw(self.found[-1])
 
     def _unended(self, kept: list[Left]) -> tuple[Left, ...]:
         return tuple(left for left in kept if not self._ended(left))

@@ -13,9 +13,10 @@ import pytest
 
 from brain.changes import Deed, Remove, Update
 from brain.config import Config
-from brain.errors import NotFound
+from brain.errors import BrainError, NotFound
 from brain.intents import Log
 from brain.store import Store, settling, standing
+from brain.vault import swap
 from tests import kit as base
 from tests.store import kit
 from tests.store.kit import NOTE, QUICK
@@ -412,6 +413,35 @@ def test_a_late_save_that_cannot_be_merged_is_kept_beside_the_note(
     [copy] = kit.conflicts(root)
     assert next(root.rglob(copy)).read_text() == "{{{ half of something"
     assert kit.temps(root) == []
+
+
+def test_a_late_save_after_a_promise_was_taken_back(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second file could not be written, the first was brought back; an editor has it open."""
+    store, write = opened(WATCHED), swap.write
+    note = str(root / "40_Brain/.brain")
+
+    def full(path: str, data: bytes, like: os.stat_result | None = None) -> None:
+        if path.startswith(note):
+            raise OSError(28, "No space left on device")
+        write(path, data, like)
+
+    monkeypatch.setattr(swap, "write", full)
+    with open(root / kit.SESSION, "r+") as editor:
+        with pytest.raises(BrainError, match="No space left"):
+            store.apply([kit.deed("append", 1), kit.deed("add", 1)])
+        assert "msg_n1" not in (root / kit.SESSION).read_text()
+        editor.seek(0, os.SEEK_END)
+        editor.write('{"id": "late", "role": "user", "content": "late"}\n')
+    store.config = QUICK
+    store.drain()
+    store.drain()
+    assert '"late"' in (root / kit.SESSION).read_text()
+    assert "msg_n1" not in (root / kit.SESSION).read_text()
+    assert kit.records(store) == []
+    assert kit.temps(root) == []
+    assert store.log.empty()
 
 
 # -- the log ---------------------------------------------------------------------------------------
