@@ -277,10 +277,10 @@ class Fold:
 
 
 def classed(fold: Fold) -> tuple[dict[str, Tally], dict[str, str]]:
-    """What is known of each entry, and which of several ids it goes by."""
+    """What is known of each entry, and which of several ids it goes by. The fold is used up."""
     names = classes(fold.aliases)
-    found: dict[str, Tally] = {}
-    for ref, known in fold.tallies.items():
+    found: dict[str, Tally] = {} if names else fold.tallies
+    for ref, known in fold.tallies.items() if names else ():
         join(found.setdefault(names.get(ref, ref), tally()), known)
     for ref, purge in fold.purges.items():
         into = found.setdefault(names.get(ref, ref), tally())
