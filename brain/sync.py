@@ -100,13 +100,14 @@ def sync(
         return stats
     with reading():
         known = put.known(index.db, paths)
-        plan = _plan(found, known)
+        plan = _plan(found, known, promised or {})
         due = plan.read or plan.gone or cold or _problems_differ(index, found)
     due = due or any(_edited(vault, config, path, known[path]) for path in plan.racy)
     if due:
         with index.exclusive(wait), reading():
-            job = _Job(vault, index, config, found, stats)  # another process may have been faster
-            job.progress, job.promised = progress, promised or {}
+            # made anew: another process may have been faster
+            job = _Job(vault, index, config, found, stats, promised or {})
+            job.progress = progress
             if not accept_loss:
                 _refuse_loss(vault, found, job.known)
             _carry_out(job)
@@ -134,24 +135,30 @@ class _Job:
     """One sync at work."""
 
     def __init__(
-        self, vault: Vault, index: Index, config: Config, found: Scan, stats: Stats
+        self,
+        vault: Vault,
+        index: Index,
+        config: Config,
+        found: Scan,
+        stats: Stats,
+        promised: Mapping[str, Edit],
     ) -> None:
         self.vault, self.index, self.config = vault, index, config
         self.found, self.stats = found, stats
         self.progress: Progress | None = None
-        self.promised: Mapping[str, Edit] = {}
+        self.promised = promised
         self.known = put.known(index.db, found.paths)
-        self.plan = _plan(found, self.known)
+        self.plan = _plan(found, self.known, promised)
         self.homeless: dict[bytes, list[str]] = {}  # known files that are gone
         self.same: list[tuple[str, Known, Stat, int]] = []  # read for nothing
 
 
-def _plan(found: Scan, known: dict[str, Known]) -> Plan:
+def _plan(found: Scan, known: dict[str, Known], promised: Mapping[str, Edit]) -> Plan:
     read: list[str] = []
     racy: list[str] = []
     for path, stamp in found.stats.items():
         was = known.get(path)
-        if was is None or was.stat[:4] != stamp:
+        if was is None or was.stat[:4] != stamp or path in promised:
             read.append(path)
         elif was.stat.racy:
             racy.append(path)

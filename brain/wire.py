@@ -50,6 +50,7 @@ def hit(found: Hit, explain: bool = False) -> dict[str, Any]:
     out["line"] = found.line
     out["score"] = found.score
     out["snippet"] = found.snippet()
+    out["conflicts"] = found.conflicts
     if explain:
         out["factors"] = found.factors._asdict()
         out["matched"] = "beginnings of words" if found.prefix else "whole words"

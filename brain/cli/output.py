@@ -120,6 +120,8 @@ def print_answer(question: str, answer: Answer, explain: bool, as_json: bool) ->
         say(f"{row.path}:{hit.line}", "bold")
         say(f"  {hit.snippet()}")
         say(f"  {row.ref} · {' · '.join(about)} · {row.created[:10]} · {hit.score:.2f}", "dim")
+        if hit.conflicts:
+            say(f"  [⚠ CONFLICT] {', '.join(hit.conflicts)} says the opposite.")
         if explain:
             factors = hit.factors._asdict().items()
             product = " × ".join(f"{name} {value:.6f}" for name, value in factors)

@@ -176,6 +176,26 @@ def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
         return {id: (score, touched) for id, score, touched in found}
 
 
+def contradictions(index: Index, rows: Sequence[Row]) -> dict[str, list[str]]:
+    """For those of these memories that are at odds with others, the ids of the others."""
+    memories = [row for row in rows if row.scope == "memory"]
+    marks = ",".join("?" * len(memories))
+    pair = """
+        SELECT c.ref, o.ref FROM links l JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
+        JOIN chunks o ON o.ref = substr(l.fragment, 2) AND o.scope = 'memory'
+        WHERE l.kind = 'contradicts' AND
+    """
+    sql = f"{pair} l.chunk IN ({marks}) UNION {pair} l.fragment IN ({marks})"
+    found: dict[str, list[str]] = {}
+    with reading():
+        values = [*(row.id for row in memories), *(f"^{row.ref}" for row in memories)]
+        pairs = index.db.execute(sql, values).fetchall() if memories else []
+    for one, other in [*pairs, *((other, one) for one, other in pairs)]:
+        if other not in found.setdefault(one, []):
+            found[one].append(other)
+    return found
+
+
 _LIGHT = f"SELECT c.id, c.scope, {CREATED}, c.path, c.line"
 
 

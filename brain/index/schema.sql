@@ -67,6 +67,7 @@ CREATE TABLE links (
     PRIMARY KEY (chunk, seq)
 ) WITHOUT ROWID;
 CREATE INDEX links_superseded ON links (fragment) WHERE kind = 'supersedes';
+CREATE INDEX links_contradicted ON links (fragment) WHERE kind = 'contradicts';
 
 -- What `brain doctor` shows. Problems of files that are not indexed have no row in files.
 CREATE TABLE problems (

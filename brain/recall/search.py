@@ -28,6 +28,7 @@ class Hit:
         self.row = row
         self.factors = factors
         self.prefix = prefix
+        self.conflicts: list[str] = []  # the ids of memories that say the opposite
         self._wanted = wanted
 
     @property
@@ -74,7 +75,11 @@ def search(
         every = match(wanted, prefix=prefix, engine=index.fts, every=True)
         if found := _ranked(index, expression, every, filters, limit, now, config):
             rows = query.rows(index, [id for id, _ in found])
-            return [Hit(row, f, wanted, prefix) for row, (_, f) in zip(rows, found, strict=True)]
+            at_odds = query.contradictions(index, rows)
+            hits = [Hit(row, f, wanted, prefix) for row, (_, f) in zip(rows, found, strict=True)]
+            for hit in hits:
+                hit.conflicts = at_odds.get(hit.row.ref, [])
+            return hits
     return []
 
 

@@ -45,7 +45,7 @@ def test_search_json_has_the_documented_shape(demo: Path, run: Run) -> None:
     assert set(answer) == {"query", "results"} | FRESH
     assert (answer["query"], answer["fresh"], answer["stale"]) == ("sqlite", True, [])
     first = answer["results"][0]
-    assert set(first) - {"anchored"} == ENTRY | {"score", "snippet"}
+    assert set(first) - {"anchored"} == ENTRY | {"score", "snippet", "conflicts"}
     assert first["id"] == "m-7f3k2ab4"
     assert (first["scope"], first["kind"], first["agent"]) == ("memory", "decision", "admin")
     assert first["line"] == line_of(demo, first["path"], "^m-7f3k2ab4")

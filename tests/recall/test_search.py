@@ -363,3 +363,24 @@ def test_feedback_moves_a_memory_up_and_down(vault: MakeVault, opened: OpenBrain
     assert found() == [("m-00000001", 1.0), ("m-00000002", 0.67)]
     brain.sync(rebuild=True)
     assert found() == [("m-00000001", 1.0), ("m-00000002", 0.67)]
+
+
+def test_memories_at_odds_are_marked(vault: MakeVault, opened: OpenBrain) -> None:
+    """Each names the other; when one of them is gone, there is no conflict any more."""
+    lines = (
+        "- Always feed the walrus at noon ^m-00000001\n"
+        "- Never feed the walrus at noon [contradicts:: [[#^m-00000001]]] ^m-00000002\n"
+        "- The walrus naps [contradicts:: [[#^m-gone0000]]] ^m-00000003\n"
+    )
+    root = vault({"40_Brain/MEMORY.md": lines})
+    brain = opened(root)
+    answer = brain.search("walrus")
+    assert {hit.row.ref: hit.conflicts for hit in answer.results} == {
+        "m-00000001": ["m-00000002"],
+        "m-00000002": ["m-00000001"],
+        "m-00000003": [],
+    }
+    shapes = wire.answer("walrus", answer)["results"]
+    assert {shape["id"]: shape["conflicts"] for shape in shapes}["m-00000001"] == ["m-00000002"]
+    brain.forget("m-00000001")
+    assert not any(hit.conflicts for hit in brain.search("walrus").results)

@@ -71,3 +71,11 @@ def test_a_vault_that_nobody_has_written_to_gets_no_journal(
     (root / NOTE).write_text("- The walrus naps at one o'clock\n")
     brain.sync()
     assert not (root / "40_Brain" / "journal").exists()
+
+
+def test_what_is_to_be_forgotten_is_not_found_any_more(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({NOTE: "- The walrus naps ^m-00000001\n- The seal sings ^m-00000002\n"}))
+    brain.search("walrus")
+    assert brain.forget("m-00000001")["state"] == "pending"
+    assert brain.search("walrus").results == []
+    assert len(brain.search("seal").results) == 1
