@@ -26,7 +26,7 @@ from brain.changes import (
     Update,
 )
 from brain.errors import BadRequest
-from brain.formats import entry_edit, entry_md, links
+from brain.formats import entry_edit, entry_md, links, memory_md
 from brain.formats.entry_md import Style
 from brain.formats.mask import mask
 from brain.formats.memory_note import ITEM, Note, Odd, Piece
@@ -53,24 +53,33 @@ def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> 
 
 
 def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -> Edited:
+    """Each change checked by itself: together they do not read as they should."""
     done: list[Done] = []
     for change in changes:
         data, (one,) = edit(path, data, [change], owner)
         done.append(one)
-    return Edited(data, tuple(done))
+    lines = {chunk.ref: chunk.line for chunk in memory_md.parse(data, owner).chunks}
+    moved = [one._replace(line=lines.get(one.change.ref, one.line)) for one in done]
+    return Edited(data, tuple(moved))
 
 
 def _carefully(path: str, data: bytes, change: Change, owner: str) -> tuple[_Note, list[Done]]:
     """Other places and more blank lines, until the change reads as it should."""
+    whole = _Note(path, data, owner)
+    tried: set[str] = set()
     for care in range(1, 8):
         note = _Note(path, data, owner)
+        note.pieces = [piece.copy() for piece in whole.load()]
+        note.text, note.seen = whole.text, whole.outline()
         try:
             done = note.apply(change, care)
-            note.check()
+            if note.text not in tried:
+                tried.add(note.text)
+                note.check()
+                return note, [done]
         except Odd:
-            continue
-        return note, [done]
-    raise _Note(path, data, owner).refusal(change)
+            pass
+    raise whole.refusal(change)
 
 
 class _Note(Note):

@@ -35,6 +35,9 @@ class Piece:
         self.ref, self.start, self.end = ref, start, end
         self.heading, self.note, self.sure = heading, note, False
 
+    def copy(self) -> Piece:
+        return Piece(self.ref, self.start, self.end, self.heading, self.note)
+
 
 class Note:
     """A note while it is edited. Where entries are is followed through every splice."""
@@ -48,6 +51,7 @@ class Note:
             if problem.code in memory_md.UNSAFE:
                 raise refused(path, problem.line, problem.message)
         self.pieces: list[Piece] | None = None
+        self.seen: Outline | None = None
         self._marks: list[list[int]] = []
         self.gone: set[str] = set()  # the refs of what was removed
 
@@ -123,7 +127,9 @@ class Note:
                 piece.end += shift
 
     def outline(self) -> Outline:
-        return outline(self.text, frontmatter.split(self.text)[1])
+        if self.seen is None or self.seen.text is not self.text:
+            self.seen = outline(self.text, frontmatter.split(self.text)[1])
+        return self.seen
 
     def find(self, ref: str) -> Piece | None:
         return next((p for p in self.load() if p.ref == ref and not p.note), None)

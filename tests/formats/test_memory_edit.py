@@ -197,6 +197,8 @@ tags = st.sampled_from([(), ("db",), ("pinned", "db")])
 
 @given(noted, said, st.sampled_from(["Facts", "other", "New", ""]), tags)
 @example(b"- a\n", "x", "New", ())
+@example(b"## Facts\n1. a\n\n b\n", "x", "Facts", ())  # a paragraph is no place for a `2.`
+@example(b"## Facts\n- a\n- - -\n", "x", "Facts", ())
 @example(b"", "x\n\ny", "New", ("db",))
 def test_an_addition_is_there_and_nothing_else_changes(
     data: bytes, text: str, section: str, tags: tuple[str, ...]
@@ -232,10 +234,11 @@ def test_a_change_changes_its_entry_and_nothing_else(
 
 @given(noted, st.data())
 def test_many_changes_are_as_one_after_the_other(data: bytes, draw: st.DataObject) -> None:
-    """Where no two are about the same words, whose ids would then change hands."""
+    """Where no two entries have the same words or id, which would then change hands."""
     here = list(dict.fromkeys(refs(data)))
     texts = [chunk.text for chunk in chunks(data)]
     assume(here and len(set(texts)) == len(texts))
+    assume("duplicate-id" not in {p.code for p in memory_md.parse(data, OWNER).problems})
     picked = draw.draw(st.lists(st.sampled_from(here), min_size=1, max_size=4, unique=True))
     edits: list[Change] = [Retag(PATH, ref, ("pinned",)) for ref in picked]
     edits += [Update(PATH, ref, f"new {n}") for n, ref in enumerate(picked[1:])]
