@@ -45,6 +45,7 @@ class Note:
     def __init__(self, path: str, data: bytes, owner: str) -> None:
         self.path, self.owner = path, owner
         self.text, problems = decode(data)
+        self._read = self.text
         self.bom = BOM if data.startswith(BOM) else b""
         self.check_length()
         for problem in problems:
@@ -86,8 +87,9 @@ class Note:
         return pieces
 
     def check(self) -> None:
-        """Is everything where it was put? Nothing to check if only quick additions were made."""
-        if self.pieces is None:
+        """Is everything where it was put? Nothing to check if nothing changed, or only quick
+        additions were made."""
+        if self.pieces is None or self.text == self._read:
             return
         there, found = sorted(self.pieces, key=lambda piece: piece.start), self.parsed()
         if len(there) != len(found):
