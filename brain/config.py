@@ -41,6 +41,7 @@ class Config(NamedTuple):
     memory: bool = True
     readOnly: bool = False
     datePrefix: bool = True
+    sections: tuple[str, ...] = ()
     redactEmails: bool = True
     reinforceWeight: float = 3.0
     demoteWeight: float = 1.0
@@ -88,6 +89,10 @@ SETTINGS = {
     "memory": Setting("Whether Brain writes and injects at all; searching always works."),
     "readOnly": Setting("Write nothing into this vault, on any machine."),
     "datePrefix": Setting("Begin what is remembered with the day, as `2026-02-01: …`."),
+    "sections": Setting(
+        "Where what is remembered goes, by kind: `decision=Choices made`. A kind that is not named"
+        " goes to the section that the note has for it, or to its usual one."
+    ),
     "redactEmails": Setting("Treat e-mail addresses like secrets: never store them."),
     "reinforceWeight": Setting("What `reinforce` adds to a memory's score."),
     "demoteWeight": Setting("What `demote` takes from a memory's score."),
@@ -100,7 +105,7 @@ MUST_BE = {
     bool: "true or false",
     int: "a whole number above 0",
     float: "a number",
-    tuple: "a list of globs",
+    tuple: "a list of words",
 }
 
 

@@ -16,8 +16,9 @@ brain.db
 brain.db-*
 """
 GITATTRIBUTES = """\
-# Lines are appended, never rewritten: keep both sides of a merge.
-journal/**/*.jsonl merge=union
+# Lines are appended, never rewritten: keep both sides of a merge, and every byte.
+journal/**/*.jsonl -text merge=union
+journal/**/*.json -text
 sessions/*.jsonl merge=union
 **/sessions/*.jsonl merge=union
 # White space and line ends are the writer's.

@@ -40,6 +40,7 @@ def test_every_setting_says_what_it_is_for() -> None:
 OTHER = {
     "include": ("Notes/**/*.md", 'a "quoted" one', "back\\slash", "#hash", "ünï", "a: b"),
     "exclude": ("*.excalidraw.md",),
+    "sections": ("decision=Choices made",),
     "dbPath": "~/some where/brain.db",
     "searchProvider": "fts5",
     "ftsEngine": "fts4",
@@ -110,8 +111,8 @@ def test_the_last_of_two_holds() -> None:
         ("useGitignore: maybe\n", "line 1: useGitignore must be true or false, not 'maybe'"),
         ("useGitignore: [true]\n", "line 1: useGitignore must be true or false"),
         ("dbPath: {a: b}\n", "line 1: dbPath must be a word"),
-        ("exclude: [a, [b]]\n", "line 1: exclude must be a list of globs"),
-        ("exclude: {a: b}\n", "line 1: exclude must be a list of globs"),
+        ("exclude: [a, [b]]\n", "line 1: exclude must be a list of words"),
+        ("exclude: {a: b}\n", "line 1: exclude must be a list of words"),
         ("ftsEngine: fts3\n", "line 1: ftsEngine must be one of auto, fts5, fts4, not 'fts3'"),
         ("\n\nexclude: *.md\n", "line 3 is not YAML: "),
         ("\n\nexclude: *md\n", "line 3 is not YAML: "),
@@ -122,7 +123,7 @@ def test_the_last_of_two_holds() -> None:
         ("\x00", "is not YAML: "),
         ("exclude: " + "[" * 2_000, "is nested too deeply"),
         ("exclude: " + "[" * 100_000, "is over 64,000 characters"),
-        ("exclude: &x [*x]\n", "line 1: exclude must be a list of globs"),
+        ("exclude: &x [*x]\n", "line 1: exclude must be a list of words"),
     ],
 )
 def test_a_mistake_stops_with_its_line(text: str, words: str) -> None:

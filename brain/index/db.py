@@ -23,6 +23,7 @@ SCHEMA_VERSION = 6
 APPLICATION_ID = 0x42726E31  # "Brn1"
 FULL_TEXT = "heading, text, tags, path, spaced"
 _FTS_MARK = "-- Full text over chunks."
+_SEAL = 256  # characters, so that a shorter one covers a longer one
 _WAIT = 30.0  # seconds for a lock without which nothing can be done
 
 
@@ -156,7 +157,7 @@ class Index:
     def _as_sealed(self, signature: list[list[int]]) -> bool:
         try:
             with open(self._seal, encoding="utf-8") as file:
-                return file.read() == str(signature)
+                return file.read().rstrip() == str(signature)
         except (OSError, ValueError):
             return False
 
@@ -222,10 +223,12 @@ class Index:
 
     def _write_seal(self) -> None:
         self._trusted = self._signature()
-        temp = f"{self._seal}.{os.getpid()}"
-        with open(temp, "w") as file:
-            file.write(str(self._trusted))
-        os.replace(temp, self._seal)
+        # in place, in one write: to replace a file makes some file systems wait for the disk
+        handle = os.open(self._seal, os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            os.write(handle, str(self._trusted).ljust(_SEAL).encode())
+        finally:
+            os.close(handle)
 
     @contextmanager
     def _lock(self, wait: float) -> Iterator[bool]:

@@ -49,12 +49,18 @@ class Store:
         self.log = Log(f"{vault.state_path}/intents.jsonl")
         self.git = git.folder(vault.root_path)
 
-    def apply(self, deeds: Sequence[Deed], by: Actor = PERSON, wait: float = 1.0) -> list[Outcome]:
+    def apply(
+        self,
+        deeds: Sequence[Deed],
+        by: Actor = PERSON,
+        wait: float = 1.0,
+        unless: Callable[[str, bytes], bool] | None = None,
+    ) -> list[Outcome]:
         """Carry out deeds for an actor: all of them or, on an error, none.
 
         When this returns, they survive a crash. Raises Denied, NotFound for an entry that is gone,
-        Refused for a file that cannot be edited safely, and BrainError when the disk will not take
-        it; then every file is as it was.
+        Refused for a file that cannot be edited safely, StaleFile if `unless` says so of what a
+        file holds now, and BrainError when the disk will not take it; then every file is as it was.
         """
         for deed in deeds:
             self._allow(by, deed)
@@ -62,6 +68,9 @@ class Store:
         with self.locked():
             crash.recover(self)
             plan = self._planned(deeds)
+            for path, (text, _) in plan.items():
+                if unless and unless(path, text.data):
+                    raise StaleFile(f"{path} was changed meanwhile.", "Look at it again.")
             intents = self._intents(plan, deeds, by)
             if not intents:
                 self._note(deeds, by)

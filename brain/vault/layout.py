@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BRAIN = "40_Brain"
 ADMIN = "admin"
+RESERVED = (ADMIN, "person")  # what no agent may be called
 
 Place = str | os.PathLike[str]
 
@@ -258,9 +259,14 @@ def _owner(folders: list[str]) -> tuple[str, str]:
     if folders[-1:] == ["sessions"]:
         folders = folders[:-1]
     if len(folders) > 1 and folders[0] == "agents":
-        return folders[1], ""
+        return _free(folders[1], "agents"), ""
     if len(folders) > 1 and folders[0] == "projects":
-        return folders[1], folders[1]
+        return _free(folders[1], "projects"), folders[1]
     if not folders or folders[0] == ".agent":
         return ADMIN, ""
-    return "/".join(folders), ""
+    return _free("/".join(folders), "."), ""
+
+
+def _free(name: str, folder: str) -> str:
+    """The name of an owner; nobody becomes the admin, or the person, by what a folder is called."""
+    return f"{folder}/{name}" if name.casefold() in RESERVED else name

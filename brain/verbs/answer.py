@@ -17,7 +17,7 @@ from brain.verbs import notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from brain.access import Actor
@@ -127,13 +127,18 @@ def redacted(brain: Brain, text: str) -> tuple[str, list[str]]:
 
 
 def applied(
-    brain: Brain, deeds: Sequence[Deed], by: Actor, main: int = 0, wait: float = 1.0
+    brain: Brain,
+    deeds: Sequence[Deed],
+    by: Actor,
+    main: int = 0,
+    wait: float = 1.0,
+    unless: Callable[[str, bytes], bool] | None = None,
 ) -> list[Outcome]:
     """Hand deeds to the store; what became of them, that of the main one first. The others are its
     parts, and are undone with it. Now and then the store may settle what has stood long enough."""
     if len(deeds) > 1:
         deeds = _parted(deeds, main)
-    results = brain.store.apply(deeds, by, wait)
+    results = brain.store.apply(deeds, by, wait, unless)
     now = time.monotonic()
     brain.settled = brain.settled or now
     if now > brain.settled + brain.config.settleSeconds:

@@ -59,8 +59,12 @@ class Note:
         lacks = found and about(" ".join([text, *links])) - about(self.texts[found])
         return None if lacks else found
 
-    def section(self, kind: str) -> str:
-        """The section for a kind: one that the note has for it, else its usual name."""
+    def section(self, kind: str, settings: tuple[str, ...]) -> str:
+        """The section for a kind: as the settings say (`decision=Choices made`), else one that the
+        note has for it, else its usual name."""
+        chosen = {name.strip().casefold(): said for name, _, said in map(_parted, settings)}
+        if chosen.get(kind, "").strip():
+            return chosen[kind].strip()
         for path in self.paths:
             if path and kinds.of_headings(path[-1:]) == kind:
                 return path[-1]
@@ -71,6 +75,10 @@ class Note:
         words = section.rpartition(" > ")[2].casefold()
         found = (path for path in self.paths if path and path[-1].casefold() == words)
         return next(found, (section.rpartition(" > ")[2],))
+
+
+def _parted(setting: str) -> tuple[str, str, str]:
+    return setting.partition("=")
 
 
 def without_links(text: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import date as days
+from functools import partial
 
 from brain import kinds
 from brain.changes import Add, Anchor, Deed
-from brain.errors import BadRequest
+from brain.errors import BadRequest, StaleFile
 from brain.formats.links import TAG
 from brain.journal import line
 from brain.lifecycle.dedup import fingerprint
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.api import Brain
     from brain.verbs.answer import Shape
+
+TRIES = 10  # times that somebody may say the same just before
 
 
 class Wanted(NamedTuple):
@@ -43,9 +47,17 @@ class Wanted(NamedTuple):
 
 
 def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
-    """Put a memory at the end of its section; what is there already is not written again."""
+    """Put a memory at the end of its section; what is there already is not written again, not even
+    when two say it at the same moment."""
     _check(wanted)
     path = who.note(brain, agent)
+    for _ in range(TRIES):
+        with suppress(StaleFile):
+            return _remember(brain, wanted, path, by)
+    return _remember(brain, wanted, path, by)
+
+
+def _remember(brain: Brain, wanted: Wanted, path: str, by: Actor) -> Shape:
     note = notes.known(brain, path)
     text, rules = answer.redacted(brain, wanted.text.strip())
     links = tuple(_link(brain, link, path, by) for link in wanted.links)
@@ -53,13 +65,14 @@ def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
         return _merged(brain, path, same, wanted, by, rules)
     if waiting := _waiting(brain, path, text):
         return answer.happened(waiting, "duplicate", None, rules) | {"near": [], "conflicts": []}
-    kind, tags, section = _place(wanted, note)
+    kind, tags, section = _place(brain, wanted, note)
     against = note.stances.against(text, kind, notes.about(" ".join([text, *links])))
     fields, more = _fields(brain, wanted, against, path, by)
     ref = _free(note)
     change = Add(path, ref, _dated(brain, text, wanted.date), section, tags, links, fields)
     deeds = [Deed("add", ref, change, _given(wanted, kind, by)), *_conflicts(ref, against, path)]
-    result = answer.applied(brain, [*more, *deeds], by, main=len(more))[0]
+    unless = partial(_says, note, path, text)
+    result = answer.applied(brain, [*more, *deeds], by, main=len(more), unless=unless)[0]
     shape = answer.added(brain, change, kind, result.done)
     near = [_named(note, other) for other in note.known.near(text) if other not in against]
     notes.wrote(brain, path, note, result, shape)
@@ -67,6 +80,14 @@ def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
         answer.tell(brain, path, "", shape)
     shape = answer.happened(shape, "conflict" if against else "added", result, rules)
     return shape | {"near": near, "conflicts": [_named(note, other) for other in against]}
+
+
+def _says(note: notes.Note, path: str, text: str, where: str, data: bytes) -> bool:
+    """Has the note changed since it was looked at, and holds it these words now?"""
+    if where != path or data == note.data:
+        return False
+    words, there = " ".join(text.split()), " ".join(data.decode(errors="replace").split())
+    return words.casefold() in there.casefold()
 
 
 def _named(note: notes.Note, ref: str) -> dict[str, str]:
@@ -114,7 +135,7 @@ def _check(wanted: Wanted) -> None:
             raise BadRequest(f"{name} must be from 0 to 1, not {value}.", "0.8 is a good one.")
 
 
-def _place(wanted: Wanted, note: notes.Note) -> tuple[str, tuple[str, ...], str]:
+def _place(brain: Brain, wanted: Wanted, note: notes.Note) -> tuple[str, tuple[str, ...], str]:
     """The kind of a memory, its tags, and the section it goes to.
 
     A kind that its section would not tell is said by a tag.
@@ -124,7 +145,7 @@ def _place(wanted: Wanted, note: notes.Note) -> tuple[str, tuple[str, ...], str]
     section = wanted.section
     if not section:
         kind = kind or kinds.DEFAULT_KIND
-        section = note.section(kind)
+        section = note.section(kind, brain.config.sections)
     told = kinds.of_headings(note.path(section))
     kind = kind or told or kinds.DEFAULT_KIND
     tags = tuple(tag.lstrip("#") for tag in wanted.tags)

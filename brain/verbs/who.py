@@ -11,7 +11,7 @@ import os
 
 from brain import access
 from brain.access import ADMIN, PERSON, Actor
-from brain.errors import BrainError
+from brain.errors import BrainError, Denied
 from brain.vault import files, layout
 
 TYPE_CHECKING = False
@@ -33,12 +33,22 @@ def actor(brain: Asking, by: Actor | str, session: str = "") -> Actor:
 
 def _agent(brain: Asking, name: str) -> Actor:
     place = home(brain, name)
+    _refuse_twins(brain, place.split("/")[1:])
     role = layout.role([*place.split("/")[1:], "AGENT.md"])
     assert role
     usual = ADMIN if role.agent == ADMIN else "project"
     claim = _claim(brain, place) or usual
     registered = registry(brain).get(role.agent, usual)
     return Actor(role.agent, access.effective(claim, registered), role.project)
+
+
+def _refuse_twins(brain: Asking, folders: list[str]) -> None:
+    """An agent and a project of one name would have each other's rights."""
+    if len(folders) > 1:
+        twins = [f"{top}/{folders[1]}" for top in ("agents", "projects")]
+        if all(os.path.isdir(f"{brain.vault.folder_path}/{twin}") for twin in twins):
+            both = " and ".join(twins)
+            raise Denied(f"{both} have one name, so neither can act.", "Rename one of them.")
 
 
 def _claim(brain: Asking, place: str) -> str:

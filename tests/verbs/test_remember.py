@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 
 import pytest
 
 from brain.api import Brain
 from brain.errors import BadRequest, NotFound
+from brain.verbs import notes
 from tests import kit
+from tests.conftest import MakeVault, OpenBrain
 from tests.verbs.conftest import Made, note
 
 ZOO = "40_Brain/projects/zoo/agent/MEMORY.md"
@@ -278,3 +282,36 @@ def test_secrets_are_left_out(brain: Brain) -> None:
     assert "[redacted:" in shape["text"]
     again = brain.remember(f"The token is {key}")
     assert again["outcome"] == "duplicate"
+
+
+def test_a_setting_says_where_a_kind_goes(vault: MakeVault, opened: OpenBrain) -> None:
+    settings = 'sections: ["decision=Choices made", "fact=Things"]\n'
+    memory = "# Agent Memory\n\n## Key Decisions\n- one\n"
+    brain = opened(vault({"40_Brain/brain.yaml": settings, "40_Brain/MEMORY.md": memory}))
+    made = brain.remember("Use SQLite", kind="decision")
+    assert made["kind"] == "decision"
+    assert made["heading"].endswith("Choices made")
+    assert brain.remember("Seals sing", kind="warning")["heading"].endswith("Warnings")
+
+
+def test_two_who_say_the_same_at_one_moment_make_one_memory(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    """Each looked at the note before the other wrote."""
+    root = vault({"40_Brain/MEMORY.md": "## Facts\n- one\n"})
+    old = time.time() - 60
+    os.utime(root / "40_Brain/MEMORY.md", (old, old))
+    first, second = opened(root), opened(root)
+    look = notes.known
+    with pytest.MonkeyPatch.context() as patch:
+        turns = iter([True])
+
+        def overtaken(brain: Brain, path: str) -> notes.Note:
+            note = look(brain, path)
+            if brain is second and next(turns, False):
+                first.remember("The seal sings")
+            return note
+
+        patch.setattr(notes, "known", overtaken)
+        assert second.remember("The seal sings")["outcome"] == "duplicate"
+    assert (root / "40_Brain/MEMORY.md").read_text().count("seal sings") == 1

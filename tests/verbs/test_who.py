@@ -9,7 +9,9 @@ import pytest
 from brain.access import Actor
 from brain.api import Brain
 from brain.errors import BrainError, Denied, NotFound, Refused
+from brain.vault import layout
 from tests import kit
+from tests.conftest import MakeVault, OpenBrain
 from tests.verbs.conftest import Made, note
 
 ID = "m-7f3k2ab4"
@@ -241,3 +243,27 @@ def test_show_as_an_agent(house: Brain) -> None:
     assert house.show("walrus eats", by="zoo")["agent"] == "zoo"
     with pytest.raises(NotFound, match="no entry"):
         house.show("spelling", by="zoo")
+
+
+@pytest.mark.parametrize(
+    "folder", ["agents/admin", "projects/admin/agent", "admin", "agents/person"]
+)
+def test_nobody_becomes_the_admin_by_the_name_of_a_folder(
+    vault: MakeVault, opened: OpenBrain, folder: str
+) -> None:
+    claim = "---\ntype: admin\n---\n"
+    brain = opened(vault({f"40_Brain/{folder}/AGENT.md": claim, "40_Brain/MEMORY.md": "- a b c\n"}))
+    brain.sync()
+    role = layout.role([*folder.split("/"), "AGENT.md"])
+    assert role
+    assert role.agent not in ("admin", "person")
+    with pytest.raises((Denied, NotFound)):
+        brain.remember("The seal sings", by=role.agent)
+
+
+def test_an_agent_and_a_project_of_one_name_cannot_act(vault: MakeVault, opened: OpenBrain) -> None:
+    files = {f"40_Brain/{place}/AGENT.md": "x\n" for place in ("agents/zoo", "projects/zoo/agent")}
+    brain = opened(vault(files))
+    with pytest.raises(Denied, match="one name"):
+        brain.remember("The seal sings", by="zoo", agent="zoo")
+    assert brain.remember("The seal sings", agent="zoo")["outcome"] == "added"
