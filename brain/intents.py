@@ -92,6 +92,7 @@ class Log:
     def __init__(self, path: str) -> None:
         self.path = path
         self.open: dict[str, Open] = {}
+        self.busy: dict[str, Open] = {}  # of those: not written, or in the middle of an attempt
         self.latest: dict[str, str] = {}  # the digest of what Brain left in a file last
         self._inode = 0
         self._read = 0  # how far into the file
@@ -165,6 +166,7 @@ class Log:
 
     def _forget(self) -> None:
         self.open.clear()
+        self.busy.clear()
         self.latest.clear()
         self._inode, self._read, self._head, self._strange = 0, 0, b"", False
 
@@ -234,15 +236,20 @@ class Log:
 
     def _take(self, line: dict[str, Any]) -> None:
         if "deeds" in line:
-            self.open[line["id"]] = Open(_intent(line))
+            self.open[line["id"]] = self.busy[line["id"]] = Open(_intent(line))
             return
         entry = self.open.get(line["i"])
         if entry is None:
             return
         if line["s"] in ("done", "failed"):
             del self.open[line["i"]]
+            self.busy.pop(line["i"], None)
             return
         entry.take(line)
+        if entry.state == "written" and not entry.temp and not entry.news:
+            self.busy.pop(line["i"], None)
+        else:
+            self.busy[line["i"]] = entry
         if "digest" in line:
             self.latest[entry.intent.path] = line["digest"]
 

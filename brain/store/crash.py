@@ -36,7 +36,7 @@ def recover(store: Store) -> None:
     out like anything that waits. A file that cannot be read now is left for later."""
     store.log.refresh()
     there: dict[str, list[str]] = {}
-    for entry in store.open():
+    for entry in list(store.log.busy.values()):
         if entry.temp:
             folder = os.path.dirname(place.full(store.vault, entry.intent.path))
             if folder not in there:
@@ -104,7 +104,7 @@ def _end(store: Store, entry: Open, out: bool, left: list[str]) -> None:
 
 
 def _written(store: Store, last: Open, more: dict[str, object]) -> None:
-    group = [e for e in store.open() if e.intent.id in last.group and not e.state]
+    group = [e for e in store.log.busy.values() if e.intent.id in last.group and not e.state]
     did, mark, at = last.did, last.news[-1], last.at
     for entry in group:
         deeds = [deed for deed in entry.intent.deeds if deed.id in did]

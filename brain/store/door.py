@@ -103,14 +103,14 @@ class Store:
             return []
         with self.locked():
             self.log.refresh()
-        return [entry for entry in self.open() if entry.state != "written"]
+        return [entry for entry in self.log.busy.values() if entry.state != "written"]
 
     def promised(self) -> dict[str, Callable[[bytes], bytes]]:
         """For each file that waits to be written, how its text will read. Takes no lock, so that
         a question need not wait for a writer."""
         self.log.refresh()
         waiting: dict[str, list[Change]] = {}
-        for entry in self.open():
+        for entry in self.log.busy.values():
             if not entry.state:
                 waiting.setdefault(entry.intent.path, []).extend(entry.intent.edits)
         return {path: partial(self._as_if, path, edits) for path, edits in waiting.items()}
@@ -133,6 +133,10 @@ class Store:
                 now = time.time()
                 self.log.mark([id], "", now, **{**attempt.OVER, "temp": attempt.temp(), "why": ""})
         self.drain()
+
+    def waiting(self, path: str) -> list[Open]:
+        """The intents for a file that are not in it yet."""
+        return [e for e in self.log.busy.values() if e.intent.path == path and not e.state]
 
     def open(self) -> list[Open]:
         """The intents that are not settled, as last read."""
@@ -187,7 +191,7 @@ class Store:
 
     def _edited(self, path: str, text: Text, changes: list[Change]) -> Edited:
         """The file with what waits for it, and with these: they may build on that."""
-        waiting = [e for e in self.open() if e.intent.path == path and not e.state]
+        waiting = self.waiting(path)
         before = [change for entry in waiting for change in entry.intent.edits]
         if before:
             with suppress(Refused):
@@ -246,7 +250,7 @@ class Store:
     def _carry_out_all(self) -> dict[str, Done]:
         """Each file by itself; why one cannot be written is remembered."""
         found: dict[str, Done] = {}
-        waiting = [entry for entry in self.open() if not entry.state]
+        waiting = [entry for entry in self.log.busy.values() if not entry.state]
         for path in dict.fromkeys(entry.intent.path for entry in waiting):
             try:
                 found |= writing.carry_out(self, [path])

@@ -129,8 +129,10 @@ def bring_in(store: Store, entry: Open, base: bytes | None, theirs: bytes) -> No
         create(place.full(store.vault, path), attempt.temp(), theirs)
         return
 
+    ours = _replaced(store, path)
+
     def edit(data: bytes) -> bytes:
-        common = _common(data, theirs) if base is None else base
+        common = _common(data, theirs, ours) if base is None else base
         return place.merged(store.vault, path, common, data, theirs)
 
     if edit(text.data) != text.data:
@@ -143,7 +145,15 @@ def _brought(store: Store, entry: Open, replaced: Replaced) -> None:
     store.log.mark([entry.intent.id], entry.state, entry.at, **more)
 
 
-def _common(a: bytes, b: bytes) -> bytes:
-    """The lines two texts share: against that as a base, a merge removes nothing."""
-    there = set(b.split(b"\n"))
-    return b"\n".join(line for line in a.split(b"\n") if line in there)
+def _replaced(store: Store, path: str) -> set[bytes]:
+    """The lines that open intents have replaced or removed."""
+    entries = [entry for entry in store.open() if entry.intent.path == path]
+    done = [standing.done(entry, deed) for entry in entries for deed in entry.intent.deeds]
+    return {line for was in done if was for line in was.before.encode().split(b"\n")}
+
+
+def _common(data: bytes, theirs: bytes, ours: set[bytes]) -> bytes:
+    """What a text may have been saved over: what it shares with the note, and what we took out of
+    that. Against this as a base, a merge removes nothing else."""
+    there = {*data.split(b"\n"), *ours}
+    return b"\n".join(line for line in theirs.split(b"\n") if line in there)

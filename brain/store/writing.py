@@ -49,7 +49,7 @@ def carry_out(store: Store, paths: Iterable[str], plan: Plan | None = None) -> d
     wrote: list[Wrote] = []
     try:
         for path in paths:
-            waiting = [e for e in store.open() if e.intent.path == path and not e.state]
+            waiting = store.waiting(path)
             if waiting and (one := _write(store, path, waiting, (plan or {}).get(path))):
                 wrote.append(one)
     except (OSError, BrainError):

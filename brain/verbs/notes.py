@@ -128,7 +128,9 @@ def _entries(brain: Brain, path: str, note: Note) -> Iterator[tuple[str, str, st
 def wrote(brain: Brain, path: str, note: Note, result: Outcome, shape: Shape) -> None:
     """Bring what is known forward by an entry that was just added; if somebody else changed the
     note meanwhile, forget it."""
-    entry = next((e for e in reversed(brain.store.open()) if result.deed in e.intent.deeds), None)
+    entry = next(
+        (e for e in reversed(brain.store.log.open.values()) if result.deed in e.intent.deeds), None
+    )
     base = note.mark if note.data else ""
     if entry is None or entry.intent.base != base or not entry.digest or entry.saved:
         brain.notes.pop(path, None)

@@ -107,7 +107,7 @@ def _merged(
 
 def _waiting(brain: Brain, path: str, text: str) -> Shape | None:
     """The memory that says this and is promised, but not in the note yet."""
-    waiting = brain.store.open() or brain.store.pending()
+    waiting = brain.store.log.busy.values() if brain.store.log.open else brain.store.pending()
     waiting = [entry for entry in waiting if entry.state != "written"]
     for change in [edit for entry in waiting for edit in entry.intent.edits]:
         if not isinstance(change, Add) or change.path != path:
