@@ -163,6 +163,7 @@ class Writing(RuleBasedStateMachine):
     def crash(self, device: str, kind: str, pick: int, at: int, mode: str) -> None:
         """Killed in the middle; if it was promised, the next process does it."""
         deed, word, taken = self._deed(kind, pick)
+        deed = deed._replace(id=f"e-{self.count:010d}")
         self.stores.pop(device, None)
         store = self._store(device)
         before = set(_logged(store))
@@ -173,8 +174,14 @@ class Writing(RuleBasedStateMachine):
         promised = done or set(_logged(store)) - before
         self._store(device).drain()
         assert kit.temps(self.root) == []
+        noted = [r.id for r in self._store(device).journal.records()].count(deed.id)
+        assert noted == bool(promised)
         if promised:
             self._became(word, taken)
+
+    @rule(device=devices, kind=kinds, pick=numbers, at=st.integers(5, 14))
+    def crash_in_the_middle(self, device: str, kind: str, pick: int, at: int) -> None:
+        self.crash(device, kind, pick, at, "before")
 
     @rule(device=devices)
     def drain(self, device: str) -> None:

@@ -140,7 +140,7 @@ class Journal:
         if found is None:
             found = devices.new(self.state, device)
         stat = read.stat_of(self._path(found)) if found.month else None
-        if found != device or remembered is None:
+        if found != device or not found.month:  # a new one is known before it writes anything
             self._keep(found, stat)
         self._device, self._as_left = found, (read.stat_of(f"{self.state}/{devices.FILE}"), stat)
         return found

@@ -137,6 +137,12 @@ def _replace(
     changes = [change for entry in todo for change in entry.intent.edits]
     ids = [deed.id for entry in todo for deed in entry.intent.deeds if deed.change]
     done: dict[str, Done] = {}
+    before = {
+        deed.id: was
+        for entry in todo
+        for deed in entry.intent.deeds
+        if (was := standing.done(entry, deed))
+    }
 
     def edit(data: bytes) -> bytes:
         nonlocal done
@@ -145,7 +151,7 @@ def _replace(
             edited = planned
         else:
             edited = _edited(store, path, text.data, data, changes)
-        done = dict(zip(ids, edited.done, strict=True))
+        done = _recalled(dict(zip(ids, edited.done, strict=True)), before)
         return edited.data
 
     def did() -> dict[str, list[Any]]:
@@ -155,6 +161,14 @@ def _replace(
         return done, Replaced(text.data)
     group = [entry.intent.id for entry in todo if not entry.state]
     return done, attempt.put(store, todo[-1], text, edit, did, group)
+
+
+def _recalled(done: dict[str, Done], before: dict[str, Done]) -> dict[str, Done]:
+    """What is found to be done already because we ourselves did it before a crash was done then."""
+    return {
+        id: before[id] if one.outcome == "already" and id in before else one
+        for id, one in done.items()
+    }
 
 
 def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence[Change]) -> Edited:
