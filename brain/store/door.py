@@ -48,6 +48,7 @@ class Store:
         self.vault, self.config, self.journal = vault, config, journal
         self.log = Log(f"{vault.state_path}/intents.jsonl")
         self.git = git.folder(vault.root_path)
+        self.fresh: set[str] = set()  # intents that this call has logged: nobody else tried them
 
     def apply(
         self,
@@ -76,6 +77,7 @@ class Store:
                 self._note(deeds, by)
                 return [Outcome(deed, "written") for deed in deeds]
             self._promise(intents)
+            self.fresh = {intent.id for intent in intents}
             found = self._keep(intents, plan)
         return self._outcomes(intents, found, wait)
 
@@ -291,6 +293,7 @@ class Store:
         handle = lock.take(f"{self.vault.state_path}/store.lock", wait)
         if handle is None:
             raise Busy("Another Brain process is writing.", "Try again in a moment.")
+        self.fresh = set()
         try:
             yield
         except OSError as error:

@@ -247,17 +247,25 @@ def _undo(store: Store, wrote: Wrote) -> None:
 def note(store: Store, waiting: Sequence[Open], done: dict[str, Done]) -> bool:
     """Append to the journal; what cannot be appended now is appended when it is settled. The
     promise stays open until this, too, is on the disk."""
+    there = _on_record(store, waiting)
     entries = [
         entry(store, deed, one.intent.by, one.intent.session, done.get(deed.id))
         for one in waiting
         for deed in one.intent.deeds
-        if not one.noted
+        if not one.noted and deed.id not in there
     ]
     try:
         store.journal.append(entries, durable=False)
     except (OSError, BrainError):
         return False
     return True
+
+
+def _on_record(store: Store, waiting: Sequence[Open]) -> set[str]:
+    """What another process has put on record before it was killed."""
+    older = [one for one in waiting if one.intent.id not in store.fresh and not one.noted]
+    ids = [deed.id for one in older for deed in one.intent.deeds]
+    return store.journal.has(ids) if ids else set()
 
 
 def entry(store: Store, deed: Deed, by: str, session: str, done: Done | None = None) -> Entry:

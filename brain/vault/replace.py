@@ -178,8 +178,16 @@ class _Swap:
         if busy is False:
             self._find(self.expected, there)
         back = self._swap_back()
-        self._learn(there if busy is False else self._read(self.full), back)
+        self._learn(there if busy is False else self._awaited(), back)
         return None
+
+    def _awaited(self) -> bytes:
+        """What somebody was just saving, once it is whole."""
+        _wait_while_open(self.full, self.started + PATIENCE)
+        saved = self._read(self.full)
+        if swap.in_use(self.full) is False:
+            self._find(self.expected, saved)
+        return saved
 
     def _exchange(self) -> bool:
         """False if there was nothing to displace; then what we hold of others has its place."""
