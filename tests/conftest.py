@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, settings
 from brain.api import Brain
 from tests import kit
 
-settings.register_profile("brain", deadline=None, suppress_health_check=list(HealthCheck))
+settings.register_profile(
+    "brain", deadline=None, max_examples=60, suppress_health_check=list(HealthCheck)
+)
 settings.load_profile("brain")
 
 MakeVault = Callable[..., Path]

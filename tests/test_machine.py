@@ -290,7 +290,7 @@ def _fast() -> str | None:
 
 
 class TestHistory(History.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=30, stateful_step_count=25)
+    settings = settings(max_examples=20, stateful_step_count=25)
 
 
 @pytest.mark.stress

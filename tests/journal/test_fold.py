@@ -345,7 +345,7 @@ class Machine(RuleBasedStateMachine):
             shutil.rmtree(self.root)
 
 
-Machine.TestCase.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+Machine.TestCase.settings = settings(max_examples=15, stateful_step_count=15, deadline=None)
 test_incremental_equals_rebuilt = Machine.TestCase
 
 

@@ -157,7 +157,7 @@ LINES = st.tuples(
 TEXTS = st.lists(LINES, max_size=6).map("\n".join)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @example({"": "/ab**/b\n"})
 @example({"": "/a**\n!/a**/\n"})
 @example({"": "a/**/b/**/ab\n**/**/a\n"})
