@@ -164,11 +164,16 @@ def _replace(
 
 
 def _recalled(done: dict[str, Done], before: dict[str, Done]) -> dict[str, Done]:
-    """What is found to be done already because we ourselves did it before a crash was done then."""
+    """What is found to be done already because we ourselves did it before a crash was done then;
+    so was a removal of what is not there any more."""
     return {
-        id: before[id] if one.outcome == "already" and id in before else one
-        for id, one in done.items()
+        id: before[id] if id in before and _is_repeated(one) else one for id, one in done.items()
     }
+
+
+def _is_repeated(done: Done) -> bool:
+    removal = isinstance(done.change, Remove | Drop)
+    return done.outcome == ("missing" if removal else "already")
 
 
 def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence[Change]) -> Edited:

@@ -177,16 +177,20 @@ class _Swap:
             return self._unended([*self.kept, last])
         if busy is False:
             self._find(self.expected, there)
-        back = self._swap_back()
-        self._learn(there if busy is False else self._awaited(), back)
+        self._swap_back()
+        self._learn(there if busy is False else self._awaited())
         return None
 
     def _awaited(self) -> bytes:
         """What somebody was just saving, once it is whole."""
         _wait_while_open(self.full, self.started + PATIENCE)
         saved = self._read(self.full)
-        if swap.in_use(self.full) is False:
-            self._find(self.expected, saved)
+        for _ in range(10):
+            time.sleep(0.001)
+            before, saved = saved, self._read(self.full)
+            if saved == before:
+                self._find(self.expected, saved)
+                break
         return saved
 
     def _exchange(self) -> bool:
@@ -203,25 +207,25 @@ class _Swap:
                 swap.place(self.aside, self.full)
                 return False
 
-    def _swap_back(self) -> bytes:
-        """What was in our place by then: ours, unless somebody saved in between."""
+    def _swap_back(self) -> None:
         while True:
             try:
                 swap.exchange(self.aside, self.full)
-                self.out = False
-                return files.read(self.aside, NO_LIMIT)[0]
+                break
             except FileNotFoundError:  # deleted: theirs goes back all the same
                 with suppress(FileExistsError):
                     swap.place(self.aside, self.full)
-                    self.out = False
-                    return self.new
+                    break
+        self.out = False
 
-    def _learn(self, saved: bytes, back: bytes) -> None:
-        """Go on from what is in the note now, and with what was in our place for a moment."""
-        sure = not os.path.lexists(self.aside) or look(self.aside)[1]
+    def _learn(self, saved: bytes) -> None:
+        """Go on from what is in the note now, and with what was in our place for a moment: ours,
+        unless somebody saved in between, or has it open to do so."""
+        there = os.path.lexists(self.aside)
+        back, sure = look(self.aside) if there else (self.new, True)
         if sure:
             self._find(self.new, back)
-        if os.path.lexists(self.aside) and (back != self.new or not sure):
+        if back != self.new or not sure:
             self.kept.append(Left(os.path.basename(self.aside), back))
             self.over.append(self.new)
         self.source = self.expected = saved
