@@ -84,8 +84,14 @@ def _space(raw: str, at: int) -> str:
 
 
 def _cut(raw: str, start: int, stop: int) -> str:
-    """`raw` without this word and one of the spaces around it."""
-    if start and raw[start - 1] in " \t" and raw[start - 2 : start - 1] not in ("", "\n"):
+    """`raw` without this word and one of the spaces around it; at the end of a line without all
+    that stand before it."""
+    if raw[stop : stop + 1] in ("", "\n", "\r") and raw[:start].rstrip(" \t")[-1:] not in (
+        "",
+        "\n",
+    ):
+        start = len(raw[:start].rstrip(" \t"))
+    elif start and raw[start - 1] in " \t" and raw[start - 2 : start - 1] not in ("", "\n"):
         start -= 1
     elif raw[stop : stop + 1] in (" ", "\t"):
         stop += 1

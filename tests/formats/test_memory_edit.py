@@ -541,3 +541,18 @@ def test_order_in_the_line() -> None:
 def test_chunks_of_a_note_are_apart() -> None:
     new = after("- a\n", add("x"), add("y\nz", ref="m-2"))
     assert all(a.end < b.start for a, b in pairwise(chunks(new)))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("- x   #pinned\n", "- x\n"),
+        ("* y   #pinned  \n- z\n", "* y  \n- z\n"),
+        ("- x  #pinned\r\n- z\r\n", "- x\r\n- z\r\n"),
+        ("- x #pinned  #db\n", "- x  #db\n"),
+    ],
+)
+def test_a_tag_goes_with_the_space_before_it(before: str, after: str) -> None:
+    ref = memory_md.parse(before.encode(), "admin").chunks[0].ref
+    made = edit("memory", "p", before.encode(), [Retag("p", ref, (), ("pinned",))], "admin")
+    assert made.data.decode() == after
