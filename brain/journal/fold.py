@@ -182,7 +182,7 @@ class Fold:
                 self.purges[gone] = max(self.purges.get(gone, ()), (*key, value["at"]))
         elif not ref or (self.gone and self._is_gone(ref, key)):
             return
-        elif op in _COUNTED or "delta" in value:
+        elif op in _COUNTED or "delta" in value or "undid" in value:
             self._entry(value, op, ref, key)
         elif op == "together":
             self._together(value, ref, key)
@@ -206,10 +206,11 @@ class Fold:
             self._given(value, found, key)
         if op in _MAKES and (not found[ADDED] or key < found[ADDED]):
             found[ADDED] = (*key, value["at"], _text(value, "by"), _text(value, "session"))
-        if op == "merge":
-            found[MERGES] += 1
-            found[HITS] += 1
-        elif op == "undo" and (column := _FEEDBACK.get(_text(value, "undid"), (-1, 0))[0]) >= 0:
+        undid = _text(value, "undid") if op == "undo" else ""
+        if "merge" in (op, undid):
+            found[MERGES] += 1 if op == "merge" else -1
+            found[HITS] += 1 if op == "merge" else -1
+        elif undid and (column := _FEEDBACK.get(undid, (-1, 0))[0]) >= 0:
             found[column] -= 1
 
     def _feedback(self, value: dict[str, Any], op: str, found: Tally, key: Key) -> None:

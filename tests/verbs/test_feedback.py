@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brain.api import Brain
+from tests.conftest import MakeVault, OpenBrain
 from tests.verbs.conftest import NOTE, Made
 
 SAME = "## Facts\n" + "".join(f"- seals bark, says number {n} ^m-0000000{n}\n" for n in range(5))
@@ -41,3 +42,15 @@ def test_a_high_score_is_looked_for_far_down(made: Made) -> None:
     for _ in range(4):
         brain.reinforce("m-99999999")
     assert brain.search("seals", scopes=["memory"], limit=1).results[0].row.ref == "m-99999999"
+
+
+def test_a_merge_that_is_undone_counts_no_longer(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({"40_Brain/MEMORY.md": "## Facts\n- The seal sings\n"}))
+    made = brain.remember("The seal sings")
+    assert made["outcome"] == "duplicate"
+    assert brain.show(made["id"])["hits"] == 1
+    brain.undo()
+    brain.refresh()
+    assert brain.show(made["id"])["hits"] == 0
+    brain.sync(rebuild=True)
+    assert brain.show(made["id"])["hits"] == 0
