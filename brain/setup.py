@@ -14,6 +14,8 @@ GITIGNORE = """\
 # Made again from the notes whenever it is missing.
 brain.db
 brain.db-*
+# What stands beside a note for a moment while it is written.
+.brain-*
 """
 GITATTRIBUTES = """\
 # Lines are appended, never rewritten: keep both sides of a merge, and every byte.
