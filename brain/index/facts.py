@@ -40,13 +40,6 @@ class Facts(NamedTuple):
     purged: str = ""
 
 
-class Standing(NamedTuple):
-    """What ranking needs to know of an entry."""
-
-    score: float
-    touched: str
-
-
 class Learned(NamedTuple):
     """Another entry that was put to use along with one."""
 
@@ -104,23 +97,6 @@ def _waiting(db: sqlite3.Connection, asked: dict[str, str]) -> list[tuple[str, i
     members = {ref: name for name in set(asked.values()) for ref in _members(db, name)}
     rows = _each(db, "SELECT ref, count, at FROM spooled WHERE other = '' AND ref IN", members)
     return [(members[ref], count, at) for ref, count, at in rows]
-
-
-def scores(index: Index, refs: Sequence[str]) -> dict[str, Standing]:
-    """Score and last touch of those of these entries that have any; one statement for the
-    candidates of a search."""
-    found: dict[str, Standing] = {}
-    with reading():
-        for part in _parts(refs):
-            marks = ",".join("?" * len(part))
-            rows = index.db.execute(
-                f"SELECT ref, score, touched FROM facts WHERE ref IN ({marks}) UNION ALL"
-                " SELECT a.ref, f.score, f.touched FROM aliases a JOIN facts f ON f.ref = a.class"
-                f" WHERE a.ref != a.class AND a.ref IN ({marks})",
-                (*part, *part),
-            )
-            found.update((ref, Standing(score, touched)) for ref, score, touched in rows)
-    return found
 
 
 def links(index: Index, ref: str) -> list[Learned]:

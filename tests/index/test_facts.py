@@ -8,7 +8,7 @@ import pytest
 
 from brain.index import facts
 from brain.index.db import Index
-from brain.index.facts import Conflict, Learned, Standing
+from brain.index.facts import Conflict, Learned
 from brain.journal import Journal, refresh
 from tests.journal.kit import Clock, device, index, put
 
@@ -28,24 +28,11 @@ def known(tmp_path: Path) -> Index:
 def test_nothing_is_known_of_what_nothing_was_said_of(journal: Journal, known: Index) -> None:
     refresh(journal, known)
     assert facts.of(known, ["m-1", "\ud800"]) == {}
-    assert facts.scores(known, ["m-1"]) == {}
     assert facts.of(known, []) == {}
-    assert facts.scores(known, []) == {}
     assert facts.links(known, "m-1") == []
     assert facts.conflicts(known) == []
     assert facts.same(known, "m-1") == {"m-1"}
     assert facts.dump(known) == []
-
-
-def test_scores_of_a_thousand_candidates(journal: Journal, known: Index) -> None:
-    refs = [f"m-{number}" for number in range(1000)]
-    for ref in refs[::100]:
-        put(journal, "reinforce", ref)
-    put(journal, "alias", "m-5", old="m-500")
-    refresh(journal, known)
-    found = facts.scores(known, refs)
-    assert found.keys() == {*refs[::100], "m-5"}
-    assert set(found.values()) == {Standing(3.0, AT)}
 
 
 def test_links_are_learned_in_both_directions(journal: Journal, known: Index) -> None:
