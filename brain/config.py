@@ -35,6 +35,58 @@ class Config(NamedTuple):
     pathWeight: float = 1.2
     scoreFactor: float = 0.2
     recencyDecay: float = 0.01
+    recencyScopes: tuple[str, ...] = ("memory",)
+    authorFactor: float = 1.5
+    neighbourFactor: float = 1.0
+    parentFactor: float = 0.3
+    aliasFactor: float = 0.5
+    aliases: tuple[str, ...] = ()
+    vectorModel: str = ""
+    textWeight: float = 0.7
+    vectorWeight: float = 0.3
+    similarityThreshold: float = 0.4
+    autoInject: bool = True
+    injectionTopN: int = 5
+    topK: int = 15
+    maxPinned: int = 5
+    maxPerSource: int = 2
+    dropShare: float = 0.3
+    maxRetrievalMs: int = 200
+    pinnedFactor: float = 1.5
+    candidateFactor: float = 0.8
+    sameFileFactor: float = 1.5
+    sameFolderFactor: float = 1.2
+    cascadeSeeds: int = 10
+    cascadeDepth: int = 2
+    cascadeDecay: float = 0.7
+    tagEdge: float = 0.8
+    clusterEdge: float = 0.6
+    supersedesEdge: float = 0.9
+    relatesEdge: float = 0.5
+    otherEdge: float = 0.3
+    topicChange: float = 0.3
+    sloWindow: int = 100
+    sloHealthyMs: int = 200
+    sloDegradeMs: int = 300
+    degradedTopK: int = 5
+    degradedScan: int = 100
+    tokenizer: str = "estimate"
+    budgetShare: float = 0.08
+    budgetCeiling: int = 5000
+    alwaysShare: float = 0.08
+    alwaysLeast: int = 200
+    alwaysMost: int = 400
+    bridgeShare: float = 0.5
+    bridgeLeast: int = 500
+    retrievalShare: float = 0.65
+    retrievalLeast: int = 300
+    retrievalMost: int = 1500
+    summaryLeast: int = 200
+    summaryMost: int = 600
+    taskShare: float = 0.4
+    projectShare: float = 0.4
+    globalShare: float = 0.2
+    headTailPreserve: int = 2
     watchStep: int = 20
     watchDebounce: int = 100
     rescanSeconds: int = 60
@@ -71,7 +123,9 @@ SETTINGS = {
         "Where brain.db lies: a path, or `auto`: in the brain folder on a local disk, else in this"
         " machine's state folder."
     ),
-    "searchProvider": Setting("How search works.", ("fts5",)),
+    "searchProvider": Setting(
+        "How search works: by words, or by words and meaning.", ("fts5", "hybrid")
+    ),
     "ftsEngine": Setting(
         "The full-text engine of SQLite; `auto` takes the best there is.", ("auto", "fts5", "fts4")
     ),
@@ -83,6 +137,74 @@ SETTINGS = {
     "pathWeight": Setting("Weight of words in the file's path."),
     "scoreFactor": Setting("A memory's rank is multiplied by e^(scoreFactor x score)."),
     "recencyDecay": Setting("A memory's rank is divided by 1 + recencyDecay x days."),
+    "recencyScopes": Setting("The scopes in which age counts."),
+    "authorFactor": Setting("For a turn whose speaker the question names."),
+    "neighbourFactor": Setting(
+        "How much of what its neighbours in the same session or section match a piece is given;"
+        " 0 for nothing."
+    ),
+    "parentFactor": Setting("How much the whole session or section counts beside the piece."),
+    "aliasFactor": Setting("What a match of an alias is worth beside one of the word itself."),
+    "aliases": Setting(
+        "Words that mean the same, as `auth=login, sign-in`; see `brain alias`. A few are built in."
+    ),
+    "vectorModel": Setting(
+        "The embedding model for `searchProvider: hybrid`: `minilm`, `static`, `command: …` or an"
+        " http address."
+    ),
+    "textWeight": Setting("The share of the words in a hybrid search."),
+    "vectorWeight": Setting("The share of the meaning in a hybrid search."),
+    "similarityThreshold": Setting("A hybrid search adds nothing less similar than this."),
+    "autoInject": Setting("Whether `brain context` hands out memories; searching always works."),
+    "injectionTopN": Setting("How many memories that fit the question a context holds."),
+    "topK": Setting("How many of the best are looked at for them."),
+    "maxPinned": Setting("How many pinned memories a context holds, the newest first."),
+    "maxPerSource": Setting("How many memories of one session a context holds."),
+    "dropShare": Setting("The share of the weakest that is left out of a context."),
+    "maxRetrievalMs": Setting("Milliseconds after which a context makes do with what it has."),
+    "pinnedFactor": Setting("For a memory that is pinned."),
+    "candidateFactor": Setting("For a memory that nobody has confirmed yet."),
+    "sameFileFactor": Setting("For a memory about a file that is open."),
+    "sameFolderFactor": Setting("For a memory about a file in the same folder as one."),
+    "cascadeSeeds": Setting("How many of the best pull in what they are tied to."),
+    "cascadeDepth": Setting("Over how many ties."),
+    "cascadeDecay": Setting("What is left of a score after each tie."),
+    "tagEdge": Setting("How strong the tie of a common tag is."),
+    "clusterEdge": Setting("How strong the tie within a cluster is."),
+    "supersedesEdge": Setting("How strong the tie to what a memory supersedes is."),
+    "relatesEdge": Setting("How strong the tie of a link is."),
+    "otherEdge": Setting("How strong any other tie is."),
+    "topicChange": Setting(
+        "A question less similar than this to the one before begins a new topic: what was shown"
+        " may be shown again."
+    ),
+    "sloWindow": Setting("How many of the last recalls tell whether recall is slow."),
+    "sloHealthyMs": Setting(
+        "Milliseconds under which 95 % of them must stay to be called healthy."
+    ),
+    "sloDegradeMs": Setting("Milliseconds over which recall looks at less, and says so."),
+    "degradedTopK": Setting("topK while recall is slow."),
+    "degradedScan": Setting("candidateLimit while recall is slow."),
+    "tokenizer": Setting(
+        "What counts tokens: `estimate`, or a tokenizer that is installed, as `tiktoken:o200k_base`"
+        " or `tokenizers:/path/to/tokenizer.json`."
+    ),
+    "budgetShare": Setting("The share of the remaining context that memory may take."),
+    "budgetCeiling": Setting("Tokens that memory never takes more of; see `brain budget`."),
+    "alwaysShare": Setting("The share of the budget for warnings and pinned memories."),
+    "alwaysLeast": Setting("Tokens for them at least, while the total allows it."),
+    "alwaysMost": Setting("Tokens for them at most."),
+    "bridgeShare": Setting("The share of what is then left for the task at hand."),
+    "bridgeLeast": Setting("Tokens for it at least."),
+    "retrievalShare": Setting("The share of what is then left for memories that fit."),
+    "retrievalLeast": Setting("Tokens for them at least."),
+    "retrievalMost": Setting("Tokens for them at most."),
+    "summaryLeast": Setting("Tokens for summaries of sessions at least."),
+    "summaryMost": Setting("Tokens for them at most."),
+    "taskShare": Setting("The share of what the session at hand knows among memories that fit."),
+    "projectShare": Setting("The share of what the agent or project knows."),
+    "globalShare": Setting("The share of what the admin knows."),
+    "headTailPreserve": Setting("How many pieces at either end of the task at hand stay longest."),
     "watchStep": Setting("Milliseconds between looks while changes keep coming in."),
     "watchDebounce": Setting("Milliseconds for which changes are gathered before a sync."),
     "rescanSeconds": Setting("Seconds between full scans, which catch what a watcher missed."),

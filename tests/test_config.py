@@ -42,8 +42,12 @@ OTHER = {
     "exclude": ("*.excalidraw.md",),
     "sections": ("decision=Choices made",),
     "dbPath": "~/some where/brain.db",
-    "searchProvider": "fts5",
+    "searchProvider": "hybrid",
     "ftsEngine": "fts4",
+    "recencyScopes": ("memory", "sessions"),
+    "aliases": ("auth=login, sign-in",),
+    "vectorModel": "command: embed --json",
+    "tokenizer": "tiktoken:o200k_base",
 }
 
 
