@@ -159,6 +159,14 @@ CREATE TABLE spooled (
 ) WITHOUT ROWID;
 CREATE INDEX spooled_other ON spooled (other) WHERE other != '';
 
+-- What chunks mean, as numbers, where a hybrid search is set: written by vectors.py with the model
+-- that `meta` names. A row may outlive its chunk until the next ones are made, which use it again.
+CREATE TABLE vectors (
+    chunk  INTEGER PRIMARY KEY,        -- chunks.id
+    digest BLOB NOT NULL,              -- of the text that the model was given
+    vector BLOB NOT NULL               -- one signed byte for each dimension
+);
+
 -- Full text over chunks. Rows are removed by rowid, before their chunk is touched.
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (
     heading, text, tags, path, spaced,
