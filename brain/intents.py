@@ -9,10 +9,12 @@ any more, the log is emptied; when it has become long, it is written anew.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from brain import changes
+from brain import beside, changes
+from brain.beside import Running
 from brain.changes import Change, Deed
 from brain.vault.swap import sync_folder
 
@@ -100,6 +102,9 @@ class Log:
         self._strange = False  # does it hold what this version cannot read?
         self._long = _LONG
         self._promised = 0  # where the last promise begins
+        self._down: Running | None = None  # brings it to the disk
+        self._held = False
+        self._handle = -1  # of the file, while it is held
 
     def empty(self) -> bool:
         """Is there nothing to settle? One stat call."""
@@ -108,24 +113,40 @@ class Log:
         except OSError:
             return True
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While the store's lock is held nobody else writes here, so the file is opened and caught
+        up with only once."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+            with suppress(OSError):
+                self.secure()  # else the number of the handle might be another file's by then
+            self._close()
+
     def refresh(self) -> None:
         """Read what other processes have added."""
         try:
-            handle = os.open(self.path, _FLAGS)
+            self._open(_FLAGS)
         except FileNotFoundError:
             self._forget()
             return
-        try:
-            self._catch_up(handle)
-        finally:
-            os.close(handle)
+        self._let_go()
 
     def add(self, intents: Sequence[Intent]) -> None:
-        """Promise: on the disk when this returns. Raises OSError, and nothing is promised;
-        TypeError for what JSON cannot hold."""
+        """Promise: on the disk when `secure` has returned. Raises OSError, and nothing is
+        promised; TypeError for what JSON cannot hold."""
         self.refresh()
         self._promised = self._read
         self._write([_line(intent) for intent in intents], durable=True)
+
+    def secure(self) -> None:
+        """Wait until what was promised is on the disk. Raises OSError if it cannot be."""
+        down, self._down = self._down, None
+        if down:
+            down.wait()
 
     def retract(self, intents: Sequence[Intent]) -> None:
         """Take back a promise that nobody has heard of yet, be the disk full."""
@@ -135,6 +156,7 @@ class Log:
         except OSError:
             os.truncate(self.path, self._promised)  # we have the lock: what follows is ours
             self._forget()
+            self._close()
             self.refresh()
 
     def mark(self, ids: Iterable[str], state: str, at: float = 0.0, **more: Any) -> None:
@@ -150,6 +172,7 @@ class Log:
         if not self.open and not self.empty():
             os.truncate(self.path, 0)
             self._forget()
+            self._close()
         elif self._read > self._long:
             self._rewrite()
 
@@ -160,6 +183,7 @@ class Log:
             os.unlink(new.path)
         new._write(lines, durable=True)
         os.replace(new.path, self.path)
+        self._close()
         sync_folder(os.path.dirname(self.path))
         self._inode, self._read, self._head = new._inode, new._read, new._head
         self._long = max(_LONG, 2 * self._read)
@@ -178,7 +202,6 @@ class Log:
         data = b"".join(orjson.dumps(line) + b"\n" for line in lines)
         handle = self._opened()
         try:
-            self._catch_up(handle)
             size = os.fstat(handle).st_size
             if size > self._read:
                 data = b"\n" + data  # behind a line that was torn
@@ -186,24 +209,51 @@ class Log:
                 if os.write(handle, data) < len(data):
                     raise OSError("the disk is full")
                 if durable:
-                    os.fsync(handle)
+                    self._bring_down(handle)
             except OSError:
                 os.ftruncate(handle, size)
                 raise
             self._head = self._head or os.pread(handle, _HEAD, 0)
             self._read = size + len(data)
         finally:
-            os.close(handle)
+            self._let_go()
         for line in lines:
             self._take(line)
 
+    def _bring_down(self, handle: int) -> None:
+        """To the disk; who holds the log goes on meanwhile, up to `secure`."""
+        if self._held:
+            self._down = beside.start(os.fsync, handle)
+        else:
+            os.fsync(handle)
+
     def _opened(self) -> int:
         try:
-            return os.open(self.path, _FLAGS)
+            return self._open(_FLAGS)
         except FileNotFoundError:
-            handle = os.open(self.path, _FLAGS | os.O_CREAT, 0o600)
+            handle = self._open(_FLAGS | os.O_CREAT)
             sync_folder(os.path.dirname(self.path))
             return handle
+
+    def _open(self, flags: int) -> int:
+        """The file, read up to its end."""
+        if self._handle < 0:
+            self._handle = os.open(self.path, flags, 0o600)
+            try:
+                self._catch_up(self._handle)
+            except BaseException:
+                self._close()
+                raise
+        return self._handle
+
+    def _let_go(self) -> None:
+        if not self._held:
+            self._close()
+
+    def _close(self) -> None:
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
 
     def _catch_up(self, handle: int) -> None:
         st = os.fstat(handle)

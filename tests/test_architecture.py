@@ -20,7 +20,19 @@ PACKAGE = Path(brain.__file__).parent
 LAYERS = (
     ("errors", "record"),
     ("model",),
-    ("config", "kinds", "lock", "changes", "access", "redact", "worth", "where", "merge"),
+    (
+        "beside",
+        "config",
+        "kinds",
+        "lock",
+        "changes",
+        "access",
+        "redact",
+        "worth",
+        "where",
+        "merge",
+        "tokens",
+    ),
     ("formats",),
     ("vault", "index"),
     ("events", "journal", "lifecycle"),
@@ -47,6 +59,7 @@ PURE = (
     "worth",
     "where",
     "merge",
+    "tokens",
 )
 PURE += ("record", "formats", "lifecycle", "wire")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")

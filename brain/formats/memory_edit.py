@@ -31,6 +31,7 @@ from brain.formats.entry_md import Style
 from brain.formats.mask import mask
 from brain.formats.memory_note import ITEM, Note, Odd, Piece
 from brain.formats.memory_place import Place, former, quick, usual
+from brain.formats.outline import Outline
 
 # words that at the start of a bullet would be more than words
 _MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)")
@@ -70,7 +71,7 @@ def _carefully(path: str, data: bytes, change: Change, owner: str) -> tuple[_Not
     for care in range(1, 8):
         note = _Note(path, data, owner)
         note.pieces = [piece.copy() for piece in whole.load()]
-        note.text, note.seen = whole.text, whole.outline()
+        note.text, note.lines, note.seen = whole.text, whole.lines, whole.outline()
         try:
             done = note.apply(change, care)
             if note.text not in tried:
@@ -233,7 +234,18 @@ class _Note(Note):
             entry = self._entry(change, place.style)
         previous = self._before(place)
         piece = self._write(place, entry, change.ref)
+        if self.pieces is None and not place.made:
+            self._grow(seen, place.at)
         return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
+
+    def _grow(self, seen: Outline, at: int) -> None:
+        """Bring the outline forward by a line that was put in; one that could be more than a
+        bullet, or stands among comments, is left to the next scan."""
+        line = self.text[at : at + len(self.text) - len(seen.text)]
+        whole = line.endswith("\n") and (not at or self.text[at - 1] == "\n")
+        plain = "`" not in line and "~" not in line and line.replace("\n", "").isprintable()
+        if whole and plain and not seen.comments:
+            self.seen = seen.grown(self.text, at, line)
 
     def _entry(self, change: Add, style: Style) -> str:
         if "\n" in change.text or "\r" in change.text:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from brain.changes import Change, Done, Edited
 from brain.errors import Refused
@@ -39,26 +40,49 @@ class Piece:
         return Piece(self.ref, self.start, self.end, self.heading, self.note)
 
 
+class Made(NamedTuple):
+    """The bytes that an edit made, and what is known of them without reading them."""
+
+    data: bytes
+    text: str
+    lines: int
+    seen: Outline
+
+
+# What was made last: the next edit is nearly always of that, and a scan of the headings would take
+# longer than all the rest of it.
+_last: list[Made] = []
+
+
 class Note:
     """A note while it is edited. Where entries are is followed through every splice."""
 
     def __init__(self, path: str, data: bytes, owner: str) -> None:
         self.path, self.owner = path, owner
-        self.text, problems = decode(data)
-        self._read = self.text
         self.bom = BOM if data.startswith(BOM) else b""
-        self.check_length()
-        for problem in problems:
-            if problem.code in memory_md.UNSAFE:
-                raise refused(path, problem.line, problem.message)
         self.pieces: list[Piece] | None = None
         self.seen: Outline | None = None
+        made = _last[0] if _last and _last[0].data == data else None
+        if made:
+            self.text, self.lines, self.seen = made[1:]
+        else:
+            self._decode(data)
+        self._read = self.text
         self._marks: list[list[int]] = []
         self.gone: set[str] = set()  # the refs of what was removed
 
+    def _decode(self, data: bytes) -> None:
+        """Refused if no edit of this is safe."""
+        self.text, problems = decode(data)
+        self.lines = self.text.count("\n")  # is known from here on: to count takes long
+        self.check_length()
+        for problem in problems:
+            if problem.code in memory_md.UNSAFE:
+                raise refused(self.path, problem.line, problem.message)
+
     def check_length(self) -> None:
         limit = memory_md.MAX_CHARS, memory_md.MAX_LINES
-        if len(self.text) > limit[0] or self.text.count("\n") > limit[1]:
+        if len(self.text) > limit[0] or self.lines > limit[1]:
             said = f"{self.path} is over {limit[0]:,} characters or {limit[1]:,} lines."
             raise Refused(said, "Split it into two notes.")
 
@@ -118,6 +142,7 @@ class Note:
 
     def splice(self, start: int, stop: int, new: str) -> None:
         """Replace characters; every place behind them moves along."""
+        self.lines += new.count("\n") - self.text.count("\n", start, stop)
         self.text = self.text[:start] + new + self.text[stop:]
         shift = len(new) - (stop - start)
         for mark in self._marks:
@@ -161,11 +186,18 @@ class Note:
         self.check_length()
         out = []
         for one in done:
-            line = one.line
-            if line:
-                line = self.text.count("\n", 0, self._marks[line - 1][0]) + 1
+            line = self._line(self._marks[one.line - 1][0]) if one.line else 0
             out.append(one._replace(line=line))
-        return Edited(self.data(), tuple(out))
+        edited = Edited(self.data(), tuple(out))
+        if self.seen and self.seen.text is self.text:
+            _last[:] = [Made(edited.data, self.text, self.lines, self.seen)]
+        return edited
+
+    def _line(self, at: int) -> int:
+        """The line that this character is on, counted from the nearer end."""
+        if at < len(self.text) // 2:
+            return self.text.count("\n", 0, at) + 1
+        return self.lines - self.text.count("\n", at) + 1
 
     def refusal(self, change: Change) -> Refused:
         """Why a change cannot be made: the line of the entry, or of what hides the rest."""

@@ -1,7 +1,8 @@
 """An attempt to replace a file, of which the log is told enough to go on after a crash.
 
 The log names the temporary files before there are any, and knows what each of ours holds before it
-takes the note's place. `crash` tells by that how far an attempt came.
+takes the note's place. `crash` tells by that how far an attempt came. The promise and the new file
+are brought to the disk side by side; nothing takes the note's place before both are there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brain import merge
+from brain.beside import Running
 from brain.intents import Intent, Open
 from brain.journal import event_id
 from brain.store import place
@@ -57,6 +59,7 @@ def put(
             more["did"] = did()
         at = entry.at if entry.state else time.time()
         store.log.mark([id], entry.state, at, **more)
+        store.log.secure()
 
     def saw(found: Found) -> None:
         saved = _with(store, entry, [found])
@@ -82,11 +85,20 @@ def clear(store: Store, intent: Intent) -> None:
 
 
 def over(store: Store, entry: Open, replaced: Replaced) -> dict[str, Any]:
-    """What the log is to remember when an attempt has ended."""
-    names = [left.name for left in replaced.left]
-    keep(store, replaced.left)
+    """What the log is to remember when an attempt has ended, and all that it removes is gone."""
+    left = [*replaced.left, *(one for one, going in replaced.going if not _is_gone(going))]
+    names = [one.name for one in left]
+    keep(store, left)
     saved = _with(store, entry, replaced.found)
     return {**OVER, "left": [*entry.left, *names], "saved": saved}
+
+
+def _is_gone(going: Running) -> bool:
+    try:
+        going.wait()
+    except OSError:
+        return False  # it is looked at again later
+    return True
 
 
 def _with(store: Store, entry: Open, found: Sequence[Found]) -> list[list[str]]:

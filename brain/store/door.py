@@ -227,7 +227,9 @@ class Store:
     def _keep(self, intents: Sequence[Intent], plan: Plan) -> dict[str, Done]:
         """Keep the promise at once if that is possible; after an error nothing was promised."""
         try:
-            return writing.carry_out(self, [intent.path for intent in intents], plan)
+            found = writing.carry_out(self, [intent.path for intent in intents], plan)
+            self.log.secure()  # what must wait is promised, too
+            return found
         except (OSError, BrainError):
             with suppress(OSError):
                 self._take_back(intents)
@@ -295,7 +297,8 @@ class Store:
             raise Busy("Another Brain process is writing.", "Try again in a moment.")
         self.fresh = set()
         try:
-            yield
+            with self.log.held():
+                yield
         except OSError as error:
             where = error.filename or "The vault"
             raise BrainError(

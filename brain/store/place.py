@@ -6,7 +6,6 @@ import json
 import os
 import stat as modes
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from brain.changes import Change, Drop, Edited, Put
@@ -19,6 +18,8 @@ from brain.vault import files, layout
 from brain.vault.layout import Role, Vault
 
 WRITABLE = ("memory", "items", "tasks", "session")
+_marks: list[tuple[bytes, str]] = []  # the last two
+_real: dict[str, tuple[int, int]] = {}  # folders behind no symbolic link: device and inode
 
 
 class Text(NamedTuple):
@@ -47,11 +48,11 @@ def full(vault: Vault, path: str) -> str:
 
 def read(vault: Vault, path: str, limit: int) -> Text:
     """A file that is to be edited. Refused for one that cannot be replaced safely."""
-    folder = os.path.dirname(full(vault, path))
-    if os.path.realpath(folder) != folder or os.path.islink(full(vault, path)):
+    where = full(vault, path)
+    if not _is_real(os.path.dirname(where)) or os.path.islink(where):
         raise Refused(f"{path} lies behind a symbolic link.", "Brain writes real files only.")
     try:
-        data, st = files.read(full(vault, path), limit)
+        data, st = files.read(where, limit)
     except (FileNotFoundError, NotADirectoryError):
         return Text()
     except OSError as error:
@@ -64,10 +65,30 @@ def read(vault: Vault, path: str, limit: int) -> Text:
     return Text(data, st, mark(data))
 
 
-@lru_cache(maxsize=2)
+def _is_real(folder: str) -> bool:
+    """Is this where a folder lies, and no link to it? Each step of the way is looked at only when
+    another folder than the last time is found there."""
+    try:
+        st = os.stat(folder)
+    except OSError:
+        return os.path.realpath(folder) == folder
+    if _real.get(folder) == (st.st_dev, st.st_ino):
+        return True
+    if os.path.realpath(folder) != folder:
+        return False
+    _real[folder] = st.st_dev, st.st_ino
+    return True
+
+
 def mark(data: bytes) -> str:
-    """What stands for a text in the log. Before and after a write, the same two are asked for."""
-    return digest(data).hex()
+    """What stands for a text in the log. Before and after a write, the same two are asked for, and
+    to compare them takes a fraction of what a digest takes."""
+    for known, told in _marks:
+        if known == data:
+            return told
+    told = digest(data).hex()
+    _marks[:] = [(data, told), *_marks[:1]]
+    return told
 
 
 def edited(vault: Vault, path: str, data: bytes, changes: Iterable[Change]) -> Edited:

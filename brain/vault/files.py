@@ -15,26 +15,31 @@ if TYPE_CHECKING:
 SMALL = 1_000_000  # bytes: no ignore file, no brain.yaml is larger
 _FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
 _FOLLOW |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_FLAGS = _FOLLOW | getattr(os, "O_NOFOLLOW", 0)
+FLAGS = _FOLLOW | getattr(os, "O_NOFOLLOW", 0)
 
 
-def read(path: str, limit: int, flags: int = _FLAGS) -> tuple[bytes, os.stat_result]:
+def read(path: str, limit: int, flags: int = FLAGS) -> tuple[bytes, os.stat_result]:
     """The bytes of a file and its stat, taken from one open file. Raises OSError.
 
     The stat is from before the bytes were read: a change in between shows as a newer stat later.
     """
     handle = os.open(path, flags)
     try:
-        st = os.fstat(handle)
-        if not modes.S_ISREG(st.st_mode):
-            raise OSError("it is not a regular file")
-        if st.st_size > limit:
-            raise OSError("it is too large")
-        data = os.read(handle, st.st_size + 1)
-        while len(data) < st.st_size and (more := os.read(handle, st.st_size)):
-            data += more
+        return read_open(handle, limit)
     finally:
         os.close(handle)
+
+
+def read_open(handle: int, limit: int) -> tuple[bytes, os.stat_result]:
+    """The same of a file that is open."""
+    st = os.fstat(handle)
+    if not modes.S_ISREG(st.st_mode):
+        raise OSError("it is not a regular file")
+    if st.st_size > limit:
+        raise OSError("it is too large")
+    data = os.read(handle, st.st_size + 1)
+    while len(data) < st.st_size and (more := os.read(handle, st.st_size)):
+        data += more
     return data, st
 
 

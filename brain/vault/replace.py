@@ -21,6 +21,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
+from brain import beside
+from brain.beside import Running
 from brain.errors import Busy, Refused, StaleFile
 from brain.merge import merge
 from brain.vault import files, swap
@@ -29,7 +31,7 @@ Edit = Callable[[bytes], bytes]
 Merge = Callable[[bytes, bytes, bytes], bytes]
 Tell = Callable[[str, bytes | None, bytes], None]
 Saw = Callable[["Found"], None]
-NO_LIMIT = 1 << 40
+NO_LIMIT = swap.NO_LIMIT
 PATIENCE = 0.1  # s for an editor to let go of the note
 MOST = 10.0  # s after which we give up, when somebody saves all the time
 RECENT = 0.05  # s: without leases, a file changed so lately may be in the middle of a save
@@ -50,11 +52,13 @@ class Found(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """What the note holds now, displaced files to look at later, what was saved meanwhile."""
+    """What the note holds now, displaced files to look at later, what was saved meanwhile, and the
+    displaced files that are just being removed: the disk takes its time for that."""
 
     data: bytes
     left: tuple[Left, ...] = ()
     found: tuple[Found, ...] = ()
+    going: tuple[tuple[Left, Running], ...] = ()
 
 
 def _untold(aside: str, new: bytes | None, expected: bytes) -> None:
@@ -70,8 +74,7 @@ def create(full: str, temp: str, data: bytes, tell: Tell = _untold) -> Replaced:
     part = f"{os.path.dirname(full)}/{temp}.part"
     _clear(part)
     try:
-        swap.write(part, data)
-        tell("", data, b"")
+        swap.write(part, data, None, lambda: tell("", data, b""))
         swap.place(part, full)
     except OSError as error:
         _take_back(part, tell)
@@ -122,6 +125,7 @@ class _Swap:
         self.found: list[Found] = []
         self.kept: list[Left] = []  # hold what is not ours, or may be; they go when it is in
         self.over: list[bytes] = []  # our text that each of those was saved over
+        self.going: list[tuple[Left, Running]] = []
 
     @property
     def part(self) -> str:
@@ -137,7 +141,7 @@ class _Swap:
                 if self._edited():
                     self._prepare()
                     if (left := self._round()) is not None:
-                        return Replaced(self.new, left, tuple(self.found))
+                        return Replaced(self.new, left, tuple(self.found), tuple(self.going))
         except (StaleFile, Busy, Refused, OSError):
             self._withdraw()
             raise
@@ -158,9 +162,15 @@ class _Swap:
         return True
 
     def _prepare(self) -> None:
-        _clear(self.part)
-        swap.write(self.part, self.new, _stat(self.full))
-        self.tell(os.path.basename(self.aside), self.new, self.expected)
+        def meanwhile() -> None:
+            self.tell(os.path.basename(self.aside), self.new, self.expected)
+
+        like = _stat(self.full)
+        try:
+            swap.write(self.part, self.new, like, meanwhile)
+        except FileExistsError:
+            _clear(self.part)
+            swap.write(self.part, self.new, like, meanwhile)
         os.rename(self.part, self.aside)
 
     def _round(self) -> tuple[Left, ...] | None:
@@ -170,11 +180,14 @@ class _Swap:
             _wait_while_open(self.full, self.started + PATIENCE)
         if not self._exchange():
             return self._unended(self.kept)
-        busy = swap.in_use(self.aside)
-        there = files.read(self.aside, NO_LIMIT)[0]
+        there, busy = swap.read(self.aside)
         if there == self.expected and not (busy and patient):
             last = Left(os.path.basename(self.aside), there)
-            return self._unended([*self.kept, last])
+            if busy is not False:
+                return self._unended([*self.kept, last])
+            left = self._unended(self.kept)
+            self._remove(last)
+            return left
         if busy is False:
             self._find(self.expected, there)
         self._swap_back()
@@ -243,12 +256,14 @@ class _Swap:
 
     def _ended(self, left: Left) -> bool:
         """Remove a file whose text is in the note, if nothing more can come into it."""
-        path = f"{self.folder}/{left.name}"
-        now, sure = look(path)
+        now, sure = look(f"{self.folder}/{left.name}")
         if not sure or now != left.data:
             return False
-        os.unlink(path)
+        self._remove(left)
         return True
+
+    def _remove(self, left: Left) -> None:
+        self.going.append((left, beside.start(_clear, f"{self.folder}/{left.name}")))
 
     def _withdraw(self) -> None:
         """Leave nothing of ours; what is not ours and has no place gets a file of its own."""
@@ -284,12 +299,8 @@ def keep_copy(aside: str, full: str) -> str:
 
 def look(aside: str) -> tuple[bytes, bool]:
     """What a displaced file holds, and whether that is certain to be the end of it."""
-    before = swap.in_use(aside)
-    data = files.read(aside, NO_LIMIT)[0]
-    after = swap.in_use(aside)  # who found the file by its old name may have opened it only now
-    if before is None or after is None:
-        return data, not _is_recent(aside)
-    return data, not (before or after)
+    data, used = swap.read(aside)
+    return data, not (_is_recent(aside) if used is None else used)
 
 
 def _wait_while_open(full: str, deadline: float) -> None:

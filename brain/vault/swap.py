@@ -20,6 +20,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
+from brain import beside
+from brain.vault import files
+
 if sys.platform != "win32":
     import fcntl
 
@@ -28,29 +31,51 @@ _NEW = 4 if sys.platform == "darwin" else 1  # RENAME_EXCL, RENAME_NOREPLACE
 _AT_FDCWD = -100
 _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+NO_LIMIT = 1 << 40
 
 
-def write(path: str, data: bytes, like: os.stat_result | None = None) -> None:
+def _nothing() -> None:
+    return None
+
+
+def write(
+    path: str,
+    data: bytes,
+    like: os.stat_result | None = None,
+    meanwhile: Callable[[], None] = _nothing,
+) -> None:
     """A new file with these bytes, on the disk when this returns; mode and owner as `like`.
 
-    If it cannot be written whole, none is left.
+    If it cannot be written whole, none is left. `meanwhile` is called once it is written, while
+    the disk takes it; if that fails then, or the disk, the file is there.
     """
+    handle = _written(path, data, like)
+    try:
+        down = beside.start(os.fsync, handle)
+        try:
+            meanwhile()
+        finally:
+            down.wait()
+    finally:
+        os.close(handle)
+
+
+def _written(path: str, data: bytes, like: os.stat_result | None) -> int:
     handle = os.open(path, _CREATE, 0o666)
     try:
-        try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(handle, view) :]
-            if like and hasattr(os, "fchmod"):
-                _resemble(handle, like)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(handle, view) :]
+        if like and hasattr(os, "fchmod"):
+            _resemble(handle, like)
     except BaseException:
+        os.close(handle)
         with suppress(OSError):
             os.unlink(path)
         raise
+    return handle
 
 
 def _resemble(handle: int, like: os.stat_result) -> None:
@@ -141,19 +166,38 @@ def in_use(path: str) -> bool | None:
 
     A write lease is only given on a file that nobody else has open. None where there are no leases.
     """
+    handle = os.open(path, _LOOK)
+    try:
+        return _refused(handle)
+    finally:
+        os.close(handle)  # ends the lease, too
+
+
+def read(path: str) -> tuple[bytes, bool | None]:
+    """What a file holds, and whether another process had it open at any moment of reading it: who
+    opens a file ends the lease on it. None where there are no leases."""
+    handle = os.open(path, files.FLAGS)
+    try:
+        used = _refused(handle)
+        data, _ = files.read_open(handle, NO_LIMIT)
+        if used is False:
+            used = fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_WRLCK
+        return data, used
+    finally:
+        os.close(handle)
+
+
+def _refused(handle: int) -> bool | None:
+    """Is a lease refused because somebody else has the file open?"""
     if sys.platform != "linux":
         return None
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         # who opens the file at this very moment makes the kernel send a signal: one that is ignored
         fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_WRLCK)
     except OSError as error:
         return True if error.errno == errno.EAGAIN else None
-    else:
-        return False
-    finally:
-        os.close(handle)  # ends the lease, too
+    return False
 
 
 def sync_folder(folder: str) -> None:

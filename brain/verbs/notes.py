@@ -12,11 +12,12 @@ from brain import kinds
 from brain.formats import frontmatter
 from brain.formats.links import FIELD, TAG, WIKILINK
 from brain.formats.outline import outline
-from brain.formats.text import decode, digest
+from brain.formats.text import decode
 from brain.index import put, query
 from brain.index.db import reading
 from brain.lifecycle.conflict import Stances
 from brain.lifecycle.dedup import Known
+from brain.store import place
 from brain.vault import files, layout
 
 TYPE_CHECKING = False
@@ -99,7 +100,7 @@ def known(brain: Brain, path: str) -> Note:
         data, _ = files.read(f"{brain.vault.root_path}/{path}", brain.config.maxFileSize)
     except OSError:
         data = b""  # not there yet; or the store will say what is wrong with it
-    mark = digest(data).hex()
+    mark = place.mark(data)
     note = brain.notes.get(path)
     if note is None or note.mark != mark:
         note = brain.notes[path] = Note(data, mark)

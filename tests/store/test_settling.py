@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -422,10 +423,10 @@ def test_a_late_save_after_a_promise_was_taken_back(
     store, write = opened(WATCHED), swap.write
     note = str(root / "40_Brain/.brain")
 
-    def full(path: str, data: bytes, like: os.stat_result | None = None) -> None:
+    def full(path: str, data: bytes, *more: Any) -> None:
         if path.startswith(note):
             raise OSError(28, "No space left on device")
-        write(path, data, like)
+        write(path, data, *more)
 
     monkeypatch.setattr(swap, "write", full)
     with open(root / kit.SESSION, "r+") as editor:
@@ -502,6 +503,7 @@ def test_a_log_in_memory_is_what_is_on_disk(opened: Open) -> None:
 SLEEPER = """
 import sys, time
 from pathlib import Path
+from typing import Any
 from tests.store import kit
 store = kit.open_store(Path(sys.argv[1]), Path(sys.argv[2]))
 with store.locked():

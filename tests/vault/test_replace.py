@@ -12,14 +12,23 @@ from pathlib import Path
 import pytest
 
 from brain.errors import StaleFile
+from brain.vault import replace as replacing
 from brain.vault import swap
-from brain.vault.replace import create, replace
+from brain.vault.replace import Replaced, create
 
 TEMP = ".brain-x.tmp"
 
 
 def adding(line: bytes) -> Callable[[bytes], bytes]:
     return lambda text: text + line
+
+
+def replace(full: str, temp: str, base: bytes, edit: Callable[[bytes], bytes]) -> Replaced:
+    """Replace, and wait until what is removed beside that is gone."""
+    replaced = replacing.replace(full, temp, base, edit)
+    for _, going in replaced.going:
+        going.wait()
+    return replaced
 
 
 def others(folder: Path) -> list[str]:

@@ -1,0 +1,37 @@
+"""Calls beside others: they are made, waited for, and their errors are heard of."""
+
+from __future__ import annotations
+
+import os
+from threading import Event
+
+import pytest
+
+from brain import beside
+
+
+def test_who_waits_hears_what_went_wrong() -> None:
+    def fail() -> None:
+        raise OSError(28, "No space left on device")
+
+    running = beside.start(fail)
+    with pytest.raises(OSError, match="No space left"):
+        running.wait()
+
+
+def test_two_calls_are_made_at_the_same_time() -> None:
+    met = Event()
+    first = beside.start(met.wait, 30)
+    second = beside.start(met.set)
+    first.wait()
+    second.wait()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_makes_its_own() -> None:
+    beside.start(os.getpid).wait()
+    pid = os.fork()
+    if not pid:
+        beside.start(os._exit, 7).wait()
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
