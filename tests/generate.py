@@ -23,6 +23,7 @@ HEAD = "<!-- Made by `make docs` from the code; changes here are overwritten. --
 PLAYED = (
     "README.md",
     "docs/tutorial.md",
+    "docs/explanation/context.md",
     "docs/explanation/search.md",
     "docs/how-to/keep-notes-out.md",
     "docs/how-to/troubleshoot.md",

@@ -1,0 +1,140 @@
+"""How many tokens a context may take, and which pieces fit into them.
+
+The total is a share of what is left of the model's context. Warnings and pinned memories get their
+part first, then the task at hand, then the memories that fit the question, then summaries; what one
+part leaves, the next may use. What is counted is the text as it is rendered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from brain.config import Config
+from brain.recall.choose import Cost, Picks, choose_bridge, choose_in_order, choose_shared
+from brain.recall.package import SECTIONS, Package, Piece, sections, with_conflicts
+from brain.record import NamedTuple
+
+Render = Callable[[Package], str]
+Count = Callable[[str], int]
+TIERS = ("always", "bridge", "retrieval", "summary")
+TIER_OF = dict(zip(SECTIONS, ("always", "always", "bridge", "retrieval", "summary"), strict=True))
+_DEFAULTS = Config()
+
+
+class Allocation(NamedTuple):
+    """Tokens for each part; together never more than the total."""
+
+    total: int
+    always: int
+    bridge: int
+    retrieval: int
+    summary: int
+
+
+class Fitted(NamedTuple):
+    """What is handed out: it takes `tokens`, which is never more than `allocation.total`."""
+
+    package: Package
+    text: str
+    tokens: int
+    used: dict[str, int]  # tokens of the pieces, by tier
+    left_out: dict[str, tuple[str, ...]]  # ids, by tier
+    compression: float  # tokens of the pieces kept, as a share of those of all that were offered
+    allocation: Allocation
+
+
+def allocate(remaining: int, config: Config = _DEFAULTS) -> Allocation:
+    """How `remaining` tokens of context give a budget, and how that is divided."""
+    total = max(0, min(_whole(remaining * config.budgetShare), config.budgetCeiling))
+    always = _clamp(total * config.alwaysShare, config.alwaysLeast, config.alwaysMost)
+    rest = max(0, total - always)
+    bridge = max(config.bridgeLeast, _whole(rest * config.bridgeShare))
+    rest = max(0, rest - bridge)
+    retrieval = _clamp(rest * config.retrievalShare, config.retrievalLeast, config.retrievalMost)
+    summary = _clamp(rest - retrieval, config.summaryLeast, config.summaryMost)
+    over = always + bridge + retrieval + summary - total
+    kept = []
+    for part in (summary, retrieval, bridge, always):
+        kept.append(part - min(part, max(0, over)))
+        over -= part
+    return Allocation(total, *reversed(kept))
+
+
+def _whole(value: float) -> int:
+    """8 % of 625 are 50, though the machine may find a little less."""
+    return int(value + 1e-6)
+
+
+def _clamp(value: float, least: int, most: int) -> int:
+    """The upper bound wins over the lower."""
+    return min(max(_whole(value), least), most)
+
+
+def fit(
+    package: Package,
+    allocation: Allocation,
+    render: Render,
+    count: Count,
+    config: Config = _DEFAULTS,
+) -> Fitted:
+    """As much of `package` as the allocation holds: `count(text)` is never over its total.
+
+    A piece that contradicts another brings the marker that quotes both, or stays out.
+    """
+    cost = Cost(package, render, count)
+    picks = _choose(package, allocation, cost, config)
+    while True:
+        kept = with_conflicts(package._replace(**picks.pieces()), package.conflicts)
+        text = render(kept)
+        tokens = count(text)
+        if tokens <= allocation.total or not picks.drop(tokens - allocation.total):
+            break
+    if tokens > allocation.total:
+        kept, text, tokens = Package(package.query), "", 0
+    return _fitted(package, kept, text, tokens, cost, picks, allocation)
+
+
+def _choose(package: Package, allocation: Allocation, cost: Cost, config: Config) -> Picks:
+    """Fill tier by tier; what one leaves flows on."""
+    picks = Picks(cost)
+    pool, carry = allocation.total - cost.frame, 0
+    for tier in TIERS:
+        room = max(0, min(getattr(allocation, tier) + carry, pool))
+        if tier == "always":
+            used = choose_in_order(package.warnings, "warnings", room, picks)
+            used += choose_in_order(package.pinned, "pinned", room - used, picks)
+        elif tier == "bridge":
+            used = choose_bridge(package.bridge, room, picks, config.headTailPreserve)
+        elif tier == "retrieval":
+            shares = (config.taskShare, config.projectShare, config.globalShare)
+            used = choose_shared(package.memories, room, picks, shares)
+        else:
+            used = choose_in_order(package.summaries, "summaries", room, picks)
+        carry = max(0, getattr(allocation, tier) + carry - used)
+        pool -= used
+    return picks
+
+
+def _fitted(
+    package: Package,
+    kept: Package,
+    text: str,
+    tokens: int,
+    cost: Cost,
+    picks: Picks,
+    allocation: Allocation,
+) -> Fitted:
+    """What was kept and what was not."""
+    used = dict.fromkeys(TIERS, 0)
+    left: dict[str, tuple[str, ...]] = dict.fromkeys(TIERS, ())
+    for (name, offered), (_, shown) in zip(sections(package), sections(kept), strict=True):
+        tier, ids = TIER_OF[name], {piece.id for piece in shown}
+        used[tier] += sum(picks.tokens[name, piece.id] for piece in shown)
+        left[tier] += tuple(piece.id for piece in offered if piece.id not in ids)
+    whole = cost.of_all(_every(package))
+    share = min(1.0, sum(used.values()) / whole) if whole else 1.0
+    return Fitted(kept, text, tokens, used, left, share, allocation)
+
+
+def _every(package: Package) -> list[tuple[str, Piece]]:
+    return [(name, piece) for name, pieces in sections(package) for piece in pieces]

@@ -1,0 +1,78 @@
+"""What is recalled stays data: nothing in a memory can pass for the prompt around it.
+
+`clean` takes out what a person cannot see (controls, direction marks, zero-width characters, tags)
+and breaks what a model could take for the end of a block or for another speaker. The formats then
+escape what is special to them, and put a mark before each line that is not theirs.
+"""
+
+from __future__ import annotations
+
+import re
+
+MOST, MOST_SHORT = 8000, 200  # characters of a text, and of a name, path or tag
+MARK = "›"  # before a line that would pass for something else
+
+_EMOJI = "[\u203c\u2049\u2100-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+_INDIC, _ARABIC = "[\u0900-\u0dff]", "[\u0620-\u077f]"
+_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_SPACE = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
+# A joiner is kept between two emoji, and where Arabic or Indic letters meet; a variation selector
+# behind an emoji. Everything else here is invisible, or no character at all.
+_UNSEEN = re.compile(
+    f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)(?<!{_INDIC})\u200d|\u200d(?!{_EMOJI}|{_INDIC})"
+    f"|(?<!{_ARABIC})(?<!{_INDIC})\u200c|\u200c(?!{_ARABIC}|{_INDIC})"
+    f"|(?<!{_EMOJI})\ufe0f|[\ufe00-\ufe0e]"
+    "|[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5]"
+    "|[\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ud800-\uf8ff]"
+    "|[\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff]"
+    "|[\U00013430-\U00013455\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
+)
+_PLAIN = re.compile(r"[\w.,:;/#+()'!?@&%~-]*(?: [\w.,:;/#+()'!?@&%~-]+)*", re.ASCII)
+_BLANK_LINES = re.compile(r"\n[ \n]*\n")
+# The tokens by which chat models mark turns, our own ids and markers, and our own delimiters.
+_CONTROL = re.compile(
+    r"<(?=[|｜][\w▁])|(?<=\w[|｜])(?=>)|\[(?=/?INST\])|\[(?=id:)|\[(?=\s*⚠)|<(?=<\s*/?SYS)"
+    r"|<(?=/?s>|/?(?:bos|eos|project_memory|start_of_turn|end_of_turn|system|user|assistant)\b)"
+    r"|=(?===+\s*(?:end of )?project memory)",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(
+    r"\n(?=[ >#*_`\[(-]{0,12}(?:human|assistant|system|user|developer|tool|model|ai|instructions?)"
+    r"\b[\]) *_`]{0,6}(?::|\n|$))",
+    re.IGNORECASE,
+)
+
+
+def clean(text: str, most: int = MOST) -> str:
+    """`text` as lines without anything unseen, at most about `most` characters of it."""
+    whole, text = len(text), text[: 4 * most]
+    if not (text.isascii() and text.isprintable()):
+        text = _UNSEEN.sub("", _SPACE.sub(" ", _BREAK.sub("\n", text))).replace("\t", "    ")
+    text = _BLANK_LINES.sub("\n\n", text.strip("\n").rstrip())
+    text = _ROLE.sub(f"\n{MARK} ", _CONTROL.sub(_broken, text))
+    if len(text) <= most and whole <= 4 * most:
+        return text
+    return f"{text[:most].rstrip()}… [cut here, {whole:,} characters in all]"
+
+
+def _broken(match: re.Match[str]) -> str:
+    """A token with a space inside is none."""
+    return f"{match[0]} "
+
+
+def short(text: str, most: int = MOST_SHORT) -> str:
+    """`text` in one line, as a name, a path or a quotation."""
+    if len(text) <= most and _PLAIN.fullmatch(text):
+        return text
+    line = " ".join(clean(text[: most + 1], most + 1).split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def quoted(text: str, most: int = 120) -> str:
+    """`text` for between double quotes, which it cannot end."""
+    return short(text, most).replace('"', "'")
+
+
+def lines(text: str, prefix: str) -> str:
+    """`text` with `prefix` before each line but the first."""
+    return text.replace("\n", f"\n{prefix}")

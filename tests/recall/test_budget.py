@@ -1,0 +1,243 @@
+"""The budget is never exceeded, and what matters most is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brain.config import Config
+from brain.recall.budget import Allocation, allocate, fit
+from brain.recall.package import Conflict, Package, Piece, sections
+from brain.recall.render import FORMATS, render
+from brain.tokens import estimate
+
+WORDS = "The search has to work on a laptop, without a server; nobody asked for more. "
+
+
+def piece(name: str, text: str = WORDS, **more: object) -> Piece:
+    return Piece(f"m-{name}", "fact", "confirmed", text, "40_Brain/MEMORY.md", 3)._replace(**more)
+
+
+def many(start: str, number: int, text: str = WORDS) -> tuple[Piece, ...]:
+    return tuple(piece(f"{start}{at}", text) for at in range(number))
+
+
+def in_format(name: str) -> Callable[[Package], str]:
+    return lambda package: render(package, name)
+
+
+def ids(pieces: tuple[Piece, ...]) -> list[str]:
+    return [piece.id for piece in pieces]
+
+
+@pytest.mark.parametrize(
+    ("remaining", "parts"),
+    [
+        (100_000, (5000, 400, 2300, 1495, 600)),
+        (50_000, (4000, 320, 1840, 1196, 600)),
+        (20_000, (1600, 200, 700, 455, 245)),
+        (8_000, (640, 200, 440, 0, 0)),
+        (625, (50, 50, 0, 0, 0)),
+        (0, (0, 0, 0, 0, 0)),
+        (-5, (0, 0, 0, 0, 0)),
+        (10**9, (5000, 400, 2300, 1495, 600)),
+    ],
+)
+def test_the_table(remaining: int, parts: tuple[int, ...]) -> None:
+    assert allocate(remaining, Config()) == Allocation(*parts)
+
+
+@given(
+    st.integers(-10, 10**7),
+    st.floats(0, 3),
+    st.lists(st.integers(1, 20_000), min_size=9, max_size=9),
+    st.lists(st.floats(0, 3), min_size=3, max_size=3),
+)
+def test_parts_never_exceed_the_total(
+    remaining: int, share: float, sizes: list[int], shares: list[float]
+) -> None:
+    names = ("budgetCeiling", "alwaysLeast", "alwaysMost", "bridgeLeast", "retrievalLeast")
+    names += ("retrievalMost", "summaryLeast", "summaryMost", "searchLimit")
+    parts = dict(zip(("alwaysShare", "bridgeShare", "retrievalShare"), shares, strict=True))
+    config = Config(budgetShare=share, **dict(zip(names, sizes, strict=True)), **parts)
+    made = allocate(remaining, config)
+    assert min(made) >= 0
+    assert made.always + made.bridge + made.retrieval + made.summary <= made.total
+    assert made.total <= config.budgetCeiling
+
+
+TEXT = st.text(max_size=60) | st.text("word \n#<é汉", max_size=900)
+PIECE = st.builds(
+    Piece,
+    id=st.sampled_from(["m-a", "m-b", "m-c", "m-d", "m-e", ""]),
+    kind=st.sampled_from(["fact", "negative", "procedure"]),
+    status=st.sampled_from(["confirmed", "candidate", "pinned"]),
+    text=TEXT,
+    path=st.text(max_size=20),
+    line=st.integers(0, 99),
+    tags=st.lists(st.text(max_size=5), max_size=3).map(tuple),
+    confidence=st.none() | st.floats(0, 1),
+    conflicts=st.lists(st.sampled_from(["m-a", "m-z"]), max_size=2).map(tuple),
+    steps=st.lists(TEXT, max_size=3).map(tuple),
+    tier=st.sampled_from(["task", "project", "global", "nobody"]),
+)
+PIECES = st.lists(PIECE, max_size=4).map(tuple)
+PAIRS = st.builds(
+    Conflict,
+    st.sampled_from(["m-a", "m-b"]),
+    st.sampled_from(["m-c", "m-z"]),
+    st.text(max_size=200),
+    st.text(max_size=200),
+)
+PACKAGE = st.builds(
+    Package,
+    st.text(max_size=300),
+    *(PIECES for _ in range(5)),
+    st.lists(PAIRS, max_size=2).map(tuple),
+    st.text(max_size=20),
+)
+REMAINING = st.sampled_from([0, 1, 50, 640, 1500, 3000, 8000, 20_000, 100_000]) | st.integers(
+    0, 9999
+)
+FLOORS = st.sampled_from(
+    [
+        Config(),
+        Config(alwaysLeast=9000, alwaysMost=9000),
+        Config(budgetShare=1.0, budgetCeiling=200),
+        Config(bridgeLeast=10**6, retrievalLeast=10**6, headTailPreserve=1),
+        Config(taskShare=5.0, projectShare=0.0, globalShare=9.0, summaryLeast=700),
+    ]
+)
+
+
+@given(PACKAGE, REMAINING, st.sampled_from(FORMATS), FLOORS)
+@settings(deadline=None)
+def test_the_total_is_never_exceeded(
+    package: Package, remaining: int, format: str, config: Config
+) -> None:
+    fitted = fit(package, allocate(remaining, config), in_format(format), estimate, config)
+    assert estimate(fitted.text) == fitted.tokens <= fitted.allocation.total
+    if fitted.text:
+        assert fitted.text == render(fitted.package, format)
+    assert 0 <= fitted.compression <= 1
+    offered = {(name, one.id) for name, pieces in sections(package) for one in pieces}
+    shown = {(name, one.id) for name, pieces in sections(fitted.package) for one in pieces}
+    assert shown <= offered
+    sides = {one for _, one in shown}
+    for pair in package.conflicts:
+        if pair.one in sides or pair.other in sides:
+            assert pair in fitted.package.conflicts
+
+
+@given(PACKAGE, REMAINING, st.sampled_from(FORMATS))
+@settings(deadline=None)
+def test_another_tokenizer_is_kept_to_as_well(
+    package: Package, remaining: int, format: str
+) -> None:
+    """One that counts characters, so that two pieces never cost less together."""
+    fitted = fit(package, allocate(remaining), in_format(format), len)
+    assert len(fitted.text) <= fitted.allocation.total
+
+
+def test_all_is_kept_where_there_is_room() -> None:
+    package = Package("?", many("w", 1), many("p", 2), many("b", 3), many("m", 4), many("s", 2))
+    fitted = fit(package, allocate(10**6), in_format("claude"), estimate)
+    assert fitted.package == package
+    assert fitted.compression == 1
+    assert not any(fitted.left_out.values())
+    assert all(fitted.used.values())
+
+
+def test_warnings_stay_longest() -> None:
+    package = Package("?", many("w", 2), many("p", 9), many("b", 9), many("m", 9), many("s", 9))
+    fitted = fit(package, allocate(2500), in_format("codex"), estimate)
+    assert ids(fitted.package.warnings) == ["m-w0", "m-w1"]
+    assert fitted.left_out["summary"] == tuple(ids(package.summaries))
+    assert fitted.compression < 0.2
+
+
+def test_the_ends_of_the_task_stay_and_the_middle_goes() -> None:
+    package = Package("?", bridge=many("b", 30))
+    allocation = Allocation(400, 0, 400, 0, 0)
+    kept = ids(fit(package, allocation, in_format("gemini"), estimate).package.bridge)
+    assert kept[:2] == ["m-b0", "m-b1"]
+    assert kept[-2:] == ["m-b28", "m-b29"]
+    assert 4 < len(kept) < 30
+
+
+def test_a_long_piece_keeps_its_head_and_tail() -> None:
+    long = piece("long", f"It begins. {WORDS * 200} It ends.")
+    allocation = Allocation(400, 0, 400, 0, 0)
+    fitted = fit(Package("?", bridge=(long,)), allocation, in_format("claude"), estimate)
+    (kept,) = fitted.package.bridge
+    assert kept.text.startswith("It begins.")
+    assert kept.text.endswith("It ends.")
+    assert " … " in kept.text
+    assert fitted.tokens > 200
+    assert fitted.compression < 0.2
+
+
+def test_a_long_list_of_steps_keeps_its_ends() -> None:
+    long = piece("long", WORDS, steps=tuple(f"{at}: {WORDS}" for at in range(99)))
+    allocation = Allocation(500, 0, 0, 500, 0)
+    fitted = fit(Package("?", memories=(long,)), allocation, in_format("claude"), estimate)
+    (kept,) = fitted.package.memories
+    assert kept.steps[0] == long.steps[0]
+    assert kept.steps[-1] == long.steps[-1]
+    assert "…" in kept.steps
+
+
+def test_tiers_share_and_what_one_leaves_the_next_may_use() -> None:
+    mine = tuple(one._replace(tier="task") for one in many("t", 30))
+    ours = tuple(one._replace(tier="project") for one in many("p", 30))
+    all_ours = tuple(one._replace(tier="global") for one in many("g", 30))
+    allocation = Allocation(1000, 0, 0, 1000, 0)
+    render_it = in_format("codex")
+    kept = ids(
+        fit(Package("?", memories=mine + ours + all_ours), allocation, render_it, estimate)[
+            0
+        ].memories
+    )
+    by_tier = [sum(name.startswith(f"m-{tier}") for name in kept) for tier in "tpg"]
+    assert by_tier[0] >= by_tier[1] > by_tier[2] > 0
+    alone = fit(Package("?", memories=all_ours), allocation, render_it, estimate).package.memories
+    assert len(alone) >= sum(by_tier) - 1
+
+
+def test_an_unused_part_flows_on() -> None:
+    allocation = Allocation(1000, 200, 500, 200, 100)
+    fitted = fit(Package("?", summaries=many("s", 40)), allocation, in_format("codex"), estimate)
+    assert fitted.used["summary"] > 800
+
+
+def test_a_contradiction_is_never_shown_as_one_side() -> None:
+    pair = Conflict("m-m0", "m-m1", "Use tabs.", "Never use tabs.")
+    package = Package("?", memories=many("m", 2), conflicts=(pair,))
+    one = fit(package, Allocation(170, 0, 0, 170, 0), in_format("codex"), estimate)
+    assert ids(one.package.memories) == ["m-m0"]
+    assert 'Entry #m-m1 says "Never use tabs."' in one.text
+    none = fit(package, Allocation(95, 0, 0, 95, 0), in_format("codex"), estimate)
+    assert none.package.memories == ()
+    assert none.text == ""
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_has_no_room_for_its_frame_is_nothing(format: str) -> None:
+    fitted = fit(Package("?", many("w", 1)), allocate(100), in_format(format), estimate)
+    assert (fitted.text, fitted.tokens) == ("", 0)
+    assert fitted.left_out["always"] == ("m-w0",)
+
+
+def test_pieces_are_counted_once() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return estimate(text)
+
+    package = Package("?", bridge=many("b", 250), memories=many("m", 250))
+    fitted = fit(package, allocate(100_000), in_format("claude"), count)
+    assert sum(map(len, counted)) < 3 * len(fitted.text)
