@@ -24,6 +24,7 @@ PLAYED = (
     "README.md",
     "docs/tutorial.md",
     "docs/explanation/context.md",
+    "docs/explanation/graph.md",
     "docs/explanation/search.md",
     "docs/how-to/keep-notes-out.md",
     "docs/how-to/troubleshoot.md",

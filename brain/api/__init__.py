@@ -189,6 +189,21 @@ class Brain(Asking):
 
         return changing.move(self, id, section, self.actor(by, session))
 
+    def graph(
+        self,
+        id: str = "",
+        *,
+        depth: int | None = None,
+        agent: str = "",
+        format: str = "json",
+        by: Actor | str = "",
+    ) -> Shape | str:
+        """How memories hang together: all of them, or what lies around one, up to `depth` steps.
+        `json` and `canvas` are values, `dot` is text."""
+        from brain.verbs import relating
+
+        return relating.graph(self, id, depth, agent, format, by)
+
     # -- what happened -----------------------------------------------------------------------------
 
     def history(self, id: str, *, by: Actor | str = "") -> list[Shape]:

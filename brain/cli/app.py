@@ -22,6 +22,7 @@ COMMANDS = {
     "show": "asking",
     "list": "asking",
     "open": "asking",
+    "graph": "graph",
     "remember": "writing",
     "update": "writing",
     "forget": "writing",

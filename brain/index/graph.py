@@ -1,9 +1,29 @@
-"""Questions about what points to what."""
+"""Questions about what points to what.
+
+`owners` are the agents whose entries may be seen, None for everybody's. The filter is inside the
+SQL of every question, so that what may not be seen ties nothing together either.
+"""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+
 from brain.index.db import Index, reading
-from brain.index.query import _ROW, Row
+from brain.index.query import _ROW, CREATED, Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Owners = tuple[str, ...] | None
+
+_MOST = 400
+_TIED = "('memory', 'items')"
+# few files hold memories: by way of them, not of all chunks
+_ENTRIES = f"FROM files f CROSS JOIN chunks c ON c.file = f.id AND c.scope IN {_TIED}"
+_WHICH = f"WHERE f.scope IN {_TIED}"
+_BLOCK = "l.fragment >= '^' AND l.fragment < '_'"
 
 
 def linking(index: Index, ref: str) -> list[Row]:
@@ -27,3 +47,156 @@ def note_named(index: Index, name: str) -> str:
     if len(found) == 1:
         return found[0].rpartition("/")[2]
     return found[0] if found else ""
+
+
+# -- the graph of memories and items -------------------------------------------------------------
+
+
+def blocks(index: Index, owners: Owners) -> list[tuple[str, str, str, str, str]]:
+    """(scope, id, path, kind, block) for each link to a block, of memories, items and notes."""
+    mine, values = _owned(owners)
+    sql = f"""SELECT c.scope, c.ref, c.path, l.kind, substr(l.fragment, 2) FROM links l
+        CROSS JOIN chunks c ON c.id = l.chunk AND c.scope IN ('memory', 'items', 'sources')
+        WHERE {_BLOCK}{mine}"""
+    with reading():
+        return index.db.execute(sql, values).fetchall()
+
+
+def tags(index: Index, refs: Iterable[str], owners: Owners) -> list[tuple[str, str]]:
+    """(id, tags) of those of these ids that are a memory's or an item's."""
+    mine, values = _owned(owners)
+    sql = f"SELECT c.ref, c.tags FROM chunks c WHERE c.scope IN {_TIED}{mine} AND c.ref IN"
+    with reading():
+        return list(_each(index.db, sql, refs, values))
+
+
+def links(
+    index: Index, owners: Owners, refs: Iterable[str] | None = None
+) -> list[tuple[str, str, str, str]]:
+    """(id, kind, target, fragment) of what memories and items point to: these, or all."""
+    mine, values = _owned(owners)
+    columns, tied = "SELECT c.ref, l.kind, l.target, l.fragment", "CROSS JOIN links l ON"
+    with reading():
+        if refs is None:
+            sql = f"{columns} {_ENTRIES} {tied} l.chunk = c.id {_WHICH}{mine}"
+            return index.db.execute(sql, values).fetchall()
+        sql = f"""{columns} FROM chunks c {tied} l.chunk = c.id
+            WHERE c.scope IN {_TIED}{mine} AND c.ref IN"""
+        return list(_each(index.db, sql, refs, values))
+
+
+def carriers(index: Index, tags: Iterable[str], owners: Owners) -> list[tuple[str, str]]:
+    """(id, tags) of the memories and items that carry one of these tags, given in lower case; and
+    of all that carry one with capitals, or letters whose case only Python knows."""
+    mine, values = _owned(owners)
+    wanted = [f" {tag} " for tag in tags]
+    # asking each row for its lower case once for every tag would take most of the time
+    carried = " OR ".join(["instr(c.tags, ?)"] * len(wanted))
+    sql = f"""SELECT c.ref, c.tags {_ENTRIES} {_WHICH} AND c.tags != ''{mine}
+        AND ({carried} OR c.tags != lower(c.tags) OR {_foreign("c.tags")})"""
+    with reading():
+        return index.db.execute(sql, (*values, *wanted)).fetchall()
+
+
+def naming(index: Index, names: Collection[str], owners: Owners) -> list[tuple[str, str, str, str]]:
+    """(id, kind, target, fragment) of the links of memories and items to notes with one of these
+    names, given in lower case; and of those that name a folder too, or whose case only Python
+    knows."""
+    mine, values = _owned(owners)
+    known = (*names, *(f"{name}.md" for name in names))
+    sql = f"""SELECT c.ref, l.kind, l.target, l.fragment {_ENTRIES}
+        CROSS JOIN links l ON l.chunk = c.id {_WHICH} AND l.target != ''{mine}
+        AND (instr(l.target, '/') OR lower(l.target) IN ({",".join("?" * len(known))})
+             OR {_foreign("l.target")})"""
+    with reading():
+        return index.db.execute(sql, (*values, *known)).fetchall()
+
+
+def count(index: Index, owners: Owners, most: int) -> int:
+    """How many memories and items there are, up to so many."""
+    mine, values = _owned(owners)
+    sql = f"SELECT count(*) FROM (SELECT 1 {_ENTRIES} {_WHICH}{mine} LIMIT {most:d})"
+    with reading():
+        return int(index.db.execute(sql, values).fetchone()[0])
+
+
+def relations(index: Index, kind: str, owners: Owners) -> list[tuple[str, str, str]]:
+    """(id, other, created) for each memory that `supersedes` or `contradicts` another one."""
+    assert kind in ("supersedes", "contradicts")  # as it stands here, an index of its own is used
+    mine, values = _owned(owners)
+    sql = f"""SELECT c.ref, substr(l.fragment, 2), {CREATED} FROM links l
+        CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
+        CROSS JOIN files f ON f.id = c.file
+        WHERE l.kind = '{kind}' AND {_BLOCK}{mine}"""
+    with reading():
+        return index.db.execute(sql, values).fetchall()
+
+
+def present(index: Index, refs: Iterable[str], owners: Owners) -> set[str]:
+    """Those of these ids that are a memory's."""
+    mine, values = _owned(owners)
+    sql = f"SELECT c.ref FROM chunks c WHERE c.scope = 'memory'{mine} AND c.ref IN"
+    with reading():
+        return {row[0] for row in _each(index.db, sql, refs, values)}
+
+
+def renamed(index: Index) -> list[tuple[str, str]]:
+    """(id, class) of all ids that are an entry's along with others."""
+    with reading():
+        return index.db.execute("SELECT ref, class FROM aliases").fetchall()
+
+
+def learned(index: Index, refs: Collection[str] | None = None) -> list[tuple[str, str, float]]:
+    """(id, other, strength) of entries that were put to use together: those of these ids, or all.
+    What waits on this machine counts already, so that a pair may come twice."""
+    found: list[tuple[str, str, float]] = []
+    with reading():
+        for table, one, strength in (("learned", "one", "strength"), ("spooled", "ref", "count")):
+            sql = f"SELECT {one}, other, {strength} FROM {table} WHERE other != ''"
+            if refs is None:
+                found += index.db.execute(sql)
+            elif index.db.execute(f"{sql} LIMIT 1").fetchone():
+                rows = [*_each(index.db, f"{sql} AND {one} IN", refs)]
+                rows += _each(index.db, f"{sql} AND other IN", refs)
+                found += dict.fromkeys(rows)  # a pair of two of these was found from either side
+    return found
+
+
+def entries(index: Index, owners: Owners, agent: str = "") -> list[Row]:
+    """All memories and items, of one agent if it is named, in order of their places."""
+    mine, values = _owned(owners)
+    if agent:
+        mine, values = f"{mine} AND c.agent = ?", (*values, agent)
+    columns = _ROW.partition("FROM")[0]
+    sql = f"{columns} {_ENTRIES} {_WHICH}{mine} ORDER BY c.scope DESC, c.path, c.line, c.id"
+    with reading():
+        return [Row(*row) for row in index.db.execute(sql, values)]
+
+
+def notes(index: Index, owners: Owners) -> list[tuple[str, str]]:
+    """(path, title) of all notes."""
+    mine, values = _owned(owners, "f")
+    sql = f"SELECT f.path, f.title FROM files f WHERE f.path LIKE '%.md'{mine} ORDER BY f.path"
+    with reading():
+        return index.db.execute(sql, values).fetchall()
+
+
+def _each(
+    db: sqlite3.Connection, sql: str, refs: Iterable[str], values: tuple[str, ...] = ()
+) -> Iterator[tuple[Any, ...]]:
+    """The rows for these ids, some of them at a time: old SQLite takes 999 values."""
+    every = [ref.encode("utf-8", "replace").decode() for ref in refs]
+    for at in range(0, len(every), _MOST):
+        part = every[at : at + _MOST]
+        yield from db.execute(f"{sql} ({','.join('?' * len(part))})", (*values, *part))
+
+
+def _foreign(column: str) -> str:
+    """Are there characters beyond ASCII?"""
+    return f"length({column}) != length(CAST({column} AS BLOB))"
+
+
+def _owned(owners: Owners, table: str = "c") -> tuple[str, tuple[str, ...]]:
+    if owners is None:
+        return "", ()
+    return f" AND {table}.agent IN ({','.join('?' * len(owners))})", owners

@@ -1,0 +1,118 @@
+"""A canvas that Obsidian opens: valid, with nothing on top of anything else."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain.recall.canvas import canvas
+from brain.recall.clusters import Cluster
+from brain.recall.map import Edge, Graph, Node
+
+MEMORY = "40_Brain/MEMORY.md"
+SIDES = ("top", "right", "bottom", "left")
+OF_TYPE = {"text": {"text"}, "file": {"file", "subpath"}, "group": {"label"}}
+OF_ALL = {"id", "type", "x", "y", "width", "height", "color"}
+OF_EDGE = {"id", "fromNode", "fromSide", "toNode", "toSide", "toEnd", "color", "label"}
+
+
+def check(drawn: dict[str, Any]) -> None:
+    """Is this JSON Canvas 1.0, with every card in its group and none on top of another?"""
+    assert drawn == json.loads(json.dumps(drawn))
+    assert set(drawn) == {"nodes", "edges"}
+    nodes = {node["id"]: node for node in drawn["nodes"]}
+    assert len(nodes) == len(drawn["nodes"])
+    for node in nodes.values():
+        assert set(node) <= OF_ALL | OF_TYPE[node["type"]]
+        assert all(type(node[key]) is int for key in ("x", "y", "width", "height"))
+        assert node["type"] == "group" or node[node["type"]]
+        assert node.get("subpath", "#").startswith("#")
+        assert node.get("color", "1") in "123456"
+    assert len({edge["id"] for edge in drawn["edges"]}) == len(drawn["edges"])
+    for edge in drawn["edges"]:
+        assert set(edge) <= OF_EDGE
+        assert edge["fromNode"] in nodes
+        assert edge["toNode"] in nodes
+        assert edge["fromSide"] in SIDES
+        assert edge["toSide"] in SIDES
+        assert edge.get("toEnd", "arrow") in ("none", "arrow")
+    groups = [node for node in drawn["nodes"] if node["type"] == "group"]
+    cards = [node for node in drawn["nodes"] if node["type"] != "group"]
+    assert not any(overlap(*pair) for kind in (groups, cards) for pair in combinations(kind, 2))
+    assert all(sum(inside(card, group) for group in groups) == 1 for card in cards)
+
+
+def overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(
+        one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+
+
+def inside(card: dict[str, Any], group: dict[str, Any]) -> bool:
+    return all(
+        group[at] <= card[at] and card[at] + card[size] <= group[at] + group[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+
+
+types = st.sampled_from(["memory", "item", "tag", "note"])
+
+
+@given(st.lists(types, max_size=40), st.data())
+def test_every_graph_is_laid_out(kinds: list[str], data: st.DataObject) -> None:
+    nodes = [
+        Node(f"{kind}{n}", kind, f"words {n}", MEMORY if n % 2 else "")
+        for n, kind in enumerate(kinds)
+    ]
+    some = st.integers(0, max(0, len(nodes) - 1))
+    ends = data.draw(st.lists(st.tuples(some, some), max_size=20)) if nodes else []
+    edges = [Edge(nodes[one].id, nodes[other].id, "link", 0.5) for one, other in ends]
+    entries = [node.id for node in nodes if node.type in ("memory", "item")]
+    home = data.draw(st.lists(st.integers(0, 4), min_size=len(entries), max_size=len(entries)))
+    found = [
+        Cluster(
+            f"c-{n}",
+            f"name {n}",
+            tuple(id for id, at in zip(entries, home, strict=True) if at == n),
+        )
+        for n in range(4)  # those at 4 are in none
+    ]
+    drawn = canvas(Graph(tuple(nodes), tuple(edges)), found)
+    check(drawn)
+    assert len(drawn["edges"]) == len(edges)
+    groups = {node["id"]: node for node in drawn["nodes"] if node["type"] == "group"}
+    cards = {node["id"]: node for node in drawn["nodes"] if node["type"] != "group"}
+    assert set(cards) == {node.id for node in nodes}
+    for cluster in found:
+        assert all(inside(cards[id], groups[f"(({cluster.id}))"]) for id in cluster.members)
+
+
+def test_a_click_opens_the_memory() -> None:
+    nodes = (
+        Node("m-1", "memory", "One", MEMORY, 3, status="pinned", anchored=True),
+        Node("m-2", "memory", "Two", MEMORY, 4, status="confirmed"),
+        Node("item_1", "item", "Three", "40_Brain/projects/zoo/items.json", 2, status=""),
+        Node("#x", "tag", "#X"),
+        Node("[[Sea]]", "note", "The Sea", "Sea.md"),
+        Node("[[nowhere]]", "note", "Nowhere"),
+    )
+    edges = (Edge("m-1", "#x", "has_tag", 0.8), Edge("m-2", "m-1", "supersedes", 0.9))
+    drawn = canvas(Graph(nodes, edges), [Cluster("c-1", "sea", ("m-1", "m-2"))])
+    check(drawn)
+    cards = {node["id"]: node for node in drawn["nodes"]}
+    assert (cards["m-1"]["file"], cards["m-1"]["subpath"]) == (MEMORY, "#^m-1")
+    assert cards["m-2"]["text"] == "Two\n\n[[40_Brain/MEMORY]]"
+    assert cards["item_1"]["text"] == "Three\n\n`40_Brain/projects/zoo/items.json`"
+    assert cards["#x"]["text"] == "#X"
+    assert cards["[[Sea]]"]["file"] == "Sea.md"
+    assert cards["[[nowhere]]"]["text"] == "Nowhere"
+    assert cards["((c-1))"]["label"] == "sea"
+    assert inside(cards["#x"], cards["((c-1))"])  # where the memories that carry it are
+    assert not inside(cards["[[Sea]]"], cards["((c-1))"])
+    assert [edge.get("label") for edge in drawn["edges"]] == [None, "supersedes"]
+    assert canvas(Graph(), []) == {"nodes": [], "edges": []}
