@@ -53,6 +53,7 @@ def hit(found: Hit, explain: bool = False) -> dict[str, Any]:
     out["conflicts"] = found.conflicts
     if explain:
         out["factors"] = found.factors._asdict()
+        out["exact"] = found.exact
         out["matched"] = "beginnings of words" if found.prefix else "whole words"
     return out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby
 
 from brain.formats.text import spaced
 from brain.index.db import FULL_TEXT, Index
@@ -145,22 +145,23 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
             (file_id, entry.path, *entry.stat, entry.digest, entry.scope, entry.agent,
              entry.project, document.title, document.created, stale)
         )  # fmt: skip
-        for chunk in () if kept else document.chunks:
-            chunks.append(_chunk_row(next_chunk, file_id, entry, chunk))
+        listed = () if kept else document.chunks
+        for chunk, place in zip(listed, _places(entry.scope, listed), strict=True):
+            chunks.append(_chunk_row(next_chunk, file_id, entry, chunk, place))
             links += [
                 (next_chunk, seq, line, kind, target, fragment)
                 for seq, (line, kind, target, fragment, _) in enumerate(chunk.links)
             ]
             next_chunk += 1
     db.executemany(_UPSERT_FILE, files)
-    db.executemany(f"INSERT INTO chunks VALUES ({','.join('?' * 19)})", chunks)
+    db.executemany(f"INSERT INTO chunks VALUES ({','.join('?' * 21)})", chunks)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
-    listed = [(row[0], *row[_AT_FULL_TEXT:]) for row in chunks]  # reading them back takes longer
-    db.executemany(f"INSERT INTO chunks_fts (rowid, {FULL_TEXT}) VALUES (?, ?, ?, ?, ?, ?)", listed)
+    words = [(row[0], *row[_AT_FULL_TEXT:]) for row in chunks]  # reading them back takes longer
+    db.executemany(f"INSERT INTO chunks_fts (rowid, {FULL_TEXT}) VALUES (?, ?, ?, ?, ?, ?)", words)
     set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
 
 
-_AT_FULL_TEXT = 14  # the columns FULL_TEXT are the last of a chunk's row
+_AT_FULL_TEXT = 16  # the columns FULL_TEXT are the last of a chunk's row
 _UPSERT_FILE = f"""
     INSERT INTO files VALUES ({",".join("?" * 14)})
     ON CONFLICT (id) DO UPDATE SET
@@ -173,7 +174,27 @@ _UPSERT_FILE = f"""
 """
 
 
-def _chunk_row(id: int, file: int, entry: Entry, chunk: Chunk) -> tuple[object, ...]:
+def _places(scope: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
+    """(place, siblings) of each chunk: in its session, or among the passages of a note that follow
+    each other under one heading. A memory, an item, a task stands alone."""
+    if scope == "sessions":
+        return [(place, len(chunks)) for place in range(len(chunks))]
+    if len(chunks) == 1 or scope != "sources":
+        return [(0, 1)] * len(chunks)
+    found: list[tuple[int, int]] = []
+    for _, run in groupby(chunks, key=_heading):
+        size = sum(1 for _ in run)
+        found += [(place, size) for place in range(size)]
+    return found
+
+
+def _heading(chunk: Chunk) -> str:
+    return chunk.heading
+
+
+def _chunk_row(
+    id: int, file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]
+) -> tuple[object, ...]:
     extra = _json(chunk.extra) if chunk.extra else None
     tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
     words = chunk.text if chunk.text.isascii() else f"{chunk.heading} {chunk.text} {tags}"
@@ -181,7 +202,7 @@ def _chunk_row(id: int, file: int, entry: Entry, chunk: Chunk) -> tuple[object, 
     scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
     return (
         id, file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
-        chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra,
+        chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place,
         chunk.heading, chunk.text, tags, entry.path, spaced(words + entry.path),
     )  # fmt: skip
 

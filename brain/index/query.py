@@ -74,11 +74,20 @@ class Candidate(NamedTuple):
     """A match before it is ranked: only what ranking needs."""
 
     id: int
-    bm25: float
     scope: str
     created: str
     path: str
     line: int
+    place: int  # in its session or section
+    siblings: int
+    speaker: str  # of a turn
+    text: str  # of a turn or a memory; '' of what is long
+
+    @property
+    def section(self) -> range:
+        """The row ids of its session or section."""
+        first = self.id - self.place
+        return range(first, first + self.siblings)
 
 
 class Row(NamedTuple):
@@ -109,15 +118,25 @@ _ROW = f"""
 """
 
 
-def matches(
-    index: Index, match: str, weights: Sequence[float], limit: int
-) -> list[tuple[int, float]]:
-    """(row id, bm25) of the best matches, at most `limit`, whatever they are."""
-    id, rank = _hits(index, weights)
-    where = f"chunks_fts MATCH ? ORDER BY 2 LIMIT {limit:d}"
+def size(index: Index) -> int:
+    """How many chunks there are."""
     with reading():
-        rows = index.db.execute(f"SELECT {id}, {rank} FROM chunks_fts WHERE {where}", (match,))
-        return [(id, -rank) for id, rank in rows]
+        return int(index.db.execute("SELECT count(*) FROM chunks").fetchone()[0])
+
+
+def frequency(index: Index, match: str, most: int) -> int:
+    """How many chunks match; `most` + 1 for more than that, which is cheaper to find out."""
+    some = f"SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT {most + 1:d}"
+    with reading():
+        return int(index.db.execute(f"SELECT count(*) FROM ({some})", (match,)).fetchone()[0])
+
+
+def weighed(index: Index, match: str, weights: Sequence[float]) -> dict[int, float]:
+    """The bm25 of all matches by row id, in the order of these."""
+    id, rank = _hits(index, weights)
+    with reading():
+        sql = f"SELECT {id}, -{rank} FROM chunks_fts WHERE chunks_fts MATCH ?"
+        return dict(index.db.execute(sql, (match,)))
 
 
 def matching(index: Index, match: str) -> set[int]:
@@ -127,37 +146,30 @@ def matching(index: Index, match: str) -> set[int]:
         return {id for (id,) in rows}
 
 
-def candidates(
-    index: Index, found: Sequence[tuple[int, float]], filters: Filters
-) -> list[Candidate]:
-    """Those of the matches that pass the filters."""
+def candidates(index: Index, ids: Sequence[int], filters: Filters) -> list[Candidate]:
+    """Those of these chunks that pass the filters."""
     where, values = filters.where()
-    marks = ",".join("?" * len(found))
-    bm25 = dict(found)
+    marks = ",".join(map(str, ids))
     with reading():
         rows = _with_tagged(index.db).execute(
             f"{_LIGHT} FROM chunks c JOIN files f ON f.id = c.file"
             f" WHERE c.id IN ({marks}) AND {where}",
-            (*bm25, *values),
+            values,
         )
-        return [Candidate(id, bm25[id], *rest) for id, *rest in rows]
+        return [Candidate(*row) for row in rows]
 
 
-def all_candidates(
-    index: Index, match: str, weights: Sequence[float], filters: Filters, limit: int
-) -> list[Candidate]:
-    """The best matches among those that pass the filters. Looks at every match, so it takes twice
-    as long as `matches`: for when the best of all are mostly filtered out."""
-    where, values = filters.where()
-    id, rank = _hits(index, weights)
+def speakers(index: Index, most: int = 200) -> list[str]:
+    """Who speaks in the sessions, each once; the first `most` of them."""
+    sql = f"""
+        WITH RECURSIVE one (name) AS (
+            SELECT min(heading) FROM chunks WHERE scope = 'sessions' UNION ALL
+            SELECT (SELECT min(heading) FROM chunks WHERE scope = 'sessions' AND heading > name)
+            FROM one WHERE name IS NOT NULL
+        ) SELECT name FROM one WHERE name != '' LIMIT {most:d}
+    """
     with reading():
-        rows = _with_tagged(index.db).execute(
-            f"{_LIGHT}, -{rank} FROM chunks_fts JOIN chunks c ON c.id = chunks_fts.{id}"
-            f" JOIN files f ON f.id = c.file WHERE chunks_fts MATCH ? AND {where}"
-            f" ORDER BY {rank} LIMIT {limit:d}",
-            (match, *values),
-        )
-        return [Candidate(id, bm25, *rest) for id, *rest, bm25 in rows]
+        return [name for (name,) in index.db.execute(sql)]
 
 
 def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
@@ -165,13 +177,12 @@ def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
     with reading():
         if not index.db.execute("SELECT 1 FROM facts LIMIT 1").fetchone():
             return {}
-        some = f"c.id IN ({','.join('?' * len(ids))}) AND c.scope = 'memory'"
+        some = f"c.id IN ({','.join(map(str, ids))}) AND c.scope = 'memory'"
         found = index.db.execute(
             f"SELECT c.id, k.score, k.touched FROM chunks c JOIN facts k ON k.ref = c.ref"
             f" WHERE {some} UNION ALL SELECT c.id, k.score, k.touched FROM chunks c"
             f" JOIN aliases a ON a.ref = c.ref AND a.class != c.ref JOIN facts k ON k.ref = a.class"
-            f" WHERE {some}",
-            (*ids, *ids),
+            f" WHERE {some}"
         )
         return {id: (score, touched) for id, score, touched in found}
 
@@ -196,7 +207,8 @@ def contradictions(index: Index, rows: Sequence[Row]) -> dict[str, list[str]]:
     return found
 
 
-_LIGHT = f"SELECT c.id, c.scope, {CREATED}, c.path, c.line"
+_LIGHT = f"""SELECT c.id, c.scope, {CREATED}, c.path, c.line, c.place, c.siblings,
+    iif(c.scope = 'sessions', c.heading, ''), iif(c.scope IN ('sessions', 'memory'), c.text, '')"""
 
 
 def _hits(index: Index, weights: Sequence[float]) -> tuple[str, str]:
@@ -204,6 +216,13 @@ def _hits(index: Index, weights: Sequence[float]) -> tuple[str, str]:
     if index.fts == "fts4":
         return "docid", "rank_bm25(matchinfo(chunks_fts, 'pcnalx'))"
     return "rowid", f"bm25(chunks_fts, {', '.join(str(float(w)) for w in weights)})"
+
+
+def haystacks(index: Index, ids: Sequence[int]) -> list[tuple[int, str, str]]:
+    """(row id, tags, all else that full text knows) of these chunks."""
+    sql = "SELECT id, tags, heading || char(10) || text || char(10) || path FROM chunks WHERE id IN"
+    with reading():
+        return index.db.execute(f"{sql} ({','.join(map(str, ids))})").fetchall()
 
 
 def rows(index: Index, ids: Sequence[int]) -> list[Row]:
@@ -320,7 +339,7 @@ def dump(index: Index) -> list[tuple[Any, ...]]:
         ).fetchall()
         chunks = index.db.execute(
             "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
-            " created, ref, extra, heading, text, tags, spaced FROM chunks"
+            " created, ref, extra, place, siblings, heading, text, tags, spaced FROM chunks"
             " ORDER BY path, line, start, id"
         ).fetchall()
         links = index.db.execute(

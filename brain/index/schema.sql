@@ -47,6 +47,8 @@ CREATE TABLE chunks (
     start    INTEGER NOT NULL,         -- byte span in the file
     stop     INTEGER NOT NULL,
     extra    TEXT,                     -- JSON: what only this kind of chunk has
+    place    INTEGER NOT NULL,         -- in its session or section, from 0; ids are in that order
+    siblings INTEGER NOT NULL,         -- how many pieces that session or section has
     heading  TEXT    NOT NULL,
     text     TEXT    NOT NULL,
     tags     TEXT    NOT NULL,         -- ' a b/c ', as written, spaces around each
@@ -55,6 +57,7 @@ CREATE TABLE chunks (
 );
 CREATE INDEX chunks_file ON chunks (file);
 CREATE INDEX chunks_ref ON chunks (ref);
+CREATE INDEX chunks_speaker ON chunks (heading) WHERE scope = 'sessions';
 
 -- What a chunk points to, in order of appearance.
 CREATE TABLE links (
@@ -170,7 +173,7 @@ CREATE TABLE vectors (
 -- Full text over chunks. Rows are removed by rowid, before their chunk is touched.
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (
     heading, text, tags, path, spaced,
-    content = 'chunks', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+    content = 'chunks', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 -- Few large writes: what is gathered before a segment is written, and the size of its pages.
 INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 8388608);

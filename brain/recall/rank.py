@@ -1,6 +1,7 @@
-"""The rank of a match: one product, every factor a small function with a name.
+"""The rank of a match: one formula, every part a small function with a name.
 
-    rank = bm25 x (2 if it holds every word) x e^(0.2 x score) x 1/(1 + 0.01 x days)
+    rank = (bm25 x coverage + near + parent)
+           x author x asks x when x dated x e^(0.2 x score) x 1/(1 + 0.01 x days)
 
 The days count from the last reinforcement or update, else from the creation, and only in the memory
 scope: what was said in a transcript, or stands in a note, is not less true for being old.
@@ -11,23 +12,33 @@ from __future__ import annotations
 import math
 from datetime import datetime
 
-from brain.config import Config
 from brain.record import NamedTuple
-
-COMPLETE = 2.0  # for an entry that holds every word of the question, not just some
 
 
 class Factors(NamedTuple):
-    """Everything that a rank is made of; their product, in this order, is the rank."""
+    """Everything that a rank is made of."""
 
     bm25: float
-    complete: float
-    feedback: float
-    recency: float
+    coverage: float  # 1 if all that was asked is there
+    near: float = 0.0  # from its neighbours in the session or section
+    parent: float = 0.0  # from the session or section as a whole
+    author: float = 1.0
+    asks: float = 1.0
+    when: float = 1.0
+    dated: float = 1.0
+    feedback: float = 1.0
+    recency: float = 1.0
+
+    @property
+    def relevance(self) -> float:
+        return self.bm25 * self.coverage + self.near + self.parent
 
     @property
     def rank(self) -> float:
-        return self.bm25 * self.complete * self.feedback * self.recency
+        rank = self.relevance
+        for factor in self[4:]:
+            rank *= factor
+        return rank
 
 
 def feedback(score: float, factor: float) -> float:
@@ -35,9 +46,9 @@ def feedback(score: float, factor: float) -> float:
     return math.exp(factor * max(-10.0, min(10.0, score)))
 
 
-def recency(scope: str, days: float, decay: float) -> float:
-    """Falls slowly with age, for memories only."""
-    return 1 / (1 + decay * days) if scope == "memory" else 1.0
+def recency(days: float, decay: float) -> float:
+    """Falls slowly with age."""
+    return 1 / (1 + decay * days)
 
 
 def days_between(earlier: str, now: datetime) -> float:
@@ -49,27 +60,3 @@ def days_between(earlier: str, now: datetime) -> float:
     if then.tzinfo is None:
         then = then.replace(tzinfo=now.tzinfo)
     return max(0.0, (now - then).total_seconds() / 86400)
-
-
-def at_most(bm25: float, complete: bool, score: float, config: Config) -> float:
-    """What the rank of a match can be, however new it is."""
-    return bm25 * (COMPLETE if complete else 1.0) * feedback(score, config.scoreFactor)
-
-
-def factors(
-    bm25: float,
-    complete: bool,
-    scope: str,
-    since: str,
-    now: datetime,
-    config: Config,
-    score: float = 0.0,
-) -> Factors:
-    """The factors of one match, which was last touched at `since`."""
-    days = days_between(since, now) if scope == "memory" else 0.0
-    return Factors(
-        bm25,
-        COMPLETE if complete else 1.0,
-        feedback(score, config.scoreFactor),
-        recency(scope, days, config.recencyDecay),
-    )

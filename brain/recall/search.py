@@ -1,4 +1,4 @@
-"""Search: the words of a question, the best matches of the index, ranked, with where they stand."""
+"""Search: what a question asks for, and the best matches of the index, ranked, with their places."""
 
 from __future__ import annotations
 
@@ -9,25 +9,37 @@ from brain.config import Config
 from brain.index import query
 from brain.index.db import Index
 from brain.index.query import Candidate, Filters, Row
-from brain.recall import rank
+from brain.recall import near, priors, rank
+from brain.recall.lookup import Concept, Found, concepts, look_up, noted
 from brain.recall.rank import Factors
-from brain.recall.snippet import best_line, mark, pattern
-from brain.recall.terms import Term, match, terms
+from brain.recall.snippet import Words, best_line, mark
+from brain.recall.terms import Term, exactly, fold, terms
+from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterator
+
+ENOUGH = 60  # matches that are ranked for a page of ten
+NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
+_BATCH = 400
 
 
 class Hit:
     """One result. Where exactly it stands is worked out when it is asked for."""
 
     def __init__(
-        self, row: Row, factors: Factors, wanted: tuple[Term, ...], prefix: bool = False
+        self,
+        row: Row,
+        factors: Factors,
+        wanted: tuple[Term, ...],
+        prefix: bool = False,
+        exact: int = 0,
     ) -> None:
         self.row = row
         self.factors = factors
         self.prefix = prefix
+        self.exact = exact  # how many of the things asked it holds exactly as they were written
         self.conflicts: list[str] = []  # the ids of memories that say the opposite
         self._wanted = wanted
 
@@ -40,8 +52,8 @@ class Hit:
         return best_line(self.row.text, self._words)
 
     @cached_property
-    def _words(self) -> Any:
-        return pattern(self._wanted, self.prefix)
+    def _words(self) -> Words:
+        return Words(self._wanted, self.prefix)
 
     @property
     def line(self) -> int:
@@ -56,7 +68,18 @@ class Hit:
         return mark(self._best[1], self._words, opening, closing)
 
 
-NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
+class Ranked(NamedTuple):
+    """A candidate with all that its rank is made of."""
+
+    candidate: Candidate
+    factors: Factors
+    exact: int = 0
+
+
+def _order(one: Ranked) -> tuple[int, float, str, int, int]:
+    """What holds it exactly as it was written comes first; then the rank counts."""
+    c = one.candidate
+    return (-one.exact, -one.factors.rank, c.path, c.line, c.place)
 
 
 def search(
@@ -64,78 +87,204 @@ def search(
 ) -> list[Hit]:
     """The best `limit` chunks for a question. Same index, question and clock: same answer.
 
-    Words match whole; only if nothing does, they match as beginnings of words. Any word will do,
-    but what holds all of them ranks higher.
+    Words match in all their forms; only if nothing does, they match as beginnings of words. Any
+    word will do, but what holds more of them ranks higher, and what holds a quoted text, a tag, a
+    path or an identifier exactly so comes first.
     """
     wanted = terms(question)
     if not wanted or limit < 1:
         return []
+    asked = _asked(index, question, wanted, filters, config)
     for prefix in (False, True):
-        expression = match(wanted, prefix=prefix, engine=index.fts)
-        every = match(wanted, prefix=prefix, engine=index.fts, every=True)
-        if found := _ranked(index, expression, every, filters, limit, now, config):
-            rows = query.rows(index, [id for id, _ in found])
-            at_odds = query.contradictions(index, rows)
-            hits = [Hit(row, f, wanted, prefix) for row, (_, f) in zip(rows, found, strict=True)]
-            for hit in hits:
-                hit.conflicts = at_odds.get(hit.row.ref, [])
-            return hits
+        if found := _ranked(index, asked, prefix, filters, limit, now, config):
+            return _hits(index, found, asked.words, prefix)
     return []
+
+
+class Asked(NamedTuple):
+    """A question, understood."""
+
+    votes: list[Concept]
+    names: list[Concept]  # of speakers, which tell who said it rather than what
+    expected: priors.Expected
+
+    @property
+    def words(self) -> tuple[Term, ...]:
+        return tuple(term for concept in (*self.votes, *self.names) for term in concept.every)
+
+
+def _asked(
+    index: Index, question: str, wanted: tuple[Term, ...], filters: Filters, config: Config
+) -> Asked:
+    from brain.recall import aliases
+
+    every = concepts(wanted, aliases.expand(config), config.aliasFactor)
+    speakers = query.speakers(index) if "sessions" in filters.scopes else []
+    expected = priors.expected(question, speakers)
+    said = {word for name in expected.names for word in name.split()}
+    names = [c for c in every if len(c.term.words) == 1 and fold(c.term.words[0]) in said]
+    votes = [c for c in every if c not in names]
+    if filters.scopes != ("sessions",) or not votes:
+        return Asked(every, [], expected)
+    return Asked(votes, names, expected)
 
 
 def _ranked(
     index: Index,
-    expression: str,
-    every: str,
+    asked: Asked,
+    prefix: bool,
     filters: Filters,
     limit: int,
     now: datetime,
     config: Config,
-) -> list[tuple[int, Factors]]:
-    """The best `limit` of the best candidates by bm25; those that match `every`, too, are complete.
-
-    They are looked at in the order of what their rank can be at most, and only as long as the next
-    one can still change the answer.
-    """
+) -> list[Ranked]:
     weights = (
         config.headingWeight, config.bodyWeight, config.tagWeight, config.pathWeight,
         config.bodyWeight,
     )  # fmt: skip
+    found = look_up(index, asked.votes, weights, prefix)
+    ranked = _rank(index, asked, found, filters, limit, now, config)
+    if not ranked and found.partly:  # what is rare was filtered out: the common words must do
+        found = look_up(index, asked.votes, weights, prefix, most=query.size(index) * 64)
+        ranked = _rank(index, asked, found, filters, limit, now, config)
+    return ranked[:limit]
 
-    def weighed(found: list[Candidate]) -> list[tuple[Candidate, Factors]]:
-        out = []
-        for c in found:
-            score, touched = known.get(c.id, NOTHING)
-            since = max(c.created, touched)
-            out.append(
-                (c, rank.factors(c.bm25, c.id in complete, c.scope, since, now, config, score))
-            )
-        return out
 
-    def at_most(match: tuple[int, float]) -> float:
-        id, bm25 = match
-        return rank.at_most(bm25, id in complete, known.get(id, NOTHING)[0], config)
-
+def _rank(
+    index: Index,
+    asked: Asked,
+    found: Found,
+    filters: Filters,
+    limit: int,
+    now: datetime,
+    config: Config,
+) -> list[Ranked]:
+    """All that is worth a look, the best first."""
+    own = {id: score * found.coverage(id) for id, score in found.scores.items()}
     most = max(config.candidateLimit, limit)
-    found = query.matches(index, expression, weights, most)
-    known = query.feedback(index, [id for id, _ in found])
-    complete = query.matching(index, every) if found and every != expression else set()
-    found.sort(key=at_most, reverse=True)
-    best: list[tuple[Candidate, Factors]] = []
-    step = 2 * limit
-    for start in range(0, len(found), step):
-        if len(best) >= limit and at_most(found[start]) < best[limit - 1][1].rank:
+    known = query.feedback(index, _best(own, most))
+    enough = min(most, max(ENOUGH, 2 * limit))
+    chosen = _chosen(index, _liked(own, known, config), _phrases(found), filters, enough)
+    handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen)
+    chosen += _brought(index, handed, chosen, filters)
+    asked_too = noted(index, asked.names)
+    whole = near.parents((c.section for c in chosen), [h for _, h in found.concepts] + asked_too)
+    exact = _exact(index, found, chosen)
+
+    ranked = []
+    for c in chosen:
+        score, touched = known.get(c.id, NOTHING)
+        factors = Factors(
+            found.scores.get(c.id, 0.0),
+            found.coverage(c.id),
+            handed.get(c.id, 0.0),
+            whole.get(c.id - c.place, 0.0) * config.parentFactor,
+            priors.author(c, asked.expected, config.authorFactor),
+            priors.asks(c),
+            priors.when(c, asked.expected),
+            priors.dated(c, asked.expected),
+            rank.feedback(score, config.scoreFactor),
+            _recency(c, touched, now, config),
+        )
+        ranked.append(Ranked(c, factors, exact.get(c.id, 0)))
+    return sorted(ranked, key=_order)
+
+
+def _recency(c: Candidate, touched: str, now: datetime, config: Config) -> float:
+    if c.scope not in config.recencyScopes:
+        return 1.0
+    return rank.recency(rank.days_between(max(c.created, touched), now), config.recencyDecay)
+
+
+def _best(own: dict[int, float], most: int) -> list[int]:
+    """The row ids of the best `most`, and of all that are as good as the last of them."""
+    if len(own) <= most:
+        return list(own)
+    from heapq import nlargest
+
+    least = nlargest(most, own.values())[-1]
+    return [id for id, score in own.items() if score >= least]
+
+
+def _liked(
+    own: dict[int, float], known: dict[int, tuple[float, str]], config: Config
+) -> dict[int, float]:
+    """The scores with the feedback that there is."""
+    return own | {
+        id: own[id] * rank.feedback(score, config.scoreFactor) for id, (score, _) in known.items()
+    }
+
+
+def _phrases(found: Found) -> set[int]:
+    """The row ids of what may hold something exactly as it was written."""
+    return {id for concept, held in found.concepts if concept.term.exact for id in held.scores}
+
+
+def _chosen(
+    index: Index, own: dict[int, float], first: set[int], filters: Filters, enough: int
+) -> list[Candidate]:
+    """The best candidates that pass the filters, at least `enough` if there are so many."""
+    chosen: list[Candidate] = []
+    for batch in _batches(own, first, enough):
+        for at in range(0, len(batch), _BATCH):
+            chosen += query.candidates(index, batch[at : at + _BATCH], filters)
+        if len(chosen) >= enough:
             break
-        best += weighed(query.candidates(index, found[start : start + step], filters))
-        best.sort(key=_order)
-    if len(best) < limit and len(found) == most:
-        others = query.all_candidates(index, expression, weights, filters, most)
-        known |= query.feedback(index, [candidate.id for candidate in others])
-        best = weighed(others)
-        best.sort(key=_order)
-    return [(candidate.id, factors) for candidate, factors in best[:limit]]
+    chosen.sort(key=lambda c: (c.id not in first, -own[c.id], c.path, c.line, c.place))
+    return chosen[:enough]
 
 
-def _order(pair: tuple[Candidate, Factors]) -> tuple[float, str, int, int]:
-    candidate, factors = pair
-    return (-factors.rank, candidate.path, candidate.line, candidate.id)
+def _batches(own: dict[int, float], first: set[int], enough: int) -> Iterator[list[int]]:
+    """Row ids in steps, the best first. What is equally good is never divided, so that the answer
+    does not hang on the order in which the index was filled."""
+    if first:
+        yield sorted(first & own.keys(), key=own.__getitem__, reverse=True)
+    rest = {id: score for id, score in own.items() if id not in first} if first else own
+    best = _best(rest, 2 * enough)
+    yield best
+    done = set(best)
+    left = sorted((id for id in rest if id not in done), key=rest.__getitem__, reverse=True)
+    while left:
+        stop = min(len(left), _BATCH)
+        while stop < len(left) and rest[left[stop]] == rest[left[stop - 1]]:
+            stop += 1
+        yield left[:stop]
+        left = left[stop:]
+
+
+def _brought(
+    index: Index, handed: dict[int, float], chosen: list[Candidate], filters: Filters
+) -> list[Candidate]:
+    """Turns that hold nothing of what was asked, and stand beside one that does: often they are
+    the answer. In notes and memories they would be noise."""
+    there = {c.id for c in chosen}
+    beside = [id for id in handed if id not in there]
+    if not beside or "sessions" not in filters.scopes:
+        return []
+    return query.candidates(index, beside, filters._replace(scopes=("sessions",)))
+
+
+def _exact(index: Index, found: Found, chosen: list[Candidate]) -> dict[int, int]:
+    """How many things each of the chosen holds exactly as they were written."""
+    may = _phrases(found).intersection(c.id for c in chosen)
+    if not may:
+        return {}
+    wanted = [(c.term.column, exactly(c.term)) for c, _ in found.concepts if c.term.exact]
+    counts = {}
+    for id, tags, text in query.haystacks(index, sorted(may)):
+        folded = {"tags": fold(tags), "": fold(text)}
+        counts[id] = sum(1 for column, said in wanted if said.search(folded[column]))
+    return counts
+
+
+def _hits(
+    index: Index, found: list[Ranked], wanted: tuple[Term, ...], prefix: bool
+) -> list[Hit]:  # fmt: skip
+    rows = query.rows(index, [one.candidate.id for one in found])
+    at_odds = query.contradictions(index, rows)
+    hits = []
+    for row, one in zip(rows, found, strict=True):
+        hit = Hit(row, one.factors, wanted, prefix, one.exact)
+        hit.conflicts = at_odds.get(row.ref, [])
+        hits.append(hit)
+    return hits

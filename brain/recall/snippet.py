@@ -5,31 +5,51 @@ from __future__ import annotations
 
 import re
 
+from brain.recall.stems import stem
 from brain.recall.terms import Term, fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WIDTH = 160
 
 
-def pattern(wanted: tuple[Term, ...], prefix: bool = False) -> re.Pattern[str] | None:
-    """A regex for the folded words of a question, longest first."""
-    whole: set[str] = set()
-    parts: set[str] = set()
-    for term in wanted:
-        if term.column == "spaced":
-            parts.add(fold("".join(term.words)))
-        else:
-            whole.update(fold(word) for word in term.words)
-    end = "" if prefix else r"(?![^\W_])"
-    choices = [rf"(?<![^\W_]){re.escape(word)}{end}" for word in _longest_first(whole)]
-    choices += [re.escape(part) for part in _longest_first(parts)]
-    return re.compile("|".join(choices)) if choices else None
+class Words:
+    """The words of a question, in all their forms, to be found in folded text."""
+
+    def __init__(self, wanted: tuple[Term, ...], prefix: bool = False) -> None:
+        single = {fold(word) for term in wanted if term.column != "spaced" for word in term.words}
+        runs = {fold("".join(term.words)) for term in wanted if term.column == "spaced"}
+        self._stems = set() if prefix else {stem(word) for word in single}
+        roots = single if prefix else {_root(word) for word in single}
+        rest = "" if prefix else r"[^\W_]*"
+        choices = [rf"(?<![^\W_]){re.escape(root)}{rest}" for root in _longest_first(roots)]
+        choices += [re.escape(run) for run in _longest_first(runs)]
+        self._runs = runs
+        self._any = re.compile("|".join(choices)) if choices else None
+
+    def spans(self, folded: str) -> Iterator[tuple[int, int, str]]:
+        """(start, end, which word) of each place where one stands."""
+        for found in self._any.finditer(folded) if self._any else ():
+            said = found.group()
+            if said in self._runs or not self._stems:
+                yield *found.span(), said
+            elif (root := stem(said)) in self._stems:
+                yield *found.span(), root
+
+
+def _root(word: str) -> str:
+    """How every word begins that has the same stem as this one."""
+    root = stem(word)
+    return root[:-1] if len(root) > 2 and root != word else root
 
 
 def _longest_first(words: set[str]) -> list[str]:
     return sorted(words, key=lambda word: (-len(word), word))
 
 
-def best_line(text: str, words: re.Pattern[str] | None) -> tuple[int, str]:
+def best_line(text: str, words: Words) -> tuple[int, str]:
     """(line from 0, its text) of the first line that holds the most different words.
 
     A line of the properties counts only if no other holds a word; the first line with any text, if
@@ -39,10 +59,10 @@ def best_line(text: str, words: re.Pattern[str] | None) -> tuple[int, str]:
     body = text.find("\n---", 3) + 4 if text.startswith("---") else 0  # behind the properties
     per_line: dict[tuple[bool, int], set[str]] = {}
     row = at = 0
-    for found in words.finditer(folded) if words else ():
-        row += folded.count("\n", at, found.start())
-        at = found.start()
-        per_line.setdefault((at >= body, row), set()).add(found.group())
+    for start, _, word in words.spans(folded):
+        row += folded.count("\n", at, start)
+        at = start
+        per_line.setdefault((at >= body, row), set()).add(word)
     if not per_line:
         best = text[: len(text) - len(text.lstrip())].count("\n")
     else:
@@ -50,11 +70,11 @@ def best_line(text: str, words: re.Pattern[str] | None) -> tuple[int, str]:
     return best, text.split("\n", best + 1)[best]
 
 
-def mark(line: str, words: re.Pattern[str] | None, opening: str, closing: str) -> str:
+def mark(line: str, words: Words, opening: str, closing: str) -> str:
     """At most WIDTH characters of a line, around its first match, with the words marked."""
     line = line.strip()
     folded = fold(line)
-    spans = [m.span() for m in words.finditer(folded)] if words else []
+    spans = [(start, stop) for start, stop, _ in words.spans(folded)]
     start = _window(line, spans[0][0] if spans else 0)
     stop = min(len(line), start + WIDTH)
     out, at = ["…" if start else ""], start

@@ -2,8 +2,9 @@
 
 The six steps: URLs go, hyphens become spaces, other punctuation goes, single characters go, every
 word is quoted, the words are joined with OR. The exceptions: text in quotes is a phrase; a `#tag`,
-a path or an identifier is looked up as one phrase besides its words; characters of scripts without
-spaces count one by one; stop words do not vote when other words are there.
+a path or an identifier is looked up as one phrase besides its words, and what holds it exactly so
+comes first; characters of scripts without spaces count one by one; stop words do not vote when
+other words are there.
 """
 
 from __future__ import annotations
@@ -22,19 +23,26 @@ MAX_TERMS = 64
 
 STOP_WORDS = frozenset(
     """
-    a about after all also am an and any are as at be been but by can could did do does for from
-    had has have he her him his how i if in into is it its just me my no not of on or our out
-    she so some than that the their them then there these they this those to too up us very was
-    we were what when where which who whom why will with would you your
+    a about above after again all also am an and any are as at be because been before being below
+    between both but by can could did do does doing down during each few for from further had has
+    have having he her here hers him his how i if in into is it its itself just many me might more
+    most much must my no nor not of off on once only or other our out over own same shall she should
+    so some such than that the their them then there these they this those through to too under
+    until up us very was we were what when where which while who whom why will with would you your
     """.split()  # noqa: SIM905 - a list of them would fill the page
 )
+_SHORTENED = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)\b|\w*n['\u2019]t\b", re.I)  # she's, don't
 
 
 class Term(NamedTuple):
-    """Words that must stand next to each other, in one column ('' for any)."""
+    """Words that must stand next to each other, in one column ('' for any).
+
+    `exact` is how they were written where that matters: in quotes, as a tag, path or identifier.
+    """
 
     words: tuple[str, ...]
     column: str = ""
+    exact: str = ""
 
 
 def terms(question: str) -> tuple[Term, ...]:
@@ -43,11 +51,12 @@ def terms(question: str) -> tuple[Term, ...]:
     found: list[Term] = []
 
     def phrase(match: re.Match[str]) -> str:
-        words = tuple(_WORD.findall(match.group(1) or match.group(2) or ""))
-        if len(words) > 1 and (match.group().isascii() or not re.search(_RUN, match.group())):
-            found.append(Term(words))
-            return " "
-        return f" {match.group(1) or match.group(2) or ''} "
+        said = match.group(1) or match.group(2) or ""
+        words = tuple(_WORD.findall(said))
+        if not words or (not said.isascii() and re.search(_RUN, said)):
+            return f" {said} "
+        found.append(Term(words, exact=f'"{" ".join(words)}'))
+        return " "
 
     text = _QUOTED.sub(phrase, _URL.sub(" ", text))
     for token in text.split():
@@ -58,13 +67,23 @@ def terms(question: str) -> tuple[Term, ...]:
 def _of_token(token: str) -> list[Term]:
     found = [] if token.isascii() else re.findall(_RUN, token)
     runs = [Term(tuple(part), "spaced") for run in found for part in _parts(run)]
-    words = _WORD.findall(re.sub(_RUN, " ", token) if found else token)
+    plain = _SHORTENED.sub("", token)
+    words = _WORD.findall(re.sub(_RUN, " ", plain) if found else plain)
     out = [Term((word,)) for word in words]
     if token.startswith("#") and words:
-        out.insert(0, Term(tuple(words), "tags"))
-    elif len(words) > 1 and "-" not in token:
-        out.insert(0, Term(tuple(words)))  # a path or an identifier
+        out.insert(0, Term(tuple(words), "tags", token.strip("#.,;:!?()")))
+    elif len(words) > 1 and _is_a_name(plain, words):
+        out.insert(0, Term(tuple(words), exact=plain.strip(".,;:!?()[]{}<>'\"`")))
     return out + runs
+
+
+def _is_a_name(token: str, words: list[str]) -> bool:
+    """Is this a path or an identifier? `and/or`, `10:30` and `well-known` are none."""
+    if "-" in token:
+        return any(char.isdigit() for char in token) and not token.replace("-", "").isalpha()
+    return any(len(word) > 1 and not word.isdigit() for word in words) and not all(
+        word.casefold() in STOP_WORDS for word in words
+    )
 
 
 def _parts(run: str) -> list[str]:
@@ -97,6 +116,15 @@ def match(
         for column, term in zip(columns, wanted, strict=True)
     ]
     return (" AND " if every else " OR ").join(parts)
+
+
+def exactly(term: Term) -> re.Pattern[str]:
+    """What a folded text must hold to hold a term exactly as it was written."""
+    if term.exact.startswith('"'):
+        said = r"[\W_]+".join(re.escape(fold(word)) for word in term.words)
+    else:
+        said = re.escape(fold(term.exact))
+    return re.compile(rf"(?<![^\W_]){said}(?![^\W_])")
 
 
 def fold(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -61,11 +63,19 @@ def test_as_of_is_a_moment_before_the_answer(demo: Path, run: Run) -> None:
 def test_explain_names_every_factor(demo: Path, run: Run) -> None:
     result = run("search", "frost", "--json", "--explain", "-n", "1").json["results"][0]
     assert result["matched"] == "whole words"
-    product = 1.0
-    for value in result["factors"].values():
-        product *= value
-    assert product == pytest.approx(result["score"])
-    assert " × " in run("search", "frost", "--explain").out
+    bm25, coverage, near, parent, *factors = result["factors"].values()
+    expected = (bm25 * coverage + near + parent) * math.prod(factors)
+    assert result["score"] == pytest.approx(expected)
+
+
+def test_the_score_can_be_worked_out_from_what_is_printed(demo: Path, run: Run) -> None:
+    """Factors of 1 and parts of 0 are not printed; nothing else is left out."""
+    lines = run("search", "when did we decide on frost dates", "--explain", "--scope", "all").out
+    sums = re.findall(r"^  ([0-9.]+) = (.*?)(?:, and .*)?$", lines, re.M)
+    assert len(sums) > 5
+    for score, formula in sums:
+        plain = re.sub(r"[a-z0-9]*[a-z][a-z0-9]* ", "", formula).replace("×", "*")
+        assert eval(plain) == pytest.approx(float(score), abs=1e-4)
 
 
 def test_a_search_that_finds_nothing_worked(demo: Path, run: Run) -> None:

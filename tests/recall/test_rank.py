@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.config import Config
-from brain.recall.rank import Factors, days_between, factors, feedback, recency
+from brain.recall.rank import Factors, days_between, feedback, recency
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SOME = st.floats(0, 100)
 
 
 def test_the_formula() -> None:
-    made = factors(2.0, True, "memory", "2026-02-19T12:00:00Z", NOW, Config())
-    assert made == Factors(2.0, 2.0, 1.0, 1 / 1.1)
-    assert made.rank == pytest.approx(2.0 * 2.0 * math.exp(0.2 * 0) / (1 + 0.01 * 10))
+    made = Factors(
+        2.0, 0.75, near=0.5, parent=0.3, author=1.5, feedback=2.0, recency=recency(10, 0.01)
+    )
+    assert made.rank == pytest.approx((2.0 * 0.75 + 0.5 + 0.3) * 1.5 * 2.0 / (1 + 0.01 * 10))
 
 
-@pytest.mark.parametrize("scope", ["items", "tasks", "sources", "sessions", "archive"])
-def test_only_memories_grow_old(scope: str) -> None:
-    assert factors(2.0, False, scope, "1999-01-01", NOW, Config()).recency == 1.0
-    assert recency("memory", 100, 0.01) == 0.5
+@given(st.tuples(*[SOME] * len(Factors._fields)))
+def test_the_rank_follows_from_the_factors(values: tuple[float, ...]) -> None:
+    bm25, coverage, near, parent, *factors = values
+    assert Factors(*values).rank == pytest.approx(
+        (bm25 * coverage + near + parent) * math.prod(factors)
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,10 +61,6 @@ def test_days_are_never_negative(then: datetime, text: str) -> None:
     assert days_between(text, NOW) >= 0
 
 
-@given(st.floats(0, 100), st.integers(0, 10_000))
-def test_older_is_never_better(bm25: float, days: int) -> None:
-    config = Config()
-    older = (NOW - timedelta(days=days)).isoformat()
-    newer = (NOW - timedelta(days=days / 2)).isoformat()
-    first, second = (factors(bm25, False, "memory", t, NOW, config).rank for t in (older, newer))
-    assert first <= second
+@given(st.integers(0, 10_000), st.integers(0, 10_000))
+def test_older_is_never_better(days: int, more: int) -> None:
+    assert 0 < recency(days + more, 0.01) <= recency(days, 0.01) <= 1

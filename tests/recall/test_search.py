@@ -55,7 +55,8 @@ def searched(request: pytest.FixtureRequest, vault: MakeVault, opened: OpenBrain
         ("https://example.org/tusks", []),
         ("parser", ["40_Brain/tasks.json"]),
         ("calls", ["40_Brain/projects/zoo/items.json"]),
-        ("tusk", ["Notes/Walrus.md"]),  # no whole word: the beginning of one
+        ("tusk", ["Notes/Walrus.md"]),  # another form of the word
+        ("whisk", ["Notes/Walrus.md"]),  # the beginning of one
         ("usk", []),
         ("qqq", []),
     ],
@@ -65,10 +66,10 @@ def test_a_question_finds(question: str, expected: list[str], searched: Searched
 
 
 def test_a_whole_word_keeps_beginnings_out(searched: Searched) -> None:
-    brain = searched({"a.md": "walrus\n", "b.md": "walruses\n"})
-    assert kit.found(brain, "walrus") == ["a.md"]
-    assert kit.found(brain, "walru") == ["a.md", "b.md"]
-    assert all(hit.prefix for hit in brain.search("walru").results)
+    brain = searched({"a.md": "clam\n", "b.md": "clammy\n"})
+    assert kit.found(brain, "clam") == ["a.md"]
+    assert kit.found(brain, "cla") == ["a.md", "b.md"]
+    assert all(hit.prefix for hit in brain.search("cla").results)
 
 
 def test_korean_chinese_japanese(searched: Searched) -> None:
@@ -93,13 +94,16 @@ def test_the_words_of_a_path_and_a_heading_count(searched: Searched) -> None:
 # -- ranking -----------------------------------------------------------------------------------
 
 
-def test_the_score_is_the_product_of_its_factors(searched: Searched) -> None:
+def test_the_score_follows_from_its_factors(searched: Searched) -> None:
     hits = searched().search("walrus OR the sqlite clams", scopes=["all"], limit=50).results
     assert len(hits) > 4
     for hit in hits:
         shown = wire.hit(hit, explain=True)
-        assert shown["score"] == math.prod(shown["factors"].values())
-        assert shown["factors"]["bm25"] >= 0
+        bm25, coverage, near, parent, *factors = shown["factors"].values()
+        assert shown["score"] == pytest.approx(
+            (bm25 * coverage + near + parent) * math.prod(factors)
+        )
+        assert bm25 >= 0
         assert shown["factors"]["feedback"] == 1
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
 
@@ -115,8 +119,8 @@ def test_what_holds_every_word_comes_first(searched: Searched) -> None:
     first, second, *_ = brain.search("walrus clam").results
     assert (first.row.path, second.row.path) == ("both.md", "often.md")
     assert first.factors.bm25 < second.factors.bm25
-    assert (first.factors.complete, second.factors.complete) == (2.0, 1.0)
-    assert {hit.factors.complete for hit in brain.search("walrus").results} == {1.0}
+    assert (first.factors.coverage, second.factors.coverage) == (1.0, 0.5)
+    assert {hit.factors.coverage for hit in brain.search("walrus").results} == {1.0}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +132,7 @@ def test_what_holds_every_word_comes_first(searched: Searched) -> None:
         ('"walrus tusks" clam', set()),
         ("#sea clam", {"tagged.md"}),
         ("水族館 clam", {"水.md"}),
-        ("walru tus", {"apart.md", "exact.md"}),  # beginnings of words
+        ("wal tus", {"apart.md", "exact.md"}),  # beginnings of words
     ],
 )
 def test_complete_is_what_holds_all_that_was_asked(
@@ -139,7 +143,7 @@ def test_complete_is_what_holds_all_that_was_asked(
         "tagged.md": "clam #sea\n", "水.md": "水族館 clam\n", "clam.md": "clam\n",
     })  # fmt: skip
     hits = brain.search(question).results
-    assert {hit.row.path for hit in hits if hit.factors.complete > 1} == complete
+    assert {hit.row.path for hit in hits if hit.factors.coverage == 1} == complete
     assert len(hits) > len(complete)
 
 
@@ -287,9 +291,11 @@ def test_the_line_of_an_item_is_where_it_starts(searched: Searched) -> None:
 
 def test_the_line_of_a_turn(searched: Searched) -> None:
     text = '{"role": "user", "content": "a"}\n{"role": "user", "content": "a\\nb\\nwalrus"}\n'
-    brain = searched({"40_Brain/sessions/s.jsonl": text})
-    (hit,) = brain.search("walrus", scopes=["sessions"]).results
-    assert hit.line == 2
+    filler = {f"{n}.md": "clam\n" for n in range(3)}
+    brain = searched({"40_Brain/sessions/s.jsonl": text} | filler)
+    hit, beside = brain.search("walrus", scopes=["sessions"]).results
+    assert (hit.line, beside.line) == (2, 1)
+    assert (hit.factors.near, beside.factors.bm25) == (0, 0)
 
 
 # -- what must never happen --------------------------------------------------------------------

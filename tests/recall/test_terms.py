@@ -55,7 +55,7 @@ def test_terms(question: str, expected: list[str]) -> None:
 
 
 def test_a_tag_is_looked_up_among_tags() -> None:
-    assert terms("#db")[0] == Term(("db",), "tags")
+    assert terms("#db")[0] == Term(("db",), "tags", "db")
 
 
 def test_a_repeated_word_counts_once() -> None:

@@ -1,0 +1,162 @@
+"""Which pieces hold what a question asks for, and how well: one look-up for each thing asked.
+
+What is asked is a word with its other forms and aliases, or a phrase. Each is weighed by bm25 on
+its own, so that a sum of them is the bm25 of them all, and it is known which piece holds which.
+"""
+
+from __future__ import annotations
+
+import math
+
+from brain.index import query
+from brain.index.db import Index
+from brain.recall.forms import forms
+from brain.recall.terms import Term, fold, match
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MOST = 10_000  # matches that are weighed, all words together: bm25 takes two microseconds for each
+_LEAST = 1e-6  # what FTS5 takes for the weight of a word that stands in most pieces
+
+
+class Concept(NamedTuple):
+    """One thing asked for: a term, and what else stands for it, with what that is worth."""
+
+    term: Term
+    others: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def every(self) -> tuple[Term, ...]:
+        return (self.term, *(Term(tuple(words.split())) for words, _ in self.others))
+
+
+class Held(NamedTuple):
+    """The pieces that hold a concept, by row id, in the order of these."""
+
+    scores: dict[int, float]
+    idf: float
+
+
+class Found(NamedTuple):
+    """What the look-ups found. `scores` are bm25, `held` counts what of `asked` a piece holds."""
+
+    scores: dict[int, float]
+    held: dict[int, int]
+    asked: int
+    concepts: list[tuple[Concept, Held]]
+    partly: bool = False  # words that are everywhere were not looked up by themselves
+
+    def coverage(self, id: int) -> float:
+        """1 for a piece that holds all that was asked, less than 3/4 for any other: AND comes
+        before OR."""
+        held = self.held.get(id, 0)
+        return 1.0 if held == self.asked else 0.25 + 0.5 * held / self.asked
+
+
+def concepts(
+    wanted: Sequence[Term], aliases: Mapping[str, Sequence[str]], alias_factor: float
+) -> list[Concept]:
+    """What the terms of a question stand for."""
+    out = []
+    for term in wanted:
+        others: dict[str, float] = {}
+        if len(term.words) == 1 and not (term.column or term.exact):
+            word = fold(term.words[0])
+            others = dict.fromkeys(forms(word), 1.0)
+            if alias_factor:
+                others |= dict.fromkeys(aliases.get(word, ()), alias_factor)
+        out.append(Concept(term, tuple(others.items())))
+    return out
+
+
+def look_up(
+    index: Index,
+    wanted: Sequence[Concept],
+    weights: Sequence[float],
+    prefix: bool = False,
+    most: int = MOST,
+) -> Found:
+    """Weigh what is asked, the rarest first, as long as that is not too much; what is more common
+    than that is only noted where something rarer stands."""
+    counts = [(query.frequency(index, _any(index, c, prefix), most), c) for c in wanted]
+    rare, common = _divided([(n, c) for n, c in counts if n], most)
+    total = query.size(index)
+    scores: dict[int, float] = {}
+    held: dict[int, int] = {}
+    weighed = []
+    for concept in wanted:  # in this order, so that sums are the same whatever is rare
+        if concept in rare:
+            found = _weigh(index, concept, weights, prefix, total)
+            weighed.append((concept, found))
+            for id, score in found.scores.items():
+                scores[id] = scores.get(id, 0.0) + score
+                held[id] = held.get(id, 0) + 1
+    for concept in common:
+        either = " OR ".join(_any(index, other, prefix) for other in rare)
+        for id in query.matching(index, _both(index, either, _any(index, concept, prefix))):
+            held[id] = held.get(id, 0) + 1
+    return Found(scores, held, len(wanted), weighed, bool(common))
+
+
+def noted(index: Index, wanted: Sequence[Concept], most: int = MOST) -> list[Held]:
+    """Where else stands what is asked, if that is not nearly everywhere; not weighed."""
+    out = []
+    for concept in wanted:
+        expression = _any(index, concept, prefix=False)
+        if query.frequency(index, expression, most) <= most:
+            ids = sorted(query.matching(index, expression))
+            out.append(Held(dict.fromkeys(ids, 0.0), _idf(len(ids), query.size(index))))
+    return out
+
+
+def _divided(
+    counts: list[tuple[int, Concept]], most: int
+) -> tuple[list[Concept], list[Concept]]:  # fmt: skip
+    """(what is weighed, what is too common for that); the rarest is always weighed."""
+    rare: list[Concept] = []
+    common: list[Concept] = []
+    sum = 0
+    for count, concept in sorted(counts, key=lambda pair: pair[0]):
+        sum += count
+        (common if rare and sum > most else rare).append(concept)
+    return rare, common
+
+
+def _any(index: Index, concept: Concept, prefix: bool) -> str:
+    return match(concept.every, prefix=prefix, engine=index.fts)
+
+
+def _both(index: Index, one: str, other: str) -> str:
+    return f"({one}) AND ({other})" if index.fts == "fts5" else f"({one}) ({other})"
+
+
+def _weigh(
+    index: Index, concept: Concept, weights: Sequence[float], prefix: bool, total: int
+) -> Held:  # fmt: skip
+    """The forms of a word count as one: as common as they are together, and the best one counts."""
+    parts = [
+        (query.weighed(index, match((term,), prefix=prefix, engine=index.fts), weights), worth)
+        for term, worth in zip(concept.every, (1.0, *(w for _, w in concept.others)), strict=True)
+    ]
+    parts = [(scores, worth) for scores, worth in parts if scores]
+    if len(parts) < 2:
+        scores = parts[0][0] if parts else {}
+        worth = parts[0][1] if parts else 1.0
+        idf = _idf(len(scores), total)
+        return Held({id: s * worth for id, s in scores.items()} if worth != 1 else scores, idf)
+    best: dict[int, float] = {}
+    for scores, worth in parts:
+        share = worth / _idf(len(scores), total)
+        for id, score in scores.items():
+            if score * share > best.get(id, 0.0):
+                best[id] = score * share
+    idf = _idf(len(best), total)
+    return Held({id: best[id] * idf for id in sorted(best)}, idf)
+
+
+def _idf(count: int, total: int) -> float:
+    """How much a word says that so many of all pieces hold: as FTS5 reckons."""
+    return max(_LEAST, math.log((total - count + 0.5) / (count + 0.5)))
