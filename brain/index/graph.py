@@ -22,6 +22,11 @@ _MOST = 400
 _TIED = "('memory', 'items')"
 # few files hold memories: by way of them, not of all chunks
 _ENTRIES = f"FROM files f CROSS JOIN chunks c ON c.file = f.id AND c.scope IN {_TIED}"
+# the chunks of a file have numbers in a row, and so have their links
+_LINKS = f"""FROM files f
+    CROSS JOIN links l ON l.chunk >= (SELECT min(id) FROM chunks WHERE file = f.id)
+        AND l.chunk <= (SELECT max(id) FROM chunks WHERE file = f.id)
+    CROSS JOIN chunks c ON c.id = l.chunk AND c.file = f.id AND c.scope IN {_TIED}"""
 _WHICH = f"WHERE f.scope IN {_TIED}"
 _BLOCK = "l.fragment >= '^' AND l.fragment < '_'"
 
@@ -52,12 +57,20 @@ def note_named(index: Index, name: str) -> str:
 # -- the graph of memories and items -------------------------------------------------------------
 
 
-def blocks(index: Index, owners: Owners) -> list[tuple[str, str, str, str, str]]:
-    """(scope, id, path, kind, block) for each link to a block, of memories, items and notes."""
+def blocks(index: Index, owners: Owners) -> list[tuple[str, str, str]]:
+    """(id, kind, block) for each link of a memory or item to a block."""
     mine, values = _owned(owners)
-    sql = f"""SELECT c.scope, c.ref, c.path, l.kind, substr(l.fragment, 2) FROM links l
-        CROSS JOIN chunks c ON c.id = l.chunk AND c.scope IN ('memory', 'items', 'sources')
-        WHERE {_BLOCK}{mine}"""
+    sql = f"""SELECT c.ref, l.kind, substr(l.fragment, 2) {_LINKS}
+        {_WHICH} AND substr(l.fragment, 1, 1) = '^'{mine}"""
+    with reading():
+        return index.db.execute(sql, values).fetchall()
+
+
+def pointing(index: Index, owners: Owners) -> list[tuple[str, str]]:
+    """(path, block) for each link of a note to a block."""
+    mine, values = _owned(owners)
+    sql = f"""SELECT c.path, substr(l.fragment, 2) FROM links l
+        CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'sources' WHERE {_BLOCK}{mine}"""
     with reading():
         return index.db.execute(sql, values).fetchall()
 
@@ -78,7 +91,7 @@ def links(
     columns, tied = "SELECT c.ref, l.kind, l.target, l.fragment", "CROSS JOIN links l ON"
     with reading():
         if refs is None:
-            sql = f"{columns} {_ENTRIES} {tied} l.chunk = c.id {_WHICH}{mine}"
+            sql = f"{columns} {_LINKS} {_WHICH}{mine}"
             return index.db.execute(sql, values).fetchall()
         sql = f"""{columns} FROM chunks c {tied} l.chunk = c.id
             WHERE c.scope IN {_TIED}{mine} AND c.ref IN"""
@@ -101,11 +114,11 @@ def carriers(index: Index, tags: Iterable[str], owners: Owners) -> list[tuple[st
 def naming(index: Index, names: Collection[str], owners: Owners) -> list[tuple[str, str, str, str]]:
     """(id, kind, target, fragment) of the links of memories and items to notes with one of these
     names, given in lower case; and of those that name a folder too, or whose case only Python
-    knows."""
+    knows. Links to a memory, by an id that Brain gave, are none."""
     mine, values = _owned(owners)
     known = (*names, *(f"{name}.md" for name in names))
-    sql = f"""SELECT c.ref, l.kind, l.target, l.fragment {_ENTRIES}
-        CROSS JOIN links l ON l.chunk = c.id {_WHICH} AND l.target != ''{mine}
+    sql = f"""SELECT c.ref, l.kind, l.target, l.fragment {_LINKS}
+        {_WHICH} AND l.target != '' AND substr(l.fragment, 1, 3) != '^m-'{mine}
         AND (instr(l.target, '/') OR lower(l.target) IN ({",".join("?" * len(known))})
              OR {_foreign("l.target")})"""
     with reading():
@@ -127,7 +140,7 @@ def relations(index: Index, kind: str, owners: Owners) -> list[tuple[str, str, s
     sql = f"""SELECT c.ref, substr(l.fragment, 2), {CREATED} FROM links l
         CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
         CROSS JOIN files f ON f.id = c.file
-        WHERE l.kind = '{kind}' AND {_BLOCK}{mine}"""
+        WHERE l.kind = '{kind}' AND substr(l.fragment, 1, 1) = '^'{mine}"""
     with reading():
         return index.db.execute(sql, values).fetchall()
 

@@ -177,8 +177,8 @@ class _Drawn:
                 named.append((id, kind, target))
         naming = [
             (path, self._id(block))
-            for scope, _, path, _, block in ask.blocks(self.index, self.owners)
-            if scope == "sources" and self._id(block)
+            for path, block in ask.pointing(self.index, self.owners)
+            if self._id(block)
         ]
         self._add_notes(named, naming)
 

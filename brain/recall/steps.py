@@ -60,15 +60,16 @@ class Walk:
         return self.names.get(ref, ref)
 
     def _read_blocks(self) -> None:
-        for scope, ref, path, said, block in ask.blocks(self.index, self.owners):
-            one, other = self.name(ref), self.name(block)
-            if scope == "sources":
-                self.pointing.append((ties.spelled(path), other))
-            elif one != other:
+        name = self.names.get
+        for ref, said, block in ask.blocks(self.index, self.owners):
+            one, other = name(ref, ref), name(block, block)
+            if one != other:
                 kind = "link" if said == "embed" else said
                 to, back = _WORDS[kind]
                 self.direct.setdefault(one, []).append((kind, other, to))
                 self.direct.setdefault(other, []).append((kind, one, back))
+        for path, block in ask.pointing(self.index, self.owners):
+            self.pointing.append((ties.spelled(path), name(block, block)))
 
     def meet(self, names: Iterable[str]) -> None:
         """Learn which of these may be seen, and what tags they carry."""
