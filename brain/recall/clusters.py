@@ -98,10 +98,20 @@ def _names(graph: Graph, groups: Sequence[tuple[str, ...]]) -> list[str]:
     names = [one or other for one, other in zip(shared, telling, strict=True)]
     twice = {name for name, times in Counter(names).items() if times > 1}
     names = [
-        f"{name}: {more}" if name in twice and more != name else name
+        f"{name}: {more}" if name in twice and more not in ("", name) else name
         for name, more in zip(names, telling, strict=True)
     ]
-    return [name or group[0] for name, group in zip(names, groups, strict=True)]
+    return _numbered([name or group[0] for name, group in zip(names, groups, strict=True)])
+
+
+def _numbered(names: Iterable[str]) -> list[str]:
+    """The names, with a number behind those that came before."""
+    before: Counter[str] = Counter()
+    found = []
+    for name in names:
+        before[name] += 1
+        found.append(f"{name} {before[name]}" if before[name] > 1 else name)
+    return found
 
 
 def _shared(tags: Sequence[set[str]]) -> str:

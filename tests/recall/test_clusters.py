@@ -135,6 +135,14 @@ def test_clusters_are_called_differently() -> None:
     ]
 
 
+def test_clusters_of_the_same_words_are_numbered() -> None:
+    refs = [f"m-{n:08}" for n in range(6)]
+    graph = drawn({}, dict.fromkeys(refs[:4], "walrus clams") | dict.fromkeys(refs[4:], "so"))
+    found = clusters.find(graph, [(*refs[:2], 0.9), (*refs[2:4], 0.9), (*refs[4:], 0.9)])
+    names = {cluster.name for cluster in found}
+    assert names == {refs[4], "clams, walrus", "clams, walrus 2"}
+
+
 def test_an_id_stays_while_a_cluster_grows() -> None:
     before = clusters.find(drawn({A: "sea", B: "sea"}, TEXTS))
     after = clusters.find(drawn({A: "sea", B: "sea", C: "sea", D: "x", E: "x"}, TEXTS))
