@@ -81,3 +81,7 @@ class StaleFile(BrainError):
     """A file is no longer what was read: read it and edit again."""
 
     exit_code = 12
+
+
+class NoModel(BrainError):
+    """The model of a search by meaning is missing, or does not answer; search goes on by words."""

@@ -35,7 +35,7 @@ LAYERS = (
     ),
     ("formats",),
     ("vault", "index"),
-    ("events", "journal", "lifecycle"),
+    ("events", "journal", "lifecycle", "embed"),
     ("sync", "intents"),
     ("store",),
     ("recall",),
@@ -47,7 +47,7 @@ LAYERS = (
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = (("vault", "index"), ("index", "vault"))
-HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter")
+HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter", "numpy")
 PURE = (
     "errors",
     "model",

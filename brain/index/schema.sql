@@ -166,8 +166,8 @@ CREATE INDEX spooled_other ON spooled (other) WHERE other != '';
 -- that `meta` names. A row may outlive its chunk until the next ones are made, which use it again.
 CREATE TABLE vectors (
     chunk  INTEGER PRIMARY KEY,        -- chunks.id
-    digest BLOB NOT NULL,              -- of the text that the model was given
-    vector BLOB NOT NULL               -- one signed byte for each dimension
+    digest BLOB NOT NULL,              -- of what the model was given
+    vector BLOB NOT NULL               -- signed bytes; of a long text, several in a row
 );
 
 -- Full text over chunks. Rows are removed by rowid, before their chunk is touched.

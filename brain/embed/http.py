@@ -1,0 +1,77 @@
+"""Embeddings by an HTTP endpoint that the settings name, and no other: no proxy, no redirect.
+
+`{"texts": […]}` is posted, and `{"embeddings": [[…], …]}` or the bare array is the answer. Where
+the path ends in `/v1/embeddings`, or in Ollama's `/api/embed`, it is `{"input": […], "model": …}`
+with the model that stands behind a `#` in the address.
+"""
+
+from __future__ import annotations
+
+import json
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import urlsplit
+
+from brain.errors import NoModel
+from brain.redact import redact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+SECONDS = 30.0  # for each step of an exchange
+MOST = 256_000_000  # bytes of an answer
+REMEDY = "Is it running? See the setting vectorModel."
+_WITH_INPUT = ("/v1/embeddings", "/api/embed")
+
+
+class Http:
+    """An address. What looks like a secret is taken out of texts before they leave."""
+
+    batch = 64
+
+    def __init__(self, address: str, *, emails: bool = True, seconds: float = SECONDS) -> None:
+        self.name = address
+        self._emails, self._seconds = emails, seconds
+        try:
+            self._at = urlsplit(address)
+            self._host, self._port = self._at.hostname or "", self._at.port
+        except ValueError as error:
+            raise NoModel(f"{address} is no address ({error}).", REMEDY) from error
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """What the endpoint answers, one row for each text; NoModel if it does not."""
+        clean = [redact(text, emails=self._emails)[0] for text in texts]
+        body: dict[str, Any] = {"texts": clean}
+        if self._at.path.endswith(_WITH_INPUT):
+            body = {"input": clean, "model": self._at.fragment}
+        try:
+            status, data = self._post(json.dumps(body).encode())
+        except (OSError, HTTPException, ValueError) as error:
+            raise NoModel(f"{self.name} does not answer ({error}).", REMEDY) from error
+        if status != 200:
+            raise NoModel(f"{self.name} answers with status {status}.", REMEDY)
+        return rows(data, self.name)
+
+    def _post(self, body: bytes) -> tuple[int, bytes]:
+        kind = HTTPSConnection if self._at.scheme == "https" else HTTPConnection
+        connection = kind(self._host, self._port, timeout=self._seconds)
+        target = f"{self._at.path or '/'}{'?' if self._at.query else ''}{self._at.query}"
+        try:
+            connection.request("POST", target, body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            return answer.status, answer.read(MOST)
+        finally:
+            connection.close()
+
+
+def rows(data: bytes, name: str) -> Any:
+    """The rows of an answer, in any of the shapes that are in use."""
+    try:
+        value = json.loads(data)
+        if isinstance(value, dict) and "data" in value:  # OpenAI's
+            listed = sorted(value["data"], key=lambda one: one.get("index", 0))
+            return [one["embedding"] for one in listed]
+        return value["embeddings"] if isinstance(value, dict) else value
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NoModel(f"{name} answers with something else than embeddings.", REMEDY) from error

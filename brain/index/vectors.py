@@ -1,0 +1,127 @@
+"""The vectors of chunks: which are missing, which there are, and which of them may be seen.
+
+They are made in the order of the chunks' ids, which are never used twice: what has no vector yet
+comes behind all that has one, and who has read them up to some id only needs to read on, as long
+as `Made` is the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from brain.index.db import reading
+from brain.index.query import _with_tagged
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Sequence
+
+    from brain.index.db import Index
+    from brain.index.query import Filters
+
+_KEY = "vectors"
+_STEP = 2000  # ids in one statement
+_MISSING = "c.id > (SELECT coalesce(max(chunk), 0) FROM vectors)"
+
+
+class Made(NamedTuple):
+    """By which model the vectors were made, of how many numbers each; `mark` is another one each
+    time it starts anew."""
+
+    model: str
+    size: int
+    mark: str
+
+
+class Piece(NamedTuple):
+    """A chunk as a model is to see it; `before` is the turn before it in a session."""
+
+    id: int
+    scope: str
+    title: str
+    heading: str
+    text: str
+    before: str
+
+
+def made(index: Index) -> Made | None:
+    """Who made the vectors that there are; None if there are none."""
+    with reading():
+        row = index.db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
+    return Made(*json.loads(row[0])) if row else None
+
+
+def begin(db: sqlite3.Connection, model: str, size: int) -> Made:
+    """Drop all vectors; those to come are of this model."""
+    made = Made(model, size, os.urandom(8).hex())
+    db.execute("DELETE FROM vectors")
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, json.dumps(made)))
+    return made
+
+
+def missing(index: Index, limit: int) -> list[Piece]:
+    """The first chunks without a vector."""
+    before = """iif(c.scope = 'sessions', coalesce((SELECT b.heading || ': ' || b.text FROM chunks b
+        WHERE b.id = c.id - 1 AND b.file = c.file), ''), '')"""
+    sql = (
+        f"SELECT c.id, c.scope, f.title, c.heading, c.text, {before} FROM chunks c"
+        f" JOIN files f ON f.id = c.file WHERE {_MISSING} ORDER BY c.id LIMIT ?"
+    )
+    with reading():
+        return [Piece(*row) for row in index.db.execute(sql, (limit,))]
+
+
+def count_missing(index: Index) -> int:
+    """How many chunks have no vector."""
+    with reading():
+        sql = f"SELECT count(*) FROM chunks c WHERE {_MISSING}"
+        return int(index.db.execute(sql).fetchone()[0])
+
+
+def left_over(index: Index) -> dict[bytes, bytes]:
+    """Vectors whose chunk is gone, by the digest of what the model was given."""
+    sql = (
+        "SELECT v.digest, v.vector FROM vectors v LEFT JOIN chunks c ON c.id = v.chunk"
+        " WHERE c.id IS NULL"
+    )
+    with reading():
+        return dict(index.db.execute(sql))
+
+
+def store(db: sqlite3.Connection, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
+    """Keep (chunk, digest, vectors in a row), unless the chunk is gone or has them."""
+    db.executemany(
+        "INSERT OR IGNORE INTO vectors SELECT ?1, ?2, ?3 WHERE EXISTS"
+        " (SELECT 1 FROM chunks WHERE id = ?1)",
+        rows,
+    )
+
+
+def sweep(db: sqlite3.Connection) -> None:
+    """Drop the vectors whose chunk is gone."""
+    db.execute("DELETE FROM vectors WHERE chunk NOT IN (SELECT id FROM chunks)")
+
+
+def after(index: Index, id: int) -> list[tuple[int, bytes]]:
+    """(chunk, vectors) of all behind this id, in order; some may have outlived their chunk."""
+    sql = "SELECT chunk, vector FROM vectors WHERE chunk > ? ORDER BY chunk"
+    with reading():
+        return index.db.execute(sql, (id,)).fetchall()
+
+
+def seen(index: Index, ids: Sequence[int], filters: Filters) -> Iterator[int]:
+    """Those of these chunks that pass the filters, in the order given; asks only as far as it is
+    read."""
+    where, values = filters.where()
+    for start in range(0, len(ids), _STEP):
+        some = ids[start : start + _STEP]
+        sql = (
+            "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file"
+            f" WHERE c.id IN ({','.join(map(str, some))}) AND {where}"
+        )
+        with reading():
+            passing = {id for (id,) in _with_tagged(index.db).execute(sql, values)}
+        yield from (id for id in some if id in passing)

@@ -1,0 +1,107 @@
+"""The vectors that an index holds: made in order, used again, dropped with their model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from brain.api import Brain
+from brain.index import query, vectors
+from brain.index.query import Filters
+from brain.recall import hybrid
+from tests import kit
+from tests.conftest import MakeVault, OpenBrain
+from tests.embed.kit import Hashing
+
+
+def by_text(brain: Brain) -> dict[str, bytes]:
+    """The vector of each chunk, by what the chunk says."""
+    held = dict(vectors.after(brain.index, 0))
+    rows = query.rows(brain.index, sorted(held))
+    return {f"{row.path} {row.text}": held[row.id] for row in rows}
+
+
+def test_every_chunk_gets_a_vector_and_nothing_is_asked_twice(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    brain, model = opened(vault()), Hashing()
+    brain.sync()
+    assert vectors.count_missing(brain.index) == size(brain) > 5
+    assert hybrid.catch_up(brain.index, model) == 0
+    assert len(vectors.after(brain.index, 0)) == size(brain)
+    asked = len(model.given)
+    assert hybrid.catch_up(brain.index, model) == 0
+    assert len(model.given) == asked
+
+
+def test_an_edit_asks_only_for_what_is_new(vault: MakeVault, opened: OpenBrain) -> None:
+    lines = [f"- Fact number {n} is about {word}\n" for n, word in enumerate("abcdefgh")]
+    root = vault({"40_Brain/MEMORY.md": "".join(lines)})
+    brain, model = opened(root), Hashing()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    model.given.clear()
+    (root / "40_Brain/MEMORY.md").write_text("".join([*lines, "- The walrus came\n"]))
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    assert model.given == ["The walrus came"]
+    assert len(vectors.after(brain.index, 0)) == size(brain) == 9
+
+
+def test_after_edits_the_vectors_are_those_of_a_new_index(
+    vault: MakeVault, opened: OpenBrain, tmp_path: Path
+) -> None:
+    root = vault()
+    brain, model = opened(root), Hashing()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    (root / "Architecture.md").write_text("# Architecture\n\nOne vehicle, one file.\n")
+    (root / "Notes/Walrus.md").rename(root / "Notes/Seal.md")
+    (root / "40_Brain/sessions/2026-01-01.jsonl").write_text(
+        kit.TURN + '{"id": "msg_2", "role": "assistant", "content": "In the zoo."}\n'
+    )
+    (root / "Notes/Café.md").unlink()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    incremental = by_text(brain)
+    brain.sync(rebuild=True)
+    hybrid.catch_up(brain.index, Hashing())
+    assert by_text(brain) == incremental
+    assert len(vectors.after(brain.index, 0)) == len(incremental)
+
+
+def test_another_model_makes_all_of_them_anew(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault())
+    brain.sync()
+    hybrid.catch_up(brain.index, Hashing())
+    first = vectors.made(brain.index)
+    other = Hashing(16)
+    other.name = "other"
+    hybrid.catch_up(brain.index, other)
+    assert {len(row) for _, row in vectors.after(brain.index, 0)} == {16}
+    assert len(vectors.after(brain.index, 0)) == size(brain)
+    assert vectors.made(brain.index) != first
+
+
+def test_what_may_not_be_seen_is_not_seen(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault())
+    brain.sync()
+    every = [id for id, _ in _ids(brain)]
+    own = Filters(scopes=("memory",), owners=("zoo",))
+    rows = query.rows(brain.index, list(vectors.seen(brain.index, every, own)))
+    assert {(row.agent, row.scope) for row in rows} == {("zoo", "memory")}
+    assert list(vectors.seen(brain.index, [*every, 10**9], Filters(owners=()))) == []
+
+
+def test_the_order_given_is_the_order_of_what_is_seen(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({"a.md": "one\n", "b.md": "two\n", "c.md": "three\n"}))
+    brain.sync()
+    every = [id for id, _ in _ids(brain)]
+    assert list(vectors.seen(brain.index, every[::-1], Filters())) == every[::-1]
+
+
+def size(brain: Brain) -> int:
+    return len(_ids(brain))
+
+
+def _ids(brain: Brain) -> list[tuple[int, str]]:
+    return sorted((row.id, row.path) for row in brain.entries(brain.filters(["all"]), 100))

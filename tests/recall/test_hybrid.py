@@ -1,0 +1,234 @@
+"""Search by meaning: vectors kept in step, compared exactly, and failing in a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain.config import Config
+from brain.errors import NoModel
+from brain.index import query, vectors
+from brain.index.query import Filters
+from brain.index.vectors import Piece
+from brain.model import SCOPES
+from brain.recall import hybrid
+from brain.recall.similar import Meaning
+from tests.conftest import MakeVault, OpenBrain
+from tests.embed.kit import SIZE, Hashing
+
+np = pytest.importorskip("numpy")
+
+CARS = {
+    "car.md": "The automobile needs new tyres before winter.\n",
+    "cat.md": "The feline sleeps on the sofa all day long.\n",
+    "40_Brain/agents/mech/AGENT.md": "---\ntype: project\n---\nA mechanic.\n",
+    "40_Brain/agents/mech/MEMORY.md": "- My vehicle makes a strange noise\n",
+}
+EVERY = Filters(scopes=SCOPES)
+
+
+class Broken:
+    """A model that gives what it is told to."""
+
+    name = "broken"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def test_what_means_the_same_is_near(vault: MakeVault, opened: OpenBrain) -> None:
+    brain, model = opened(vault(CARS)), Hashing()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    found = Meaning(model).similar(brain.index, "car", EVERY, 2)
+    rows = query.rows(brain.index, list(found))
+    assert {row.path for row in rows} == {"car.md", "40_Brain/agents/mech/MEMORY.md"}
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    assert all(0 < cosine <= 1 for cosine in found.values())
+
+
+def test_an_agent_is_not_told_what_it_may_not_read(vault: MakeVault, opened: OpenBrain) -> None:
+    brain, model = opened(vault(CARS)), Hashing()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    found = Meaning(model).similar(
+        brain.index, "vehicle noise", EVERY._replace(owners=("admin",)), 50
+    )
+    assert {row.agent for row in query.rows(brain.index, list(found))} <= {"admin"}
+    mine = Meaning(model).similar(brain.index, "noise", EVERY._replace(owners=("mech",)), 50)
+    assert {row.agent for row in query.rows(brain.index, list(mine))} == {"mech"}
+
+
+def test_changes_are_seen_by_one_who_has_read_before(vault: MakeVault, opened: OpenBrain) -> None:
+    root = vault(CARS)
+    brain, model = opened(root), Hashing()
+    meaning = Meaning(model)
+    brain.sync()
+    assert meaning.similar(brain.index, "car", EVERY, 9) == {}
+    hybrid.catch_up(brain.index, model)
+    meaning.similar(brain.index, "car", EVERY, 9)
+    (root / "boat.md").write_text("A car on water is a boat.\n")
+    (root / "cat.md").unlink()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    for asked in ("car", "cat", "boat on water"):
+        again = Meaning(Hashing()).similar(brain.index, asked, EVERY, 9)
+        assert meaning.similar(brain.index, asked, EVERY, 9) == again
+    other = Hashing(32)
+    other.name = "other"
+    hybrid.catch_up(brain.index, other)
+    found = Meaning(other).similar(brain.index, "boat on water", EVERY, 1)
+    assert [row.path for row in query.rows(brain.index, list(found))] == ["boat.md"]
+
+
+def test_no_more_than_the_budget_allows_and_then_goes_on(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    brain, model = opened(vault({f"{n}.md": f"note {n}\n" for n in range(50)})), Hashing()
+    brain.sync()
+    assert hybrid.catch_up(brain.index, model, budget=0) == 50
+    told: list[tuple[int, int]] = []
+    assert hybrid.catch_up(brain.index, model, progress=lambda *at: told.append(at)) == 0
+    assert told[-1] == (50, 50)
+
+
+def test_what_was_made_before_a_crash_is_kept(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({f"{n}.md": f"note {n}\n" for n in range(100)}))
+    brain.sync()
+
+    class Dies(Hashing):
+        batch = 10
+
+        def embed(self, texts: Sequence[str]) -> list[list[float]]:
+            if len(self.given) > 60:
+                raise KeyboardInterrupt
+            return super().embed(texts)
+
+    dying = Dies()
+    with pytest.raises(KeyboardInterrupt):
+        hybrid.catch_up(brain.index, dying)
+    kept = len(vectors.after(brain.index, 0))
+    assert 50 <= kept < 100
+    living = Hashing()
+    assert hybrid.catch_up(brain.index, living) == 0
+    assert len(living.given) == 100 - kept
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (RuntimeError("out of memory"), "out of memory"),
+        (NoModel("gone."), "gone"),
+        ([[float("nan"), 1.0]], "no number"),
+        ([[float("inf"), 1.0]], "no number"),
+        ([], "numbers for 1 texts"),
+        ([[1.0], [2.0]], "numbers for 1 texts"),
+        ([[]], "numbers for 1 texts"),
+        ([["one", "two"]], "failed"),
+        ([[1.0, 2.0], [1.0]], "failed"),
+        (None, "numbers for 1 texts"),
+        ({"a": 1}, "failed"),
+    ],
+)
+def test_a_model_that_fails_is_a_sentence(answer: Any, said: str) -> None:
+    with pytest.raises(NoModel, match=said):
+        hybrid.embed(Broken(answer), ["a text"])
+
+
+def test_nothing_is_dropped_for_a_model_that_does_not_answer(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    brain, model = opened(vault(CARS)), Hashing()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    before = vectors.after(brain.index, 0)
+    with pytest.raises(NoModel):
+        hybrid.catch_up(brain.index, Broken(RuntimeError("down")))
+    assert vectors.after(brain.index, 0) == before
+    assert vectors.made(brain.index).model == "hashing"  # type: ignore[union-attr]
+
+
+def test_a_model_of_another_size_under_the_same_name(vault: MakeVault, opened: OpenBrain) -> None:
+    root = vault(CARS)
+    brain, model = opened(root), Hashing()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    larger = Hashing(2 * SIZE)
+    with pytest.raises(NoModel, match=rf"{2 * SIZE} numbers.*--rebuild"):
+        Meaning(larger).similar(brain.index, "car", EVERY, 3)
+    (root / "boat.md").write_text("A car on water is a boat.\n")
+    brain.sync()
+    while hybrid.catch_up(brain.index, larger):
+        pass
+    assert {len(row) for _, row in vectors.after(brain.index, 0)} == {2 * SIZE}
+
+
+@given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=8, max_size=8), min_size=1, max_size=20))
+def test_bytes_keep_the_direction(rows: list[list[float]]) -> None:
+    given = np.array(rows, np.float32)
+    kept = [np.frombuffer(row, np.int8).astype(float) for row in hybrid.packed(given)]
+    for was, now in zip(given.astype(float), kept, strict=True):
+        length = math.sqrt(was @ was) * math.sqrt(now @ now)
+        if np.abs(was).max() > 1e-30:
+            assert was @ now / length > 0.99
+        else:
+            assert not now.any() or length == 0 or was @ now / length > 0.9
+
+
+@given(st.integers(1, 3000), st.integers(0, 2**32 - 1))
+def test_the_cosine_does_not_hang_on_the_place(size: int, seed: int) -> None:
+    """Whole numbers are added without an error, however the rows are cut into blocks."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-127, 128, (64, size)).astype(np.int8)
+    asked = rng.integers(-127, 128, size).astype(np.int8)
+    kind = np.float32 if size <= 1024 else np.float64
+    exact = [sum(int(a) * int(b) for a, b in zip(row, asked, strict=True)) for row in rows[:2]]
+    whole = rows.astype(kind) @ asked.astype(kind)
+    assert whole[:2].tolist() == exact
+    assert (rows[3:9].astype(kind) @ asked.astype(kind) == whole[3:9]).all()
+
+
+def test_what_a_model_sees_of_a_chunk() -> None:
+    turn = Piece(1, "sessions", "s", "Ada", "On Tuesday.", "Bob: " + "x" * 999 + " When?")
+    (seen,) = hybrid.given(turn)
+    assert seen.endswith("x When?\nAda: On Tuesday.")
+    assert len(seen) < 300
+    note = Piece(2, "sources", "Plan", "Goals", "---\ntags: [a]\n---\n# Goals\n\nWin.\n", "")
+    assert hybrid.given(note) == ["Plan\nGoals\n# Goals\n\nWin."]
+    memory = Piece(3, "memory", "MEMORY", "Key Decisions", "Chose SQLite", "")
+    assert hybrid.given(memory) == ["Key Decisions\nChose SQLite"]
+
+
+@given(st.text(max_size=30), st.text(max_size=6000))
+def test_all_of_a_text_is_seen_in_windows(heading: str, text: str) -> None:
+    seen = hybrid.given(Piece(1, "items", "", heading, text, ""))
+    assert all(len(window) <= hybrid.WINDOW + hybrid.LEAD + 1 for window in seen)
+    whole = "".join(hybrid.windows(text))
+    assert "".join(whole.split()) == "".join(text.split())
+
+
+def test_the_end_of_a_long_note_is_found(vault: MakeVault, opened: OpenBrain) -> None:
+    filler = "Nothing of interest stands in this sentence. " * 50
+    brain = opened(vault({"long.md": filler + "The physician came.", "short.md": filler[:900]}))
+    model = Hashing()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    found = Meaning(model).similar(brain.index, "doctor", EVERY, 1)
+    assert [row.path for row in query.rows(brain.index, list(found))] == ["long.md"]
+
+
+def test_the_best_of_each_are_worth_their_weights() -> None:
+    text, vector = hybrid.scales(12.5, 0.8, Config(textWeight=0.7, vectorWeight=0.3))
+    assert 12.5 * text == pytest.approx(0.7)
+    assert 0.8 * vector == pytest.approx(0.3)
+    assert hybrid.scales(0.0, 0.0, Config()) == (0.0, 0.0)
