@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import isfinite
 
+from brain.journal.feedback import Feedback
 from brain.journal.line import MOST, Record, decode
 from brain.journal.read import BAD, File, Reader, Seen
 from brain.model import Problem
@@ -91,38 +92,58 @@ class Fold:
     def _backwards(self, file: File, spans: list[tuple[int, int]], seen: Seen) -> bool:
         """Count lines that a device wrote one after the other, the last first, so that what is
         met first is what stays. False, with anything counted, if they are not that."""
-        import orjson
-
-        end = 0
+        feedback, end = Feedback(file.device), 0
         with open(file.path, "rb") as handle:
             for at, size in reversed(spans):
                 handle.seek(at)
-                block = handle.read(size).strip(b"\n").replace(b"\n", b",")
+                block = handle.read(size).strip(b"\n")
                 try:
-                    values = orjson.loads(b"[%b]" % block)
-                    first, last = values[0], values[-1]
-                    run = first["seq"], last["seq"]
-                    if (
-                        run[1] - run[0] != len(values) - 1
-                        or (end and run[1] != end - 1)
-                        or not first["device"] == last["device"] == file.device
-                        or not 0 <= first["lamport"] <= last["lamport"] < MOST
-                        or seen.overlaps(*run)
-                    ):
-                        return False
-                    end = run[0]
-                    values.reverse()
-                    self._run(values, file.device)
-                except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+                    run = _ends(block, file.device)
+                    count = self._block(block, file.device, feedback)
+                except (ValueError, KeyError, TypeError, AttributeError):
                     return False
+                if run[1] - run[0] != count - 1 or (end and run[1] != end - 1):
+                    return False
+                if seen.overlaps(*run):
+                    return False
+                end = run[0]
+        self._repeated(feedback, file.device)
         seen.run(end, end + self.records - 1)
         return True
+
+    def _block(self, block: bytes, device: str, feedback: Feedback) -> int:
+        """Count some lines; how many records that are."""
+        import orjson
+
+        if self.gone:  # what was purged is left out one by one
+            plain, others = 0, block.split(b"\n")
+        else:
+            plain, others = feedback.take(block)
+            self.records += plain
+            if feedback.is_much():
+                self._repeated(feedback, device)
+        values = orjson.loads(b"[%b]" % b",".join(others))
+        values.reverse()
+        self._run(values, device)
+        return plain + len(values)
+
+    def _repeated(self, feedback: Feedback, device: str) -> None:
+        """Count feedback of which some was given many times."""
+        for value, times in feedback.given():
+            op, ref = value["op"], value["ref"]
+            found = self.tallies.get(ref)
+            if found is None:
+                found = self.tallies[ref] = tally()
+            key = value["lamport"], device, value["seq"]
+            self._feedback(value, op, found, key, times)
+            if op == "reinforce" and key > found[TOUCHED]:
+                found[TOUCHED] = (*key, value["at"])
 
     def _run(self, values: list[dict[str, Any]], device: str) -> None:
         """Count the records of a device, given the last first.
 
-        Nine of ten are feedback, so that is done right here: a call for each would take twice as
-        long.
+        Many are feedback that says more than most (why, or when): that is done right here, as a
+        call for each would take twice as long.
         """
         self.records += len(values)
         tallies, whole_of, times_of = self.tallies, _WHOLE.get, _TIMES.get
@@ -206,21 +227,27 @@ class Fold:
             self._given(value, found, key)
         if op in _MAKES and (not found[ADDED] or key < found[ADDED]):
             found[ADDED] = (*key, value["at"], _text(value, "by"), _text(value, "session"))
-        undid = _text(value, "undid") if op == "undo" else ""
-        if "merge" in (op, undid):
+        if op in ("merge", "undo"):
+            self._merged(found, op, _text(value, "undid"))
+
+    def _merged(self, found: Tally, op: str, undid: str) -> None:
+        """Something was said again, or a merge or feedback was taken back."""
+        if op == "merge" or undid == "merge":
             found[MERGES] += 1 if op == "merge" else -1
             found[HITS] += 1 if op == "merge" else -1
-        elif undid and (column := _FEEDBACK.get(undid, (-1, 0))[0]) >= 0:
-            found[column] -= 1
+        elif undid in _FEEDBACK:
+            found[_FEEDBACK[undid][0]] -= 1
 
-    def _feedback(self, value: dict[str, Any], op: str, found: Tally, key: Key) -> None:
+    def _feedback(
+        self, value: dict[str, Any], op: str, found: Tally, key: Key, times: int = 1
+    ) -> None:
         column, worth = _FEEDBACK[op]
         if op == "hit":
-            found[HITS] += _times(value)
+            found[HITS] += _times(value) * times
             found[HIT] = max(found[HIT], _hit(value, key))
         else:
-            found[column] += 1
-            _score(found, value.get("delta", worth))
+            found[column] += times
+            _score(found, value.get("delta", worth), times)
 
     def _given(self, value: dict[str, Any], found: Tally, key: Key) -> None:
         """What an entry started with, or was given later."""
@@ -324,6 +351,21 @@ def classes(aliases: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {ref: root(ref) for ref in list(parent)}
 
 
+def _ends(block: bytes, device: str) -> tuple[int, int]:
+    """The numbers of the first and the last of some lines; ValueError if a device cannot have
+    written them one after the other."""
+    import orjson
+
+    first = orjson.loads(block[: block.find(b"\n") % (len(block) + 1)])
+    last = orjson.loads(block[block.rfind(b"\n") + 1 :])
+    if not first["device"] == last["device"] == device:
+        raise ValueError("they are another device's")
+    ordered = 0 <= first["lamport"] <= last["lamport"] < MOST
+    if not ordered or not 0 < first["seq"] <= last["seq"]:
+        raise ValueError("they are not in order")
+    return first["seq"], last["seq"]
+
+
 def _times(value: dict[str, Any]) -> int:
     """How many hits a record counts."""
     count = value.get("count", 1)
@@ -335,12 +377,12 @@ def _hit(value: dict[str, Any], key: Key) -> tuple[Any, ...]:
     return (*key, _text(value, "last") or value["at"])
 
 
-def _score(found: Tally, delta: Any) -> None:
+def _score(found: Tally, delta: Any, times: int = 1) -> None:
     """Fractions are kept apart: small whole numbers cost no memory, and those add up alike in any
     order."""
     whole, rest = divmod(_thousandths(delta), 1000)
-    found[SCORE] += whole
-    found[THOUSANDTHS] += rest
+    found[SCORE] += whole * times
+    found[THOUSANDTHS] += rest * times
 
 
 def _thousandths(number: Any) -> int:
