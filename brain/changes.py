@@ -118,13 +118,36 @@ class Append(NamedTuple):
     record: dict[str, Any]
 
 
+class Configure(NamedTuple):
+    """A setting of brain.yaml, `ref`, gets a value, or goes (None), so that the default holds; only
+    if it is `expect` now."""
+
+    path: str
+    ref: str
+    value: Any
+    expect: Any
+
+
 Change: TypeAlias = (
-    Add | Update | Remove | Retag | Relate | Move | Anchor | Replace | Insert | Put | Drop | Append
+    Add
+    | Update
+    | Remove
+    | Retag
+    | Relate
+    | Move
+    | Anchor
+    | Replace
+    | Insert
+    | Put
+    | Drop
+    | Append
+    | Configure
 )
 KINDS: dict[str, type[Any]] = {
     kind.__name__.lower(): kind
     for kind in (
-        Add, Update, Remove, Retag, Relate, Move, Anchor, Replace, Insert, Put, Drop, Append
+        Add, Update, Remove, Retag, Relate, Move, Anchor, Replace, Insert, Put, Drop, Append,
+        Configure,
     )
 }  # fmt: skip
 

@@ -41,6 +41,8 @@ COMMANDS = {
     "revert": "history",
     "conflicts": "history",
     "resolve": "history",
+    "alias": "tuning",
+    "budget": "tuning",
     "flush": "pending",
     "pending": "pending",
     "pause": "pending",

@@ -28,4 +28,8 @@ def edit(format: str, path: str, data: bytes, changes: Sequence[Change], owner: 
         from brain.formats import session_edit
 
         return session_edit.edit(path, data, changes)
+    if format == "settings":
+        from brain.formats import yaml_edit
+
+        return yaml_edit.edit(path, data, changes)
     raise Refused(f"{path} is not a file that Brain edits.", "Edit it by hand.")

@@ -17,7 +17,8 @@ from brain.merge import merge
 from brain.vault import files, layout
 from brain.vault.layout import Role, Vault
 
-WRITABLE = ("memory", "items", "tasks", "session")
+WRITABLE = ("memory", "items", "tasks", "session", "settings")
+SETTINGS = Role("settings", "")  # nobody's: an agent that is not the admin may not write it
 _marks: list[tuple[bytes, str]] = []  # the last two
 _real: dict[str, tuple[int, int]] = {}  # folders behind no symbolic link: device and inode
 
@@ -36,6 +37,8 @@ def role(vault: Vault, path: str) -> Role:
     parts = rest.split("/")
     inside = brain == vault.brain and not {"", ".", ".."} & set(parts)
     found = layout.role(parts) if inside else None
+    if inside and rest == "brain.yaml":
+        found = SETTINGS
     if found is None or found.format not in WRITABLE:
         raise Refused(f"Brain does not write {path}.", "It writes its own files only.")
     return found
@@ -99,7 +102,7 @@ def edited(vault: Vault, path: str, data: bytes, changes: Iterable[Change]) -> E
 
 def by_lines(vault: Vault, path: str) -> bool:
     """Can two versions of this file be merged line by line?"""
-    return role(vault, path).format in ("memory", "session")
+    return role(vault, path).format in ("memory", "session", "settings")
 
 
 def merged(vault: Vault, path: str, base: bytes, mine: bytes, theirs: bytes) -> bytes:

@@ -125,6 +125,8 @@ def _parts(brain: Brain, record: Record) -> list[Record]:
 def _plan(brain: Brain, record: Record, force: bool) -> list[Deed]:
     data = record.data
     why: dict[str, Any] = {"of": record.id}
+    if record.op == "configure":
+        raise BadRequest(f"{record.ref} is a setting.", "Set it again, or edit brain.yaml.")
     if record.op == "gone":
         return [Deed("undo", record.ref, from_json(data["change"]), why)]
     if not record.path:

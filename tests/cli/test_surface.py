@@ -50,6 +50,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "revert": ("revert", "--agent", "admin", "--since", "1h"),
     "conflicts": ("conflicts",),
     "resolve": ("resolve", "m-7f3k2ab4"),
+    "alias": ("alias", "add", "auth", "sso"),
+    "budget": ("budget",),
     "flush": ("flush",),
     "pending": ("pending",),
     "pause": ("pause",),

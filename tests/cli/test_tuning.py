@@ -1,0 +1,43 @@
+"""`brain alias` and `brain budget`, as they are typed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.fixture(autouse=True)
+def _nobody_types(demo: Path) -> None:
+    os.utime(demo / "40_Brain/brain.yaml", (1_000_000_000, 1_000_000_000))
+
+
+def test_aliases_come_and_go(run: Run, demo: Path) -> None:
+    assert run("alias", "add", "auth", "sso").out == (
+        "auth = authentication, authorization, login, sso\n"
+    )
+    assert "\nsso = auth\n" in run("alias", "list").out
+    assert 'aliases: ["auth=sso"]' in (demo / "40_Brain/brain.yaml").read_text(encoding="utf-8")
+    assert run("alias", "remove", "auth", "sso", "--json").json["value"] == []
+    assert run("alias", "remove", "db").out == "db stands for itself alone.\n"
+    assert run("alias", "add", "js", "javascript").out.endswith("Nothing changed.\n")
+
+
+def test_an_alias_that_is_none_is_a_sentence(run: Run, demo: Path) -> None:
+    said = run("alias", "remove", "walrus")
+    assert (said.code, said.err) == (4, "brain: walrus is no alias. See `brain alias list`.\n")
+    assert run("alias", "add", "walrus").code == 2
+
+
+def test_the_budget_is_shown_and_set(run: Run, demo: Path) -> None:
+    rows = run("budget").out.split("\n")
+    assert rows[0].split() == ["remaining", "total", "always", "bridge", "retrieval", "summary"]
+    assert rows[1].split() == ["100,000", "5,000", "400", "2,300", "1,495", "600"]
+    shown = run("budget", "3000", "--json").json
+    assert shown["ceiling"] == shown["change"]["value"] == 3000
+    assert shown["allocations"][0]["total"] == 3000
+    assert run("config", "budgetCeiling").out == "3000\n"
+    assert run("budget", "many").code == 2
