@@ -80,6 +80,8 @@ def test_a_common_tag_is_two_steps(vault: MakeVault, opened: OpenBrain) -> None:
     assert set(found) == {A, B, C}
     assert found[B] == Reached(pytest.approx(0.8 * 0.7 * 0.8 * 0.7**2), 2, f"tag #db of {A}")
     assert found[C].via == f"tag #ärger of {A}"
+    assert set(reached(brain, B)) == {A, B}
+    assert set(reached(brain, C)) == {A, C}
     assert set(reached(brain, A, cascadeDepth=1)) == {A}
 
 
@@ -192,6 +194,17 @@ def test_a_memory_that_had_another_id_is_one(vault: MakeVault, opened: OpenBrain
     assert found[C] == Reached(pytest.approx(0.75 * 0.7), 1, f"learned with {B}")
     assert reached(brain, C)[B].via == f"learned with {C}"
     assert reached(brain, D)[B].via == f"tag #x of {D}"
+
+
+def test_a_memory_that_stands_there_twice_goes_by_the_smaller_id(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    brain = lay(vault, opened, f"one #x ^{C}", f"again #y ^{B}", f"tied #x ^{D}", f"too #y ^{E}")
+    put(brain.journal, "alias", C, old=A)
+    put(brain.journal, "alias", B, old=A)
+    refresh(brain.journal, brain.index)
+    assert reached(brain, D).keys() == {B, D}
+    assert reached(brain, C).keys() == {B, D, E}
 
 
 # -- bounds --------------------------------------------------------------------------------------
