@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.kit import snapshot
 from tests.recall.test_canvas import check
+from tests.recall.test_drawing import read
 
 FRESH = {"fresh", "as_of", "stale"}
 PROJECTS = "40_Brain/projects"
@@ -128,6 +130,19 @@ def test_an_agent_sees_nothing_of_another_project(demo: Path, run: Run, format: 
     (demo / PROJECTS / "park/agent/MEMORY.md").unlink()
     without = json.loads(run("graph", "--json", "--by", "zoo").out)
     assert alone | {"as_of": None} == without | {"as_of": None}
+
+
+@pytest.mark.parametrize("name", ["basic", "messy"])
+def test_any_vault_can_be_drawn(tmp_path: Path, run: Run, name: str) -> None:
+    vaults = Path(__file__).parent.parent / "vaults"
+    root = shutil.copytree(vaults / name, tmp_path / name, symlinks=True)
+    check(run("graph", "--format", "canvas", "--vault", root).json)
+    assert read(run("graph", "--format", "dot", "--vault", root).out)[-1] == "}"
+    shape = run("graph", "--json", "--vault", root).json
+    memories = [node["id"] for node in shape["nodes"] if node["type"] == "memory"]
+    assert len(memories) > 2
+    for id in memories:
+        assert run("graph", id, "--json", "--vault", root).json["root"] == id
 
 
 def test_one_agent_alone(demo: Path, run: Run) -> None:
