@@ -179,9 +179,12 @@ class Walk:
 
     def _carriers(self, tags: set[str]) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {tag: set() for tag in tags}
-        for ref, said in ask.carriers(self.index, tags, self.owners) if tags else ():
-            if not _is_way(ref):
-                for tag in tags.intersection(said.casefold().split()):
+        among: dict[str, set[str]] = {}  # of the tags as they stand there, which are often the same
+        for ref, said in ask.tagged(self.index, self.owners) if tags else ():
+            if said not in among:
+                among[said] = tags.intersection(said.casefold().split())
+            if among[said] and not _is_way(ref):
+                for tag in among[said]:
                     found[tag].add(self.name(ref))
                 if ref not in self.names:
                     self.shown[ref] = ref  # of others, meeting them tells
