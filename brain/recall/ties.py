@@ -62,7 +62,7 @@ def weight(strong: Mapping[str, float], kind: str, times: float = 0.0) -> float:
     own = strong[kind]
     if not times or kind not in ("relates_to", "link", "learned"):
         return own
-    return 1 - (1 - min(1.0, own)) ** (times + (kind != "learned"))
+    return float(1 - (1 - min(1.0, own)) ** (times + (kind != "learned")))
 
 
 def together(
