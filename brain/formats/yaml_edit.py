@@ -132,7 +132,10 @@ def _find(text: str, key: str) -> _Place | None:
     import yaml
 
     _parsed(text)  # which refuses what is too large, too deep, or no YAML
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError:  # in a comment, where nobody had to look
+        raise Refused(f"{NAME} holds characters that YAML forbids.", "Mend it.") from None
     if root is None or not isinstance(root, yaml.MappingNode):
         return None
     _refuse_special(text, root)

@@ -31,6 +31,7 @@ class Cost:
         self._ends = {name: self._find_ends(name) for name in SECTIONS}
         head, foot, text = self._ends["memories"]
         self.frame = count(text[:head]) + count(text[len(text) - foot :]) + SEAM
+        self._heads: dict[str, int] = {}
         self._known: dict[tuple[str, Piece], int] = {}
         self._said: dict[Conflict, int] = {}
 
@@ -42,8 +43,11 @@ class Cost:
 
     def section(self, name: str) -> int:
         """What the heading of a section costs."""
-        head, foot, text = self._ends[name]
-        return max(0, self.count(text[:head] + text[len(text) - foot :]) - self.frame) + SEAM
+        if (known := self._heads.get(name)) is None:
+            head, foot, text = self._ends[name]
+            whole = self.count(text[:head] + text[len(text) - foot :])
+            known = self._heads[name] = max(0, whole - self.frame) + SEAM
+        return known
 
     def piece(self, name: str, piece: Piece) -> int:
         """What a piece costs in section `name`, without its conflicts."""
@@ -103,10 +107,11 @@ class Picks:
 
     def take_cut(self, name: str, at: int, piece: Piece, room: int) -> int:
         """Choose what fits of a piece, its head and its tail: what that costs, or 0."""
-        whole = self.cost.piece(name, piece)
-        share = (room - self.extra(name, piece)) / whole
+        whole, length = self.cost.piece(name, piece), _length(piece)
+        shown = min(length, 5 * whole)  # of a text that is far too long, only a part was counted
+        share = (room - self.extra(name, piece)) / whole * shown / max(1, length)
         for shrink in (0.9, 0.7, 0.5, 0.3):
-            if room < LEAST_CUT or _length(piece) * share * shrink < LEAST_CUT:
+            if room < LEAST_CUT or length * share * shrink < LEAST_CUT:
                 return 0
             cut = shortened(piece, share * shrink)
             if tokens := self.take(name, at, cut, room):

@@ -147,6 +147,7 @@ def test_a_list_keeps_its_style_and_its_comments() -> None:
         ("aliases: [a\n", "is not YAML"),
         ("topK: many\n", "line 1: topK must be a whole number"),
         ("topK: 3\n...\n", "cannot edit"),
+        ("# \x0c\n", "characters that YAML forbids"),
         ("topK: 3\n---\ntopK: 4\n", "is not YAML"),
     ],
 )

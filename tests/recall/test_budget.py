@@ -168,8 +168,9 @@ def test_the_ends_of_the_task_stay_and_the_middle_goes() -> None:
     assert 4 < len(kept) < 30
 
 
-def test_a_long_piece_keeps_its_head_and_tail() -> None:
-    long = piece("long", f"It begins. {WORDS * 200} It ends.")
+@pytest.mark.parametrize("times", [30, 200, 20_000])
+def test_a_long_piece_keeps_its_head_and_tail(times: int) -> None:
+    long = piece("long", f"It begins. {WORDS * times} It ends.")
     allocation = Allocation(400, 0, 400, 0, 0)
     fitted = fit(Package("?", bridge=(long,)), allocation, in_format("claude"), estimate)
     (kept,) = fitted.package.bridge
@@ -177,7 +178,7 @@ def test_a_long_piece_keeps_its_head_and_tail() -> None:
     assert kept.text.endswith("It ends.")
     assert " … " in kept.text
     assert fitted.tokens > 200
-    assert fitted.compression < 0.2
+    assert fitted.compression < (0.2 if times > 100 else 1)
 
 
 def test_a_long_list_of_steps_keeps_its_ends() -> None:

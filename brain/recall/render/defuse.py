@@ -38,7 +38,7 @@ _CONTROL = re.compile(
 )
 _ROLE = re.compile(
     r"\n(?=[ >#*_`\[(-]{0,12}(?:human|assistant|system|user|developer|tool|model|ai|instructions?)"
-    r"\b[\]) *_`]{0,6}(?::|\n|$))",
+    r"\b[\]) *_`]{0,6}(?:[:：]|\n|$))",
     re.IGNORECASE,
 )
 
