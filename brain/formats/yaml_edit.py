@@ -7,12 +7,16 @@ handed out: exactly that one setting differs, or the edit is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 from brain import config
 from brain.changes import Change, Configure, Done, Edited
 from brain.errors import BadConfig, Refused
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 NAME = "brain.yaml"
 _BOM = "\ufeff"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
 from brain.recall.package import SECTIONS, Conflict, Package, Piece
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
 LEAST_CUT = 40  # tokens below which a piece is left out rather than cut
 MISSES = 4  # pieces in a row that do not fit, after which a part counts as full

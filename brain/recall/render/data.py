@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from brain.recall.package import Package, Piece, sections
 from brain.recall.render.defuse import clean, short
 from brain.recall.render.words import ABOUT, MOST_TAGS, known, marker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def package(given: Package) -> str:
