@@ -39,9 +39,12 @@ class Cost:
 
     def _find_ends(self, name: str) -> tuple[int, int, str]:
         """How much of a rendering with one piece in section `name` is not the piece."""
-        one, other = (self.render(self.bare._replace(**{name: (probe,)})) for probe in _PROBES)
-        head = _alike(one, other)
-        return head, _alike(one[::-1], other[::-1]), one
+        one, other = (self._alone(name, probe) for probe in _PROBES)
+        return _alike(one, other), _alike(one[::-1], other[::-1]), one
+
+    def _alone(self, name: str, piece: Piece) -> str:
+        only: dict[str, Any] = {name: (piece,)}
+        return self.render(self.bare._replace(**only))
 
     def section(self, name: str) -> int:
         """What the heading of a section costs."""
@@ -54,7 +57,7 @@ class Cost:
     def piece(self, name: str, piece: Piece) -> int:
         """What a piece costs in section `name`, without its conflicts."""
         if (known := self._known.get((name, piece))) is None:
-            text = self.render(self.bare._replace(**{name: (piece,)}))
+            text = self._alone(name, piece)
             head, foot, _ = self._ends[name]
             known = self._known[name, piece] = self.count(text[head : len(text) - foot]) + SEAM
         return known
