@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from brain.index.query import Row
     from brain.journal import Record
     from brain.model import Event, Link, Problem
+    from brain.recall.context import Weighed
     from brain.recall.search import Hit
     from brain.sync import Delta, Stats
+    from brain.verbs.recalling import Context
 
 
 def entry(row: Row) -> dict[str, Any]:
@@ -62,6 +64,46 @@ def answer(question: str, value: Answer, explain: bool = False) -> dict[str, Any
     """What a search says."""
     results = [hit(found, explain) for found in value.results]
     return {"query": question, "results": results, **freshness(value.freshness)}
+
+
+def context(value: Context) -> dict[str, Any]:
+    """What a recall says: the text for the prompt, and all that explains it."""
+    found, fitted = value.recalled, value.fitted
+    shown = {piece.id for piece in fitted.package.memories}
+    return {
+        "query": value.asked.query,
+        "format": value.asked.format,
+        "text": fitted.text,
+        "tokens": fitted.tokens,
+        "budget": fitted.allocation._asdict(),
+        "used": fitted.used,
+        "left_out": {tier: list(ids) for tier, ids in fitted.left_out.items()},
+        "compression": fitted.compression,
+        "warnings": [weighed(one) | {"trigger": said} for one, said in found.warnings],
+        "pinned": [weighed(one) for one in found.pinned],
+        "memories": [weighed(one) | {"shown": one.row.ref in shown} for one in found.memories],
+        "summaries": [entry(one.row) for one in found.summaries],
+        "tasks": [entry(one.row) for one in found.tasks],
+        "conflicts": [pair._asdict() for pair in fitted.package.conflicts],
+        "considered": found.considered,
+        "round": value.round.number,
+        "rounds": value.round.most,
+        "shown_before": list(value.round.shown),
+        "degraded": value.degraded or None,
+        **freshness(value.freshness),
+    }
+
+
+def weighed(value: Weighed) -> dict[str, Any]:
+    """An entry with all that speaks for it: `score` is the product of what `factors` make and of
+    all `fitness`, or what it was `handed` by one that it is tied to, if that is more."""
+    out = entry(value.row)
+    out["score"] = value.score
+    out["factors"] = value.factors._asdict() if value.factors else None
+    out["fitness"] = value.fitness._asdict()
+    out["handed"] = value.handed
+    out["via"] = value.via or None
+    return out
 
 
 def freshness(value: Freshness) -> dict[str, Any]:

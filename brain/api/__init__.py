@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.model import Problem
+    from brain.recall.context import Rerank
     from brain.verbs.notes import Note
+    from brain.verbs.recalling import Context
 
     Shape = dict[str, Any]
 
@@ -132,14 +134,26 @@ class Brain(Asking):
         from brain.verbs import changing
 
         weight = self.config.reinforceWeight
-        return changing.weigh(self, id, "reinforce", weight, why, self.actor(by, session))
+        return self._judged(
+            changing.weigh(self, id, "reinforce", weight, why, self.actor(by, session))
+        )
 
     def demote(self, id: str, *, why: str = "", session: str = "", by: Actor | str = "") -> Shape:
         """A memory was wrong, stale or beside the point: its score falls."""
         from brain.verbs import changing
 
         weight = -self.config.demoteWeight
-        return changing.weigh(self, id, "demote", weight, why, self.actor(by, session))
+        return self._judged(
+            changing.weigh(self, id, "demote", weight, why, self.actor(by, session))
+        )
+
+    def _judged(self, said: Shape) -> Shape:
+        """Learn from it, once it is on record."""
+        from brain.verbs import afterwards
+
+        self._lags = True
+        afterwards.judged(self, said["id"], said["delta"] > 0)
+        return said
 
     def link(
         self,
@@ -204,6 +218,46 @@ class Brain(Asking):
 
         return relating.graph(self, id, depth, agent, format, by)
 
+    # -- what an agent is given --------------------------------------------------------------------
+
+    def recall(
+        self,
+        question: str,
+        *,
+        files: Iterable[str] = (),
+        text: str = "",
+        agent: str = "",
+        session: str = "",
+        scopes: Iterable[str] = (),
+        tasks: bool = False,
+        format: str = "claude",
+        remaining: int = 100_000,
+        budget: int | None = None,
+        rerank: Rerank | None = None,
+        check: bool = True,
+        by: Actor | str = "",
+    ) -> Context:
+        """What belongs into a prompt about this, within its budget: `.text`, and what explains it.
+
+        `files` are open, `text` is being worked on, `remaining` are the tokens of context that are
+        left; `budget` sets the tokens outright. `agent` is for whom: its own memory, and the
+        admin's. What is handed out counts as a hit.
+        """
+        from brain.verbs.recalling import Asked, recall
+
+        asked = Asked(
+            question, tuple(files), text, agent, session, tuple(scopes), tasks, format,
+            remaining, budget,
+        )  # fmt: skip
+        return recall(self, asked, self.actor(by, session), check, rerank)
+
+    def gaps(self, *, agent: str = "", every: bool = False) -> list[Shape]:
+        """Questions that nothing was known about; with `every`, also those that find something
+        now."""
+        from brain.verbs import missing
+
+        return missing.gaps(self, agent, every)
+
     # -- what happened -----------------------------------------------------------------------------
 
     def history(self, id: str, *, by: Actor | str = "") -> list[Shape]:
@@ -237,6 +291,7 @@ class Brain(Asking):
         gone on with the entry; `force` takes it back all the same."""
         from brain.verbs import undoing
 
+        self._lags = True
         return undoing.undo(self, event, force, self.actor(by))
 
     def revert(

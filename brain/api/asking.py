@@ -81,6 +81,7 @@ class Asking:
         self.index = self._index()
         self._checked = ""  # when the index was last known to be in step
         self._told: dict[tuple[str, str], str] = {}  # own writes that listeners have heard of
+        self._lags = False  # something was put on record that the index does not know yet
 
     @cached_property
     def journal(self) -> Journal:
@@ -274,9 +275,14 @@ class Asking:
         stale += [f"{path} {why}" for path, why in self._surely(lambda: query.stale(self.index))]
         return Freshness(not stale, self._checked, tuple(stale))
 
+    def unchecked(self) -> Freshness:
+        """How fresh an answer is that nobody has checked for."""
+        return Freshness(False, self._checked, ("not checked",))
+
     def _catch_up(self) -> None:
         """See what was written here, even if nobody has asked for a refresh."""
-        if self._told:
+        if self._told or self._lags:
+            self._lags = False
             self.refresh()
 
     def _surely(self, ask: Callable[[], T]) -> T:
@@ -316,7 +322,7 @@ class Asking:
 
         if not question.strip():
             raise BadRequest("There is nothing to search for.", "Give at least one word.")
-        freshness = self.refresh() if check else Freshness(False, self._checked, ("not checked",))
+        freshness = self.refresh() if check else self.unchecked()
         filters = self.filters(scopes, kinds, tags, agent, project, since, until, superseded, by)
         most = self.config.searchLimit if limit is None else limit
         hits = self._surely(
@@ -506,7 +512,9 @@ class Asking:
         return {"id": row.ref, "url": url, "path": row.path, "line": line, "file": file}
 
     def status(self) -> dict[str, Any]:
-        """What is indexed, and how fresh it is."""
+        """What is indexed, how fresh it is, and what recall did last."""
+        from brain.verbs import afterwards
+
         freshness = self.refresh()
         return {
             "vault": self.vault.root_path,
@@ -516,6 +524,8 @@ class Asking:
             "scopes": self._surely(lambda: query.counts(self.index)),
             "agents": self._surely(lambda: query.agents(self.index)),
             "problems": len(self.problems()),
+            "recall": afterwards.health(self),
+            "last_injected": afterwards.last_injected(self),
             **wire.freshness(freshness),
         }
 

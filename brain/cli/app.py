@@ -22,6 +22,8 @@ COMMANDS = {
     "show": "asking",
     "list": "asking",
     "open": "asking",
+    "context": "recalling",
+    "gaps": "recalling",
     "graph": "graph",
     "remember": "writing",
     "update": "writing",

@@ -47,6 +47,11 @@ def status_command(vault: str | None, as_json: bool) -> None:
     for agent in shape["agents"]:
         say(f"Agent   {agent['agent']} ({agent.get('type', 'no type')})")
     say(f"Daemon  {'process ' + str(shape['daemon']) if shape['daemon'] else 'not running'}")
+    if last := shape["last_injected"]:
+        say(f"Recall  {len(last['refs'])} memories for {last['query']!r}, {last['at'][:16]}")
+        say(f"        {shape['recall']['p95_ms']:.0f} ms at most for 95 % of the last recalls")
+    if shape["recall"]["degraded"]:
+        say("        slow, so that less is looked at than usual")
     say("Fresh   yes" if shape["fresh"] else "Fresh   no")
     for why in shape["stale"]:
         say(f"        {why}")

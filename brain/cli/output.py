@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.api import Answer, Brain, Freshness
-    from brain.recall.search import Hit
+    from brain.recall.rank import Factors
     from brain.sync import Stats
 
 STYLES = {"bold": "\033[1m", "dim": "\033[2m"}
@@ -124,23 +124,25 @@ def print_answer(question: str, answer: Answer, explain: bool, as_json: bool) ->
         if hit.conflicts:
             say(f"  [⚠ CONFLICT] {', '.join(hit.conflicts)} says the opposite.")
         if explain:
-            say(f"  {_explained(hit)}", "dim")
+            exact = f", and {hit.exact} exactly as asked" if hit.exact else ""
+            say(f"  {hit.score:.6f} = {explained(hit.factors)}{exact}", "dim")
     if not answer.results:
         say("Nothing found.")
     warn(answer.freshness)
 
 
-def _explained(hit: Hit) -> str:
-    """The formula of a score, with the numbers in it; factors of 1 and parts of 0 are left out."""
-    bm25, coverage, near, parent, *rest = hit.factors
-    parts = [f"bm25 {bm25:.6f} × coverage {coverage:.6f}"]
-    parts += [f"{n} {v:.6f}" for n, v in (("near", near), ("parent", parent)) if v]
+def explained(factors: Factors, alone: bool = True) -> str:
+    """The formula of a rank, with the numbers in it; factors of 1 and parts of 0 are left out.
+    `alone`, it needs no brackets around a sum."""
+    from brain.recall.rank import ADDENDS
+
+    named = list(factors._asdict().items())
+    parts = [f"bm25 {factors.bm25:.6f} × coverage {factors.coverage:.6f}"]
+    parts += [f"{name} {value:.6f}" for name, value in named[2:ADDENDS] if value]
     sum = " + ".join(parts)
-    names = hit.factors._fields[4:]
-    factors = [f"{n} {v:.6f}" for n, v in zip(names, rest, strict=True) if v != 1]
-    product = " × ".join([f"({sum})" if factors and len(parts) > 1 else sum, *factors])
-    exact = f", and {hit.exact} exactly as asked" if hit.exact else ""
-    return f"{hit.score:.6f} = {product}{exact}"
+    others = [f"{name} {value:.6f}" for name, value in named[ADDENDS:] if value != 1]
+    closed = len(parts) > 1 and (others or not alone)
+    return " × ".join([f"({sum})" if closed else sum, *others])
 
 
 def print_stats(stats: Stats, as_json: bool) -> None:

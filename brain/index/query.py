@@ -187,12 +187,16 @@ def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
         return {id: (score, touched) for id, score, touched in found}
 
 
-def contradictions(index: Index, rows: Sequence[Row]) -> dict[str, list[str]]:
-    """For those of these memories that are at odds with others, the ids of the others."""
+def contradictions(
+    index: Index, rows: Sequence[Row], owners: tuple[str, ...] | None = None
+) -> dict[str, list[str]]:
+    """For those of these memories that are at odds with others, the ids of the others that may be
+    seen."""
     memories = [row for row in rows if row.scope == "memory"]
     marks = ",".join("?" * len(memories))
     pair = """
-        SELECT c.ref, o.ref FROM links l JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
+        SELECT c.ref, c.agent, o.ref, o.agent FROM links l
+        JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
         JOIN chunks o ON o.ref = substr(l.fragment, 2) AND o.scope = 'memory'
         WHERE l.kind = 'contradicts' AND
     """
@@ -201,8 +205,9 @@ def contradictions(index: Index, rows: Sequence[Row]) -> dict[str, list[str]]:
     with reading():
         values = [*(row.id for row in memories), *(f"^{row.ref}" for row in memories)]
         pairs = index.db.execute(sql, values).fetchall() if memories else []
-    for one, other in [*pairs, *((other, one) for one, other in pairs)]:
-        if other not in found.setdefault(one, []):
+    for one, mine, other, its in [*pairs, *((c, d, a, b) for a, b, c, d in pairs)]:
+        seen = owners is None or (mine in owners and its in owners)
+        if seen and other not in found.setdefault(one, []):
             found[one].append(other)
     return found
 

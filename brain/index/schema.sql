@@ -58,6 +58,10 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_file ON chunks (file);
 CREATE INDEX chunks_ref ON chunks (ref);
 CREATE INDEX chunks_speaker ON chunks (heading) WHERE scope = 'sessions';
+CREATE INDEX chunks_pinned ON chunks (agent) WHERE scope = 'memory' AND status = 'pinned';
+CREATE INDEX chunks_negative ON chunks (agent) WHERE scope = 'memory' AND kind = 'negative';
+CREATE INDEX chunks_summary ON chunks (agent) WHERE kind IN ('summary', 'session');
+CREATE INDEX chunks_task ON chunks (agent) WHERE kind = 'task';
 
 -- What a chunk points to, in order of appearance.
 CREATE TABLE links (
@@ -71,6 +75,7 @@ CREATE TABLE links (
 ) WITHOUT ROWID;
 CREATE INDEX links_superseded ON links (fragment) WHERE kind = 'supersedes';
 CREATE INDEX links_contradicted ON links (fragment) WHERE kind = 'contradicts';
+CREATE INDEX links_blocks ON links (fragment) WHERE fragment >= '^' AND fragment < '_';
 
 -- What `brain doctor` shows. Problems of files that are not indexed have no row in files.
 CREATE TABLE problems (

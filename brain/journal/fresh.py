@@ -62,7 +62,7 @@ def _bring(journal: Journal, db: sqlite3.Connection) -> None:
     known, spool, files = facts.journals(db), Spool(journal.state), read.files(journal.folder)
     if _spooled(known, spool):
         stats = spool.stats()
-        facts.set_spooled(db, spool.waiting(journal))
+        facts.set_spooled(db, spool.counted(journal))
         rows = zip(_SPOOL, stats, strict=True)
         facts.set_journals(db, [Read(name, stat or _NONE) for name, stat in rows])
     if _changed(known, files):

@@ -1,4 +1,5 @@
-"""What waits on this machine until it is flushed to its journal: hits, and what was used together.
+"""What waits on this machine until it is flushed to its journal: hits, what was used together, what
+was rejected, and questions without an answer.
 
 A question would otherwise leave a line in the vault each time, and a git tree would never be clean.
 Killed at any point, a flush puts each hit on record once: the ids of its records follow from a name
@@ -34,13 +35,15 @@ _WAIT = 2.0
 
 
 class Waiting(NamedTuple):
-    """Something that happened some `times`, the last time at `at`: hits of an entry, or, with
-    `other`, that two entries were used together."""
+    """Something that happened some `times`, the last time at `at`: hits of an entry; with `other`,
+    that two entries were used together; or, by `op`, something else, with what was `said`."""
 
     ref: str
     other: str
     times: int
     at: str
+    op: str = ""
+    said: str = ""
 
 
 class Spool:
@@ -57,6 +60,14 @@ class Spool:
     def add_together(self, refs: Iterable[str], at: str) -> None:
         """These entries were in one prompt and then found useful."""
         self._add({"at": at, "together": list(refs)})
+
+    def add_rejected(self, refs: Iterable[str], at: str) -> None:
+        """These entries were found, and whoever looked at them had no use for them."""
+        self._add({"at": at, "rejected": list(refs)})
+
+    def add_gap(self, question: str, agent: str, at: str) -> None:
+        """A question found nothing; who calls has taken secrets out of it."""
+        self._add({"at": at, "gap": question, "agent": agent})
 
     def _add(self, line: dict[str, Any]) -> None:
         import orjson
@@ -81,6 +92,10 @@ class Spool:
             return True
         first = next(iter(_lines(self._spool)), None)
         return first is not None and str(first.get("at", ""))[:10] < now[:10]
+
+    def counted(self, journal: Journal) -> list[tuple[str, str, int, str]]:
+        """(entry, other, times, at) of hits and of what was used together, not on record yet."""
+        return [waits[:4] for waits in self.waiting(journal) if not waits.op]
 
     def waiting(self, journal: Journal) -> list[Waiting]:
         """What is not on record yet."""
@@ -135,11 +150,17 @@ class Spool:
 
 
 def _id(name: str, waits: Waiting) -> str:
-    mark = digest(f"{name}\n{waits.ref}\n{waits.other}".encode("utf-8", "replace"))
+    about = f"{waits.op}{waits.ref}" if waits.op else waits.ref
+    mark = digest(f"{name}\n{about}\n{waits.other}".encode("utf-8", "replace"))
     return "e-" + "".join(ALPHABET[byte & 31] for byte in mark[:10])
 
 
 def _entry(id: str, waits: Waiting) -> Entry:
+    if waits.op == "reject":
+        return Entry(id, "reject", BY, waits.ref, data={"last": waits.at})  # once a day
+    if waits.op:
+        data = {"query": waits.said, "agent": waits.other, "count": waits.times, "last": waits.at}
+        return Entry(id, waits.op, BY, waits.ref, data=data)
     if not waits.other:
         return Entry(id, "hit", BY, waits.ref, data={"count": waits.times, "last": waits.at})
     data = {"other": waits.other, "strength": waits.times, "last": waits.at}
@@ -167,17 +188,28 @@ def _coalesced(lines: Iterable[dict[str, Any]]) -> list[Waiting]:
     for line in lines:
         at = str(line.get("at", ""))
         found += [Waiting(ref, "", 1, at) for ref in _refs(line.get("hits"))]
+        found += [Waiting(ref, "", 1, at, "reject") for ref in _refs(line.get("rejected"))]
         pairs = combinations(sorted(set(_refs(line.get("together")))), 2)
         found += [Waiting(one, other, 1, at) for one, other in pairs]
+        if isinstance(said := line.get("gap"), str):
+            found.append(Waiting(gap_id(said), str(line.get("agent", "")), 1, at, "gap", said))
     return _summed(found)
 
 
+def gap_id(question: str) -> str:
+    """The name of a question, however it is spelled and spaced."""
+    words = " ".join(question.casefold().split()).rstrip("?!. ")
+    mark = digest(words.encode("utf-8", "replace"))
+    return "g-" + "".join(ALPHABET[byte & 31] for byte in mark[:8])
+
+
 def _summed(waiting: Iterable[Waiting]) -> list[Waiting]:
-    sums: dict[tuple[str, str], Waiting] = {}
+    sums: dict[tuple[str, str, str], Waiting] = {}
     for waits in waiting:
-        was = sums.get((waits.ref, waits.other), Waiting(waits.ref, waits.other, 0, ""))
+        key = waits.op, waits.ref, waits.other
+        was = sums.get(key, waits._replace(times=0, at=""))
         times, at = was.times + waits.times, max(was.at, waits.at)
-        sums[waits.ref, waits.other] = was._replace(times=times, at=at)
+        sums[key] = was._replace(times=times, at=at)
     return [sums[key] for key in sorted(sums)]
 
 

@@ -16,17 +16,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from brain.config import Config
     from brain.embed import Provider
     from brain.index.db import Index
     from brain.index.vectors import Made, Piece
 
     Progress = Callable[[int, int], None]
 
-BATCH = 64  # texts that a model is given at once, unless it says otherwise
+BATCH = 256  # texts that a model is given at once, unless it says otherwise
 SMALL_BATCH = 16  # while somebody waits
-WINDOW = 900  # characters: about what MiniLM was made for
-WINDOWS = 16  # of one chunk; what comes behind them is found by its words
+WINDOW = 500  # characters: what is said about one thing, as a rule
+WINDOWS = 32  # of one chunk; what comes behind them is found by its words
 LEAD = 160  # characters of title and heading
 BEFORE = 240  # characters of the turn before
 
@@ -177,12 +176,3 @@ def packed(rows: NDArray[np.float32]) -> list[bytes]:
     largest = np.abs(rows).max(axis=1, keepdims=True)
     scaled = np.rint(rows / np.where(largest > 0, largest, 1) * 127)
     return [row.tobytes() for row in scaled.astype(np.int8)]
-
-
-def scales(best_text: float, best_vector: float, config: Config) -> tuple[float, float]:
-    """What a point of the text and of the cosine are worth, so that the best of each are worth
-    their weights."""
-    return (
-        config.textWeight / best_text if best_text > 0 else 0.0,
-        config.vectorWeight / best_vector if best_vector > 0 else 0.0,
-    )

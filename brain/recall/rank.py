@@ -1,6 +1,6 @@
 """The rank of a match: one formula, every part a small function with a name.
 
-    rank = (bm25 x coverage + near + parent)
+    rank = (bm25 x coverage + near + parent + vector)
            x author x asks x when x dated x e^(0.2 x score) x 1/(1 + 0.01 x days)
 
 The days count from the last reinforcement or update, else from the creation, and only in the memory
@@ -14,6 +14,8 @@ from datetime import datetime
 
 from brain.record import NamedTuple
 
+ADDENDS = 5  # the first of the factors make a sum, the others multiply it
+
 
 class Factors(NamedTuple):
     """Everything that a rank is made of."""
@@ -22,6 +24,7 @@ class Factors(NamedTuple):
     coverage: float  # 1 if all that was asked is there
     near: float = 0.0  # from its neighbours in the session or section
     parent: float = 0.0  # from the session or section as a whole
+    vector: float = 0.0  # from its meaning, in a hybrid search
     author: float = 1.0
     asks: float = 1.0
     when: float = 1.0
@@ -31,12 +34,12 @@ class Factors(NamedTuple):
 
     @property
     def relevance(self) -> float:
-        return self.bm25 * self.coverage + self.near + self.parent
+        return self.bm25 * self.coverage + self.near + self.parent + self.vector
 
     @property
     def rank(self) -> float:
         rank = self.relevance
-        for factor in self[4:]:
+        for factor in self[ADDENDS:]:
             rank *= factor
         return rank
 

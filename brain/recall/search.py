@@ -1,4 +1,4 @@
-"""Search: what a question asks for, and the best matches of the index, ranked, with their places."""
+"""Search: what a question asks for, and the best matches of the index, ranked, with places."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from brain.recall.similar import Meaning
+
+    Similar = Callable[[int, list[int]], dict[int, float]]
 
 ENOUGH = 60  # matches that are ranked for a page of ten
+NO_WORDS = Found({}, {}, 0, [])  # for a search by meaning alone
 NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
 _BATCH = 400
 
@@ -83,22 +88,41 @@ def _order(one: Ranked) -> tuple[int, float, str, int, int]:
 
 
 def search(
-    index: Index, question: str, filters: Filters, limit: int, now: datetime, config: Config
+    index: Index,
+    question: str,
+    filters: Filters,
+    limit: int,
+    now: datetime,
+    config: Config,
+    meaning: Meaning | None = None,
 ) -> list[Hit]:
     """The best `limit` chunks for a question. Same index, question and clock: same answer.
 
     Words match in all their forms; only if nothing does, they match as beginnings of words. Any
     word will do, but what holds more of them ranks higher, and what holds a quoted text, a tag, a
-    path or an identifier exactly so comes first.
+    path or an identifier exactly so comes first. With a `meaning`, what means the same counts
+    beside the words; NoModel if its model does not answer.
     """
     wanted = terms(question)
     if not wanted or limit < 1:
         return []
-    asked = _asked(index, question, wanted, filters, config)
+    asked = _asked(index, question, wanted, filters, config, meaning)
     for prefix in (False, True):
         if found := _ranked(index, asked, prefix, filters, limit, now, config):
-            return _hits(index, found, asked.words, prefix)
-    return []
+            return _hits(index, found[:limit], asked.words, prefix, filters)
+    found = _rank(index, asked, NO_WORDS, filters, limit, now, config) if meaning else []
+    return _hits(index, found[:limit], asked.words, False, filters)
+
+
+def ranked(
+    index: Index, question: str, filters: Filters, most: int, now: datetime, config: Config
+) -> list[Ranked]:
+    """The candidates of `search`, at most `most`, before anything of them is shown."""
+    if not (wanted := terms(question)):
+        return []
+    asked = _asked(index, question, wanted, filters, config)
+    found = _ranked(index, asked, False, filters, most, now, config)
+    return (found or _ranked(index, asked, True, filters, most, now, config))[:most]
 
 
 class Asked(NamedTuple):
@@ -107,6 +131,7 @@ class Asked(NamedTuple):
     votes: list[Concept]
     names: list[Concept]  # of speakers, which tell who said it rather than what
     expected: priors.Expected
+    similar: Similar | None = None  # in a hybrid search
 
     @property
     def words(self) -> tuple[Term, ...]:
@@ -114,7 +139,12 @@ class Asked(NamedTuple):
 
 
 def _asked(
-    index: Index, question: str, wanted: tuple[Term, ...], filters: Filters, config: Config
+    index: Index,
+    question: str,
+    wanted: tuple[Term, ...],
+    filters: Filters,
+    config: Config,
+    meaning: Meaning | None = None,
 ) -> Asked:
     from brain.recall import aliases
 
@@ -125,8 +155,9 @@ def _asked(
     names = [c for c in every if len(c.term.words) == 1 and fold(c.term.words[0]) in said]
     votes = [c for c in every if c not in names]
     if filters.scopes != ("sessions",) or not votes:
-        return Asked(every, [], expected)
-    return Asked(votes, names, expected)
+        votes, names = every, []
+    similar = meaning.asked(index, question, names, filters) if meaning else None
+    return Asked(votes, names, expected, similar)
 
 
 def _ranked(
@@ -147,7 +178,7 @@ def _ranked(
     if not ranked and found.partly:  # what is rare was filtered out: the common words must do
         found = look_up(index, asked.votes, weights, prefix, most=query.size(index) * 64)
         ranked = _rank(index, asked, found, filters, limit, now, config)
-    return ranked[:limit]
+    return ranked
 
 
 def _rank(
@@ -167,6 +198,11 @@ def _rank(
     chosen = _chosen(index, _liked(own, known, config), _phrases(found), filters, enough)
     handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen)
     chosen += _brought(index, handed, chosen, filters)
+    cosines: dict[int, float] = {}
+    if asked.similar and (chosen or not found.asked):  # else beginnings of words come first
+        cosines = asked.similar(enough, [c.id for c in chosen])
+        chosen += _meant(index, cosines, chosen, filters, config)
+        known |= query.feedback(index, [c.id for c in chosen if c.id not in own])
     asked_too = noted(index, asked.names)
     whole = near.parents((c.section for c in chosen), [h for _, h in found.concepts] + asked_too)
     exact = _exact(index, found, chosen)
@@ -179,6 +215,7 @@ def _rank(
             found.coverage(c.id),
             handed.get(c.id, 0.0),
             whole.get(c.id - c.place, 0.0) * config.parentFactor,
+            0.0,
             priors.author(c, asked.expected, config.authorFactor),
             priors.asks(c),
             priors.when(c, asked.expected),
@@ -187,7 +224,40 @@ def _rank(
             _recency(c, touched, now, config),
         )
         ranked.append(Ranked(c, factors, exact.get(c.id, 0)))
-    return sorted(ranked, key=_order)
+    return sorted(_blended(ranked, cosines, config), key=_order)
+
+
+def _meant(
+    index: Index,
+    cosines: dict[int, float],
+    chosen: list[Candidate],
+    filters: Filters,
+    config: Config,
+) -> list[Candidate]:
+    """What is not chosen for its words and means enough of the same."""
+    there = {c.id for c in chosen}
+    least = config.similarityThreshold
+    added = [id for id, cosine in cosines.items() if cosine >= least and id not in there]
+    return query.candidates(index, added, filters) if added else []
+
+
+def _blended(found: list[Ranked], cosines: dict[int, float], config: Config) -> list[Ranked]:
+    """With their meaning: the best by words is worth textWeight, the nearest vectorWeight."""
+    if not cosines:
+        return found
+    text = config.textWeight / (max((one.factors.relevance for one in found), default=0.0) or 1.0)
+    vector = config.vectorWeight / (max(0.0, *cosines.values()) or 1.0)
+    return [
+        one._replace(
+            factors=one.factors._replace(
+                bm25=one.factors.bm25 * text,
+                near=one.factors.near * text,
+                parent=one.factors.parent * text,
+                vector=max(0.0, cosines.get(one.candidate.id, 0.0)) * vector,
+            )
+        )
+        for one in found
+    ]
 
 
 def _recency(c: Candidate, touched: str, now: datetime, config: Config) -> float:
@@ -278,10 +348,10 @@ def _exact(index: Index, found: Found, chosen: list[Candidate]) -> dict[int, int
 
 
 def _hits(
-    index: Index, found: list[Ranked], wanted: tuple[Term, ...], prefix: bool
-) -> list[Hit]:  # fmt: skip
+    index: Index, found: list[Ranked], wanted: tuple[Term, ...], prefix: bool, filters: Filters
+) -> list[Hit]:
     rows = query.rows(index, [one.candidate.id for one in found])
-    at_odds = query.contradictions(index, rows)
+    at_odds = query.contradictions(index, rows, filters.owners)
     hits = []
     for row, one in zip(rows, found, strict=True):
         hit = Hit(row, one.factors, wanted, prefix, one.exact)

@@ -7,13 +7,16 @@ same cosine, to the last bit, however the index came to hold them.
 
 from __future__ import annotations
 
+import re
+
 from brain.errors import NoModel
 from brain.index import vectors
 from brain.recall import hybrid
+from brain.recall.terms import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from brain.embed import Provider
     from brain.index.db import Index
     from brain.index.query import Filters
+    from brain.recall.lookup import Concept
 
 EXACT = 1024  # numbers of a vector up to which 32 bits hold the sum
 BLOCK = 8192  # rows that are compared at once
@@ -32,12 +36,27 @@ class Meaning:
 
     def __init__(self, provider: Provider) -> None:
         self.provider = provider
+        self._question: dict[str, bytes] = {}  # the last one, which may be asked in two ways
         self._mark = ""
         self._whole = 0  # how many there were when all were read
         self._ids: NDArray[np.int64]  # of chunks
         self._starts: NDArray[np.int64]  # where the rows of each begin
         self._rows: NDArray[np.int8]
         self._lengths: NDArray[np.float64]
+
+    def asked(
+        self, index: Index, question: str, names: Iterable[Concept], filters: Filters
+    ) -> Callable[[int, list[int]], dict[int, float]]:
+        """`similar` for one question: the limit and what else is wanted are still to be given. The
+        names of speakers are left out of it: they tell who said it, not what was said."""
+        said = {fold(name.term.words[0]) for name in names}
+
+        def kept(word: re.Match[str]) -> str:
+            return "" if fold(word[1]) in said else word[0]
+
+        plain = re.sub(r"([^\W_]+)(?:['’]s\b)?", kept, question) if said else question
+        plain = " ".join(plain.split())
+        return lambda limit, also: self.similar(index, plain or question, filters, limit, also)
 
     def similar(
         self, index: Index, question: str, filters: Filters, limit: int, also: Iterable[int] = ()
@@ -94,8 +113,10 @@ class Meaning:
         """Of each chunk, that of the window which is nearest."""
         import numpy as np
 
-        row = hybrid.packed(hybrid.embed(self.provider, [question]))[0]
-        asked = np.frombuffer(row, np.int8)
+        if question not in self._question:
+            made = hybrid.packed(hybrid.embed(self.provider, [question]))
+            self._question = {question: made[0]}
+        asked = np.frombuffer(self._question[question], np.int8)
         if len(asked) != self._rows.shape[1]:
             raise NoModel(
                 f"The model gives {len(asked)} numbers, and the vectors have"

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.config import Config
 from brain.errors import NoModel
 from brain.index import query, vectors
 from brain.index.query import Filters
@@ -225,10 +224,3 @@ def test_the_end_of_a_long_note_is_found(vault: MakeVault, opened: OpenBrain) ->
     hybrid.catch_up(brain.index, model)
     found = Meaning(model).similar(brain.index, "doctor", EVERY, 1)
     assert [row.path for row in query.rows(brain.index, list(found))] == ["long.md"]
-
-
-def test_the_best_of_each_are_worth_their_weights() -> None:
-    text, vector = hybrid.scales(12.5, 0.8, Config(textWeight=0.7, vectorWeight=0.3))
-    assert 12.5 * text == pytest.approx(0.7)
-    assert 0.8 * vector == pytest.approx(0.3)
-    assert hybrid.scales(0.0, 0.0, Config()) == (0.0, 0.0)

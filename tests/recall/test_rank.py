@@ -24,9 +24,9 @@ def test_the_formula() -> None:
 
 @given(st.tuples(*[SOME] * len(Factors._fields)))
 def test_the_rank_follows_from_the_factors(values: tuple[float, ...]) -> None:
-    bm25, coverage, near, parent, *factors = values
+    bm25, coverage, near, parent, vector, *factors = values
     assert Factors(*values).rank == pytest.approx(
-        (bm25 * coverage + near + parent) * math.prod(factors)
+        (bm25 * coverage + near + parent + vector) * math.prod(factors)
     )
 
 

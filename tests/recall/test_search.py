@@ -99,9 +99,9 @@ def test_the_score_follows_from_its_factors(searched: Searched) -> None:
     assert len(hits) > 4
     for hit in hits:
         shown = wire.hit(hit, explain=True)
-        bm25, coverage, near, parent, *factors = shown["factors"].values()
+        bm25, coverage, near, parent, vector, *factors = shown["factors"].values()
         assert shown["score"] == pytest.approx(
-            (bm25 * coverage + near + parent) * math.prod(factors)
+            (bm25 * coverage + near + parent + vector) * math.prod(factors)
         )
         assert bm25 >= 0
         assert shown["factors"]["feedback"] == 1

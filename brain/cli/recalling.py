@@ -1,0 +1,106 @@
+"""Commands for what an agent is given: context, gaps."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brain.cli.app import acting, choices, common
+from brain.cli.output import explained, note, opened, say, tell, warn
+from brain.recall.render import FORMATS
+
+if TYPE_CHECKING:
+    from brain.recall.context import Weighed
+    from brain.verbs.recalling import Context
+
+
+@click.command("context")
+@click.argument("question", nargs=-1, required=True)
+@click.option("--file", "files", multiple=True, metavar="PATH", help="A file that is open.")
+@click.option("--text", default="", metavar="TEXT", help="What is worked on; `-` reads it.")
+@click.option("--agent", default="", metavar="NAME", help="For whom.  [everybody's memory]")
+@click.option("--scope", "scopes", multiple=True, help="Where to look.  [memory, items, sources]")
+@click.option("--tasks", is_flag=True, help="With the open tasks.")
+@click.option("--format", "format", type=click.Choice(FORMATS), default="claude", show_default=True)
+@click.option("--remaining", type=int, default=100_000, metavar="N", show_default=True,
+              help="Tokens of context that are left.")  # fmt: skip
+@click.option("--budget", type=int, metavar="N", help="Tokens to use, whatever is left.")
+@click.option("--explain", is_flag=True, help="Print what speaks for each memory.")
+@acting
+@common
+def context_command(
+    question: tuple[str, ...], text: str, explain: bool, by: str, vault: str | None, as_json: bool,
+    **wanted: Any,
+) -> None:  # fmt: skip
+    """Print what an agent should know before it answers.
+
+    \b
+    brain context "how do we deploy?"
+    brain context "mend the importer" --file src/import.py --format gemini
+    git diff | brain context "review this" --text -
+    """
+    vault, as_json = choices(vault, as_json)
+    said = sys.stdin.read() if text == "-" else text
+    with opened(vault) as brain:
+        found = brain.recall(" ".join(question), text=said, by=by, **wanted)
+        if as_json:
+            from brain import wire
+
+            tell(wire.context(found))
+            return
+        say(found.text or "Nothing is known about that.")
+        if explain:
+            _explain(found)
+        if found.degraded:
+            note(f"Degraded: {found.degraded}.")
+        warn(found.freshness)
+
+
+def _explain(found: Context) -> None:
+    fitted = found.fitted
+    say(
+        f"\n{fitted.tokens:,} of {fitted.allocation.total:,} tokens,"
+        f" {fitted.compression:.0%} of what was offered,"
+        f" from {found.recalled.considered:,} candidates.",
+        "dim",
+    )
+    for one, trigger in found.recalled.warnings:
+        say(f"  {one.row.ref}  {trigger!r} is mentioned", "dim")
+    for one in found.recalled.memories:
+        say(f"  {one.row.ref}  {one.score:.6f} = {_reason(one)}", "dim")
+
+
+def _reason(one: Weighed) -> str:
+    """The formula of a score, with the numbers in it."""
+    if not one.factors or one.handed >= one.score:
+        return f"handed {one.handed:.6f}" + (f" ({one.via})" if one.via else "")
+    fitness = [f"{name} {value:.6f}" for name, value in one.fitness._asdict().items() if value != 1]
+    return " × ".join([explained(one.factors, alone=not fitness), *fitness])
+
+
+@click.command("gaps")
+@click.option("--all", "every", is_flag=True, help="Also those that find something by now.")
+@click.option("--agent", default="", metavar="NAME", help="Only what was asked for this agent.")
+@common
+def gaps_command(every: bool, agent: str, vault: str | None, as_json: bool) -> None:
+    """List questions that nothing was known about.
+
+    \b
+    brain gaps
+    brain gaps --all --json
+    """
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as brain:
+        found = brain.gaps(agent=agent, every=every)
+    if as_json:
+        tell({"gaps": found})
+        return
+    for one in found:
+        times = "once" if one["count"] == 1 else f"{one['count']:,} times"
+        now = "" if one["open"] else ", and finds something now"
+        say(f"{one['query']}")
+        say(f"  asked {times}, last {one['last'][:10]}{now}", "dim")
+    if not found:
+        say("Nothing was asked in vain.")

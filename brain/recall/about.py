@@ -1,0 +1,55 @@
+"""Which files an entry is about: those it links to, those it names as code, those in its `files`
+field."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from brain.index.query import Row
+
+_LINK = re.compile(r"\[\[([^\]|#^]+)")
+_CODE = re.compile(r"`([^`\s]{1,200})`")
+_PATH = re.compile(r"[\w@.~-]*(?:[/\\][\w@.~-]+)+|[\w-]+\.[a-z][a-z0-9]{0,4}", re.I)
+_FILES = re.compile(r"\[files?::\s*([^\]]+)\]", re.I)
+
+
+def files(row: Row) -> list[str]:
+    """The files that an entry is about; a note is about itself."""
+    found = [said.strip() for said in _LINK.findall(row.text)]
+    found += [said for said in _CODE.findall(row.text) if _PATH.fullmatch(said)]
+    for field in _FILES.findall(row.text):
+        found += [said.strip(" `[]") for said in field.split(",")]
+    if row.scope == "sources":
+        found.append(row.path)
+    return list(dict.fromkeys(name for name in found if name))
+
+
+def triggered(triggers: str, *texts: str) -> str:
+    """The first of these words, given with commas between, that stands in one of the texts."""
+    for trigger in _each(triggers):
+        said = re.escape(trigger.casefold())
+        word = re.compile(rf"{_edge(trigger[0], '<!')}{said}{_edge(trigger[-1], '!')}")
+        if any(word.search(text.casefold()) for text in texts):
+            return trigger
+    return ""
+
+
+def _each(triggers: str) -> Iterable[str]:
+    return (trigger for said in triggers.split(",") if (trigger := said.strip(" `\"'")))
+
+
+def _edge(char: str, look: str) -> str:
+    """A word must not go on there; a sign such as `!` may."""
+    return rf"(?{look}\w)" if char.isalnum() or char == "_" else ""
+
+
+_STEP = re.compile(r"^\s*(?:[-*+]\s+)?\d{1,3}[.)]\s+(.*\S)", re.M)
+
+
+def steps(text: str) -> tuple[str, ...]:
+    """The numbered steps of a procedure."""
+    return tuple(_STEP.findall(text))

@@ -1,0 +1,276 @@
+"""The pipeline behind `recall`: from a question to the entries that belong into a prompt.
+
+Search gives at most 500 candidates; what makes a memory fit weighs them; the best pull in what they
+are tied to; what is superseded gives way; the weakest are dropped, no session has more than its
+share, and the first few are kept. Pinned memories, warnings whose trigger occurs, summaries and
+tasks come without being searched for.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from brain.config import Config
+from brain.index import facts, query, shelf
+from brain.index.facts import Facts
+from brain.index.query import Filters, Row
+from brain.recall import about, fitness, graph
+from brain.recall.fitness import Fitness
+from brain.recall.rank import Factors, days_between
+from brain.recall.search import ranked
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from brain.index.db import Index
+
+    Rerank = Callable[[str, list["Weighed"]], list["Weighed"]]
+
+SCOPES = ("memory", "items", "sources")
+SUMMARIES, TASKS = 10, 20  # at most; the budget decides how many of them are shown
+_TIED = ("memory", "items")
+
+
+class Request(NamedTuple):
+    """What somebody is about to think about, and who that is."""
+
+    query: str
+    files: tuple[str, ...] = ()  # that are open
+    text: str = ""  # that is being worked on
+    owners: tuple[str, ...] | None = None  # whose entries may be seen
+    session: str = ""
+    scopes: tuple[str, ...] = SCOPES
+    tasks: bool = False
+
+
+class Weighed(NamedTuple):
+    """An entry with all that speaks for it. `score` follows from `factors` and `fitness`, or is
+    what it was handed by one that it is tied to, as `via` says."""
+
+    row: Row
+    known: Facts
+    factors: Factors | None
+    fitness: Fitness
+    handed: float = 0.0
+    via: str = ""
+    exact: int = 0
+
+    @property
+    def score(self) -> float:
+        own = self.factors.rank * self.fitness.product if self.factors else 0.0
+        return max(own, self.handed)
+
+
+class Recalled(NamedTuple):
+    """What belongs into a prompt, before anybody counts tokens."""
+
+    warnings: list[tuple[Weighed, str]]  # each with the trigger that was met
+    pinned: list[Weighed]
+    memories: list[Weighed]
+    summaries: list[Weighed]
+    tasks: list[Weighed]
+    opposites: dict[str, list[str]]  # ids of memories at odds
+    considered: int  # how many candidates there were
+    rejected: list[str]  # ids that the reranker took out
+    late: bool = False  # there was no time to follow ties
+
+
+NOTHING = Recalled([], [], [], [], [], {}, 0, [])
+
+
+class Scale:
+    """Weighs entries for one request."""
+
+    def __init__(self, index: Index, request: Request, now: datetime, config: Config) -> None:
+        self.index, self.request, self.now, self.config = index, request, now, config
+
+    def weigh(self, rows: Sequence[Row]) -> list[Weighed]:
+        """These entries, with what is known of them."""
+        known = facts.of(self.index, [row.ref for row in rows if row.scope == "memory"])
+        return [self._weighed(row, known.get(row.ref) or Facts(row.ref)) for row in rows]
+
+    def _weighed(self, row: Row, known: Facts) -> Weighed:
+        files, config = self.request.files, self.config
+        near = fitness.affinity(about.files(row), files, config) if files else 1.0
+        if row.scope != "memory":
+            return Weighed(row, known, None, Fitness(affinity=near))
+        hours = 24 * days_between(known.last_hit, self.now) if known.last_hit else None
+        age = days_between(row.created, self.now)
+        sure, trust = fitness.belief(row.kind, known, known.source or "user_stated", age)
+        fit = Fitness(
+            fitness.kind(row.kind), fitness.status(row.status, config), near,
+            fitness.access(hours), fitness.use(known.hits), sure, trust,
+        )  # fmt: skip
+        return Weighed(row, known, None, fit)
+
+    def named(self, refs: Iterable[str]) -> dict[str, Weighed]:
+        """The memories and items with these ids, weighed."""
+        wanted = sorted(set(refs))
+        rows = shelf.by_refs(self.index, wanted, self.request.owners) if wanted else {}
+        return {one.row.ref: one for one in self.weigh(list(rows.values()))}
+
+
+def recall(
+    index: Index,
+    request: Request,
+    now: datetime,
+    config: Config,
+    rerank: Rerank | None = None,
+    late: Callable[[], bool] = lambda: False,
+) -> Recalled:
+    """The entries for a request. Same index, request and clock: same answer, unless `late` says
+    that time is up, or the reranker has a mind of its own."""
+    scale, owners = Scale(index, request, now, config), request.owners
+    every = _found(scale)
+    considered, is_late = len(every), late()
+    if not is_late:
+        every = _merged(every, _tied(scale, every))
+    every = sorted(_current(scale, every), key=_order)
+    kept = rerank(request.query, every) if rerank else every
+    rejected = _left_out(every[: config.topK], kept)
+    warnings = _warnings(scale)
+    pinned = _standing(scale, shelf.pinned(index, owners, -1))[: config.maxPinned]
+    always = [*pinned, *(one for one, _ in warnings)]
+    best = _strong(_without(kept, always)[: config.topK], config)
+    chosen = _diverse(best, config)[: config.injectionTopN]
+    memories, opposites = _paired(scale, chosen, always)
+    summaries = scale.weigh(shelf.summaries(index, owners, SUMMARIES))
+    tasks = scale.weigh(shelf.open_tasks(index, owners, TASKS)) if request.tasks else []
+    return Recalled(
+        warnings, pinned, memories, _without(summaries, [*memories, *always]), tasks, opposites,
+        considered, rejected, is_late,
+    )  # fmt: skip
+
+
+def _found(scale: Scale) -> list[Weighed]:
+    """The candidates of the search, the best first."""
+    request, config = scale.request, scale.config
+    filters = Filters(scopes=request.scopes, owners=request.owners, superseded=True)
+    found = ranked(
+        scale.index, request.query, filters, config.candidateLimit, scale.now, config
+    )  # fmt: skip
+    rows = query.rows(scale.index, [one.candidate.id for one in found])
+    every = [
+        weighed._replace(factors=one.factors, exact=one.exact)
+        for weighed, one in zip(scale.weigh(rows), found, strict=True)
+    ]
+    return sorted(every, key=_order)
+
+
+def _order(one: Weighed) -> tuple[int, float, str, int, str]:
+    return (-one.exact, -one.score, one.row.path, one.row.line, one.row.ref)
+
+
+def _without(some: Iterable[Weighed], others: Iterable[Weighed]) -> list[Weighed]:
+    there = {one.row.id for one in others}
+    return [one for one in some if one.row.id not in there]
+
+
+def _tied(scale: Scale, every: Sequence[Weighed]) -> list[Weighed]:
+    """What the best are tied to."""
+    best = [one for one in every if one.row.scope in _TIED][: scale.config.cascadeSeeds]
+    seeds = {one.row.ref: one.score for one in reversed(best)}
+    if not seeds:
+        return []
+    reached = graph.cascade(scale.index, seeds, scale.request.owners, scale.config)
+    away = {ref: what for ref, what in reached.items() if what.via}
+    return [
+        one._replace(handed=away[ref].score, via=away[ref].via)
+        for ref, one in scale.named(away).items()
+    ]
+
+
+def _merged(every: Iterable[Weighed], tied: Iterable[Weighed]) -> list[Weighed]:
+    """Each entry once; one that was found both ways keeps the better score."""
+    found = {one.row.id: one for one in every}
+    for one in tied:
+        was = found.get(one.row.id)
+        if was is None:
+            found[one.row.id] = one
+        elif one.handed > was.score:
+            found[one.row.id] = was._replace(handed=one.handed, via=one.via)
+    return list(found.values())
+
+
+def _current(scale: Scale, every: list[Weighed]) -> list[Weighed]:
+    """What is superseded gives way to what is in its place now, with its score."""
+    memories = [one.row.ref for one in every if one.row.scope == "memory"]
+    ends = graph.current(scale.index, memories, scale.request.owners)
+    if not ends:
+        return every
+    old = [one for one in every if one.row.scope == "memory" and one.row.ref in ends]
+    new = scale.named(ends.values())
+    best: dict[int, Weighed] = {}
+    for one in sorted(old, key=_order):
+        if instead := new.get(ends[one.row.ref]):
+            via = f"supersedes {one.row.ref}"
+            handed = instead._replace(handed=one.score, via=via, exact=one.exact)
+            best.setdefault(instead.row.id, handed)
+    return _merged(_without(every, old), best.values())
+
+
+def _left_out(before: Iterable[Weighed], after: Iterable[Weighed]) -> list[str]:
+    return [one.row.ref for one in _without(before, after)]
+
+
+def _strong(best: list[Weighed], config: Config) -> list[Weighed]:
+    """Without the weakest of them."""
+    return best[: len(best) - int(len(best) * config.dropShare)]
+
+
+def _diverse(best: Iterable[Weighed], config: Config) -> list[Weighed]:
+    """No session has more than its share; what is of none may come as often as it likes."""
+    counts: dict[str, int] = {}
+    kept = []
+    for one in best:
+        session = one.known.session
+        counts[session] = counts.get(session, 0) + 1
+        if not session or counts[session] <= config.maxPerSource:
+            kept.append(one)
+    return kept
+
+
+def _warnings(scale: Scale) -> list[tuple[Weighed, str]]:
+    """Negative memories whose trigger occurs in the question or in what is worked on."""
+    request = scale.request
+    rows = shelf.negative(scale.index, request.owners)
+    met = {row.id: about.triggered(_triggers(row), request.query, request.text) for row in rows}
+    found = _standing(scale, [row for row in rows if met[row.id]])
+    return [(one, met[one.row.id]) for one in found]
+
+
+def _standing(scale: Scale, rows: list[Row]) -> list[Weighed]:
+    """Those of these memories that no other one supersedes."""
+    refs = [row.ref for row in rows]
+    gone = graph.current(scale.index, refs, scale.request.owners) if refs else {}
+    return scale.weigh([row for row in rows if row.ref not in gone])
+
+
+def _triggers(row: Row) -> str:
+    import json
+
+    fields = json.loads(row.extra).get("fields", {}) if row.extra else {}
+    return str(fields.get("trigger", ""))
+
+
+def _paired(
+    scale: Scale, memories: list[Weighed], always: list[Weighed]
+) -> tuple[list[Weighed], dict[str, list[str]]]:
+    """Memories with those that contradict them right behind, and who is at odds with whom."""
+    shown = [*memories, *always]
+    refs = [one.row.ref for one in shown if one.row.scope == "memory"]
+    opposites = graph.opposites(scale.index, refs, scale.request.owners) if refs else {}
+    if not opposites:
+        return memories, {}
+    there = {one.row.ref for one in shown}
+    missing = scale.named(ref for refs in opposites.values() for ref in refs if ref not in there)
+    out: list[Weighed] = []
+    for one in memories:
+        out.append(one)
+        for ref in opposites.get(one.row.ref, ()):
+            if other := missing.pop(ref, None):
+                via = f"contradicts {one.row.ref}"
+                out.append(other._replace(handed=one.score, via=via, exact=one.exact))
+    return out, opposites

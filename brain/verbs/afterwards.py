@@ -1,0 +1,216 @@
+"""What is learned from a recall, once its answer is there: hits, how long it took, what was shown,
+which questions had no answer, and what was useful together.
+
+It lies in the machine's state folder (`recall.json`, and the spool that is flushed to the journal)
+and is never in the way: what cannot be written is not learned.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from brain import lock, redact
+from brain.errors import BrainError
+from brain.index import query
+from brain.journal import Spool
+from brain.recall.stems import stem
+from brain.recall.terms import fold, terms
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brain.api import Brain
+    from brain.api.asking import Asking
+    from brain.verbs.recalling import Context
+
+    State = dict[str, Any]
+
+KEPT = 20  # recalls whose memories may still be found useful together
+FEW = 5  # recalls that say nothing about how long they take
+ROUNDS = 3  # questions that an agent may ask about one message
+_FILE, _LOCK = "recall.json", "recall.lock"
+
+
+class Round(NamedTuple):
+    """Which question about the topic of a session this is, and what was shown before."""
+
+    number: int = 1
+    most: int = ROUNDS
+    shown: tuple[str, ...] = ()
+
+
+def state(brain: Asking) -> State:
+    """What is remembered of the last recalls on this machine."""
+    import json
+
+    try:
+        with open(f"{brain.vault.state_path}/{_FILE}", encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def slow(brain: Asking) -> str:
+    """Why less is looked at than usual; '' while recall is as fast as it should be."""
+    if not state(brain).get("degraded"):
+        return ""
+    return f"95 % of recalls took up to {p95(state(brain).get('times', [])):.0f} ms"
+
+
+def p95(times: list[float]) -> float:
+    """What 95 % of them do not exceed."""
+    return sorted(times)[int(len(times) * 0.95)] if times else 0.0
+
+
+def _degraded(times: list[float], was: bool, brain: Brain) -> bool:
+    """Slow is slow until it is healthy again; a few recalls say nothing."""
+    if len(times) < FEW:
+        return False
+    limit = brain.config.sloHealthyMs if was else brain.config.sloDegradeMs
+    return p95(times) > limit
+
+
+def learn(brain: Brain, said: Context, ms: float) -> Round:
+    """Count what was handed out, and tell which round this is."""
+    asked, now = said.asked, brain.now()
+    question, _ = redact.redact(asked.query, emails=brain.config.redactEmails)
+    _tell(brain, said)
+    handle = lock.take(f"{brain.vault.state_path}/{_LOCK}", 0.1)
+    if handle is None:
+        return Round()
+    try:
+        known = state(brain)
+        last = [one for one in known.get("last", []) if isinstance(one, dict)]
+        which = _round(last, asked.session, question, brain)
+        times = [*known.get("times", []), round(ms, 1)][-brain.config.sloWindow :]
+        this = {
+            "at": now, "query": question, "agent": asked.agent, "session": asked.session,
+            "refs": said.refs, "round": which.number, "tokens": said.fitted.tokens,
+        }  # fmt: skip
+        degraded = _degraded(times, bool(known.get("degraded")), brain)
+        _write(brain, {"times": times, "degraded": degraded, "last": [*last, this][-KEPT:]})
+    finally:
+        os.close(handle)
+    if not brain.paused:
+        _spool(brain, said, question, now)
+    return which
+
+
+def _spool(brain: Brain, said: Context, question: str, now: str) -> None:
+    spool = Spool(brain.vault.state_path)
+    if said.refs:
+        spool.add_hits(said.refs, now)
+    if said.recalled.rejected:
+        spool.add_rejected(said.recalled.rejected, now)
+    if not said.recalled.considered or (said.recalled.rejected and not said.recalled.memories):
+        spool.add_gap(question, said.asked.agent, now)
+
+
+def _tell(brain: Brain, said: Context) -> None:
+    """One `memory:read` for each file that something was taken from."""
+    package = said.fitted.package
+    read: dict[tuple[str, str], int] = {}
+    known = {one.row.ref: one.row.scope for one in _every(said)}
+    for piece in (*package.warnings, *package.pinned, *package.memories, *package.summaries):
+        key = known.get(piece.id, "memory"), piece.path
+        read[key] = read.get(key, 0) + len(piece.text)
+    for (scope, path), size in read.items():
+        brain.events.publish(
+            brain.now(), "memory:read", {"type": scope, "path": path, "size": size}
+        )
+
+
+def _every(said: Context) -> list[Any]:
+    found = said.recalled
+    return [*(one for one, _ in found.warnings), *found.pinned, *found.memories, *found.summaries]
+
+
+def _round(last: list[State], session: str, question: str, brain: Brain) -> Round:
+    """The questions of this session since its topic last changed."""
+    if not session:
+        return Round()
+    before = [one for one in last if one.get("session") == session]
+    shown: dict[str, None] = {}
+    number = 1
+    for one in reversed(before):
+        if alike(question, str(one.get("query", ""))) < brain.config.topicChange:
+            break
+        number += 1
+        shown |= dict.fromkeys(one.get("refs", []))
+    return Round(number, ROUNDS, tuple(sorted(shown)))
+
+
+def alike(one: str, other: str) -> float:
+    """How many of the words of the shorter question are in the other."""
+    a, b = _stems(one), _stems(other)
+    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
+
+
+def _stems(question: str) -> set[str]:
+    return {stem(fold(word)) for term in terms(question) for word in term.words}
+
+
+def _write(brain: Brain, value: State) -> None:
+    import json
+
+    os.makedirs(brain.vault.state_path, exist_ok=True)
+    with open(f"{brain.vault.state_path}/{_FILE}", "w", encoding="utf-8") as file:
+        json.dump(value, file, ensure_ascii=False)
+
+
+def judged(brain: Brain, ref: str, good: bool) -> None:
+    """A memory was reinforced or demoted. What was useful in one prompt is tied together; a
+    question whose every memory was demoted had no answer."""
+    with suppress(BrainError, OSError):
+        recent = _mark(brain, ref, "useful" if good else "useless")
+        spool = Spool(brain.vault.state_path)
+        if recent and good:
+            for other in recent["useful"][:-1]:
+                spool.add_together([ref, other], brain.now())
+        elif recent and set(recent["useless"]) >= set(recent["refs"]):
+            spool.add_gap(str(recent["query"]), str(recent["agent"]), brain.now())
+
+
+def _mark(brain: Brain, ref: str, how: str) -> State | None:
+    """The last recall that handed out this memory, with the new mark; None if it has it already."""
+    handle = lock.take(f"{brain.vault.state_path}/{_LOCK}", 0.1)
+    if handle is None:
+        return None
+    try:
+        known = state(brain)
+        recent = next((o for o in reversed(known.get("last", [])) if ref in o["refs"]), None)
+        if recent is None or ref in recent.setdefault(how, []):
+            return None
+        recent[how].append(ref)
+        _write(brain, known)
+        return dict(recent)
+    finally:
+        os.close(handle)
+
+
+def last_injected(brain: Asking) -> State | None:
+    """What was handed out last on this machine."""
+    last = state(brain).get("last", [])
+    if not last:
+        return None
+    one = last[-1]
+    there = [row.ref for ref in one["refs"] for row in query.by_ref(brain.index, ref)[:1]]
+    return {key: one[key] for key in ("at", "query", "agent", "session", "tokens")} | {
+        "refs": one["refs"], "gone": [ref for ref in one["refs"] if ref not in there],
+    }  # fmt: skip
+
+
+def health(brain: Asking) -> State:
+    """How long the last recalls took."""
+    known = state(brain)
+    times = known.get("times", [])
+    return {
+        "recalls": len(times),
+        "p95_ms": p95(times),
+        "healthy": len(times) < FEW or p95(times) < brain.config.sloHealthyMs,
+        "degraded": bool(known.get("degraded")),
+    }

@@ -1,0 +1,211 @@
+"""Recall: what an agent is given before it thinks, within its budget, and what is learned from
+that."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from brain import access, tokens
+from brain.access import ADMIN
+from brain.errors import BadRequest, BrainError
+from brain.recall import about, context
+from brain.recall.budget import Allocation, Fitted, allocate, fit
+from brain.recall.context import Recalled, Request, Weighed
+from brain.recall.package import Conflict, Package, Piece
+from brain.recall.render import FORMATS, render
+from brain.recall.snippet import Words, best_line
+from brain.recall.terms import terms
+from brain.record import NamedTuple
+from brain.verbs import afterwards, who
+from brain.verbs.afterwards import Round
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brain.api import Brain
+    from brain.api.asking import Freshness
+    from brain.config import Config
+    from brain.index.query import Row
+    from brain.recall.context import Rerank
+
+REMAINING = 100_000  # tokens of context that are left, where nobody says
+EXCERPT = 800  # characters of a note that a prompt shows
+
+
+class Asked(NamedTuple):
+    """A call of `recall`, as it is worded."""
+
+    query: str
+    files: tuple[str, ...] = ()
+    text: str = ""
+    agent: str = ""
+    session: str = ""
+    scopes: tuple[str, ...] = ()
+    tasks: bool = False
+    format: str = "claude"
+    remaining: int = REMAINING
+    budget: int | None = None
+
+
+class Context(NamedTuple):
+    """What is handed out: `text` is for the prompt, all else explains it."""
+
+    asked: Asked
+    fitted: Fitted
+    recalled: Recalled
+    round: Round
+    degraded: str
+    freshness: Freshness
+
+    @property
+    def text(self) -> str:
+        return self.fitted.text
+
+    @property
+    def refs(self) -> list[str]:
+        """The ids of the memories in it."""
+        package = self.fitted.package
+        shown = (*package.warnings, *package.pinned, *package.memories)
+        return list(dict.fromkeys(piece.id for piece in shown))
+
+
+def recall(
+    brain: Brain,
+    asked: Asked,
+    by: access.Actor,
+    check: bool = True,
+    rerank: Rerank | None = None,
+) -> Context:
+    """What belongs into a prompt about this; counted as read, and learned from, afterwards."""
+    _check(asked)
+    freshness = brain.refresh() if check else brain.unchecked()
+    started = time.perf_counter()
+    slow = afterwards.slow(brain)
+    config = brain.config
+    if slow:
+        config = config._replace(topK=config.degradedTopK, candidateLimit=config.degradedScan)
+    request = Request(
+        asked.query, asked.files, asked.text, _owners(brain, asked.agent, by), asked.session,
+        asked.scopes or context.SCOPES, asked.tasks,
+    )  # fmt: skip
+    late = _late(started, config.maxRetrievalMs)
+    off = not (config.memory and config.autoInject)
+    recalled = context.NOTHING
+    if not off:
+        recalled = brain._surely(
+            lambda: context.recall(brain.index, request, brain.clock(), config, rerank, late)
+        )
+    degraded = slow or ("" if not recalled.late else "out of time: ties were not followed")
+    package = _package(asked, recalled, degraded, brain)
+    allocation = _allocation(asked, config)
+    count = tokens.counter(config.tokenizer)
+    fitted = fit(package, allocation, lambda p: render(p, asked.format), count, config)
+    ms = (time.perf_counter() - started) * 1000
+    said = Context(asked, fitted, recalled, Round(), degraded, freshness)
+    if off:
+        return said
+    with suppress(BrainError, OSError):  # what is learned is never in the way
+        return said._replace(round=afterwards.learn(brain, said, ms))
+    return said
+
+
+def _check(asked: Asked) -> None:
+    if not asked.query.strip():
+        raise BadRequest("There is nothing to recall for.", "Give a question, or what you do.")
+    if asked.format not in FORMATS:
+        raise BadRequest(f"There is no format {asked.format!r}.", f"Formats: {', '.join(FORMATS)}.")
+
+
+def _owners(brain: Brain, agent: str, by: access.Actor) -> tuple[str, ...] | None:
+    """Whose entries this is made of: an agent's own and the admin's, as far as `by` may see."""
+    seen = access.readable(by)
+    if not agent:
+        return seen
+    own = access.readable(who.actor(brain, agent))
+    if own is None or seen is None:
+        return own if seen is None else seen
+    return tuple(owner for owner in own if owner in seen)
+
+
+def _late(started: float, most: int) -> Callable[[], bool]:
+    return lambda: (time.perf_counter() - started) * 1000 > most
+
+
+def _allocation(asked: Asked, config: Config) -> Allocation:
+    """By the settings; a budget that was given is a ceiling of its own."""
+    if asked.budget is not None:
+        config = config._replace(budgetCeiling=max(0, asked.budget), budgetShare=1.0)
+        return allocate(max(0, asked.budget), config)
+    return allocate(max(0, asked.remaining), config)
+
+
+# -- pieces ----------------------------------------------------------------------------------------
+
+
+def _package(asked: Asked, found: Recalled, degraded: str, brain: Brain) -> Package:
+    def piece(one: Weighed, trigger: str = "") -> Piece:
+        return _piece(one, asked, found.opposites.get(one.row.ref, []), trigger)
+
+    return Package(
+        asked.query,
+        tuple(piece(one, trigger) for one, trigger in found.warnings),
+        tuple(map(piece, found.pinned)),
+        tuple(map(piece, found.tasks)),
+        tuple(map(piece, found.memories)),
+        tuple(map(piece, found.summaries)),
+        _conflicts(found, brain),
+        degraded,
+    )
+
+
+def _piece(one: Weighed, asked: Asked, opposites: list[str], trigger: str) -> Piece:
+    row, known = one.row, one.known
+    text, line = _shown(row, asked)
+    is_memory = row.scope == "memory"
+    sure = one.fitness.confidence * one.fitness.trust if is_memory else None
+    return Piece(
+        row.ref, row.kind, row.status, text, row.path, line, tuple(row.tags.split()),
+        row.created, row.agent, known.by or ("person" if is_memory else ""),
+        known.source or ("user_stated" if is_memory else ""), known.session, sure, one.score,
+        tuple(opposites), about.steps(row.text) if row.kind == "procedure" else (), trigger,
+        _tier(one, asked),
+    )  # fmt: skip
+
+
+def _tier(one: Weighed, asked: Asked) -> str:
+    if asked.session and one.known.session == asked.session:
+        return "task"
+    return "global" if one.row.agent in ("", ADMIN) else "project"
+
+
+def _shown(row: Row, asked: Asked) -> tuple[str, int]:
+    """(text, line): an entry as it stands, of a note what stands around the line that answers."""
+    if row.scope != "sources" or len(row.text) <= EXCERPT:
+        return row.text, row.line
+    lines = row.text.split("\n")
+    best, _ = best_line(row.text, Words(terms(asked.query)))
+    first = last = best
+    size = len(lines[best])
+    while size < EXCERPT and (first > 0 or last < len(lines) - 1):
+        if last < len(lines) - 1:
+            last += 1
+            size += len(lines[last]) + 1
+        if size < EXCERPT and first > 0:
+            first -= 1
+            size += len(lines[first]) + 1
+    return "\n".join(lines[first : last + 1]).strip("\n"), row.line + first
+
+
+def _conflicts(found: Recalled, brain: Brain) -> tuple[Conflict, ...]:
+    """Each pair once, with what both say."""
+    shown = [*(one for one, _ in found.warnings), *found.pinned, *found.memories]
+    texts = {one.row.ref: one.row.text for one in shown}
+    pairs = {
+        tuple(sorted((ref, other)))
+        for ref, others in found.opposites.items()
+        for other in others
+        if ref in texts and other in texts
+    }
+    return tuple(Conflict(a, b, texts[a], texts[b]) for a, b in sorted(pairs))
