@@ -1,7 +1,7 @@
 """Calls that wait for the disk, made beside what else there is to do meanwhile.
 
-Two threads are enough: a write has two files to bring to the disk. They are kept, since to start
-one takes longer than most of these calls; they end with the process.
+Two threads make them, so that one slow disk does not hold up all vaults of a process. They are
+kept, since to start one takes longer than most of these calls; they end with the process.
 """
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ if sys.platform != "win32":
 def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
     """A handle that holds the lock until it is closed; None if it was not free within `wait` s."""
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        handle = _opened(path)
     except OSError as error:
         raise BrainError(
             f"The state folder {os.path.dirname(path)} cannot be written to ({error.strerror}).",
@@ -30,6 +29,15 @@ def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
             return None
         time.sleep(0.002)
     return handle
+
+
+def _opened(path: str | os.PathLike[str]) -> int:
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    try:
+        return os.open(path, flags, 0o600)
+    except FileNotFoundError:  # only the first time
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return os.open(path, flags, 0o600)
 
 
 def _free(handle: int) -> bool:

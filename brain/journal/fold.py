@@ -34,8 +34,6 @@ _FEEDBACK = {
     "demote": (DEMOTED, -1),
     "reject": (REJECTED, 0),
 }
-_WHOLE = {number: number for number in range(-100, 101)}
-_TIMES = {number: number for number in range(1, 101)}
 _MAKES = frozenset(["add", "promote"])
 _GIVES = frozenset(["add", "promote", "update", "confirm"])
 _TOUCHES = frozenset(["reinforce", "update", "merge"])
@@ -146,7 +144,7 @@ class Fold:
         call for each would take twice as long.
         """
         self.records += len(values)
-        tallies, whole_of, times_of = self.tallies, _WHOLE.get, _TIMES.get
+        tallies = self.tallies
         usual_of = ({} if self.gone else _FEEDBACK).get  # what was purged is left out one by one
         for value in values:
             ref, usual = value["ref"], usual_of(value["op"])
@@ -159,16 +157,12 @@ class Fold:
                 found = tallies[ref] = tally()
             column, worth = usual
             if column == HITS:
-                found[HITS] += times_of(value.get("count", 1)) or _times(value)
+                found[HITS] += _times(value)
                 if found[HIT] is NEVER:
                     found[HIT] = _hit(value, (value["lamport"], device, value["seq"]))
                 continue
             found[column] += 1
-            whole = whole_of(value.get("delta", worth))
-            if whole is None:
-                _score(found, value["delta"])
-            else:
-                found[SCORE] += whole
+            _score(found, value.get("delta", worth))
             if column == REINFORCED and found[TOUCHED] is NEVER:
                 found[TOUCHED] = (value["lamport"], device, value["seq"], value["at"])
 

@@ -7,6 +7,7 @@ and of links only the words. Code counts as it is, since `#one` and `#two` are n
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from hashlib import blake2b
 from unicodedata import normalize
 
@@ -55,6 +56,7 @@ def _plain(words: str) -> str:
     return _WIKILINK.sub(r"\1", words) if "[[" in words else words
 
 
+@lru_cache(4)  # one text is asked about, and learned, several times in a row
 def fingerprint(text: str) -> str:
     """16 hexadecimal digits that are the same for the same words, whatever their case and space.
 
@@ -66,6 +68,7 @@ def fingerprint(text: str) -> str:
     return _digest(" ".join(_composed(prose(text)).lower().split()))
 
 
+@lru_cache(4)
 def near(text: str) -> str:
     """As `fingerprint`, for what says nearly the same: punctuation, dates, width and case of
     letters do not count, nor do words that say nothing by themselves."""

@@ -83,7 +83,13 @@ def redact_value(value: Any, *, emails: bool = True) -> Any:
 
 
 def _text(name: Any, emails: bool) -> Any:
-    return redact(name, emails=emails)[0] if isinstance(name, str) else name
+    return _name(name, emails) if isinstance(name, str) else name
+
+
+@lru_cache(256)
+def _name(name: str, emails: bool) -> str:
+    """A key without secrets; the same few keys come again and again."""
+    return redact(name, emails=emails)[0]
 
 
 def _redact_member(key: Any, text: str, emails: bool) -> str:

@@ -74,7 +74,8 @@ def create(full: str, temp: str, data: bytes, tell: Tell = _untold) -> Replaced:
     part = f"{os.path.dirname(full)}/{temp}.part"
     _clear(part)
     try:
-        swap.write(part, data, None, lambda: tell("", data, b""))
+        swap.write(part, data)
+        tell("", data, b"")
         swap.place(part, full)
     except OSError as error:
         _take_back(part, tell)
@@ -162,15 +163,9 @@ class _Swap:
         return True
 
     def _prepare(self) -> None:
-        def meanwhile() -> None:
-            self.tell(os.path.basename(self.aside), self.new, self.expected)
-
-        like = _stat(self.full)
-        try:
-            swap.write(self.part, self.new, like, meanwhile)
-        except FileExistsError:
-            _clear(self.part)
-            swap.write(self.part, self.new, like, meanwhile)
+        _clear(self.part)
+        swap.write(self.part, self.new, _stat(self.full))
+        self.tell(os.path.basename(self.aside), self.new, self.expected)
         os.rename(self.part, self.aside)
 
     def _round(self) -> tuple[Left, ...] | None:

@@ -20,7 +20,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
-from brain import beside
 from brain.vault import files
 
 if sys.platform != "win32":
@@ -36,46 +35,26 @@ _CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os
 NO_LIMIT = 1 << 40
 
 
-def _nothing() -> None:
-    return None
-
-
-def write(
-    path: str,
-    data: bytes,
-    like: os.stat_result | None = None,
-    meanwhile: Callable[[], None] = _nothing,
-) -> None:
+def write(path: str, data: bytes, like: os.stat_result | None = None) -> None:
     """A new file with these bytes, on the disk when this returns; mode and owner as `like`.
 
-    If it cannot be written whole, none is left. `meanwhile` is called once it is written, while
-    the disk takes it; if that fails then, or the disk, the file is there.
+    If it cannot be written whole, none is left.
     """
-    handle = _written(path, data, like)
-    try:
-        down = beside.start(os.fsync, handle)
-        try:
-            meanwhile()
-        finally:
-            down.wait()
-    finally:
-        os.close(handle)
-
-
-def _written(path: str, data: bytes, like: os.stat_result | None) -> int:
     handle = os.open(path, _CREATE, 0o666)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(handle, view) :]
-        if like and hasattr(os, "fchmod"):
-            _resemble(handle, like)
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(handle, view) :]
+            if like and hasattr(os, "fchmod"):
+                _resemble(handle, like)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
     except BaseException:
-        os.close(handle)
         with suppress(OSError):
             os.unlink(path)
         raise
-    return handle
 
 
 def _resemble(handle: int, like: os.stat_result) -> None:
