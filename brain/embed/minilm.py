@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PIECES = 256  # what the model was made for; the rest of a longer text is not seen
 HEADS, LAYERS = 12, 6
-_ROWS = 2048  # pieces that go through the layers at once
+_ROWS = 768  # pieces that go through the layers at once: few enough for the caches
 
 
 class MiniLM:
