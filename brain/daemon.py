@@ -14,6 +14,8 @@ from brain.sync import Progress
 from brain.vault.layout import Vault
 from brain.vault.watch import Hint, follow
 
+LEARNING = 5.0  # seconds at a time for what a hybrid search needs
+
 
 class Stopped(Exception):
     """The daemon was told to end while it was reading."""
@@ -97,12 +99,14 @@ def _look(brain: Brain, hint: Hint, missed: threading.Event) -> Iterator[str]:
         return
     try:
         stats = brain.sync(hint)
+        wrong = brain.learn(LEARNING)
     except BrokenPipeError:
         raise  # nobody listens any more
     except (BrainError, OSError) as error:
         missed.set()
         yield str(error)
         return
+    yield from wrong
     brain.flush_events()
     if hint is None and not stats.quiet and not stats.cold:
         missed.set()  # what happened during a storm may have been missed

@@ -63,7 +63,8 @@ def hit(found: Hit, explain: bool = False) -> dict[str, Any]:
 def answer(question: str, value: Answer, explain: bool = False) -> dict[str, Any]:
     """What a search says."""
     results = [hit(found, explain) for found in value.results]
-    return {"query": question, "results": results, **freshness(value.freshness)}
+    notes = list(value.notes)
+    return {"query": question, "results": results, **freshness(value.freshness), "notes": notes}
 
 
 def context(value: Context) -> dict[str, Any]:

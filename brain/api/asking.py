@@ -17,6 +17,7 @@ from brain.errors import (
     BrainError,
     Busy,
     IndexDamaged,
+    NoModel,
     NotFound,
     VaultLooksEmpty,
 )
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
     from brain.access import Actor
+    from brain.embed import Provider
     from brain.journal import Journal
     from brain.recall.search import Hit
+    from brain.recall.similar import Meaning
     from brain.store import Store
 
     T = TypeVar("T")
@@ -56,18 +59,22 @@ class Freshness(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The results of a search, and how fresh they are."""
+    """The results of a search, and how fresh they are; `notes` say what else one should know."""
 
     results: list[Hit]
     freshness: Freshness
+    notes: tuple[str, ...] = ()
 
 
 class Asking:
     """A vault with its index, for one thread. Use it as a context manager, or close it.
 
     `watched` is set by a process that follows the vault itself; then only the brain folder is
-    looked at before an answer, and the watcher is trusted for the sources.
+    looked at before an answer, and the watcher is trusted for the sources. `provider` takes the
+    place of the `vectorModel` of the settings: any object with `embed(texts)`.
     """
+
+    provider: Provider | None = None
 
     def __init__(
         self, vault: Vault, clock: Clock | None = None, progress: Progress | None = None
@@ -97,6 +104,13 @@ class Asking:
 
         return Store(self.vault, self.config, self.journal)
 
+    @cached_property
+    def meaning(self) -> Meaning:
+        """The model of a hybrid search, with the vectors that it made; NoModel if there is none."""
+        from brain.verbs import meaning
+
+        return meaning.model(self)
+
     def _index(self) -> Index:
         path = layout.database(self.vault, self.config.dbPath)
         seal = f"{self.vault.state_path}/index.seal"
@@ -111,6 +125,8 @@ class Asking:
             self.index = self._index()
         if "store" in self.__dict__:
             self.store.config = self.config
+        if before.vectorModel != self.config.vectorModel:
+            self.__dict__.pop("meaning", None)
 
     def __enter__(self) -> Self:
         return self
@@ -318,19 +334,39 @@ class Asking:
         `check=False` leaves that out, for a caller that has just done it; the answer is then
         only as fresh as the last check.
         """
-        from brain.recall.search import search
-
         if not question.strip():
             raise BadRequest("There is nothing to search for.", "Give at least one word.")
         freshness = self.refresh() if check else self.unchecked()
         filters = self.filters(scopes, kinds, tags, agent, project, since, until, superseded, by)
         most = self.config.searchLimit if limit is None else limit
-        hits = self._surely(
-            lambda: search(self.index, question, filters, most, self.clock(), self.config)
-        )
+        hits, notes = self._surely(lambda: self._found(question, filters, most))
         shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
         self.events.publish(self.now(), "memory:search", {"query": question, "results": shown})
-        return Answer(hits, freshness)
+        return Answer(hits, freshness, tuple(notes))
+
+    def _found(self, question: str, filters: Filters, most: int) -> tuple[list[Hit], list[str]]:
+        """What search finds by words, and by meaning where that is set and possible."""
+        from brain.recall.search import search
+
+        asked = (self.index, question, filters, most, self.clock(), self.config)
+        if self.config.searchProvider != "hybrid":
+            return search(*asked), []
+        from brain.verbs import meaning
+
+        model, notes = meaning.ready(self)
+        try:
+            return search(*asked, model), notes
+        except NoModel as error:
+            return search(*asked), [meaning.alone(error)]
+
+    def learn(self, budget: float | None = None) -> list[str]:
+        """Make what a hybrid search needs and does not have yet, if one is set: all of it, or as
+        much as some seconds allow. Says what went wrong."""
+        if self.config.searchProvider != "hybrid":
+            return []
+        from brain.verbs import meaning
+
+        return self._surely(lambda: meaning.learn(self, budget))
 
     def filters(
         self,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from brain.cli.app import choices, common
-from brain.cli.output import opened, print_stats, say, tell
+from brain.cli.output import learn, opened, print_stats, say, tell
 
 
 @click.command("init")
@@ -55,4 +55,5 @@ def sync_command(rebuild: bool, accept_loss: bool, vault: str | None, as_json: b
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
         stats = brain.sync(rebuild=rebuild, accept_loss=accept_loss)
+        learn(brain)
     print_stats(stats, as_json)

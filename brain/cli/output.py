@@ -39,6 +39,8 @@ def opened(vault: str | None) -> Iterator[Brain]:
 class Progress:
     """A line on stderr, once the work takes longer than a second."""
 
+    what = "files"
+
     def __init__(self) -> None:
         self.started = time.monotonic()
         self.shown = 0.0
@@ -50,7 +52,7 @@ class Progress:
         if now - self.started > 1 and now - self.shown > 0.1:
             self.shown = now
             bar = "█" * (20 * done // total)
-            sys.stderr.write(f"\r{bar:<20} {done:,} of {total:,} files")
+            sys.stderr.write(f"\r{bar:<20} {done:,} of {total:,} {self.what}")
         if done == total and self.shown:
             sys.stderr.write("\r\033[K")
 
@@ -129,6 +131,8 @@ def print_answer(question: str, answer: Answer, explain: bool, as_json: bool) ->
     if not answer.results:
         say("Nothing found.")
     warn(answer.freshness)
+    for text in answer.notes:
+        note(text)
 
 
 def explained(factors: Factors, alone: bool = True) -> str:
@@ -143,6 +147,14 @@ def explained(factors: Factors, alone: bool = True) -> str:
     others = [f"{name} {value:.6f}" for name, value in named[ADDENDS:] if value != 1]
     closed = len(parts) > 1 and (others or not alone)
     return " × ".join([f"({sum})" if closed else sum, *others])
+
+
+def learn(brain: Brain) -> None:
+    """Make what a hybrid search needs, if one is set, with a progress line of its own."""
+    if isinstance(brain.progress, Progress):
+        brain.progress.what = "entries"
+    for wrong in brain.learn():
+        note(wrong)
 
 
 def print_stats(stats: Stats, as_json: bool) -> None:

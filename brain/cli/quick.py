@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from brain.cli.output import guarded, opened, print_answer, print_stats
+from brain.cli.output import guarded, learn, opened, print_answer, print_stats
 from brain.record import NamedTuple
 
 
@@ -61,6 +61,7 @@ def _do(wanted: Wanted) -> None:
     with opened(wanted.vault or os.environ.get("BRAIN_VAULT")) as brain:
         if wanted.command == "sync":
             stats = brain.sync()
+            learn(brain)
         else:
             question = " ".join(wanted.words)
             answer = brain.search(question, limit=wanted.limit)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brain import wire
+from brain.api import Brain
 from brain.errors import NoModel
 from brain.index import query, vectors
 from brain.index.query import Filters
 from brain.index.vectors import Piece
 from brain.model import SCOPES
 from brain.recall import hybrid
+from brain.recall.search import search
 from brain.recall.similar import Meaning
+from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.embed.kit import SIZE, Hashing
 
@@ -224,3 +230,120 @@ def test_the_end_of_a_long_note_is_found(vault: MakeVault, opened: OpenBrain) ->
     hybrid.catch_up(brain.index, model)
     found = Meaning(model).similar(brain.index, "doctor", EVERY, 1)
     assert [row.path for row in query.rows(brain.index, list(found))] == ["long.md"]
+
+
+HYBRID = {**CARS, "40_Brain/brain.yaml": "searchProvider: hybrid\nsimilarityThreshold: 0.2\n"}
+
+
+@pytest.fixture
+def searched(vault: MakeVault, opened: OpenBrain) -> Brain:
+    """A vault that is searched by meaning."""
+    brain = opened(vault(HYBRID))
+    brain.provider = Hashing()
+    return brain
+
+
+def test_what_holds_none_of_the_words_is_found(searched: Brain) -> None:
+    answer = searched.search("a new car", scopes=["all"])
+    assert [hit.row.path for hit in answer.results][:2] == [
+        "car.md",
+        "40_Brain/agents/mech/MEMORY.md",
+    ]
+    assert answer.notes == ()
+    assert kit.found(searched, "car") != []  # where no word matches at all
+    assert answer.freshness.fresh
+
+
+def test_the_score_follows_from_what_is_shown(searched: Brain) -> None:
+    results = searched.search("the physician needs tyres", scopes=["all"]).results
+    for hit in results:
+        shown = wire.hit(hit, explain=True)
+        bm25, coverage, near, parent, vector, *factors = shown["factors"].values()
+        product = (bm25 * coverage + near + parent + vector) * math.prod(factors)
+        assert shown["score"] == pytest.approx(product, rel=1e-12)
+    assert max(hit.factors.vector for hit in results) == pytest.approx(0.3)
+    best = max(hit.factors.relevance - hit.factors.vector for hit in results)
+    assert best == pytest.approx(0.7)
+
+
+def test_an_agent_finds_by_meaning_only_what_it_may_read(searched: Brain) -> None:
+    searched.sync()
+    filters = Filters(scopes=SCOPES, owners=("mech",))
+    searched.search("vehicle")
+    hits = search(
+        searched.index, "automobile", filters, 50, kit.NOW, searched.config, searched.meaning
+    )
+    assert {hit.row.agent for hit in hits} == {"mech"}
+
+
+def test_the_answers_of_a_new_index_are_the_same(searched: Brain, tmp_path: Path) -> None:
+    root = searched.vault.root
+    asked = ("car", "feline noise", "tyres", "winter on the sofa")
+    kit.answers(searched, *asked)
+    (root / "cat.md").rename(root / "tom.md")
+    (root / "car.md").write_text("The vehicle is red, the noise is loud.\n")
+    (root / "dog.md").write_text("A dog is no feline.\n")
+    (root / "40_Brain/agents/mech/MEMORY.md").unlink()
+    (root / "40_Brain/MEMORY.md").write_text("- A physician came by automobile\n")
+    before = kit.answers(searched, *asked)
+    searched.sync(rebuild=True)
+    assert kit.answers(searched, *asked) == before
+
+
+@pytest.mark.parametrize(
+    "model", ["minilm", "word2vec", "command: /nowhere/model", "http://127.0.0.1:1/", ""]
+)
+def test_without_its_model_search_goes_on_by_words(
+    vault: MakeVault, opened: OpenBrain, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from brain import embed
+
+    monkeypatch.setattr(embed, "CARRIERS", {"minilm": (("no_such_package", ""),)})
+    settings = f"searchProvider: hybrid\nvectorModel: '{model}'\n"
+    brain = opened(vault({**CARS, "40_Brain/brain.yaml": settings}))
+    plain = opened(vault(CARS))
+    answer = brain.search("strange tyres", scopes=["all"])
+    assert [hit.row.path for hit in answer.results] == kit.found(
+        plain, "strange tyres", scopes=["all"]
+    )
+    (said,) = answer.notes
+    assert said.startswith("Searched by words alone. ")
+    assert wire.answer("strange tyres", answer)["notes"] == [said]
+    (wrong,) = brain.learn()
+    assert wrong in said
+
+
+def test_a_model_that_fails_only_when_it_is_asked(searched: Brain) -> None:
+    searched.search("car")
+    searched.meaning.provider = Broken(RuntimeError("out of memory"))
+    searched.meaning.provider.name = "hashing"
+    answer = searched.search("tyres")
+    assert [hit.row.path for hit in answer.results] == ["car.md"]
+    assert "out of memory" in answer.notes[0]
+
+
+def test_an_answer_says_what_is_not_searched_by_meaning_yet(
+    searched: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from brain.verbs import meaning
+
+    monkeypatch.setattr(meaning, "PATIENCE", 0.0)
+    (said,) = searched.search("tyres").notes
+    assert said == "4 entries are not searched by meaning yet; `brain sync` does the rest."
+    assert searched.learn() == []
+    assert searched.search("tyres").notes == ()
+
+
+def test_names_of_speakers_are_left_out_of_what_is_meant(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    turns = [("Ada", "I bought an automobile."), ("Bob", "Hello Ada, dear Ada!")]
+    lines = [
+        json.dumps({"id": f"t{n}", "role": "user", "name": name, "content": text})
+        for n, (name, text) in enumerate(turns)
+    ]
+    brain = opened(vault({**HYBRID, "40_Brain/sessions/one.jsonl": "\n".join(lines) + "\n"}))
+    brain.provider = model = Hashing()
+    hits = brain.search("Which car does Ada's have?", scopes=["sessions"]).results
+    assert model.given[-1] == "Which car does have?"
+    assert hits[0].row.ref == "t0"

@@ -1,0 +1,54 @@
+"""A search by meaning is made ready: the model that the settings name, and the vectors it makes.
+
+Whatever is missing (a package, a model, an answer) is a sentence, and search goes on by words.
+"""
+
+from __future__ import annotations
+
+from brain.errors import Busy, NoModel
+from brain.index import vectors
+from brain.recall import hybrid
+from brain.recall.similar import Meaning
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.api.asking import Asking
+
+PATIENCE = 1.0  # seconds that a search spends on vectors that are missing
+
+
+def model(brain: Asking) -> Meaning:
+    """The model of the settings, or the one that was given; NoModel if it is not there."""
+    from brain.embed import provider
+
+    return Meaning(brain.provider or provider(brain.config.vectorModel, brain.config))
+
+
+def ready(brain: Asking) -> tuple[Meaning | None, list[str]]:
+    """What to search by besides words, if anything, and what a person should know about it."""
+    wrong = learn(brain, budget=PATIENCE, wait=0.25)
+    if wrong:
+        return None, [alone(sentence) for sentence in wrong]
+    left = vectors.count_missing(brain.index)
+    many = f"{left:,} entries are" if left > 1 else "One entry is"
+    rest = f"{many} not searched by meaning yet; `brain sync` does the rest."
+    return brain.meaning, [rest] if left else []
+
+
+def learn(brain: Asking, budget: float | None = None, wait: float = 30.0) -> list[str]:
+    """Make the vectors that are missing, all or for some seconds; says what went wrong."""
+    progress = brain.progress if budget is None else None
+    try:
+        hybrid.catch_up(
+            brain.index, brain.meaning.provider, progress=progress, budget=budget, wait=wait
+        )
+    except NoModel as error:
+        return [str(error)]
+    except Busy:
+        return []  # somebody else may be making them
+    return []
+
+
+def alone(why: object) -> str:
+    """How an answer says that a model did not help."""
+    return f"Searched by words alone. {why}"
