@@ -113,15 +113,17 @@ def after(index: Index, id: int) -> list[tuple[int, bytes]]:
 
 
 def seen(index: Index, ids: Sequence[int], filters: Filters) -> Iterator[int]:
-    """Those of these chunks that pass the filters, in the order given; asks only as far as it is
-    read."""
-    where, values = filters.where()
-    for start in range(0, len(ids), _STEP):
-        some = ids[start : start + _STEP]
-        sql = (
-            "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file"
-            f" WHERE c.id IN ({','.join(map(str, some))}) AND {where}"
-        )
-        with reading():
-            passing = {id for (id,) in _with_tagged(index.db).execute(sql, values)}
+    """Those of these chunks that pass the filters, in the order given; asks for the first ones,
+    and for the others only if they are wanted."""
+    for some, which in ((ids[:_STEP], ids[:_STEP]), (ids[_STEP:], None)):
+        passing = _passing(index, which, filters) if some else set()
         yield from (id for id in some if id in passing)
+
+
+def _passing(index: Index, ids: Sequence[int] | None, filters: Filters) -> set[int]:
+    """Which of these chunks, or of all there are, pass the filters."""
+    where, values = filters.where()
+    these = "1" if ids is None else f"c.id IN ({','.join(map(str, ids))})"
+    sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {these} AND {where}"
+    with reading():
+        return {id for (id,) in _with_tagged(index.db).execute(sql, values)}

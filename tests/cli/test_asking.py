@@ -44,7 +44,7 @@ def test_search_prints_place_snippet_and_facts(demo: Path, run: Run) -> None:
 
 def test_search_json_has_the_documented_shape(demo: Path, run: Run) -> None:
     answer = run("search", "sqlite", "--json").json
-    assert set(answer) == {"query", "results"} | FRESH
+    assert set(answer) == {"query", "results", "notes"} | FRESH
     assert (answer["query"], answer["fresh"], answer["stale"]) == ("sqlite", True, [])
     first = answer["results"][0]
     assert set(first) - {"anchored"} == ENTRY | {"score", "snippet", "conflicts"}
@@ -63,8 +63,8 @@ def test_as_of_is_a_moment_before_the_answer(demo: Path, run: Run) -> None:
 def test_explain_names_every_factor(demo: Path, run: Run) -> None:
     result = run("search", "frost", "--json", "--explain", "-n", "1").json["results"][0]
     assert result["matched"] == "whole words"
-    bm25, coverage, near, parent, *factors = result["factors"].values()
-    expected = (bm25 * coverage + near + parent) * math.prod(factors)
+    bm25, coverage, near, parent, vector, *factors = result["factors"].values()
+    expected = (bm25 * coverage + near + parent + vector) * math.prod(factors)
     assert result["score"] == pytest.approx(expected)
 
 

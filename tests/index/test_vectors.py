@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from brain.api import Brain
 from brain.index import query, vectors
 from brain.index.query import Filters
@@ -90,6 +92,22 @@ def test_what_may_not_be_seen_is_not_seen(vault: MakeVault, opened: OpenBrain) -
     rows = query.rows(brain.index, list(vectors.seen(brain.index, every, own)))
     assert {(row.agent, row.scope) for row in rows} == {("zoo", "memory")}
     assert list(vectors.seen(brain.index, [*every, 10**9], Filters(owners=()))) == []
+
+
+def test_what_passes_is_found_however_far_behind_it_stands(
+    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brain = opened(vault())
+    brain.sync()
+    every = [id for id, _ in _ids(brain)]
+    own = Filters(scopes=("memory",), owners=("zoo",))
+    whole = list(vectors.seen(brain.index, every, own))
+    for step in (1, 2, 5):
+        monkeypatch.setattr(vectors, "_STEP", step)
+        assert list(vectors.seen(brain.index, every, own)) == whole != []
+        assert list(vectors.seen(brain.index, every[:step], own)) == [
+            id for id in every[:step] if id in whole
+        ]
 
 
 def test_the_order_given_is_the_order_of_what_is_seen(vault: MakeVault, opened: OpenBrain) -> None:
