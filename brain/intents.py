@@ -144,9 +144,13 @@ class Log:
 
     def secure(self) -> None:
         """Wait until what was promised is on the disk. Raises OSError if it cannot be."""
-        down, self._down = self._down, None
-        if down:
-            down.wait()
+        try:
+            if self._down:
+                self._down.wait()
+        except OSError:
+            self._down = None
+            raise
+        self._down = None  # not if a person interrupts: it is waited for before the file is closed
 
     def retract(self, intents: Sequence[Intent]) -> None:
         """Take back a promise that nobody has heard of yet, be the disk full."""
