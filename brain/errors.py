@@ -85,3 +85,5 @@ class StaleFile(BrainError):
 
 class NoModel(BrainError):
     """The model of a search by meaning is missing, or does not answer; search goes on by words."""
+
+    exit_code = 13

@@ -209,6 +209,8 @@ class _Terminal:
                 return json.dumps(shape | {"at": _iso(NOW)}, ensure_ascii=False) + "\n"
             if "seconds" in shape:
                 shape["seconds"] = float(COLD if shape["cold"] else WARM)
+            if shape.get("recall"):
+                shape["recall"]["p95_ms"] = 12.3
             return json.dumps(shape, ensure_ascii=False, indent=2) + "\n"
         text = re.sub(r"(new.*)\(\d+\.\d\d s\)", rf"\1({COLD} s)", text)
         text = re.sub(r"(nothing new|changed|removed) \(\d+\.\d\d s\)", rf"\1 ({WARM} s)", text)

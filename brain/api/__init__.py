@@ -258,6 +258,12 @@ class Brain(Asking):
 
         return missing.gaps(self, agent, every)
 
+    def wanted_tags(self) -> list[Shape]:
+        """Memories that were useful for one question and share no tag, with one they could."""
+        from brain.verbs import missing
+
+        return missing.tags(self)
+
     # -- what happened -----------------------------------------------------------------------------
 
     def history(self, id: str, *, by: Actor | str = "") -> list[Shape]:
@@ -337,6 +343,7 @@ class Brain(Asking):
         """Put on record what waits on this machine: hits, and what was used together."""
         from brain.verbs import waiting
 
+        self._lags = True
         return waiting.flush(self)
 
     def flush_if_due(self) -> list[str]:

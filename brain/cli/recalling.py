@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 @click.option("--agent", default="", metavar="NAME", help="For whom.  [everybody's memory]")
 @click.option("--scope", "scopes", multiple=True, help="Where to look.  [memory, items, sources]")
 @click.option("--tasks", is_flag=True, help="With the open tasks.")
-@click.option("--format", "format", type=click.Choice(FORMATS), default="claude", show_default=True)
+@click.option("--format", type=click.Choice(FORMATS), default="claude", metavar="NAME",
+              show_default=True, help=f"One of {', '.join(FORMATS)}.")  # fmt: skip
 @click.option("--remaining", type=int, default=100_000, metavar="N", show_default=True,
               help="Tokens of context that are left.")  # fmt: skip
 @click.option("--budget", type=int, metavar="N", help="Tokens to use, whatever is left.")
@@ -85,7 +86,7 @@ def _reason(one: Weighed) -> str:
 @click.option("--agent", default="", metavar="NAME", help="Only what was asked for this agent.")
 @common
 def gaps_command(every: bool, agent: str, vault: str | None, as_json: bool) -> None:
-    """List questions that nothing was known about.
+    """List questions that nothing was known about, and memories that want a tag.
 
     \b
     brain gaps
@@ -93,9 +94,9 @@ def gaps_command(every: bool, agent: str, vault: str | None, as_json: bool) -> N
     """
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
-        found = brain.gaps(agent=agent, every=every)
+        found, tags = brain.gaps(agent=agent, every=every), brain.wanted_tags()
     if as_json:
-        tell({"gaps": found})
+        tell({"gaps": found, "tags": tags})
         return
     for one in found:
         times = "once" if one["count"] == 1 else f"{one['count']:,} times"
@@ -104,3 +105,5 @@ def gaps_command(every: bool, agent: str, vault: str | None, as_json: bool) -> N
         say(f"  asked {times}, last {one['last'][:10]}{now}", "dim")
     if not found:
         say("Nothing was asked in vain.")
+    for one in tags:
+        say(f"{', '.join(one['ids'])} answered {one['query']!r} together; tag them #{one['tag']}?")

@@ -130,13 +130,21 @@ def count(index: Index, owners: Owners, most: int) -> int:
 
 
 def relations(index: Index, kind: str, owners: Owners) -> list[tuple[str, str, str]]:
-    """(id, other, created) for each memory that `supersedes` or `contradicts` another one."""
+    """(id, other, created) for each memory that `supersedes` or `contradicts` another one.
+
+    Nobody supersedes for others: the memory of an agent takes the place of its own ones, the
+    admin's of any, and for an agent who asks its own count like the admin's.
+    """
     assert kind in ("supersedes", "contradicts")  # as it stands here, an index of its own is used
     mine, values = _owned(owners)
+    own = ""
+    if kind == "supersedes" and owners is None:
+        own = """ AND (c.agent = 'admin' OR EXISTS (SELECT 1 FROM chunks o
+            WHERE o.ref = substr(l.fragment, 2) AND o.scope = 'memory' AND o.agent = c.agent))"""
     sql = f"""SELECT c.ref, substr(l.fragment, 2), {CREATED} FROM links l
         CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
         CROSS JOIN files f ON f.id = c.file
-        WHERE l.kind = '{kind}' AND substr(l.fragment, 1, 1) = '^'{mine}"""
+        WHERE l.kind = '{kind}' AND substr(l.fragment, 1, 1) = '^'{mine}{own}"""
     with reading():
         return index.db.execute(sql, values).fetchall()
 

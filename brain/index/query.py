@@ -19,8 +19,13 @@ CREATED = (
 )
 
 
+# Is no memory in the place of this one? An agent supersedes what is its own, the admin any, and
+# for an agent who asks its own counts too; two that supersede each other are both still there.
 _CURRENT = """(c.scope != 'memory' OR NOT EXISTS (SELECT 1 FROM links s
-    WHERE s.kind = 'supersedes' AND s.fragment = '^' || c.ref AND s.chunk != c.id))"""
+    JOIN chunks n ON n.id = s.chunk AND n.scope = 'memory' AND n.id != c.id AND {whose}
+    WHERE s.kind = 'supersedes' AND s.fragment = '^' || c.ref AND NOT EXISTS (
+        SELECT 1 FROM links b WHERE b.chunk = c.id AND b.kind = 'supersedes'
+        AND b.fragment = '^' || n.ref)))"""
 
 
 class Filters(NamedTuple):
@@ -57,7 +62,11 @@ class Filters(NamedTuple):
             parts.append(f"c.agent IN ({','.join('?' * len(self.owners))})")
             values += self.owners
         if not self.superseded:
-            parts.append(_CURRENT)
+            mine = "n.agent IN (c.agent, 'admin')"
+            if self.owners is not None:
+                mine = f"n.agent IN ({','.join('?' * len(self.owners))})"
+                values += self.owners
+            parts.append(_CURRENT.format(whose=mine))
         for tag in self.tags:
             parts.append("tagged(c.tags, ?)")
             values.append(tag.lstrip("#"))

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import re
 
+from brain.formats.links import fields
+from brain.formats.mask import mask
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,3 +56,16 @@ _STEP = re.compile(r"^\s*(?:[-*+]\s+)?\d{1,3}[.)]\s+(.*\S)", re.M)
 def steps(text: str) -> tuple[str, ...]:
     """The numbered steps of a procedure."""
     return tuple(_STEP.findall(text))
+
+
+def without_steps(text: str) -> str:
+    """What a procedure says beside its steps."""
+    return "\n".join(line for line in text.split("\n") if not _STEP.match(line))
+
+
+def without_fields(text: str) -> str:
+    """The text without its `[key:: value]` fields, which are for programs."""
+    for field in reversed(fields(mask(text))):
+        before = text[: field.start].rstrip(" ") if text[field.end :][:1] in ("", "\n", " ") else ""
+        text = (before or text[: field.start]) + text[field.end :]
+    return text

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from brain.index import shelf
 from brain.index.query import Filters
 from brain.journal import Spool
+from brain.lifecycle import tagging
 from brain.recall.search import search
+from brain.recall.stems import stem
+from brain.recall.terms import fold, terms
+from brain.recall.ties import topics
+from brain.verbs import afterwards
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,3 +56,23 @@ def _finds(brain: Brain, question: str) -> bool:
 
     filters = Filters(scopes=SCOPES)
     return bool(search(brain.index, question, filters, 1, brain.clock(), brain.config))
+
+
+def tags(brain: Brain) -> list[Shape]:
+    """Memories that were useful for one question and have no tag in common, with the tag that they
+    want. Nothing is written: `brain tag` does that."""
+    found: dict[tuple[str, ...], Shape] = {}
+    for recall in afterwards.state(brain).get("last", []):
+        refs = tuple(sorted(recall.get("useful", [])))
+        rows = shelf.by_refs(brain.index, refs, None) if len(refs) > 1 else {}
+        if len(rows) < 2 or _share_a_tag([row.tags for row in rows.values()]):
+            continue
+        words = [fold(word) for term in terms(str(recall["query"])) for word in term.words]
+        texts = [fold(row.text) for row in rows.values()]
+        if tag := tagging.infer(words, texts, stem):
+            found[refs] = {"tag": tag, "ids": sorted(rows), "query": recall["query"]}
+    return list(found.values())
+
+
+def _share_a_tag(every: list[str]) -> bool:
+    return bool(set.intersection(*(set(topics(tags)) for tags in every)))

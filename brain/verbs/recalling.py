@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 
 from brain import access, tokens
-from brain.access import ADMIN
+from brain.access import ADMIN, PERSON
 from brain.errors import BadRequest, BrainError
 from brain.recall import about, context
 from brain.recall.budget import Allocation, Fitted, allocate, fit
@@ -163,13 +163,16 @@ def _package(asked: Asked, found: Recalled, degraded: str, brain: Brain) -> Pack
 def _piece(one: Weighed, asked: Asked, opposites: list[str], trigger: str) -> Piece:
     row, known = one.row, one.known
     text, line = _shown(row, asked)
+    steps = about.steps(text) if row.kind == "procedure" else ()
+    if steps:
+        text = about.without_steps(text)
     is_memory = row.scope == "memory"
     sure = one.fitness.confidence * one.fitness.trust if is_memory else None
     return Piece(
         row.ref, row.kind, row.status, text, row.path, line, tuple(row.tags.split()),
-        row.created, row.agent, known.by or ("person" if is_memory else ""),
+        row.created, row.agent, known.by or (PERSON.name if is_memory else ""),
         known.source or ("user_stated" if is_memory else ""), known.session, sure, one.score,
-        tuple(opposites), about.steps(row.text) if row.kind == "procedure" else (), trigger,
+        tuple(opposites), steps, trigger,
         _tier(one, asked),
     )  # fmt: skip
 
@@ -182,6 +185,8 @@ def _tier(one: Weighed, asked: Asked) -> str:
 
 def _shown(row: Row, asked: Asked) -> tuple[str, int]:
     """(text, line): an entry as it stands, of a note what stands around the line that answers."""
+    if row.scope == "memory":
+        return about.without_fields(row.text), row.line
     if row.scope != "sources" or len(row.text) <= EXCERPT:
         return row.text, row.line
     lines = row.text.split("\n")

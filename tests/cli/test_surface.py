@@ -31,6 +31,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "show": ("show", "m-7f3k2ab4"),
     "list": ("list",),
     "open": ("open", "m-7f3k2ab4"),
+    "context": ("context", "frost"),
+    "gaps": ("gaps",),
     "graph": ("graph", "m-7f3k2ab4"),
     "remember": ("remember", "Seals bark at dawn"),
     "update": ("update", "m-7f3k2ab4", "My tools keep their data in DuckDB"),

@@ -343,7 +343,9 @@ def test_what_may_not_be_seen_is_neither_reached_nor_a_way(two_projects: Brain) 
     assert D not in repr(found)
     # what is not seen does not take somebody's place either
     assert graph.current(two_projects.index, [A], owners) == {}
-    assert graph.current(two_projects.index, [A]) == {A: C}
+    # nor does what another agent says, for those who see everything
+    assert graph.current(two_projects.index, [A]) == {}
+    assert graph.current(two_projects.index, [A], ("", "park", "admin")) == {A: C}
     assert graph.opposites(two_projects.index, [B], owners) == {}
     assert graph.opposites(two_projects.index, [B]) == {B: [C]}
     assert reached(two_projects, A, owners=()) == {}

@@ -17,6 +17,7 @@ TITLES = {
     "summaries": "Session summaries",
 }
 MOST_TAGS = 8
+SURE = 0.9  # confidence above which nobody needs to be told
 
 
 def is_empty(package: Package) -> bool:
@@ -25,19 +26,26 @@ def is_empty(package: Package) -> bool:
 
 
 def known(piece: Piece) -> dict[str, str]:
-    """What is known of a piece, by name, each in one clean line; what is not known is left out."""
+    """What is known of a piece, by name, each in one clean line.
+
+    Left out is what is not known, what is as it should be (confirmed, said by a person, believed),
+    and what the text says itself: every word here is one less for the memories.
+    """
     conflicts = " ".join(f"#{short(other)}" for other in piece.conflicts[:MOST_TAGS])
+    sure = piece.confidence is None or piece.confidence >= SURE
+    tags = [tag for tag in piece.tags if f"#{tag}" not in piece.text]
+    day = piece.created[:10]
     told = {
         "kind": short(piece.kind),
         "status": "" if piece.status == "confirmed" else short(piece.status),
         "trigger": quoted(piece.trigger),
-        "confidence": "" if piece.confidence is None else f"{piece.confidence:.2f}",
+        "confidence": "" if sure else f"{piece.confidence:.2f}",
         "by": short(piece.by or piece.agent),
-        "source": short(piece.source),
-        "created": short(piece.created[:10]),
+        "source": "" if piece.source == "user_stated" else short(piece.source),
+        "created": "" if piece.text.startswith(day) else short(day),
         "session": short(piece.session),
         "at": place(piece),
-        "tags": " ".join(f"#{short(tag)}" for tag in piece.tags[:MOST_TAGS]),
+        "tags": " ".join(f"#{short(tag)}" for tag in tags[:MOST_TAGS]),
         "conflicts": conflicts,
     }
     return {name: value for name, value in told.items() if value}

@@ -1,0 +1,404 @@
+"""`recall`: the right memories in the prompt, in the right order, and what is learned from it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brain import wire
+from brain.api import Brain
+from brain.errors import BadRequest
+from brain.verbs.recalling import Context
+from tests.conftest import MakeVault, OpenBrain
+from tests.verbs.conftest import NOTE, Made
+
+ZOO = "40_Brain/projects/zoo/agent/MEMORY.md"
+AGENT = "---\ntype: project\nid: zoo\nname: Zoo\n---\n"
+
+
+def shown(context: Context, part: str = "memories") -> list[str]:
+    return [piece.id for piece in getattr(context.fitted.package, part)]
+
+
+def bullets(*lines: str, heading: str = "Facts") -> str:
+    return f"## {heading}\n" + "".join(f"- {line}\n" for line in lines)
+
+
+# -- what is in it -------------------------------------------------------------------------------
+
+
+def test_a_question_brings_what_is_known(made: Made) -> None:
+    brain = made({NOTE: bullets("The walrus eats clams ^m-00000001", "Bread is baked ^m-00000002")})
+    said = brain.recall("what does the walrus eat")
+    assert shown(said) == ["m-00000001"]
+    assert "[id:m-00000001]" in said.text
+    assert "walrus eats clams" in said.text
+    assert "Bread" not in said.text
+    assert said.freshness.fresh
+
+
+def test_the_pinned_are_always_there_newest_first(made: Made) -> None:
+    lines = [f"2026-02-{n:02}: rule number {n} #pinned ^m-0000000{n}" for n in range(1, 8)]
+    brain = made({NOTE: bullets(*lines)})
+    said = brain.recall("something else entirely")
+    assert shown(said, "pinned") == [f"m-0000000{n}" for n in (7, 6, 5, 4, 3)]
+    others = shown(brain.recall("rule number"))  # what is shown as pinned is not shown again
+    assert sorted(others) == ["m-00000001", "m-00000002"]
+
+
+def test_a_warning_comes_first_when_its_trigger_is_mentioned(made: Made) -> None:
+    brain = made({
+        NOTE: bullets("Never use print [trigger:: println!, dbg!] ^m-00000001", heading="Never")
+        + bullets("Logging goes through tracing ^m-00000002")
+    })  # fmt: skip
+    assert shown(brain.recall("how does logging work"), "warnings") == []
+    for question, text in (("may I use println! here", ""), ("review", "x = dbg!(y)")):
+        said = brain.recall(question, text=text)
+        assert shown(said, "warnings") == ["m-00000001"]
+        (piece,) = said.fitted.package.warnings
+        assert piece.trigger in ("println!", "dbg!")
+        assert piece.text == "Never use print"  # what is for programs is not for prompts
+    assert shown(brain.recall("what is println"), "warnings") == []  # the sign is part of it
+
+
+def test_a_procedure_comes_with_its_steps(made: Made) -> None:
+    brain = made({NOTE: "## Procedures\n- Deploy the zoo ^m-00000001\n  1. Feed\n  2. Lock\n"})
+    (piece,) = brain.recall("deploy the zoo").fitted.package.memories
+    assert (piece.text, piece.steps) == ("Deploy the zoo", ("Feed", "Lock"))
+
+
+def test_summaries_and_tasks(made: Made) -> None:
+    tasks = {"tasks": [
+        {"id": "T-1", "status": "pending", "priority": 2, "description": "Paint the fence"},
+        {"id": "T-2", "status": "completed", "priority": 1, "description": "Buy paint"},
+        {"id": "T-3", "status": "in_progress", "priority": 1, "description": "Mend the gate"},
+    ]}  # fmt: skip
+    brain = made({
+        NOTE: "## Session Summaries\n### 2026-02-05\n- Talked about gates ^m-00000001\n",
+        "40_Brain/tasks.json": json.dumps(tasks),
+    })  # fmt: skip
+    said = brain.recall("anything")
+    assert shown(said, "summaries") == ["m-00000001"]
+    assert shown(said, "bridge") == []
+    assert shown(brain.recall("anything", tasks=True), "bridge") == ["T-3", "T-1"]
+
+
+def test_what_is_superseded_gives_way(made: Made) -> None:
+    """The old words are asked for, the new memory comes."""
+    brain = made({NOTE: bullets(
+        "Deploys happen on Tuesdays ^m-00000001",
+        "Releases go out on Fridays [supersedes:: [[#^m-00000001]]] ^m-00000002",
+    )})  # fmt: skip
+    said = brain.recall("deploys tuesdays")
+    assert shown(said) == ["m-00000002"]
+    (one,) = wire.context(said)["memories"]
+    assert one["via"] == "supersedes m-00000001"
+
+
+def test_contradictions_travel_in_pairs(made: Made) -> None:
+    brain = made({NOTE: bullets(
+        "Always feed the walrus at noon ^m-00000001",
+        "Never do so then [contradicts:: [[#^m-00000001]]] ^m-00000002",
+        *(f"filler about birds {n} ^m-1000000{n}" for n in range(5)),
+    )})  # fmt: skip
+    said = brain.recall("feed the walrus")
+    assert shown(said)[:2] == ["m-00000001", "m-00000002"]
+    assert said.text.count("⚠ CONFLICT") == 1
+
+
+def test_what_is_tied_comes_along(made: Made) -> None:
+    brain = made({NOTE: bullets(
+        "The walrus eats clams [[#^m-00000002]] ^m-00000001", "Feed only at noon ^m-00000002",
+        "Bread is baked ^m-00000003",
+    )})  # fmt: skip
+    said = wire.context(brain.recall("walrus"))
+    assert [one["id"] for one in said["memories"]] == ["m-00000001", "m-00000002"]
+    assert said["memories"][1]["handed"] > 0
+    assert "m-00000001" in said["memories"][1]["via"]
+
+
+def test_no_session_has_more_than_its_share(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus by hand ^m-00000001")})
+    for n in range(4):
+        brain.remember(f"walrus fact number {n}", session="s1", date=False)
+    said = brain.recall("walrus")
+    sessions = [piece.session for piece in said.fitted.package.memories]
+    assert sessions.count("s1") == 2
+    assert "m-00000001" in shown(said)
+
+
+def test_the_weakest_are_dropped_and_a_few_kept(made: Made) -> None:
+    lines = [f"walrus {'clam ' * n} ^m-{n:08d}" for n in range(20)]
+    brain = made({NOTE: bullets(*lines)})
+    assert len(shown(brain.recall("walrus clam"))) == 5
+    few = made({NOTE: bullets(*lines[:4])})
+    assert len(shown(few.recall("walrus clam"))) == 3  # of four, 30 % by count is one
+
+
+@pytest.mark.parametrize(
+    ("line", "open_file", "factor"),
+    [
+        ("see `src/app.py` for it", "/home/me/project/src/app.py", 1.5),
+        ("see [[Design/Walrus]] for it", "Design/Walrus.md", 1.5),
+        ("see [[Walrus]] for it", "Design/Walrus.md", 1.5),
+        ("see it [files:: lib/a.rs, lib/b.rs]", "lib/b.rs", 1.5),
+        ("see `src/app.py` for it", "src/other.py", 1.2),
+        ("see `src/app.py` for it", "lib/other.py", 1.0),
+        ("see `the app` for it", "app", 1.0),
+    ],
+)
+def test_a_file_that_is_open_counts(made: Made, line: str, open_file: str, factor: float) -> None:
+    brain = made({NOTE: bullets(f"{line} ^m-00000001", *["filler"] * 3)})
+    (one,) = wire.context(brain.recall("see it", files=[open_file]))["memories"]
+    assert one["fitness"]["affinity"] == factor
+
+
+def test_status_kind_and_use_count(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus a #candidate ^m-00000001", "walrus b ^m-00000002")
+                  + bullets("walrus c ^m-00000003", heading="Key Decisions")})  # fmt: skip
+    fitness = {o["id"]: o["fitness"] for o in wire.context(brain.recall("walrus"))["memories"]}
+    assert fitness["m-00000001"]["status"] == 0.8
+    assert fitness["m-00000003"]["kind"] == 1.3
+    again = {o["id"]: o["fitness"] for o in wire.context(brain.recall("walrus"))["memories"]}
+    assert again["m-00000002"]["use"] == pytest.approx(1.05)  # it was in a prompt once
+    assert again["m-00000002"]["access"] == pytest.approx(1.5)
+
+
+def test_a_guess_is_worth_less(made: Made) -> None:
+    brain = made({})
+    sure = brain.remember("walrus likes fish", source="user_stated")["id"]
+    guess = brain.remember("walrus likes squid", source="inferred")["id"]
+    found = {o["id"]: o for o in wire.context(brain.recall("walrus likes"))["memories"]}
+    assert (found[sure]["fitness"]["trust"], found[guess]["fitness"]["trust"]) == (1.0, 0.6)
+    assert found[sure]["score"] > found[guess]["score"]
+
+
+def test_every_score_follows_from_what_is_shown(made: Made) -> None:
+    brain = made({NOTE: bullets(
+        *(f"walrus {n} #sea [[Notes]] ^m-{n:08d}" for n in range(9)), "seals ^m-00000010",
+    ), "Notes.md": "# Notes\n\nAll about the walrus.\n"})  # fmt: skip
+    brain.reinforce("m-00000003")
+    said = wire.context(brain.recall("walrus notes", files=["Notes.md"]))
+    assert len(said["memories"]) == 5
+    for one in said["memories"]:
+        own = 0.0
+        if one["factors"]:
+            bm25, coverage, near, parent, vector, *factors = one["factors"].values()
+            own = (bm25 * coverage + near + parent + vector) * math.prod(factors)
+            own *= math.prod(one["fitness"].values())
+        assert one["score"] == pytest.approx(max(own, one["handed"]))
+
+
+def test_the_same_answer_also_after_a_rebuild(made: Made) -> None:
+    brain = made({NOTE: bullets(*(f"walrus {n} #sea ^m-{n:08d}" for n in range(30)))})
+    first = brain.recall("walrus 7").text
+    (brain.vault.root / "a.md").write_text("walrus\n")
+    brain.sync()
+    (brain.vault.root / "a.md").unlink()
+    brain.sync()
+    brain.sync(rebuild=True)
+    for _ in range(2):
+        assert _as_if_new(brain).recall("walrus 7").text == first
+
+
+def _as_if_new(brain: Brain) -> Brain:
+    """Without the hits of former recalls."""
+    for name in ("spool.jsonl", "recall.json"):
+        (Path(brain.vault.state_path) / name).unlink(missing_ok=True)
+    return brain
+
+
+# -- who may see what ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def zoo(made: Made) -> Brain:
+    return made({
+        NOTE: bullets("the walrus is everybody's ^m-00000001"),
+        "40_Brain/projects/zoo/agent/AGENT.md": AGENT,
+        ZOO: bullets("the walrus of the zoo ^m-00000002"),
+        "40_Brain/agents/other/AGENT.md": AGENT.replace("zoo", "other"),
+        "40_Brain/agents/other/MEMORY.md": bullets("a secret walrus #pinned ^m-00000003"),
+    })  # fmt: skip
+
+
+def test_an_agent_gets_its_own_and_the_admins(zoo: Brain) -> None:
+    for said in (zoo.recall("walrus", by="zoo"), zoo.recall("walrus", agent="zoo")):
+        assert sorted(shown(said)) == ["m-00000001", "m-00000002"]
+        assert shown(said, "pinned") == []
+        assert "secret" not in said.text
+        tiers = {piece.id: piece.tier for piece in said.fitted.package.memories}
+        assert tiers == {"m-00000001": "global", "m-00000002": "project"}
+    assert shown(zoo.recall("walrus"), "pinned") == ["m-00000003"]
+
+
+def test_nobody_supersedes_for_others(made: Made) -> None:
+    brain = made({
+        NOTE: bullets("the walrus is everybody's ^m-00000001"),
+        "40_Brain/projects/zoo/agent/AGENT.md": AGENT,
+        ZOO: bullets("mine [supersedes:: [[40_Brain/MEMORY#^m-00000001]]] ^m-00000002"),
+    })  # fmt: skip
+    found = [hit.row.ref for hit in brain.search("walrus").results]
+    assert found == ["m-00000001"]
+    assert shown(brain.recall("walrus"))[0] == "m-00000001"
+    assert [hit.row.ref for hit in brain.search("walrus", by="zoo").results] == []
+    assert shown(brain.recall("walrus", by="zoo")) == ["m-00000002"]
+
+
+# -- limits and settings -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [0, 1, 30, 100, 400, 5000])
+@pytest.mark.parametrize("format", ["claude", "gemini", "codex", "opencode", "json"])
+def test_the_budget_is_never_exceeded(zoo: Brain, budget: int, format: str) -> None:
+    said = zoo.recall("walrus", budget=budget, format=format)
+    assert said.fitted.tokens <= budget
+    assert said.fitted.allocation.total <= budget
+
+
+def test_it_can_be_turned_off(vault: MakeVault, opened: OpenBrain) -> None:
+    for setting in ("autoInject: false", "memory: false"):
+        root = vault({NOTE: bullets("walrus #pinned"), "40_Brain/brain.yaml": f"{setting}\n"})
+        brain = opened(root)
+        assert brain.recall("walrus").fitted.package.pinned == ()
+        assert brain.gaps() == []
+
+
+def test_bad_requests(made: Made) -> None:
+    brain = made({})
+    with pytest.raises(BadRequest, match="nothing to recall for"):
+        brain.recall("  ")
+    with pytest.raises(BadRequest, match="no format 'poem'"):
+        brain.recall("x", format="poem")
+
+
+def test_a_reranker_has_the_last_word(made: Made) -> None:
+    brain = made({NOTE: bullets(*(f"walrus {n} ^m-{n:08d}" for n in range(4)))})
+
+    def backwards(query: str, found: list[Any]) -> list[Any]:
+        assert query == "walrus"
+        return [one for one in reversed(found) if one.row.ref != "m-00000000"]
+
+    assert shown(brain.recall("walrus", rerank=backwards)) == [
+        "m-00000003", "m-00000002", "m-00000001",
+    ]  # fmt: skip
+    brain.flush()
+    assert brain.show("m-00000000")["confidence_factors"]["feedback"] == pytest.approx(-0.02)
+
+
+# -- what is learned -----------------------------------------------------------------------------
+
+
+def test_what_is_in_a_prompt_is_a_hit(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus ^m-00000001", "seal ^m-00000002")})
+    before = {path.name for path in brain.vault.folder.rglob("*") if path.is_file()}
+    brain.recall("walrus")
+    brain.recall("walrus")
+    brain.refresh()
+    assert brain.show("m-00000001")["hits"] == 2
+    assert brain.show("m-00000002")["hits"] == 0
+    after = {path.name for path in brain.vault.folder.rglob("*") if path.is_file()}
+    assert {name for name in after - before if not name.startswith("brain.db")} == set()
+    assert brain.flush() == 1
+    brain.sync(rebuild=True)
+    assert brain.show("m-00000001")["hits"] == 2
+
+
+def test_what_was_useful_together_is_tied(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus clams ^m-00000001", "walrus noon ^m-00000002")})
+    assert brain.wanted_tags() == []
+    brain.recall("walrus")
+    brain.reinforce("m-00000001")
+    brain.reinforce("m-00000002")
+    brain.refresh()
+    ties = brain.graph("m-00000001")["edges"]
+    assert "learned" in [edge["type"] for edge in ties]
+    assert brain.wanted_tags() == [
+        {"tag": "walrus", "ids": ["m-00000001", "m-00000002"], "query": "walrus"}
+    ]
+
+
+def test_questions_without_an_answer(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus ^m-00000001")})
+    brain.recall("Who flies the zeppelin?")
+    brain.recall("who flies the  zeppelin")
+    brain.recall("walrus")
+    (gap,) = brain.gaps()
+    assert (gap["query"], gap["count"], gap["open"]) == ("Who flies the zeppelin?", 2, True)
+    brain.flush()
+    assert [one["count"] for one in brain.gaps()] == [2]
+    brain.remember("Jonas flies the zeppelin")
+    assert brain.gaps() == []
+    assert [one["open"] for one in brain.gaps(every=True)] == [False]
+
+
+def test_a_question_whose_every_answer_was_demoted_is_a_gap(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus one ^m-00000001", "walrus two ^m-00000002")})
+    brain.recall("walrus")
+    brain.demote("m-00000001")
+    assert brain.gaps(every=True) == []
+    brain.demote("m-00000002")
+    assert [one["query"] for one in brain.gaps(every=True)] == ["walrus"]
+
+
+def test_no_secret_is_kept_of_a_question(made: Made) -> None:
+    token = "gh" + "p_" + "0123456789abcdefghijABCDEFGHIJ012345"
+    brain = made({})
+    brain.recall(f"who uses {token}")
+    for path in Path(brain.vault.state_path).iterdir():
+        assert token not in path.read_text(errors="replace"), path.name
+    assert "[redacted:" in brain.gaps()[0]["query"]
+
+
+def test_rounds_and_topics(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus clams ^m-00000001", "bread oven ^m-00000002")})
+    first = brain.recall("walrus clams", session="s1")
+    second = brain.recall("more walrus", session="s1")
+    assert (first.round.number, first.round.shown) == (1, ())
+    assert (second.round.number, second.round.shown) == (2, ("m-00000001",))
+    assert brain.recall("bread oven", session="s1").round.number == 1
+    assert brain.recall("bread oven", session="s2").round.number == 1
+
+
+def test_slow_recalls_look_at_less_and_say_so(made: Made) -> None:
+    brain = made({NOTE: bullets(*(f"walrus {n} ^m-{n:08d}" for n in range(20)))})
+    state = Path(brain.vault.state_path) / "recall.json"
+    brain.recall("walrus")
+
+    def took(*times: float, degraded: bool = False) -> Context:
+        state.write_text(json.dumps({"times": times, "degraded": degraded, "last": []}))
+        brain.recall("walrus")
+        return brain.recall("walrus")
+
+    assert took(900, 900, 900, 900, degraded=False).degraded  # with its own, five
+    slow = took(*[900] * 50, degraded=True)
+    assert "900 ms" in slow.degraded
+    assert len(shown(slow)) == 4  # of five, 30 % are dropped
+    assert not took(900, 900).degraded  # too few to tell
+    assert not took(*[10] * 100, degraded=True).degraded
+    assert took(*[250] * 100, degraded=True).degraded  # not healthy yet
+    assert not took(*[250] * 100).degraded
+    state.write_text("{broken")
+    assert not brain.recall("walrus").degraded
+
+
+def test_reading_is_told(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus ^m-00000001")})
+    heard: list[Any] = []
+    brain.events.subscribe(heard.append)
+    brain.recall("walrus")
+    (event,) = [one for one in heard if one.name == "memory:read"]
+    assert (event.payload["type"], event.payload["path"]) == ("memory", NOTE)
+
+
+def test_nothing_is_written_while_paused(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus ^m-00000001")})
+    brain.pause()
+    brain.recall("walrus")
+    brain.recall("zeppelin")
+    assert not (Path(brain.vault.state_path) / "spool.jsonl").exists()
+    assert brain.recall("walrus").text
