@@ -122,9 +122,8 @@ class Log:
             yield
         finally:
             self._held = False
-            with suppress(OSError):
-                self.secure()  # else the number of the handle might be another file's by then
             self._close()
+            self._down = None
 
     def refresh(self) -> None:
         """Read what other processes have added."""
@@ -144,13 +143,8 @@ class Log:
 
     def secure(self) -> None:
         """Wait until what was promised is on the disk. Raises OSError if it cannot be."""
-        try:
-            if self._down:
-                self._down.wait()
-        except OSError:
-            self._down = None
-            raise
-        self._down = None  # not if a person interrupts: it is waited for before the file is closed
+        if self._down:
+            self._down.wait()
 
     def retract(self, intents: Sequence[Intent]) -> None:
         """Take back a promise that nobody has heard of yet, be the disk full."""
@@ -169,15 +163,16 @@ class Log:
             self._write(lines, durable=False)
         self.trim()
 
-    def trim(self) -> None:
-        """Empty the log if nothing is open, or write it anew if it has become long."""
+    def trim(self, most: int | None = None) -> None:
+        """Empty the log if nothing is open, or write it anew if it has become long: longer than
+        `most` bytes."""
         if self._strange:
             return
         if not self.open and not self.empty():
             os.truncate(self.path, 0)
             self._forget()
             self._close()
-        elif self._read > self._long:
+        elif self._read > (self._long if most is None else most):
             self._rewrite()
 
     def _rewrite(self) -> None:
@@ -255,6 +250,8 @@ class Log:
             self._close()
 
     def _close(self) -> None:
+        with suppress(OSError):  # `secure` tells of it
+            self.secure()  # else the number of the handle might be another file's by then
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)

@@ -89,8 +89,11 @@ def _displaced(
         return out, [left]
     if out and _digest(full) == entry.news[-1]:  # saved just before: it goes back into its place
         swap.exchange(found.path, full)
-        os.replace(found.path, part)
-        return False, []
+        data, sure = look(found.path)
+        if sure and digest(data).hex() == entry.news[-1]:
+            os.replace(found.path, part)
+            return False, []
+        swap.exchange(found.path, full)  # somebody saved at this very moment, or is about to
     return False, [left]  # it cannot be told; doing it twice does no harm
 
 

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from brain.changes import Add, Deed, Put, Replace, Retag, Update
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Denied, NotFound, Refused, StaleFile
 from brain.store import Store
+from brain.vault import swap
 from tests import kit as base
 from tests.store import kit
 from tests.store.kit import NOTE, QUICK
@@ -340,6 +342,80 @@ def test_full_disk(
         if full.count < at:
             assert at > 3
             return
+
+
+@pytest.mark.parametrize("kind", ["add", "create"])
+def test_a_promise_that_the_disk_does_not_take_is_none(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """At each call that brings something to the disk: all is as it was, and the error says so."""
+    if kind == "create":
+        (root / NOTE).unlink()
+    real, states = os.fsync, 0
+    for at in count(1):
+        store, calls = kit.open_store(root, tmp_path / f"s{at}"), count(1)
+        store.apply([Deed("reinforce", kit.A, None, {"delta": 3})])  # makes the folders
+
+        def failing(handle: int, calls: Any = calls, at: int = at) -> None:
+            if next(calls) == at:
+                raise OSError(5, "Input/output error")
+            real(handle)
+
+        before = base.snapshot(root)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", failing)
+            try:
+                store.apply([kit.deed("add", 1)], wait=0)
+            except BrainError as error:
+                assert "Input/output error" in str(error)  # noqa: PT017 - or there is none
+                states += 1
+            else:
+                break
+        untouched(store, before)
+        store.drain()
+        untouched(store, before)
+    assert states >= 2
+    assert "A new thing 1" in (root / NOTE).read_text()
+
+
+def test_nothing_takes_its_place_before_the_promise_is_on_the_disk(
+    store: Store, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk takes its time for what was promised; the new file is ready long before."""
+    before, swapped, down = (root / NOTE).read_bytes(), Event(), Event()
+    real, exchange = os.fsync, swap.exchange
+
+    def slow(handle: int) -> None:
+        if os.path.samestat(os.fstat(handle), os.stat(store.log.path)):
+            swapped.wait(0.3)
+            assert (root / NOTE).read_bytes() == before
+            down.set()
+        real(handle)
+
+    def place(temp: str, path: str) -> None:
+        swapped.set()
+        assert down.is_set()
+        exchange(temp, path)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    monkeypatch.setattr(swap, "exchange", place)
+    assert store.apply([kit.deed("add", 1)])[0].state == "written"
+    assert swapped.is_set()
+
+
+def test_what_must_wait_is_on_the_disk_when_it_is_promised(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, down, real = opened(Config(holdSeconds=60, holdMost=60)), [], os.fsync
+
+    def noted(handle: int) -> None:
+        real(handle)
+        down.append(os.fstat(handle).st_ino)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    (root / NOTE).touch()  # somebody is typing
+    assert store.apply([kit.deed("add", 1)], wait=0)[0].state == "pending"
+    assert os.stat(store.log.path).st_ino in down
 
 
 LIMITED = """

@@ -416,6 +416,44 @@ def test_a_late_save_that_cannot_be_merged_is_kept_beside_the_note(
     assert kit.temps(root) == []
 
 
+@pytest.mark.parametrize("way", ["rename", "in place"])
+def test_a_save_in_the_moment_of_clearing_up(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """A person saved right before the swap, and we were killed right after it; who clears up gives
+    that its place back just when the person saves once more."""
+    real, read, numbers = swap.exchange, swap.read, iter("12")
+
+    def save() -> None:
+        line = f"- Person {next(numbers)}.\n"
+        changed = text(root).replace("## Key Decisions\n", f"## Key Decisions\n{line}")
+        saved = root / NOTE if way == "in place" else root / "x.swp"
+        saved.write_text(changed)
+        saved.rename(root / NOTE)
+
+    def exchange(temp: str, path: str) -> None:
+        monkeypatch.setattr(swap, "exchange", real)
+        save()
+        real(temp, path)
+
+    def killed(path: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(swap, "exchange", exchange)
+    monkeypatch.setattr(swap, "read", killed)
+    with pytest.raises(KeyboardInterrupt):
+        opened().apply([kit.deed("add", 1)])
+    monkeypatch.setattr(swap, "exchange", exchange)
+    monkeypatch.setattr(swap, "read", read)
+    store = opened()
+    store.drain()
+    store.drain()
+    for line in ("- Person 1.", "- Person 2.", "A new thing 1"):
+        assert text(root).count(line) == 1, line
+    assert kit.temps(root) == []
+    assert store.log.empty()
+
+
 def test_a_late_save_after_a_promise_was_taken_back(
     opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
