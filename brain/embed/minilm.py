@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PIECES = 256  # what the model was made for; the rest of a longer text is not seen
 HEADS, LAYERS = 12, 6
+_LEAST = 32  # pieces: fewer are multiplied in another order, which changes the last bit
 _ROWS = 768  # pieces that go through the layers at once: few enough for the caches
 
 
@@ -46,7 +47,9 @@ class MiniLM:
             step = max(1, _ROWS // length)
             for start in range(0, len(places), step):
                 some = places[start : start + step]
-                out[some] = self._forward(np.array([ids[at] for at in some]))
+                again = -(-_LEAST // (length * len(some)))
+                batch = np.array([ids[at] for at in some * again])
+                out[some] = self._forward(batch)[: len(some)]
         return out
 
     def _forward(self, ids: NDArray[np.int64]) -> Floats:
