@@ -131,6 +131,18 @@ class Index:
                     db.execute("ROLLBACK")
                 self._write_seal()  # even then: what did not fit into memory is in the WAL
 
+    def compact(self, wait: float = _WAIT) -> bool:
+        """Leave nothing in the file of what was deleted: neither in unused pages, nor in full
+        text, nor in the WAL. False if somebody reads what was before, and so keeps it there."""
+        with self.exclusive(wait), reading():
+            with self.transaction() as db:
+                db.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
+            try:
+                db.execute("VACUUM")
+                return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            finally:
+                self._write_seal()
+
     def close(self) -> None:
         """Close. The last one out moves the WAL into the file, so this too ends with a seal."""
         if self._db is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from brain.index.db import Index, reading
 from brain.model import Event
@@ -35,6 +35,15 @@ def after(index: Index, id: int, limit: int = SIZE) -> list[tuple[int, Event]]:
     with reading():
         rows = index.db.execute(sql, (id, limit)).fetchall()
     return [(id, Event(at, name, json.loads(payload))) for id, at, name, payload in reversed(rows)]
+
+
+def forget(index: Index, refs: Iterable[str], wait: float = 30.0) -> None:
+    """Drop the events that tell of these entries."""
+    import json
+
+    marks = [(json.dumps(ref),) for ref in refs]
+    with index.exclusive(wait), reading(), index.transaction() as db:
+        db.executemany("DELETE FROM events WHERE instr(payload, ?)", marks)
 
 
 def newest(index: Index) -> int:

@@ -10,7 +10,7 @@ again. What the last second added can be lost in a power failure.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import combinations
 
@@ -81,6 +81,16 @@ class Spool:
                 os.write(handle, data)
             finally:
                 os.close(handle)
+
+    def drop(self, until: Mapping[str, str]) -> None:
+        """Take out what waits of these entries up to a time each, which is not to be counted.
+        Questions stay."""
+        with self._locked():
+            for path in (self._spool, self._flushing):
+                lines = list(_lines(path))
+                left = [_without(line, until) for line in lines]
+                if left != lines:
+                    _replace(path, left)
 
     def stats(self) -> list[Stat | None]:
         """What changes when the spool does."""
@@ -180,6 +190,25 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
             value = orjson.loads(line)
             if isinstance(value, dict):
                 yield value
+
+
+def _without(line: dict[str, Any], until: Mapping[str, str]) -> dict[str, Any]:
+    """A line without what it says of these entries; the name of the spool stays."""
+    at = str(line.get("at", ""))
+    kept: dict[str, Any] = {
+        key: [ref for ref in _refs(line[key]) if at > until.get(ref, "")]
+        for key in ("hits", "rejected", "together")
+        if key in line
+    }
+    return {**line, **kept}
+
+
+def _replace(path: str, lines: Iterable[dict[str, Any]]) -> None:
+    import orjson
+
+    with open(f"{path}.new", "wb") as file:
+        file.write(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    os.replace(f"{path}.new", path)
 
 
 def _coalesced(lines: Iterable[dict[str, Any]]) -> list[Waiting]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
@@ -98,6 +98,17 @@ class Store:
             settling.settle(self)
             self.log.trim()
         return found
+
+    def expunge(self, refs: Collection[str]) -> bool:
+        """Settle now what was done to these entries, and leave none of its words in the log.
+        False if that cannot be yet: another entry's change is to stand a little longer, or an
+        editor has the file open that was displaced."""
+        with self.locked():
+            crash.recover(self)
+            settling.catch_up(self)
+            settling.settle(self, refs)
+            self.log.trim(0)
+        return not any(deed.ref in refs for entry in self.open() for deed in entry.intent.deeds)
 
     def pending(self) -> list[Open]:
         """What is promised and not in its file yet."""

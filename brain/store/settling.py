@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -28,11 +28,12 @@ OPEN_FOR = 60.0  # s for which a displaced file that somebody has open is watche
 MOVED = "git has checked out another commit since it was written"
 
 
-def settle(store: Store) -> None:
-    """End what has been written long enough ago. A file that cannot be read now is left for
-    later."""
+def settle(store: Store, refs: Collection[str] = ()) -> None:
+    """End what has been written long enough ago, or is about these entries alone. A file that
+    cannot be read now is left for later."""
     due = time.time() - store.config.settleSeconds
-    ripe = [e for e in store.open() if e.state == "written" and e.at <= due]
+    written = [entry for entry in store.open() if entry.state == "written"]
+    ripe = [e for e in written if e.at <= due or all(d.ref in refs for d in e.intent.deeds)]
     for path in dict.fromkeys(entry.intent.path for entry in ripe):
         with suppress(BrainError, OSError):
             _settle(store, path, [entry for entry in ripe if entry.intent.path == path])

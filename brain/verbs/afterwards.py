@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 
 from brain import lock, redact
-from brain.errors import BrainError
+from brain.errors import BrainError, Busy
 from brain.index import query
 from brain.journal import Spool
 from brain.recall.stems import stem
@@ -20,6 +20,7 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
     from brain.api import Brain
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 KEPT = 20  # recalls whose memories may still be found useful together
 FEW = 5  # recalls that say nothing about how long they take
 ROUNDS = 3  # questions that an agent may ask about one message
+_REFS = ("refs", "useful", "useless")  # of a recall: memories, by id
 _FILE, _LOCK = "recall.json", "recall.lock"
 
 
@@ -188,6 +190,25 @@ def _mark(brain: Brain, ref: str, how: str) -> State | None:
         recent[how].append(ref)
         _write(brain, known)
         return dict(recent)
+    finally:
+        os.close(handle)
+
+
+def unlearn(brain: Brain, refs: Collection[str]) -> None:
+    """Nothing is remembered of these memories having been handed out; what was asked stays."""
+    handle = lock.take(f"{brain.vault.state_path}/{_LOCK}", 2.0)
+    if handle is None:
+        raise Busy("Another Brain process is recalling.", "Try again in a moment.")
+    try:
+        known = state(brain)
+        last = [
+            {key: [r for r in said if r not in refs] if key in _REFS else said
+             for key, said in one.items()}
+            for one in known.get("last", [])
+            if isinstance(one, dict)
+        ]  # fmt: skip
+        if last != known.get("last", []):
+            _write(brain, known | {"last": last})
     finally:
         os.close(handle)
 

@@ -1,24 +1,56 @@
-"""Forgetting for good: not only the line, but also what the journal kept of its words."""
+"""Forgetting for good: not only the line, but also whatever else has kept its words."""
 
 from __future__ import annotations
 
+import time
+
 from brain.changes import Deed, Remove
-from brain.errors import Busy
-from brain.verbs import answer, naming
+from brain.errors import BrainError, Busy, NotFound
+from brain.index import ring
+from brain.journal import Spool
+from brain.verbs import afterwards, answer, naming
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from brain.access import Actor
     from brain.api import Brain
+    from brain.index.query import Row
     from brain.verbs.answer import Shape
+
+_STATE = "this machine's state folder, until what is being written is settled"
 
 
 def purge(brain: Brain, id: str, by: Actor) -> Shape:
-    """A memory goes, with all that this device's journal says of it; `left` tells where its words
-    may still be. Other devices do the same when they read of it."""
-    row = naming.memory(brain, id, by)
-    refs = sorted(naming.same(brain, row.ref))
-    linked = [f"{other.path}:{other.line}" for other in naming.linking(brain, row.ref)]
+    """A memory goes, with all that this machine says of it: in the note, the journal of this
+    device, the index, what was promised and what waits to be counted. `left` tells where its words
+    may still be. Other devices leave out what they have on record of it once they read of this.
+
+    Killed in between, or for one that is gone from its note already, it is done again with the
+    whole id.
+    """
+    row = _there(brain, id, by)
+    refs = naming.same(brain, row.ref) if row else naming.refs(brain, id, by)
+    linked = [f"{other.path}:{other.line}" for ref in refs for other in naming.linking(brain, ref)]
+    shape = _removed(brain, row, by) if row else _gone(brain, refs, id)
+    settled = _settled(brain, refs)
+    data = {"refs": sorted(refs), "agent": shape["agent"] or ""}
+    result = answer.applied(brain, [Deed("purge", shape["id"], None, data)], by)[0]
+    others = _unsaid(brain, refs)
+    left = [*others, *([] if settled else [_STATE]), *_index(brain, refs), *_out_of_reach(brain)]
+    return answer.happened(shape, "purged", result) | {"linked_from": linked, "left": left}
+
+
+def _there(brain: Brain, id: str, by: Actor) -> Row | None:
+    try:
+        return naming.memory(brain, id, by)
+    except NotFound:
+        return None
+
+
+def _removed(brain: Brain, row: Row, by: Actor) -> Shape:
+    """The memory, out of its note."""
     remove = Deed("remove", row.ref, Remove(row.path, row.ref), {"purge": True})
     result = answer.applied(brain, [remove], by, wait=brain.config.holdMost + 2)[0]
     if result.state != "written":
@@ -28,12 +60,50 @@ def purge(brain: Brain, id: str, by: Actor) -> Shape:
         )
     shape = answer.of_row(row)
     answer.gone(brain, row.path, shape)
-    marked = Deed("purge", row.ref, None, {"refs": refs, "agent": row.agent})
-    purged = answer.applied(brain, [marked], by)[0]
+    return shape
+
+
+def _gone(brain: Brain, refs: Collection[str], id: str) -> Shape:
+    """One that is out of its note already. Raises NotFound if nothing is on record of it."""
+    told = [record for record in brain.journal.records(ref=refs) if record.path]
+    if not told:
+        raise NotFound(f"There is no memory {id!r}.", "See `brain audit` for what was forgotten.")
+    last = told[-1]
+    shape = {"id": last.ref, "path": last.path, "line": 0, "text": "", "kind": "", "status": ""}
+    return shape | {"tags": [], "agent": answer.owner(last.path)}
+
+
+def _settled(brain: Brain, refs: Collection[str]) -> bool:
+    """End what was promised of it. A change of another entry that was promised along with it is
+    given its time."""
+    deadline = time.monotonic() + brain.config.settleSeconds + 1
+    while not brain.store.expunge(refs):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _unsaid(brain: Brain, refs: Collection[str]) -> list[str]:
+    """Take out what is on record and what waits to be; the journals of others that speak of it."""
     with brain.store.locked():
         others = brain.journal.scrub(refs)
-    left = [*others, *_out_of_reach(brain)]
-    return answer.happened(shape, "purged", purged) | {"linked_from": linked, "left": left}
+        Spool(brain.vault.state_path).drop(dict.fromkeys(refs, brain.now()))
+    afterwards.unlearn(brain, refs)
+    return others
+
+
+def _index(brain: Brain, refs: Collection[str]) -> list[str]:
+    """Clean the index. That it could not be done is told, not raised: all else is done."""
+    path = brain.index.path.removeprefix(f"{brain.vault.root_path}/")
+    try:
+        brain.sync()
+        brain.flush_events(wait=30.0)
+        ring.forget(brain.index, refs)
+        clean = brain.index.compact()
+    except BrainError:
+        clean = False
+    return [] if clean else [f"{path}, which another process is reading"]
 
 
 def _out_of_reach(brain: Brain) -> list[str]:

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.api import Brain
     from brain.intents import Open
+    from brain.journal import Spool
     from brain.verbs.answer import Shape
 
 
@@ -42,8 +43,23 @@ def flush(brain: Brain) -> int:
 
     if brain.paused:
         raise Denied("Writing is off.", "See `brain resume`, and `brain config`.")
+    spool = Spool(brain.vault.state_path)
+    if gone := _purged(brain, spool):
+        spool.drop(gone)
     with brain.store.locked():
-        return Spool(brain.vault.state_path).flush(brain.journal)
+        return spool.flush(brain.journal)
+
+
+def _purged(brain: Brain, spool: Spool) -> dict[str, str]:
+    """Which of the entries that something waits for were purged since, here or on another device,
+    and when."""
+    from brain.index import facts
+    from brain.journal import refresh
+
+    refs = {ref for waits in spool.waiting(brain.journal) for ref in (waits.ref, waits.other)}
+    if refs:
+        refresh(brain.journal, brain.index)
+    return {ref: known.purged for ref, known in facts.of(brain.index, refs).items() if known.purged}
 
 
 def flush_if_due(brain: Brain) -> list[str]:

@@ -286,17 +286,6 @@ def test_where_a_memory_comes_from(brain: Brain) -> None:
     assert shown["confidence"] == pytest.approx(product + factors["feedback"])
 
 
-def test_purged_its_words_are_nowhere(brain: Brain) -> None:
-    shape = brain.remember("Zyzzyva is the password hint")
-    brain.update(shape["id"], "Zyzzyva was the hint")
-    gone = brain.forget(shape["id"], purge=True)
-    assert gone["outcome"] == "purged"
-    assert gone["left"]
-    files = [p for p in brain.vault.folder.rglob("*") if p.is_file() and "brain.db" not in p.name]
-    assert not any(b"yzzyva" in path.read_bytes() for path in files)
-    assert [record["op"] for record in brain.history(shape["id"])] == ["purge"]
-
-
 def test_pausing(brain: Brain) -> None:
     from brain.errors import Denied
 
