@@ -347,3 +347,60 @@ def test_names_of_speakers_are_left_out_of_what_is_meant(
     hits = brain.search("Which car does Ada's have?", scopes=["sessions"]).results
     assert model.given[-1] == "Which car does have?"
     assert hits[0].row.ref == "t0"
+
+
+def test_the_best_by_words_is_worth_its_weight_with_what_stands_near(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    said = ["We bought tyres.", "Tyres for the car?", "Yes, winter tyres.", "Good.", "See you."]
+    lines = [json.dumps({"role": "user", "content": text}) for text in said]
+    brain = opened(vault({**HYBRID, "40_Brain/sessions/one.jsonl": "\n".join(lines) + "\n"}))
+    brain.provider = Hashing()
+    hits = brain.search("winter tyres", scopes=["sessions"]).results
+    assert max(hit.factors.near for hit in hits) > 0
+    best = max(hit.factors.relevance - hit.factors.vector for hit in hits)
+    assert best == pytest.approx(0.7)
+
+
+def test_what_means_less_than_the_threshold_is_not_added(searched: Brain) -> None:
+    filters, now = Filters(), kit.NOW
+    searched.search("car")
+
+    def found(threshold: float) -> set[str]:
+        config = searched.config._replace(similarityThreshold=threshold)
+        hits = search(searched.index, "car", filters, 9, now, config, searched.meaning)
+        return {hit.row.path for hit in hits}
+
+    assert "car.md" in found(0.0) > found(0.99)
+
+
+def test_feedback_counts_for_what_is_found_by_its_meaning_alone(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    brain = opened(vault({**HYBRID, "40_Brain/MEMORY.md": "- The physician is kind ^m-7f3k2ab4\n"}))
+    brain.provider = Hashing()
+    (before,) = brain.search("doctor", scopes=["memory"]).results[:1]
+    brain.reinforce("m-7f3k2ab4")
+    (after,) = brain.search("doctor", scopes=["memory"]).results[:1]
+    assert (before.factors.bm25, before.factors.feedback) == (0.0, 1.0)
+    assert after.factors.feedback > 1.5
+
+
+def test_vectors_of_two_models_are_never_mixed(vault: MakeVault, opened: OpenBrain) -> None:
+    """Another process starts anew, with another model, while this one is at work."""
+    brain = opened(vault({f"{n}.md": f"note {n}\n" for n in range(30)}))
+    brain.sync()
+
+    class Overtaken(Hashing):
+        name = "overtaken"
+
+        def embed(self, texts: Sequence[str]) -> list[list[float]]:
+            if len(self.given) == 1:  # it was asked whether it is there
+                assert hybrid.catch_up(brain.index, Hashing(), budget=0) == 30
+            return super().embed(texts)
+
+    hybrid.catch_up(brain.index, Overtaken())
+    assert vectors.made(brain.index).model == "hashing"  # type: ignore[union-attr]
+    again = Hashing()
+    assert hybrid.catch_up(brain.index, again) == 0
+    assert len(again.given) == 30
