@@ -1,11 +1,12 @@
 # Two commands do all the set-up: `make run` to try Brain, `make test` to check it.
-.PHONY: run test lint suite stress bench docs lock clean
+.PHONY: run test lint suite stress bench bench-recall docs lock clean
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := .demo
 VAULT  ?=
+LOCOMO ?=
 
 run: $(VENV)/run.stamp ## sync a vault (VAULT=path, else a demo) and watch it
 	@vault="$(VAULT)"; \
@@ -32,6 +33,9 @@ stress: $(VENV)/test.stamp ## the long runs
 
 bench: $(VENV)/test.stamp ## speed and memory, as ratios within one run
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m bench
+
+bench-recall: $(VENV)/test.stamp ## how well it finds; LOCOMO=file adds conversations
+	$(BIN)/python -m bench.recall $(if $(LOCOMO),--locomo "$(LOCOMO)")
 
 docs: $(VENV)/test.stamp ## write the generated references anew
 	$(BIN)/python -m tests.generate

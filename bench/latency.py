@@ -1,0 +1,76 @@
+"""How fast a question is answered at 100,000 pieces, beside a bare FTS5 query."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+
+import brain
+from bench.__main__ import cpu, lay
+from bench.measure import machine
+from bench.scoring import quantile
+from brain.api import Brain
+from brain.index import query
+from brain.index.query import Filters
+from brain.recall.terms import match, terms
+
+PIECES, ASKED = 100_000, 240
+RECALLED = 60  # contexts that are assembled
+
+
+def report() -> Iterator[str]:
+    """The table, as lines of Markdown."""
+    root, state = lay(PIECES)
+    with brain.open(root, state=state) as opened:
+        opened.sync()
+        yield from measured(opened)
+
+
+def measured(opened: Brain) -> Iterator[str]:
+    """Ask an open vault everything, in turns with the bare query."""
+    questions = asked(opened)
+    seconds: dict[str, list[float]] = {name: [] for name in _jobs(opened)}
+    for question in questions:
+        for name, job in _jobs(opened).items():
+            seconds[name].append(cpu(job, question))
+    contexts = [cpu(opened.recall, q) for q in questions[:RECALLED]]
+    yield f"On {machine()}."
+    yield f"{query.size(opened.index):,} pieces, {len(questions)} questions:"
+    yield from ("", "| CPU | p50 | p95 | promised |", "|---|---|---|---|")
+    yield _row("the bare query", seconds["bare"])
+    yield _row("`search`", seconds["brain"], "p95 < 25 ms")
+    shares = [ours / theirs for ours, theirs in zip(seconds["brain"], seconds["bare"], strict=True)]
+    middle = quantile(seconds["brain"], 0.5) / quantile(seconds["bare"], 0.5)
+    yield f"| p50 of `search` to p50 of the bare query | {middle:.2f} x | | ≤ 3 x |"
+    yield f"| `search` to the bare query, by question | {quantile(shares, 0.5):.2f} x |"
+    yield _row("`recall`", contexts, "< 50 ms")
+
+
+def _row(what: str, seconds: Sequence[float], promised: str = "") -> str:
+    p50, p95 = (quantile(seconds, share) * 1e3 for share in (0.5, 0.95))
+    return f"| {what} | {p50:.1f} ms | {p95:.1f} ms | {promised} |"
+
+
+def _jobs(opened: Brain) -> dict[str, Callable[[str], object]]:
+    return {
+        "bare": lambda question: bare(opened.index.db, question),
+        "brain": lambda question: opened.search(question, check=False),
+    }
+
+
+def bare(db: sqlite3.Connection, question: str) -> object:
+    """The same words on the same index, joined by OR."""
+    sql = "SELECT rowid, bm25(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ?"
+    return db.execute(f"{sql} ORDER BY rank LIMIT 10", (match(terms(question)),)).fetchall()
+
+
+def asked(opened: Brain, seed: int = 9) -> list[str]:
+    """Two to six words of one note each, rare and common ones mixed."""
+    rng = random.Random(seed)
+    rows = opened.entries(Filters(scopes=("sources",)), ASKED, 1_000)
+    out = []
+    for row in rows:
+        words = [word for word in row.text.split() if word.isalpha() and len(word) > 3]
+        out.append(" ".join(rng.sample(words, min(len(words), rng.randint(2, 6)))))
+    return [question for question in out if question]

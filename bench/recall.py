@@ -1,0 +1,60 @@
+"""Measure how well and how fast Brain finds things, and print it as tables.
+
+    python -m bench.recall [--locomo FILE] [--write]
+
+`make bench-recall LOCOMO=file` runs this. Without LoCoMo's data, what can be measured on notes is.
+`--write` keeps the tables in docs/explanation/recall-quality.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench import conversations, latency, notes
+from bench.__main__ import ROOT, WORK
+
+REPORT = ROOT / "docs" / "explanation" / "recall-quality.md"
+PARTS = ("conversations", "notes", "latency")
+
+
+def main() -> None:
+    options = _options()
+    for part in options.only or PARTS:
+        if part == "conversations" and not options.locomo:
+            print("Conversations are left out: give LoCoMo's data as LOCOMO=file.json.\n")
+            continue
+        lines = []
+        for line in measured(part, options.locomo):
+            print(line, flush=True)
+            lines.append(line)
+        if options.write:
+            keep(part, "\n".join(lines))
+
+
+def measured(part: str, data: Path) -> Iterator[str]:
+    """The tables of one part."""
+    if part == "conversations":
+        return conversations.report(data, WORK)
+    return notes.report(WORK) if part == "notes" else latency.report()
+
+
+def keep(part: str, text: str) -> None:
+    """Put the tables of one part between its marks."""
+    start, end = f"<!-- {part}: start -->", f"<!-- {part}: end -->"
+    head, _, rest = REPORT.read_text(encoding="utf-8").partition(start)
+    tail = rest.partition(end)[2]
+    REPORT.write_text(f"{head}{start}\n{text}\n{end}{tail}", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--locomo", type=Path, help="LoCoMo's conversations, as JSON")
+    parser.add_argument("--only", action="append", choices=PARTS, help="one part; may be repeated")
+    parser.add_argument("--write", action="store_true", help=f"keep the tables in {REPORT.name}")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
