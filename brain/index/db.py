@@ -136,6 +136,7 @@ class Index:
         text, nor in the WAL. False if somebody reads what was before, and so keeps it there."""
         with self.exclusive(wait), reading():
             with self.transaction() as db:
+                db.execute("DELETE FROM vectors WHERE chunk NOT IN (SELECT id FROM chunks)")
                 db.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
             try:
                 db.execute("VACUUM")

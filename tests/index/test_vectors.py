@@ -71,6 +71,17 @@ def test_after_edits_the_vectors_are_those_of_a_new_index(
     assert len(vectors.after(brain.index, 0)) == len(incremental)
 
 
+def test_what_is_forgotten_for_good_leaves_no_vector(vault: MakeVault, opened: OpenBrain) -> None:
+    brain, model = opened(vault()), Hashing()
+    brain.sync()
+    hybrid.catch_up(brain.index, model)
+    (gone,) = query.by_ref(brain.index, "m-7f3k2ab4")
+    brain.forget("m-7f3k2ab4", purge=True)
+    brain.sync()
+    assert gone.id not in dict(vectors.after(brain.index, 0))
+    assert len(dict(vectors.after(brain.index, 0))) > 3
+
+
 def test_another_model_makes_all_of_them_anew(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault())
     brain.sync()
