@@ -17,7 +17,6 @@ from brain.errors import (
     BrainError,
     Busy,
     IndexDamaged,
-    NoModel,
     NotFound,
     VaultLooksEmpty,
 )
@@ -334,30 +333,27 @@ class Asking:
         `check=False` leaves that out, for a caller that has just done it; the answer is then
         only as fresh as the last check.
         """
+        from brain.recall.search import search
+
         if not question.strip():
             raise BadRequest("There is nothing to search for.", "Give at least one word.")
         freshness = self.refresh() if check else self.unchecked()
         filters = self.filters(scopes, kinds, tags, agent, project, since, until, superseded, by)
         most = self.config.searchLimit if limit is None else limit
-        hits, notes = self._surely(lambda: self._found(question, filters, most))
+        asked = (self.index, question, filters, most, self.clock(), self.config)
+        hits, notes = self.by_meaning(lambda meaning: search(*asked, meaning))
         shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
         self.events.publish(self.now(), "memory:search", {"query": question, "results": shown})
         return Answer(hits, freshness, tuple(notes))
 
-    def _found(self, question: str, filters: Filters, most: int) -> tuple[list[Hit], list[str]]:
-        """What search finds by words, and by meaning where that is set and possible."""
-        from brain.recall.search import search
-
-        asked = (self.index, question, filters, most, self.clock(), self.config)
+    def by_meaning(self, ask: Callable[[Meaning | None], T]) -> tuple[T, list[str]]:
+        """What `ask` answers, given the meaning to ask by where a hybrid search is set and
+        possible, and what one should know about that. Asked again if the index was damaged."""
         if self.config.searchProvider != "hybrid":
-            return search(*asked), []
+            return self._surely(lambda: ask(None)), []
         from brain.verbs import meaning
 
-        model, notes = meaning.ready(self)
-        try:
-            return search(*asked, model), notes
-        except NoModel as error:
-            return search(*asked), [meaning.alone(error)]
+        return self._surely(lambda: meaning.asking(self, ask))
 
     def learn(self, budget: float | None = None) -> list[str]:
         """Make what a hybrid search needs and does not have yet, if one is set: all of it, or as

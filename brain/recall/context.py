@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from brain.index.db import Index
+    from brain.recall.similar import Meaning
 
     Rerank = Callable[[str, list["Weighed"]], list["Weighed"]]
 
@@ -119,11 +120,12 @@ def recall(
     config: Config,
     rerank: Rerank | None = None,
     late: Callable[[], bool] = lambda: False,
+    meaning: Meaning | None = None,
 ) -> Recalled:
     """The entries for a request. Same index, request and clock: same answer, unless `late` says
     that time is up, or the reranker has a mind of its own."""
     scale, owners = Scale(index, request, now, config), request.owners
-    every = _found(scale)
+    every = _found(scale, meaning)
     considered, is_late = len(every), late()
     if not is_late:
         every = _merged(every, _tied(scale, every))
@@ -144,13 +146,13 @@ def recall(
     )  # fmt: skip
 
 
-def _found(scale: Scale) -> list[Weighed]:
+def _found(scale: Scale, meaning: Meaning | None) -> list[Weighed]:
     """The candidates of the search, the best first."""
     request, config = scale.request, scale.config
     filters = Filters(scopes=request.scopes, owners=request.owners, superseded=True)
     found = ranked(
-        scale.index, request.query, filters, config.candidateLimit, scale.now, config
-    )  # fmt: skip
+        scale.index, request.query, filters, config.candidateLimit, scale.now, config, meaning
+    )
     rows = query.rows(scale.index, [one.candidate.id for one in found])
     every = [
         weighed._replace(factors=one.factors, exact=one.exact)

@@ -115,14 +115,23 @@ def search(
 
 
 def ranked(
-    index: Index, question: str, filters: Filters, most: int, now: datetime, config: Config
+    index: Index,
+    question: str,
+    filters: Filters,
+    most: int,
+    now: datetime,
+    config: Config,
+    meaning: Meaning | None = None,
 ) -> list[Ranked]:
     """The candidates of `search`, at most `most`, before anything of them is shown."""
     if not (wanted := terms(question)):
         return []
-    asked = _asked(index, question, wanted, filters, config)
+    asked = _asked(index, question, wanted, filters, config, meaning)
     found = _ranked(index, asked, False, filters, most, now, config)
-    return (found or _ranked(index, asked, True, filters, most, now, config))[:most]
+    found = found or _ranked(index, asked, True, filters, most, now, config)
+    if meaning and not found:
+        found = _rank(index, asked, NO_WORDS, filters, most, now, config)
+    return found[:most]
 
 
 class Asked(NamedTuple):

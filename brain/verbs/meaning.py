@@ -12,7 +12,12 @@ from brain.recall.similar import Meaning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from brain.api.asking import Asking
+
+    T = TypeVar("T")
 
 PATIENCE = 1.0  # seconds that a search spends on vectors that are missing
 
@@ -22,6 +27,16 @@ def model(brain: Asking) -> Meaning:
     from brain.embed import provider
 
     return Meaning(brain.provider or provider(brain.config.vectorModel, brain.config))
+
+
+def asking(brain: Asking, ask: Callable[[Meaning | None], T]) -> tuple[T, list[str]]:
+    """What `ask` answers by meaning, or by words alone if that cannot be; and what a person should
+    know about it."""
+    meaning, notes = ready(brain)
+    try:
+        return ask(meaning), notes
+    except NoModel as error:
+        return ask(None), [alone(error)]
 
 
 def ready(brain: Asking) -> tuple[Meaning | None, list[str]]:

@@ -90,14 +90,15 @@ def recall(
         asked.query, asked.files, asked.text, _owners(brain, asked.agent, by), asked.session,
         asked.scopes or context.SCOPES, asked.tasks,
     )  # fmt: skip
-    late = _late(started, config.maxRetrievalMs)
+    late = _late(config.maxRetrievalMs)
     off = not (config.memory and config.autoInject)
-    recalled = context.NOTHING
+    recalled, notes = context.NOTHING, list[str]()
     if not off:
-        recalled = brain._surely(
-            lambda: context.recall(brain.index, request, brain.clock(), config, rerank, late)
-        )
+        given = (brain.index, request, brain.clock(), config, rerank, late)
+        recalled, notes = brain.by_meaning(lambda meaning: context.recall(*given, meaning))
     degraded = slow or ("" if not recalled.late else "out of time: ties were not followed")
+    if notes and not degraded:
+        degraded = "not all was searched by meaning"
     package = _package(asked, recalled, degraded, brain)
     allocation = _allocation(asked, config)
     count = tokens.counter(config.tokenizer)
@@ -129,8 +130,10 @@ def _owners(brain: Brain, agent: str, by: access.Actor) -> tuple[str, ...] | Non
     return tuple(owner for owner in own if owner in seen)
 
 
-def _late(started: float, most: int) -> Callable[[], bool]:
-    return lambda: (time.perf_counter() - started) * 1000 > most
+def _late(most: int) -> Callable[[], bool]:
+    """Has this taken too long? By its own work, not by that of others on the machine."""
+    started = time.thread_time()
+    return lambda: (time.thread_time() - started) * 1000 > most
 
 
 def _allocation(asked: Asked, config: Config) -> Allocation:

@@ -404,3 +404,14 @@ def test_vectors_of_two_models_are_never_mixed(vault: MakeVault, opened: OpenBra
     again = Hashing()
     assert hybrid.catch_up(brain.index, again) == 0
     assert len(again.given) == 30
+
+
+def test_a_context_is_made_by_meaning_too(vault: MakeVault, opened: OpenBrain) -> None:
+    files = {**HYBRID, "40_Brain/MEMORY.md": "- The physician is kind\n- Boats are wet\n"}
+    brain = opened(vault(files))
+    brain.provider = Hashing()
+    assert "The physician is kind" in brain.recall("doctor").text
+    brain.meaning.provider = Broken(RuntimeError("down"))
+    said = brain.recall("boats")
+    assert "Boats are wet" in said.text
+    assert said.degraded == "not all was searched by meaning"
