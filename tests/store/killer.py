@@ -1,9 +1,11 @@
 """Kills a writer at every call by which it changes the file system, and looks at what is left.
 
 Run as a program, in a process of its own, because it forks. `python -m tests.store.killer sweep add
-update` kills once before and in the middle of each call of these kinds of change, `sweep all …`
-after it, too. `mixed 1 300` lets a person save in between as well, and kills the one who recovers,
-too. Prints one line of JSON, or what went wrong.
+update` kills once before and in the middle of each call of these kinds of change, and compares the
+index with a new one for each kind of call; `sweep all …` kills after it, too, and compares always.
+`mixed 1 300` lets a person save in between as well, and kills the one who recovers, too; it
+compares for every fourth, and `mixed 1 300 all` for each. Prints one line of JSON, or what went
+wrong.
 """
 
 from __future__ import annotations
@@ -16,15 +18,19 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from brain.changes import Deed
-from brain.index import query
+from brain.index import facts, query
 from brain.index.db import Index
 from brain.intents import Log
+from brain.journal import refresh
+from brain.store import Store
 from brain.sync import sync
 from brain.vault import swap
 from tests import kit as base
@@ -34,15 +40,23 @@ ID = "e-0000000001"
 MOVES = ("fsync", "link", "unlink", "rename", "replace", "ftruncate", "truncate", "mkdir", "fchmod")
 MODES = ("before", "after", "torn")
 Act = Callable[[], None]
+Dump = tuple[list[Any], list[Any]]
 
 
 class Killer:
     """Counts the calls that change something on the disk, and dies at one of them."""
 
     def __init__(self, at: int = 0, mode: str = "before") -> None:
-        self.at, self.mode, self.count = at, mode, 0
+        self.at, self.mode = at, mode
+        self.calls: list[str] = []  # the names of those made so far
         self.acts: dict[int, Act] = {}  # what somebody else does right before a call
         self._busy = False
+        # a call may end in another thread just when somebody else is saving; that one is not killed
+        self._acting = threading.Lock()
+
+    @property
+    def count(self) -> int:
+        return len(self.calls)
 
     def install(self) -> None:
         """Only ever in a child that ends soon."""
@@ -63,11 +77,11 @@ class Killer:
         def counted(*args: Any, **named: Any) -> Any:
             if self._busy:
                 return call(*args, **named)
-            self.count += 1
+            self.calls.append(name)
             self._act()
             if self.count == self.at:
                 if self.mode == "before":
-                    die()
+                    self._die()
                 if self.mode == "torn" and name == "write":
                     args = (args[0], bytes(args[1])[: len(args[1]) // 2])
             now = self.count
@@ -75,19 +89,20 @@ class Killer:
                 return call(*args, **named)
             finally:
                 if now == self.at:
-                    die()
+                    self._die()
 
         return counted
 
     def _act(self) -> None:
         if act := self.acts.get(self.count):
-            self._busy = True
-            act()
-            self._busy = False
+            with self._acting:
+                self._busy = True
+                act()
+                self._busy = False
 
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+    def _die(self) -> None:
+        with self._acting:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Trial:
@@ -103,47 +118,47 @@ class Trial:
         self.paths = sorted({d.change.path for d in self.deeds if d.change})
         self.before = self._texts()
         self.acked = self.promised = False
-        self.saves = 0
+        self.index = self._new_index("kept")
 
     def _texts(self) -> dict[str, bytes]:
         return {path: _bytes(self.root / path) for path in self.paths}
 
-    def child(self, work: Callable[[], None], killer: Killer) -> tuple[bool, int]:
-        """Does the work end before it is killed? And after how many calls?"""
+    def child(self, work: Callable[[], None], killer: Killer) -> tuple[bool, list[str]]:
+        """Does the work end before it is killed? And after which calls?"""
         read, write = os.pipe()
         if pid := os.fork():
             os.close(write)
             _, status = os.waitpid(pid, 0)
-            said = os.read(read, 100)
+            said = os.read(read, 1 << 16).split()
             os.close(read)
             if os.WIFEXITED(status) and os.WEXITSTATUS(status):
                 raise AssertionError("the writer failed")
-            return said.startswith(b"done"), int(said[4:] or 0)
+            return said[:1] == [b"done"], [call.decode() for call in said[1:]]
         try:
             killer.install()
             out = os.dup(write)
             real = os.write
             work()
             killer._busy = True
-            real(out, b"done%d" % killer.count)
+            real(out, " ".join(["done", *killer.calls]).encode())
             os._exit(0)
         except BaseException as error:
             sys.stderr.write(f"{type(error).__name__}: {error}\n")
             sys.stderr.flush()
             os._exit(1)
 
-    def write(self, killer: Killer) -> int:
-        """The number of calls; 0 if it was killed."""
+    def write(self, killer: Killer) -> list[str]:
+        """The calls that it made; none if it was killed."""
 
         def work() -> None:
             outcomes = kit.open_store(self.root, self.state).apply(self.deeds)
             assert all(outcome.state == "written" for outcome in outcomes)
 
-        self.acked, count = self.child(work, killer)
+        self.acked, calls = self.child(work, killer)
         log = Log(str(next(self.state.glob("*"), self.state) / "intents.jsonl"))
         log.refresh()
         self.promised = bool(log.open) or self.acked
-        return count
+        return calls
 
     def drain(self, killer: Killer) -> bool:
         return self.child(lambda: kit.open_store(self.root, self.state).drain() and None, killer)[0]
@@ -177,21 +192,30 @@ class Trial:
         seqs = [record.seq for record in store.journal.records()]
         assert seqs == list(range(1, len(seqs) + 1)), seqs
 
-    def same_index(self) -> None:
-        """What was synced bit by bit is what a new index would be."""
+    # -- what the index says -----------------------------------------------------------------
+
+    def _new_index(self, name: str) -> Index:
+        return Index(self.home / f"{name}.db", self.home / f"{name}.seal", str(self.root))
+
+    def look(self) -> Dump:
+        """Bring the index in step, as somebody who asks right now does. Nothing waits for a lock:
+        who was killed has left none."""
         store = kit.open_store(self.root, self.state)
-        dumps = []
-        for name in ("kept", "new"):
-            index = Index(self.home / f"{name}.db", self.home / f"{name}.seal", str(self.root))
-            sync(store.vault, index, store.config)
-            if name == "kept":
-                store.apply([kit.adding("Written last", "m-1ast0000")])
-                sync(store.vault, index, store.config)
-            dumps.append(query.dump(index))
-            index.close()
-        assert dumps[0] == dumps[1]
+        return _brought(store, self.index)
+
+    def same_index(self) -> None:
+        """What was synced bit by bit is what a new index would be, and a second look finds
+        nothing."""
+        store = kit.open_store(self.root, self.state)
+        found = _brought(store, self.index)
+        assert sync(store.vault, self.index, store.config).quiet
+        assert not refresh(store.journal, self.index)
+        new = self._new_index("new")
+        assert _brought(store, new) == found
+        new.close()
 
     def end(self) -> None:
+        self.index.close()
         shutil.rmtree(self.home)
 
 
@@ -206,6 +230,13 @@ def deeds(kind: str, number: int) -> list[Deed]:
     return [kit.deed("add" if kind == "create" else kind, number, id=ID)]
 
 
+def _brought(store: Store, index: Index) -> Dump:
+    """All that an index says once it is in step with files, journals and promises."""
+    sync(store.vault, index, store.config, promised=store.promised())
+    refresh(store.journal, index)
+    return query.dump(index), facts.dump(index)
+
+
 def _bytes(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
@@ -217,8 +248,9 @@ def _fast() -> str | None:
 # -- every call ------------------------------------------------------------------------------------
 
 
-def sweep(kind: str, modes: Sequence[str] = MODES) -> int:
-    """Kill before, after and in the middle of every call. The number of kills.
+def sweep(kind: str, modes: Sequence[str] = MODES, always: bool = False) -> dict[str, int]:
+    """Kill before, after and in the middle of every call, and compare the index with a new one
+    for each kind of call, or `always`. The number of kills, and of indexes that were compared.
 
     After a call is also where `torn` kills if there is nothing to tear, and before the next one.
     """
@@ -227,22 +259,37 @@ def sweep(kind: str, modes: Sequence[str] = MODES) -> int:
     calm.check(after := calm._texts())
     calm.end()
     kills = 0
+    compared = set[object]()
     for mode in modes:
-        for at in range(1, calls + 1):
+        for at, call in enumerate(calls, 1):
             trial = Trial(kind)
-            trial.write(Killer(at, mode))
-            assert not trial.acked, (kind, mode, at, calls)
-            _saying(f"{kind} {mode} {at}", lambda t=trial: t.check(after))
-            if kills % 40 == 0:
-                trial.same_index()
+            which = kills if always else (mode, call)
+            compare = which not in compared
+            compared.add(which)
+            with _saying(f"{kind} {mode} {at}"):
+                _killed(trial, Killer(at, mode), after, compare)
             trial.end()
             kills += 1
-    return kills
+    return {"kills": kills, "compared": len(compared)}
 
 
-def _saying(what: str, check: Act) -> None:
+def _killed(trial: Trial, killer: Killer, after: dict[str, bytes], compare: bool) -> None:
+    """With an index that is looked at before, right after the kill, and in the end."""
+    if compare:
+        trial.look()
+    trial.write(killer)
+    assert not trial.acked
+    if compare:
+        trial.look()
+    trial.check(after)
+    if compare:
+        trial.same_index()
+
+
+@contextmanager
+def _saying(what: str) -> Iterator[None]:
     try:
-        check()
+        yield
     except BaseException:
         print(what, file=sys.stderr)
         raise
@@ -276,11 +323,13 @@ class Person:
 MIXED = ("add", "update", "remove", "retag", "move", "replace", "insert")
 
 
-def mixed(seed: int) -> bool:
+def mixed(seed: int, compare: bool) -> bool:
     """A person saves once or twice while we write and are killed; so is who recovers. Was it?"""
     chance = random.Random(seed)
     kind = chance.choice(MIXED)
     trial = Trial(kind)
+    if compare:
+        trial.look()
     person = Person(trial.root, chance)
     killer = Killer(chance.randrange(1, 45), chance.choice(MODES))
     for at in chance.sample(range(1, 30), chance.choice([1, 1, 2, 3])):
@@ -291,7 +340,12 @@ def mixed(seed: int) -> bool:
         if chance.random() < 0.3:
             again.acts[chance.randrange(1, 20)] = person.save
         trial.drain(again)
-    _saying(f"mixed {seed}: {kind} {vars(killer)}", lambda: _all_there(trial, person, kind))
+        if compare:
+            trial.look()
+    with _saying(f"mixed {seed}: {kind} {vars(killer)}"):
+        _all_there(trial, person, kind)
+        if compare:
+            trial.same_index()
     trial.end()
     return not trial.acked
 
@@ -316,12 +370,16 @@ def _all_there(trial: Trial, person: Person, kind: str) -> None:
 
 def main() -> None:
     what, *rest = sys.argv[1:]
+    always = "all" in rest
+    rest = [word for word in rest if word != "all"]
     if what == "sweep":
-        modes = MODES if rest[0] == "all" else ("before", "torn")
-        print(json.dumps({kind: sweep(kind, modes) for kind in rest if kind != "all"}))
+        modes = MODES if always else ("before", "torn")
+        print(json.dumps({kind: sweep(kind, modes, always) for kind in rest}))
     else:
         first, count = map(int, rest)
-        print(json.dumps({"killed": sum(mixed(seed) for seed in range(first, first + count))}))
+        seeds = range(first, first + count)
+        killed = sum(mixed(seed, always or seed % 4 == 0) for seed in seeds)
+        print(json.dumps({"killed": killed}))
 
 
 if __name__ == "__main__":
