@@ -486,3 +486,14 @@ def test_an_entry_edited_in_place_counts_as_changed() -> None:
     assert delta.changed == (("m-3", "two!"),)
     assert not delta.added
     assert not delta.removed
+
+
+def test_a_heading_of_a_megabyte_is_not_repeated_by_every_passage(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    long = "walrus " * 150_000
+    brain = opened(vault({"a.md": f"# {long}\n\n{long}\n"}))
+    brain.sync()
+    brain.index.close()
+    assert (brain.vault.folder / "brain.db").stat().st_size < 20_000_000
+    assert brain.search("walrus").results

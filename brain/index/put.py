@@ -192,18 +192,23 @@ def _heading(chunk: Chunk) -> str:
     return chunk.heading
 
 
+_HEADING = 1_000  # characters: every passage of a note repeats the headings that it stands under
+
+
 def _chunk_row(
     id: int, file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]
 ) -> tuple[object, ...]:
     extra = _json(chunk.extra) if chunk.extra else None
     tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
-    words = chunk.text if chunk.text.isascii() else f"{chunk.heading} {chunk.text} {tags}"
+    words = (
+        chunk.text if chunk.text.isascii() else f"{chunk.heading[:_HEADING]} {chunk.text} {tags}"
+    )
     # a table inside MEMORY.md, say, is no memory, but can be found like any note
     scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
     return (
         id, file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
         chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place,
-        chunk.heading, chunk.text, tags, entry.path, spaced(words + entry.path),
+        chunk.heading[:_HEADING], chunk.text, tags, entry.path, spaced(words + entry.path),
     )  # fmt: skip
 
 

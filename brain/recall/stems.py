@@ -4,6 +4,7 @@ marked."""
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _C = "(?:[^aeiou][^aeiouy]*)"  # a run of consonants, of which y may be the first
 _V = "(?:[aeiouy][aeiou]*)"
@@ -29,6 +30,7 @@ _STEP_4 = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """The stem of a folded word; words with other than ASCII letters are left as FTS5 does."""
     if not 3 <= len(word.encode("utf-8", "replace")) <= _LONGEST:
@@ -49,7 +51,7 @@ def _stem(word: str) -> str:
 
 
 def _plural(word: str) -> str:
-    if word.endswith(("sses", "ies")):
+    if word.endswith(("sses", "ies")) and word not in ("sses", "ies"):  # as FTS5 has it
         return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
