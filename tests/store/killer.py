@@ -106,19 +106,22 @@ class Killer:
 
 
 class Trial:
-    """One vault, one write that is killed, and what must hold afterwards."""
+    """One vault, one write that is killed, and what must hold afterwards; to `compare`, an index is
+    kept in step all the while."""
 
-    def __init__(self, kind: str, number: int = 1) -> None:
+    def __init__(self, kind: str, compare: bool = False) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="killer", dir=_fast())).resolve()
         self.root = base.lay(self.home / "vault", kit.VAULT)
         self.state = self.home / "state"
-        self.deeds = deeds(kind, number)
+        self.deeds = deeds(kind, 1)
         if kind == "create":
             (self.root / kit.NOTE).unlink()
         self.paths = sorted({d.change.path for d in self.deeds if d.change})
         self.before = self._texts()
         self.acked = self.promised = False
+        self.compare = compare
         self.index = self._new_index("kept")
+        self.look()
 
     def _texts(self) -> dict[str, bytes]:
         return {path: _bytes(self.root / path) for path in self.paths}
@@ -180,7 +183,9 @@ class Trial:
         assert sum(noted.values()) <= len(self.deeds), noted
         if after is not None:
             assert self._texts() == (after if self.promised else self.before)
+        self.look()
         self._later(store)
+        self.same_index()
 
     def _later(self, store: Any) -> None:
         """Nothing needs mending before the next write."""
@@ -197,15 +202,17 @@ class Trial:
     def _new_index(self, name: str) -> Index:
         return Index(self.home / f"{name}.db", self.home / f"{name}.seal", str(self.root))
 
-    def look(self) -> Dump:
+    def look(self) -> None:
         """Bring the index in step, as somebody who asks right now does. Nothing waits for a lock:
         who was killed has left none."""
-        store = kit.open_store(self.root, self.state)
-        return _brought(store, self.index)
+        if self.compare:
+            _brought(kit.open_store(self.root, self.state), self.index)
 
     def same_index(self) -> None:
         """What was synced bit by bit is what a new index would be, and a second look finds
         nothing."""
+        if not self.compare:
+            return
         store = kit.open_store(self.root, self.state)
         found = _brought(store, self.index)
         assert sync(store.vault, self.index, store.config).quiet
@@ -262,28 +269,17 @@ def sweep(kind: str, modes: Sequence[str] = MODES, always: bool = False) -> dict
     compared = set[object]()
     for mode in modes:
         for at, call in enumerate(calls, 1):
-            trial = Trial(kind)
             which = kills if always else (mode, call)
-            compare = which not in compared
+            trial = Trial(kind, compare=which not in compared)
             compared.add(which)
             with _saying(f"{kind} {mode} {at}"):
-                _killed(trial, Killer(at, mode), after, compare)
+                trial.write(Killer(at, mode))
+                assert not trial.acked
+                trial.look()
+                trial.check(after)
             trial.end()
             kills += 1
     return {"kills": kills, "compared": len(compared)}
-
-
-def _killed(trial: Trial, killer: Killer, after: dict[str, bytes], compare: bool) -> None:
-    """With an index that is looked at before, right after the kill, and in the end."""
-    if compare:
-        trial.look()
-    trial.write(killer)
-    assert not trial.acked
-    if compare:
-        trial.look()
-    trial.check(after)
-    if compare:
-        trial.same_index()
 
 
 @contextmanager
@@ -327,9 +323,7 @@ def mixed(seed: int, compare: bool) -> bool:
     """A person saves once or twice while we write and are killed; so is who recovers. Was it?"""
     chance = random.Random(seed)
     kind = chance.choice(MIXED)
-    trial = Trial(kind)
-    if compare:
-        trial.look()
+    trial = Trial(kind, compare)
     person = Person(trial.root, chance)
     killer = Killer(chance.randrange(1, 45), chance.choice(MODES))
     for at in chance.sample(range(1, 30), chance.choice([1, 1, 2, 3])):
@@ -340,12 +334,9 @@ def mixed(seed: int, compare: bool) -> bool:
         if chance.random() < 0.3:
             again.acts[chance.randrange(1, 20)] = person.save
         trial.drain(again)
-        if compare:
-            trial.look()
+        trial.look()
     with _saying(f"mixed {seed}: {kind} {vars(killer)}"):
         _all_there(trial, person, kind)
-        if compare:
-            trial.same_index()
     trial.end()
     return not trial.acked
 
