@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import sqlite3
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brain import wire
@@ -390,3 +393,111 @@ def test_memories_at_odds_are_marked(vault: MakeVault, opened: OpenBrain) -> Non
     assert {shape["id"]: shape["conflicts"] for shape in shapes}["m-00000001"] == ["m-00000002"]
     brain.forget("m-00000001")
     assert not any(hit.conflicts for hit in brain.search("walrus").results)
+
+
+# -- what is written so, whatever else weighs more ---------------------------------------------
+
+LOUD = "garden beds walrus tusks size max app src py sea animals " * 8
+EXACT: dict[str, str | bytes] = {
+    "loud.md": f"# Garden beds walrus tusks\n\n{LOUD}\n",
+    "louder.md": f"# Max size of src app py\n\n{LOUD}\n{LOUD}\n",
+    "phrase.md": f"{'much that is beside the point ' * 30} tusks walrus beds of a garden\n",
+    "tag.md": f"{'much that is beside the point ' * 30} #garden/beds\n",
+    "name.md": f"{'much that is beside the point ' * 30} call max_size here\n",
+    "path.md": f"{'much that is beside the point ' * 30} see src/app.py for more\n",
+    **{f"{n}.md": f"filler {n}\n" for n in range(20)},
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ('"tusks walrus"', "phrase.md"),
+        ('"tusks walrus" garden beds', "phrase.md"),
+        ("#garden/beds", "tag.md"),
+        ("#garden/beds walrus tusks", "tag.md"),
+        ("max_size", "name.md"),
+        ("what is the max_size of an app", "name.md"),
+        ("src/app.py", "path.md"),
+        ("max size of src/app.py", "path.md"),
+    ],
+)
+def test_exact_comes_before_any_weight(question: str, path: str, searched: Searched) -> None:
+    first, *others = searched(EXACT).search(question).results
+    assert first.row.path == path
+    assert first.exact > 0
+    if question[0] != '"' or " garden" in question:
+        assert any(hit.factors.bm25 > first.factors.bm25 for hit in others)
+
+
+# -- the same vault, the same answer -----------------------------------------------------------
+
+MIXED: dict[str, str | bytes] = kit.VAULT | {
+    "40_Brain/sessions/2026-01-02.jsonl": "".join(
+        f'{{"id": "t{n}", "role": "user", "name": "{name}", "content": "{text}"}}\n'
+        for n, (name, text) in enumerate([
+            ("Ada", "Did the walrus go out?"), ("Bo", "It went on Tuesday"), ("Ada", "Good"),
+            ("Bo", "The walrus eats clams"), ("Ada", "And squid"), ("Bo", "Yes"),
+        ])
+    ),
+    **{f"Sea/{n}.md": f"The walrus {'swims ' * (n % 3)}in the sea\n" for n in range(12)},
+    **{f"Land/{n}.md": f"Nothing of that here, number {n}\n" for n in range(30)},
+}  # fmt: skip
+ASKED = (
+    "walrus",
+    "did the walrus go",
+    "What did Bo say?",
+    "sea swim",
+    '"in the sea"',
+    "#db",
+    "wal",
+)
+
+
+STILL = {"as_of": ""}
+
+
+def everything(brain: Brain) -> list[str]:
+    """What leaves Brain for each question, to the last digit, but for the time of the check."""
+    return [
+        json.dumps(wire.answer(question, brain.search(question, scopes=["all"], limit=40)) | STILL)
+        for question in ASKED
+    ]
+
+
+def test_an_index_built_anew_gives_the_same_answers(searched: Searched) -> None:
+    brain = searched(MIXED)
+    before = everything(brain)
+    brain.sync(rebuild=True)
+    assert everything(brain) == before
+
+
+@settings(max_examples=8)
+@given(data=st.data())
+def test_the_order_in_which_notes_came_does_not_matter(
+    data: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Some are there at first, some come and go again; the answers are those of the same notes."""
+    root = tmp_path_factory.mktemp("order") / "v"
+    old(root, MIXED)
+    late = data.draw(st.permutations(sorted(MIXED)).map(lambda paths: paths[:6]))
+    with kit.open_brain(root, root.parent / "state") as brain:
+        brain.sync()
+        expected = everything(brain)
+        for path in late:
+            (root / path).unlink()
+        old(root, {"gone.md": "walrus walrus walrus\n"})
+        brain.sync()
+        assert everything(brain) != expected
+        (root / "gone.md").unlink()
+        for path in data.draw(st.permutations(late)):
+            old(root, {path: MIXED[path]})
+            brain.sync()
+        assert everything(brain) == expected
+
+
+def old(root: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files of the same time: a turn that names none is as old as its file."""
+    kit.lay(root, files)
+    for path in files:
+        os.utime(root / path, (1_700_000_000, 1_700_000_000))
