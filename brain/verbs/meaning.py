@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from brain.api.asking import Asking
+    from brain.api.keeping import Keeping
 
     T = TypeVar("T")
 
 PATIENCE = 1.0  # seconds that a search spends on vectors that are missing
 
 
-def model(brain: Asking) -> Meaning:
+def model(brain: Keeping) -> Meaning:
     """The model of the settings, or the one that was given; NoModel if it is not there."""
     from brain.embed import provider
 
