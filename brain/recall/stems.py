@@ -32,9 +32,16 @@ _STEP_4 = (
 
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
-    """The stem of a folded word; words with other than ASCII letters are left as FTS5 does."""
-    if not 3 <= len(word.encode("utf-8", "replace")) <= _LONGEST:
+    """The stem of a folded word. FTS5 takes each byte for a letter, so a ß counts as two."""
+    said = word.encode("utf-8", "replace")
+    if not 3 <= len(said) <= _LONGEST:
         return word
+    if len(said) > len(word):
+        return _letters(said.decode("latin-1")).encode("latin-1").decode("utf-8", "replace")
+    return _letters(word)
+
+
+def _letters(word: str) -> str:
     if word.startswith("y"):
         return f"y{_stem('Y' + word[1:])[1:]}"  # a consonant there, and only there
     return _stem(word)
