@@ -24,6 +24,8 @@ class Config(NamedTuple):
     useGitignore: bool = True
     maxFileSize: int = 10_000_000
     maxMemorySize: int = 50_000
+    memoryPath: str = "<agent>/MEMORY.md"
+    sessionsPath: str = "<agent>/sessions/"
     dbPath: str = "auto"
     searchProvider: str = "fts5"
     ftsEngine: str = "auto"
@@ -103,10 +105,12 @@ class Config(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a setting means, and what it may be where it is one of a few words."""
+    """What a setting means, what it may be where it is one of a few words, and how it ends where
+    it is a path in the folder of an agent."""
 
     doc: str
     choices: tuple[str, ...] = ()
+    ending: str = ""
 
 
 SETTINGS = {
@@ -119,6 +123,8 @@ SETTINGS = {
     "maxMemorySize": Setting(
         "Characters of a MEMORY.md above which `brain doctor` suggests to archive."
     ),
+    "memoryPath": Setting("Where the memory note of an agent lies, in its folder.", ending=".md"),
+    "sessionsPath": Setting("Where its sessions lie, in its folder.", ending="/"),
     "dbPath": Setting(
         "Where brain.db lies: a path, or `auto`: in the brain folder on a local disk, else in this"
         " machine's state folder."
@@ -223,6 +229,7 @@ SETTINGS = {
     "settleSeconds": Setting("Seconds that a write must stand until it counts as settled."),
 }
 MAX_CHARS = 64_000
+KEPT = ("agents", "projects", "archive", "journal")  # folders of the brain with a meaning
 MUST_BE = {
     bool: "true or false",
     int: "a whole number above 0",
@@ -310,7 +317,23 @@ def _fit(key: str, node: Any, line: int) -> Any:
             f"brain.yaml line {line}: {key} must be one of {', '.join(choices)}{_not(node)}.",
             "Mend the line or delete it to use the default.",
         )
+    if (ending := SETTINGS[key].ending) and not _is_in_agent(fitted, ending):
+        raise BadConfig(
+            f"brain.yaml line {line}: {key} must be a path in the agent's folder that ends in"
+            f" `{ending}`, as `{wanted}` is{_not(node)}.",
+            "Mend the line or delete it to use the default.",
+        )
     return fitted
+
+
+def _is_in_agent(path: str, ending: str) -> bool:
+    """Is this a visible place below `<agent>/` that nothing else of Brain's is kept in?"""
+    agent, *parts = path.removesuffix("/").split("/")
+    hidden = any(part.startswith(".") or not part.strip() or "\\" in part for part in parts)
+    return (
+        agent == "<agent>" and path.endswith(ending) and bool(parts) and not hidden
+        and parts[0] not in KEPT and parts[-1] != "AGENT.md"
+    )  # fmt: skip
 
 
 def _not(node: Any) -> str:

@@ -59,17 +59,26 @@ def init(root: Path) -> list[str]:
         raise BadRequest(
             f"{folder} is a file.", "Move it away; the brain needs that name for a folder."
         )
+    names = _names(root, brain)
+    sessions = "/".join(names.sessions)
     wanted = {
         "brain.yaml": config.template(),
         ".gitignore": GITIGNORE,
-        ".gitattributes": GITATTRIBUTES,
+        ".gitattributes": GITATTRIBUTES.replace("sessions/", f"{sessions}/"),
         "AGENT.md": AGENT,
-        "MEMORY.md": MEMORY,
+        "/".join(names.memory): MEMORY,
         "tasks.json": '{\n  "tasks": []\n}\n',
     }
     if (folder / ".agent" / "tasks" / "tasks.json").exists():
         del wanted["tasks.json"]
     return [f"{brain}/{name}" for name, text in wanted.items() if files.create(folder / name, text)]
+
+
+def _names(root: Path, brain: str) -> layout.Names:
+    """How things are to be called, if there are settings already."""
+    vault = layout.at(root, brain, "")
+    chosen, _ = config.parse(files.settings(vault))
+    return vault.named(chosen.memoryPath, chosen.sessionsPath).names
 
 
 def _refuse_nesting(root: Path) -> None:

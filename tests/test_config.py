@@ -41,6 +41,8 @@ OTHER = {
     "include": ("Notes/**/*.md", 'a "quoted" one', "back\\slash", "#hash", "ünï", "a: b"),
     "exclude": ("*.excalidraw.md",),
     "sections": ("decision=Choices made",),
+    "memoryPath": "<agent>/Notes/what I know.md",
+    "sessionsPath": "<agent>/talks/",
     "dbPath": "~/some where/brain.db",
     "searchProvider": "hybrid",
     "ftsEngine": "fts4",

@@ -57,12 +57,12 @@ class Keeping:
     def __init__(
         self, vault: Vault, clock: Clock | None = None, progress: Progress | None = None
     ) -> None:
-        self.vault = vault
         self.clock: Clock = clock or (lambda: datetime.now(UTC))
         self.progress = progress
         self.events = Events()
         self.watched = False
         self.config, self.warnings = settings.parse(files.settings(vault))
+        self.vault = vault.named(self.config.memoryPath, self.config.sessionsPath)
         self.index = self._index()
         self._checked = ""  # when the index was last known to be in step
         self._told: dict[tuple[str, str], str] = {}  # own writes that listeners have heard of
@@ -92,17 +92,20 @@ class Keeping:
     def _index(self) -> Index:
         path = layout.database(self.vault, self.config.dbPath)
         seal = f"{self.vault.state_path}/index.seal"
-        return Index(path, seal, self.vault.folder_path, self.config.ftsEngine)
+        names = str(self.vault.names)
+        return Index(path, seal, self.vault.folder_path, self.config.ftsEngine, names)
 
     def reload(self) -> None:
         """Take over a changed brain.yaml; after BadConfig all is as it was."""
-        before = self.config
+        before, vault = self.config, self.vault
         self.config, self.warnings = settings.parse(files.settings(self.vault))
-        if (before.dbPath, before.ftsEngine) != (self.config.dbPath, self.config.ftsEngine):
+        self.vault = vault.named(self.config.memoryPath, self.config.sessionsPath)
+        kept = before.dbPath, before.ftsEngine, vault
+        if kept != (self.config.dbPath, self.config.ftsEngine, self.vault):
             self.index.close()
             self.index = self._index()
         if "store" in self.__dict__:
-            self.store.config = self.config
+            self.store.config, self.store.vault = self.config, self.vault
         if before.vectorModel != self.config.vectorModel:
             self.__dict__.pop("meaning", None)
 

@@ -39,9 +39,11 @@ class Index:
         seal: str | os.PathLike[str],
         vault: str,
         engine: str = "auto",
+        names: str = "",
     ) -> None:
+        """`names` are how a vault calls its files; by others they would be read differently."""
         self.path = os.fspath(path)
-        self.vault = vault
+        self.vault, self.names = vault, names
         self.fts = ""
         self.news = ""
         self._seal = os.fspath(seal)
@@ -227,6 +229,8 @@ class Index:
             return "made by another version of Brain"
         if meta.get("vault") != self.vault:
             return "made for another vault"
+        if meta.get("names", "") != self.names:
+            return "made for other names of notes"
         return "" if meta.get("engine") == self.fts else f"made without {self.fts.upper()}"
 
     def _signature(self) -> list[list[int]]:
@@ -315,6 +319,7 @@ class Index:
             f"PRAGMA user_version={SCHEMA_VERSION};PRAGMA application_id={APPLICATION_ID};COMMIT;"
         )
         meta = {"vault": self.vault, "engine": self.fts, "version": __version__}
+        meta["names"] = self.names
         db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         self._shared = _inode(f"{self.path}-shm")
 

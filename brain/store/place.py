@@ -14,7 +14,7 @@ from brain.formats import items_json, tasks_json
 from brain.formats.edit import edit
 from brain.formats.text import digest
 from brain.merge import merge
-from brain.vault import files, layout
+from brain.vault import files
 from brain.vault.layout import Role, Vault
 
 WRITABLE = ("memory", "items", "tasks", "session", "settings")
@@ -36,7 +36,7 @@ def role(vault: Vault, path: str) -> Role:
     brain, _, rest = path.partition("/")
     parts = rest.split("/")
     inside = brain == vault.brain and not {"", ".", ".."} & set(parts)
-    found = layout.role(parts) if inside else None
+    found = vault.role(path) if inside else None
     if inside and rest == "brain.yaml":
         found = SETTINGS
     if found is None or found.format not in WRITABLE:

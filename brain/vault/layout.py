@@ -22,9 +22,25 @@ RESERVED = (ADMIN, "person")  # what no agent may be called
 Place = str | os.PathLike[str]
 
 
+class Names(NamedTuple):
+    """What the memory note of an agent is called, and the folder of its sessions: paths in the
+    agent's folder, part by part."""
+
+    memory: tuple[str, ...] = ("MEMORY.md",)
+    sessions: tuple[str, ...] = ("sessions",)
+
+    def __str__(self) -> str:
+        """What the index is made for; '' where they are the usual ones."""
+        said = f"{'/'.join(self.memory)} {'/'.join(self.sessions)}"
+        return "" if said == "MEMORY.md sessions" else said
+
+
+USUAL = Names()
+
+
 class Vault(NamedTuple):
-    """A vault on this machine: where it lies, the name of its brain folder, and where the folder
-    lies that holds what must not sync.
+    """A vault on this machine: where it lies, the name of its brain folder, where the folder
+    lies that holds what must not sync, and how things are called in it.
 
     Paths are plain text, since most commands need no `pathlib`; whoever does asks for `root`,
     `folder` (the brain folder) and `state`.
@@ -33,6 +49,16 @@ class Vault(NamedTuple):
     root_path: str
     brain: str
     state_path: str
+    names: Names = USUAL
+
+    def named(self, memory: str, sessions: str) -> Vault:
+        """This vault, with the names that its settings give: paths below `<agent>/`."""
+        parts = [tuple(path.removesuffix("/").split("/")[1:]) for path in (memory, sessions)]
+        return self._replace(names=Names(*parts))
+
+    def role(self, path: str) -> Role | None:
+        """What a file of the brain folder is, by its path in the vault."""
+        return role(path.split("/")[1:], self.names)
 
     @property
     def folder_path(self) -> str:
@@ -224,21 +250,21 @@ def rivals(names: Iterable[str]) -> dict[str, str]:
     return {name: group[0] for group in alike.values() if len(group) > 1 for name in group}
 
 
-def role(parts: list[str]) -> Role | None:
+def role(parts: list[str], names: Names = USUAL) -> Role | None:
     """What a file inside the brain folder is, from its path there; None for what is not indexed."""
     *folders, name = parts
-    owner, project = _owner(folders)
+    owner, project = _owner(_without(folders, names.sessions))
     if folders and folders[0] == "journal":
         return None
     if folders and folders[0] == "archive" and name.endswith(".md"):
         return Role("memory", "archive", owner, project)
-    if folders and folders[-1] == "sessions":
+    if _without(folders, names.sessions) != folders:
         if name == "sessions.json":
             return Role("session_index", "sessions", owner, project)
         return Role("session", "sessions", owner, project) if name.endswith(".jsonl") else None
+    if (home := _without(parts, names.memory)) != parts:
+        return Role("memory", "memory", *_owner(home))
     match name:
-        case "MEMORY.md":
-            return Role("memory", "memory", owner, project)
         case "AGENT.md":
             return Role("agent", "sources", owner, project)
         case "items.json":
@@ -252,12 +278,15 @@ def role(parts: list[str]) -> Role | None:
     )
 
 
+def _without(parts: list[str], end: tuple[str, ...]) -> list[str]:
+    """A path without this end, if it has it."""
+    return parts[: -len(end)] if tuple(parts[-len(end) :]) == end else parts
+
+
 def _owner(folders: list[str]) -> tuple[str, str]:
     """(agent, project) that a folder inside the brain belongs to."""
     if folders[:1] == ["archive"]:
         folders = folders[1:]
-    if folders[-1:] == ["sessions"]:
-        folders = folders[:-1]
     if len(folders) > 1 and folders[0] == "agents":
         return _free(folders[1], "agents"), ""
     if len(folders) > 1 and folders[0] == "projects":

@@ -23,7 +23,7 @@ IGNORE_FILES = (".gitignore", ".secretsignore")
 MODE, REGULAR = 0o170000, modes.S_IFREG
 IGNORE_FILES_INSIDE = ("/.gitignore", "/.secretsignore")
 LARGEST_COPY = 10_000_000  # bytes
-SPECIAL = ("MEMORY.md", "AGENT.md", "items.json", "tasks.json")
+SPECIAL = ("AGENT.md", "items.json", "tasks.json")  # and the note of an agent's memory
 CODES = frozenset(
     [
         "unreadable",
@@ -107,6 +107,8 @@ class _Walk:
     def __init__(self, vault: Vault, config: Config) -> None:
         self.root = f"{vault.root_path}/"
         self.brain = f"{vault.brain}/"
+        self.called = vault.names
+        self.special = (vault.names.memory[-1], *SPECIAL)
         self.homes = tuple(self.brain + home for home in HOMES)
         self.use_ignore_files = config.useGitignore
         self.limit = config.maxFileSize
@@ -302,14 +304,14 @@ class _Walk:
 
     def _brain_folder(self, prefix: str, entries: Entries, rules: Chains) -> None:
         folders = prefix[len(self.brain) :].split("/")[:-1]
-        plain = role([*folders, "any.md"])
+        plain = role([*folders, "/.md"], self.called)  # as no file is called
         notes: Entries = []
         for entry in entries:
             path, name = prefix + entry.name, entry.name
-            ordinary = name.endswith(".md") and name not in SPECIAL
-            known = plain if ordinary else role([*folders, name])
+            ordinary = name.endswith(".md") and name not in self.special
+            known = plain if ordinary else role([*folders, name], self.called)
             if entry.is_dir(follow_symlinks=False):
-                if entry.name in SPECIAL:
+                if entry.name in self.special:
                     message = "is a folder where a file is expected"
                     self.found.refuse(path, "is-a-directory", message)
                 if self._is_owner(path, name):

@@ -12,7 +12,6 @@ from brain.kinds import status_of
 from brain.redact import redact
 from brain.store import Outcome
 from brain.sync import Delta
-from brain.vault import layout
 from brain.verbs import notes
 
 TYPE_CHECKING = False
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.api import Brain
+    from brain.api.asking import Asking
     from brain.changes import Deed
     from brain.index.query import Row
     from brain.model import Chunk
@@ -34,14 +34,14 @@ def entry(brain: Brain, path: str, done: Done) -> Shape:
     heading = done.section
     if isinstance(done.change, Move):  # which tells where it came from
         heading = " > ".join(notes.known(brain, path).path(done.change.section))
-    shape = _shape(brain, path, read(done.after, heading, owner(path)))
+    shape = _shape(brain, path, read(done.after, heading, owner(brain, path)))
     shape |= {"line": done.line, "end_line": done.line + done.after.count("\n")}
     return shape | {"heading": heading}
 
 
-def owner(path: str) -> str:
+def owner(brain: Asking, path: str) -> str:
     """The agent whose note this is."""
-    role = layout.role(path.split("/")[1:])
+    role = brain.vault.role(path)
     return role.agent if role else ""
 
 
@@ -55,7 +55,7 @@ def read(raw: str, section: str, agent: str) -> Chunk:
 
 
 def _shape(brain: Brain, path: str, chunk: Chunk) -> Shape:
-    role = layout.role(path.split("/")[1:])
+    role = brain.vault.role(path)
     shape: Shape = {
         "id": chunk.ref,
         "scope": role.scope if role else "",

@@ -29,7 +29,7 @@ def history(brain: Brain, id: str, by: Actor) -> list[Shape]:
     brain.refresh()
     refs = naming.refs(brain, id, by)
     records = brain.journal.records(ref=refs)
-    return [wire.record(record) for record in records if _may_see(record, by)]
+    return [wire.record(record) for record in records if _may_see(brain, record, by)]
 
 
 def audit(
@@ -54,21 +54,21 @@ def audit(
             ref=refs, by=who, since=when(brain, since), ops=tuple(ops), reverse=True
         )
         if (not last or record.at[: len(last)] <= last)
-        and (not agent or owner(record) == agent)
-        and _may_see(record, by)
+        and (not agent or owner(brain, record) == agent)
+        and _may_see(brain, record, by)
     )
     return [wire.record(record) for record in islice(found, limit)]
 
 
-def _may_see(record: Record, by: Actor) -> bool:
-    return access.may(by, "read", owner(record))
+def _may_see(brain: Brain, record: Record, by: Actor) -> bool:
+    return access.may(by, "read", owner(brain, record))
 
 
-def owner(record: Record) -> str:
+def owner(brain: Brain, record: Record) -> str:
     """The agent whose memory a record is about; '' if it does not say."""
     from brain.verbs.answer import owner
 
-    return owner(record.path) if record.path else str(record.data.get("agent", ""))
+    return owner(brain, record.path) if record.path else str(record.data.get("agent", ""))
 
 
 def when(brain: Brain, text: str) -> str:

@@ -18,7 +18,7 @@ from brain.index.db import reading
 from brain.lifecycle.conflict import Stances
 from brain.lifecycle.dedup import Known
 from brain.store import place
-from brain.vault import files, layout
+from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _entries(brain: Brain, path: str, note: Note) -> Iterator[tuple[str, str, st
         return
     from brain.formats import memory_md
 
-    role = layout.role(path.split("/")[1:])
+    role = brain.vault.role(path)
     for chunk in memory_md.parse(note.data, role.agent if role else "").chunks:
         if chunk.kind != "note":
             yield chunk.ref, chunk.text, chunk.kind

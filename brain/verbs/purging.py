@@ -70,7 +70,7 @@ def _gone(brain: Brain, refs: Collection[str], id: str) -> Shape:
         raise NotFound(f"There is no memory {id!r}.", "See `brain audit` for what was forgotten.")
     last = told[-1]
     shape = {"id": last.ref, "path": last.path, "line": 0, "text": "", "kind": "", "status": ""}
-    return shape | {"tags": [], "agent": answer.owner(last.path)}
+    return shape | {"tags": [], "agent": answer.owner(brain, last.path)}
 
 
 def _settled(brain: Brain, refs: Collection[str]) -> bool:

@@ -70,7 +70,10 @@ def _remember(brain: Brain, wanted: Wanted, path: str, by: Actor) -> Shape:
     fields, more = _fields(brain, wanted, against, path, by)
     ref = _free(note)
     change = Add(path, ref, _dated(brain, text, wanted.date), section, tags, links, fields)
-    deeds = [Deed("add", ref, change, _given(wanted, kind, by)), *_conflicts(ref, against, path)]
+    deeds = [
+        Deed("add", ref, change, _given(wanted, kind, by)),
+        *_conflicts(brain, ref, against, path),
+    ]
     unless = partial(_says, note, path, text)
     result = answer.applied(brain, [*more, *deeds], by, main=len(more), unless=unless)[0]
     shape = answer.added(brain, change, kind, result.done)
@@ -98,7 +101,7 @@ def _merged(
     brain: Brain, path: str, ref: str, wanted: Wanted, by: Actor, rules: Sequence[str]
 ) -> Shape:
     """The same words are there: that they were said again is put on record, and nothing else."""
-    data = {"agent": answer.owner(path), **_given(wanted, "", by)}
+    data = {"agent": answer.owner(brain, path), **_given(wanted, "", by)}
     result = answer.applied(brain, [Deed("merge", ref, None, data)], by)[0]
     brain.refresh()
     shape = answer.of_row(brain.find(ref))
@@ -117,8 +120,8 @@ def _waiting(brain: Brain, path: str, text: str) -> Shape | None:
     return None
 
 
-def _conflicts(ref: str, against: Sequence[str], path: str) -> list[Deed]:
-    data = {"type": "contradictory", "agent": answer.owner(path)}
+def _conflicts(brain: Brain, ref: str, against: Sequence[str], path: str) -> list[Deed]:
+    data = {"type": "contradictory", "agent": answer.owner(brain, path)}
     return [Deed("conflict", ref, None, {"other": other, **data}) for other in against]
 
 

@@ -185,7 +185,7 @@ def _now(brain: Brain, record: Record) -> Now:
     except OSError:
         data = b""
     same = naming.same(brain, record.ref)
-    for chunk in memory_md.parse(data, answer.owner(record.path)).chunks:
+    for chunk in memory_md.parse(data, answer.owner(brain, record.path)).chunks:
         if chunk.ref in same and chunk.kind != "note":
             return Now(chunk.ref, data[chunk.start : chunk.end].decode())
     return Now(record.ref, "")

@@ -12,14 +12,13 @@ import os
 from brain import access
 from brain.access import ADMIN, PERSON, Actor
 from brain.errors import BrainError, Denied
-from brain.vault import files, layout
+from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.api.asking import Asking
 
 REGISTRY = "agents.json"
-_MARKS = ("AGENT.md", "MEMORY.md")
 _MOST = 1_000_000  # bytes of an AGENT.md that are looked at
 
 
@@ -34,7 +33,7 @@ def actor(brain: Asking, by: Actor | str, session: str = "") -> Actor:
 def _agent(brain: Asking, name: str) -> Actor:
     place = home(brain, name)
     _refuse_twins(brain, place.split("/")[1:])
-    role = layout.role([*place.split("/")[1:], "AGENT.md"])
+    role = brain.vault.role(f"{place}/AGENT.md")
     assert role
     usual = ADMIN if role.agent == ADMIN else "project"
     claim = _claim(brain, place) or usual
@@ -79,7 +78,7 @@ def registry(brain: Asking) -> dict[str, str]:
 
 def note(brain: Asking, agent: str) -> str:
     """The memory note of an agent, which may not be there yet."""
-    return f"{home(brain, agent)}/MEMORY.md"
+    return "/".join([home(brain, agent), *brain.vault.names.memory])
 
 
 def home(brain: Asking, agent: str) -> str:
@@ -88,9 +87,10 @@ def home(brain: Asking, agent: str) -> str:
     top = brain.vault.brain
     if agent in ("", ADMIN):
         return top
+    marks = ("AGENT.md", "/".join(brain.vault.names.memory))
     if not {"", ".", ".."} & set(agent.split("/")):
         for folder in (f"agents/{agent}", f"projects/{agent}/agent", f"projects/{agent}", agent):
-            if any(os.path.isfile(f"{brain.vault.folder_path}/{folder}/{n}") for n in _MARKS):
+            if any(os.path.isfile(f"{brain.vault.folder_path}/{folder}/{n}") for n in marks):
                 return f"{top}/{folder}"
     brain.refresh()
     named = brain.agent(agent)
