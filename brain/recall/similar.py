@@ -16,7 +16,7 @@ from brain.recall.terms import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -79,6 +79,30 @@ class Meaning:
             found[id] = last = by_id[id]
         found |= {id: by_id[id] for id in also if id in by_id}
         return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+    def pairs(
+        self, index: Index, names: Mapping[int, str], least: float, most: int = 5
+    ) -> list[tuple[str, str, float]]:
+        """Which of these chunks, given with their names, mean nearly the same, and how much: of
+        each the `most` nearest that are at least so near."""
+        if not self._read(index):
+            return []
+        import numpy as np
+
+        places = dict(zip(self._ids.tolist(), self._starts.tolist(), strict=True))
+        known = [id for id in names if id in places]
+        at = [places[id] for id in known]
+        rows, lengths = self._rows[at].astype(np.float64), np.maximum(self._lengths[at], 1e-9)
+        rows /= lengths[:, np.newaxis]
+        found: dict[tuple[str, str], float] = {}
+        for one in range(len(known)):
+            cosines = rows @ rows[one]
+            cosines[one] = -1.0
+            for other in np.argsort(-cosines, kind="stable")[:most].tolist():
+                if cosines[other] >= least:
+                    low, high = sorted((names[known[one]], names[known[other]]))
+                    found[low, high] = round(float(cosines[other]), 6)
+        return [(low, high, how) for (low, high), how in sorted(found.items())]
 
     def _read(self, index: Index) -> bool:
         """Read what is new; all if the vectors are others than before. False if there are none."""

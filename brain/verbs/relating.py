@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brain.errors import BadRequest, NotFound
 from brain.index import facts
+from brain.index.query import Filters
 from brain.recall import canvas, clusters, drawing
 from brain.recall import map as maps
 from brain.recall.clusters import Cluster
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from brain.verbs.answer import Shape
 
 FORMATS = ("json", "dot", "canvas")
+ALIKE = 0.6  # a cosine from which on two memories belong together by their meaning alone
 
 
 def graph(
@@ -31,10 +33,23 @@ def graph(
     whole = brain._surely(
         lambda: maps.around(brain.index, None, owners, config=config, agent="".join(filters.agents))
     )
-    found = clusters.find(whole)
+    found = clusters.find(whole, _similar(brain, owners))
     root = _root(brain, brain.find(id, owners=owners), whole) if id else ""
     shown = maps.near(whole, root, depth or config.cascadeDepth) if root else whole
     return _drawn(shown, found, root, format, config.clusterEdge)
+
+
+def _similar(brain: Asking, owners: tuple[str, ...] | None) -> list[tuple[str, str, float]]:
+    """Memories and items that mean nearly the same, where a hybrid search is set."""
+    if brain.config.searchProvider != "hybrid":
+        return []
+    filters = Filters(scopes=("memory", "items"), owners=owners)
+    names = {row.id: row.ref for row in brain.entries(filters, -1)}
+    least = max(ALIKE, brain.config.similarityThreshold)
+    found, _ = brain.by_meaning(
+        lambda meaning: meaning.pairs(brain.index, names, least) if meaning else []
+    )
+    return found
 
 
 def _root(brain: Asking, row: Row, whole: Graph) -> str:

@@ -415,3 +415,18 @@ def test_a_context_is_made_by_meaning_too(vault: MakeVault, opened: OpenBrain) -
     said = brain.recall("boats")
     assert "Boats are wet" in said.text
     assert said.degraded == "not all was searched by meaning"
+
+
+def test_what_means_the_same_is_a_cluster(vault: MakeVault, opened: OpenBrain) -> None:
+    lines = "- My car is red ^m-00000001\n- My automobile is red ^m-00000002\n- Bread ^m-00000003\n"
+    files = {"40_Brain/MEMORY.md": lines}
+    plain = opened(vault(files))
+    assert plain.graph()["clusters"] == []  # no word, tag or link says so
+    brain = opened(vault({**files, "40_Brain/brain.yaml": "searchProvider: hybrid\n"}))
+    brain.provider = Hashing()
+    brain.sync()
+    (cluster,) = brain.graph()["clusters"]
+    assert sorted(cluster["members"]) == ["m-00000001", "m-00000002"]
+    brain.provider = Broken(NoModel("gone"))  # type: ignore[assignment]
+    del brain.meaning
+    assert brain.graph()["clusters"] == []
