@@ -17,6 +17,7 @@ from brain.index.query import Filters
 from brain.recall import aliases
 
 COUNT, ASKED = 1_500, 300  # notes of the generated vault, and how many are asked for
+DRAWS = 10  # times that each of few notes is asked for, with other words of it
 LIMIT = 5
 CLOCK = datetime(2026, 10, 1, tzinfo=UTC)
 
@@ -63,7 +64,9 @@ def ask(root: Path, synonyms: Mapping[str, Sequence[str]]) -> list[Asked]:
         opened.sync()
         rows = opened.entries(Filters(superseded=False), -1)
         every = notes(row for row in rows if row.scope == "sources")
-        wanted = items(rng.sample(every, min(ASKED, len(every))), synonyms, rng)
+        some = rng.sample(every, min(ASKED, len(every)))
+        draws = [items(some, synonyms, rng) for _ in range(DRAWS if len(some) < ASKED else 1)]
+        wanted = dict.fromkeys(item for drawn in draws for item in drawn)
         bare = plain.build(
             (row.path, "\n".join((row.heading, row.text, row.tags, row.path))) for row in rows
         )
