@@ -184,6 +184,7 @@ class Devices(RuleBasedStateMachine):
     @rule(name=names, pick=numbers, good=st.booleans())
     def judge(self, name: str, pick: int, good: bool) -> None:
         one = self.both[name]
+        self._remember_files()
         try:
             ref = self._ref(one, pick)
             one.brain.reinforce(ref) if good else one.brain.demote(ref)
@@ -293,14 +294,16 @@ class Devices(RuleBasedStateMachine):
             files = [pair for pair in one.journals().items() if pair not in one.past]
             one.past = (one.past + files)[-30:]
 
-    @rule(name=names, pick=numbers)
-    def bring_back(self, name: str, pick: int) -> None:
-        """An older version of any journal, the own one too: a backup, or a slow sync tool."""
+    @rule(name=names, pick=numbers, own=st.booleans())
+    def bring_back(self, name: str, pick: int, own: bool) -> None:
+        """An older version of a journal, perhaps of the own one: a backup, or a slow sync tool."""
         one = self.both[name]
         self._remember_files()
-        if one.past:
-            one.take(*one.past[pick % len(one.past)])
-            one.brain.sync()
+        mine = one.brain.journal.device if own else ""
+        there = [pair for pair in one.past if pair[0].startswith(mine)]
+        if there:
+            one.take(*there[pick % len(there)])
+            self.judge(name, pick, own)
 
     @rule(name=names)
     def clone(self, name: str) -> None:
