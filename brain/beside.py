@@ -10,13 +10,14 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Callable
-    from queue import SimpleQueue
     from typing import Any
 
 _MOST = 2
 _threads = 0
-_calls: SimpleQueue[Running] | None = None
+_calls: list[Running] = []  # that no thread has taken yet
+_idle: list[LockType] = []  # what threads without one wait for
 
 
 class Running:
@@ -45,31 +46,51 @@ class Running:
 
 
 def start(call: Callable[..., object], *args: Any) -> Running:
-    """Make this call in another thread. Who started it waits for it."""
-    global _calls, _threads
-    if _calls is None:
-        from queue import SimpleQueue
-
-        _calls = SimpleQueue()
+    """Make this call in another thread. Who needs to know when it is done waits for it."""
+    global _threads
     running = Running(call, args)
-    if _threads < _MOST:
-        from threading import Thread
+    _calls.append(running)
+    try:
+        _idle.pop().release()
+    except IndexError:
+        if _threads < _MOST:
+            from threading import Thread
 
-        _threads += 1
-        Thread(target=_work, args=(_calls,), name="brain-beside", daemon=True).start()
-    _calls.put(running)
+            _threads += 1
+            Thread(target=_work, name="brain-beside", daemon=True).start()
     return running
 
 
-def _work(calls: SimpleQueue[Running]) -> None:
+def _work() -> None:
+    """Each thread sleeps behind a lock of its own, so that a call wakes one and no other."""
+    from _thread import allocate_lock
+
+    asleep = allocate_lock()
+    asleep.acquire()
     while True:
-        calls.get().run()
+        try:
+            _calls.pop(0).run()
+        except IndexError:
+            _idle.append(asleep)
+            if not _calls or not _awake(asleep):
+                asleep.acquire()
+
+
+def _awake(asleep: LockType) -> bool:
+    """A call came just before this thread was known to sleep. False if it is being woken."""
+    try:
+        _idle.remove(asleep)
+    except ValueError:
+        return False
+    return True
 
 
 def _forget() -> None:
     """A forked process has none of its parent's threads."""
-    global _calls, _threads
-    _calls, _threads = None, 0
+    global _threads
+    _threads = 0
+    _idle.clear()
+    _calls.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 
@@ -25,6 +25,21 @@ def test_two_calls_are_made_at_the_same_time() -> None:
     second = beside.start(met.set)
     first.wait()
     second.wait()
+
+
+def test_no_call_is_forgotten_however_many_start_them() -> None:
+    made: list[int] = []
+
+    def start(of: int) -> None:
+        for number in range(of, of + 500):
+            beside.start(made.append, number).wait()
+
+    callers = [Thread(target=start, args=(500 * number,)) for number in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(30)
+    assert sorted(made) == list(range(2000))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -14,7 +14,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brain import merge
-from brain.beside import Running
 from brain.intents import Intent, Open
 from brain.journal import event_id
 from brain.store import place
@@ -85,20 +84,11 @@ def clear(store: Store, intent: Intent) -> None:
 
 
 def over(store: Store, entry: Open, replaced: Replaced) -> dict[str, Any]:
-    """What the log is to remember when an attempt has ended, and all that it removes is gone."""
-    left = [*replaced.left, *(one for one, going in replaced.going if not _is_gone(going))]
-    names = [one.name for one in left]
-    keep(store, left)
+    """What the log is to remember when an attempt has ended."""
+    names = [left.name for left in replaced.left]
+    keep(store, replaced.left)
     saved = _with(store, entry, replaced.found)
     return {**OVER, "left": [*entry.left, *names], "saved": saved}
-
-
-def _is_gone(going: Running) -> bool:
-    try:
-        going.wait()
-    except OSError:
-        return False  # it is looked at again later
-    return True
 
 
 def _with(store: Store, entry: Open, found: Sequence[Found]) -> list[list[str]]:

@@ -21,8 +21,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from brain import beside
-from brain.beside import Running
 from brain.errors import Busy, Refused, StaleFile
 from brain.merge import merge
 from brain.vault import files, swap
@@ -52,13 +50,11 @@ class Found(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """What the note holds now, displaced files to look at later, what was saved meanwhile, and the
-    displaced files that are just being removed: the disk takes its time for that."""
+    """What the note holds now, displaced files to look at later, and what was saved meanwhile."""
 
     data: bytes
     left: tuple[Left, ...] = ()
     found: tuple[Found, ...] = ()
-    going: tuple[tuple[Left, Running], ...] = ()
 
 
 def _untold(aside: str, new: bytes | None, expected: bytes) -> None:
@@ -126,7 +122,6 @@ class _Swap:
         self.found: list[Found] = []
         self.kept: list[Left] = []  # hold what is not ours, or may be; they go when it is in
         self.over: list[bytes] = []  # our text that each of those was saved over
-        self.going: list[tuple[Left, Running]] = []
 
     @property
     def part(self) -> str:
@@ -142,7 +137,7 @@ class _Swap:
                 if self._edited():
                     self._prepare()
                     if (left := self._round()) is not None:
-                        return Replaced(self.new, left, tuple(self.found), tuple(self.going))
+                        return Replaced(self.new, left, tuple(self.found))
         except (StaleFile, Busy, Refused, OSError):
             self._withdraw()
             raise
@@ -181,8 +176,7 @@ class _Swap:
             if busy is not False:
                 return self._unended([*self.kept, last])
             left = self._unended(self.kept)
-            self._remove(last)
-            return left
+            return left if self._removed(last) else (*left, last)
         if busy is False:
             self._find(self.expected, there)
         self._swap_back()
@@ -252,13 +246,14 @@ class _Swap:
     def _ended(self, left: Left) -> bool:
         """Remove a file whose text is in the note, if nothing more can come into it."""
         now, sure = look(f"{self.folder}/{left.name}")
-        if not sure or now != left.data:
-            return False
-        self._remove(left)
-        return True
+        return sure and now == left.data and self._removed(left)
 
-    def _remove(self, left: Left) -> None:
-        self.going.append((left, beside.start(_clear, f"{self.folder}/{left.name}")))
+    def _removed(self, left: Left) -> bool:
+        try:
+            swap.discard(f"{self.folder}/{left.name}")
+        except OSError:
+            return not os.path.lexists(f"{self.folder}/{left.name}")  # it is looked at again later
+        return True
 
     def _withdraw(self) -> None:
         """Leave nothing of ours; what is not ours and has no place gets a file of its own."""

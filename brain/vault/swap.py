@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
+from brain import beside
 from brain.vault import files
 
 if sys.platform != "win32":
@@ -164,6 +165,19 @@ def read(path: str) -> tuple[bytes, bool | None]:
         return data, used
     finally:
         os.close(handle)
+
+
+def discard(path: str) -> None:
+    """Remove a file. Its name is gone when this returns; the disk takes longer to free its space,
+    which begins when nobody has it open any more: that is not waited for."""
+    if sys.platform == "win32":
+        os.unlink(path)
+        return
+    handle = os.open(path, _LOOK)
+    try:
+        os.unlink(path)
+    finally:
+        beside.start(os.close, handle)
 
 
 def _refused(handle: int) -> bool | None:

@@ -11,24 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from brain import beside
 from brain.errors import StaleFile
-from brain.vault import replace as replacing
 from brain.vault import swap
-from brain.vault.replace import Replaced, create
+from brain.vault.replace import create, replace
 
 TEMP = ".brain-x.tmp"
 
 
 def adding(line: bytes) -> Callable[[bytes], bytes]:
     return lambda text: text + line
-
-
-def replace(full: str, temp: str, base: bytes, edit: Callable[[bytes], bytes]) -> Replaced:
-    """Replace, and wait until what is removed beside that is gone."""
-    replaced = replacing.replace(full, temp, base, edit)
-    for _, going in replaced.going:
-        going.wait()
-    return replaced
 
 
 def others(folder: Path) -> list[str]:
@@ -149,3 +141,32 @@ def test_no_save_of_an_editor_is_lost(tmp_path: Path, way: str) -> None:
     assert number
     assert missing == []
     assert set(others(tmp_path)) <= left
+
+
+def test_a_file_that_cannot_be_removed_is_left_to_be_looked_at_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("- a\n")
+
+    def refuse(path: str) -> None:
+        raise PermissionError(1, "Operation not permitted", path)
+
+    monkeypatch.setattr(swap, "discard", refuse)
+    replaced = replace(str(note), TEMP, b"- a\n", adding(b"- b\n"))
+    assert [(left.name, left.data) for left in replaced.left] == [(TEMP, b"- a\n")]
+    assert others(tmp_path) == [TEMP]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
+def test_a_discarded_file_is_gone_before_its_space_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "displaced"
+    file.write_text("- a\n")
+    later: list[int] = []
+    monkeypatch.setattr(beside, "start", lambda call, handle: later.append(handle))
+    swap.discard(str(file))
+    assert others(tmp_path) == []
+    assert [os.fstat(handle).st_nlink for handle in later] == [0]
+    os.close(later[0])
