@@ -91,14 +91,24 @@ def look_up(
         if concept in rare:
             found = _weigh(index, concept, weights, prefix, total)
             weighed.append((concept, found))
-            for id, score in found.scores.items():
-                scores[id] = scores.get(id, 0.0) + score
-                held[id] = held.get(id, 0) + 1
+            scores, held = _added(scores, held, found.scores)
     for concept in common:
         either = " OR ".join(_any(index, other, prefix) for other in rare)
         for id in query.matching(index, _both(index, either, _any(index, concept, prefix))):
             held[id] = held.get(id, 0) + 1
     return Found(scores, held, len(wanted), weighed, bool(common))
+
+
+def _added(
+    scores: dict[int, float], held: dict[int, int], found: dict[int, float]
+) -> tuple[dict[int, float], dict[int, int]]:
+    """The sums with one more thing asked. Few pieces hold two of them: only those are looked at."""
+    both = scores.keys() & found.keys()
+    scores, held = found | scores, dict.fromkeys(found, 1) | held
+    for id in both:
+        scores[id] += found[id]
+        held[id] += 1
+    return scores, held
 
 
 def noted(index: Index, wanted: Sequence[Concept], most: int = MOST) -> list[Held]:
