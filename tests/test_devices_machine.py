@@ -51,6 +51,7 @@ ENV = {
 }  # fmt: skip
 numbers = st.integers(0, 1_000_000)
 names = st.sampled_from(["a", "b"])
+changes = st.sampled_from(["update", "update", "forget", "pin", "undo", "undo", "purge"])
 Dump = list[Any]
 
 
@@ -166,7 +167,7 @@ class Devices(RuleBasedStateMachine):
         one.brain.remember(f"An agent says {word}")
         one.must.add(word)
 
-    @rule(name=names, pick=numbers, what=st.sampled_from(["update", "forget", "pin", "undo"]))
+    @rule(name=names, pick=numbers, what=changes)
     def change(self, name: str, pick: int, what: str) -> None:
         one, word = self.both[name], self._word()
         try:
@@ -174,6 +175,8 @@ class Devices(RuleBasedStateMachine):
                 one.brain.update(self._ref(one, pick), f"Updated to {word}")
             elif what == "undo":
                 one.brain.undo()
+            elif what == "purge":
+                one.brain.forget(self._ref(one, pick), purge=True)
             else:
                 getattr(one.brain, what)(self._ref(one, pick))
         except BrainError:
@@ -191,28 +194,19 @@ class Devices(RuleBasedStateMachine):
         except BrainError:
             return
 
-    @rule(name=names, pick=numbers, other=numbers, kind=st.sampled_from(["hits", "together"]))
-    def use(self, name: str, pick: int, other: int, kind: str) -> None:
+    @rule(name=names, pick=numbers, other=numbers)
+    def use(self, name: str, pick: int, other: int) -> None:
         one = self.both[name]
         refs = [self._ref(one, pick), self._ref(one, other)]
         spool = Spool(one.brain.vault.state_path)
-        (spool.add_hits if kind == "hits" else spool.add_together)(refs, one.brain.now())
+        spool.add_hits(refs, one.brain.now())
+        spool.add_together(refs, one.brain.now())
 
     @rule(name=names, pick=numbers, other=numbers, op=st.sampled_from(["conflict", "resolve"]))
     def dispute(self, name: str, pick: int, other: int, op: str) -> None:
         one = self.both[name]
         data = {"other": self._ref(one, other), "type": "contradictory"}
         one.brain.store.apply([Deed(op, self._ref(one, pick), None, data)])
-
-    @rule(name=names, pick=numbers)
-    def purge(self, name: str, pick: int) -> None:
-        one = self.both[name]
-        try:
-            gone = one.brain.forget(self._ref(one, pick), purge=True)
-        except BrainError:
-            return
-        one.must &= one.words()
-        assert gone["outcome"] == "purged"
 
     @rule(name=names)
     def flush(self, name: str) -> None:
@@ -483,7 +477,7 @@ def _hits(record: dict[str, Any]) -> int:
 
 
 class TestDevices(Devices.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=12, stateful_step_count=25)
+    settings = settings(max_examples=20, stateful_step_count=30)
 
 
 @pytest.mark.stress
