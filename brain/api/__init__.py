@@ -102,7 +102,7 @@ class Brain(Asking):
         by: Actor | str = "",
     ) -> Shape:
         """A memory goes, with what is nested in it. `purge` also takes its words out of the
-        journal, and tells where they may still be."""
+        journal, the index and the state folder, and tells where they may still be."""
         from brain.verbs import changing, purging
 
         if purge:

@@ -135,7 +135,7 @@ def update_command(
 
 @click.command("forget")
 @click.argument("id")
-@click.option("--purge", is_flag=True, help="Also take its words out of the journal, for good.")
+@click.option("--purge", is_flag=True, help="Take its words out of all that Brain keeps.")
 @click.option("--why", default="", help="The reason; kept in the journal.")
 @acting
 @common
