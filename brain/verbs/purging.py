@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 
+from brain import access
 from brain.changes import Deed, Remove
-from brain.errors import BrainError, Busy, NotFound
+from brain.errors import BrainError, Busy, Denied, NotFound
 from brain.index import ring
 from brain.journal import Spool
-from brain.verbs import afterwards, answer, naming
+from brain.verbs import afterwards, answer, history, naming
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def purge(brain: Brain, id: str, by: Actor) -> Shape:
     row = _there(brain, id, by)
     refs = naming.same(brain, row.ref) if row else naming.refs(brain, id, by)
     linked = [f"{other.path}:{other.line}" for ref in refs for other in naming.linking(brain, ref)]
-    shape = _removed(brain, row, by) if row else _gone(brain, refs, id)
+    shape = _removed(brain, row, by) if row else _gone(brain, refs, id, by)
     settled = _settled(brain, refs)
     data = {"refs": sorted(refs), "agent": shape["agent"] or ""}
     result = answer.applied(brain, [Deed("purge", shape["id"], None, data)], by)[0]
@@ -63,14 +64,16 @@ def _removed(brain: Brain, row: Row, by: Actor) -> Shape:
     return shape
 
 
-def _gone(brain: Brain, refs: Collection[str], id: str) -> Shape:
-    """One that is out of its note already. Raises NotFound if nothing is on record of it."""
-    told = [record for record in brain.journal.records(ref=refs) if record.path]
-    if not told:
+def _gone(brain: Brain, refs: Collection[str], id: str, by: Actor) -> Shape:
+    """One that is out of its note already, perhaps purged by another device. Raises NotFound if
+    nothing is on record of it."""
+    last = max(brain.journal.records(ref=refs), key=lambda r: (bool(r.path), r.key), default=None)
+    if last is None:
         raise NotFound(f"There is no memory {id!r}.", "See `brain audit` for what was forgotten.")
-    last = told[-1]
+    if not access.may(by, "write", owner := history.owner(brain, last)):
+        raise Denied(f"{by.name} may not purge {last.ref}.", "Ask the admin agent or a person.")
     shape = {"id": last.ref, "path": last.path, "line": 0, "text": "", "kind": "", "status": ""}
-    return shape | {"tags": [], "agent": answer.owner(brain, last.path)}
+    return shape | {"tags": [], "agent": owner}
 
 
 def _settled(brain: Brain, refs: Collection[str]) -> bool:

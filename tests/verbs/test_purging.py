@@ -191,3 +191,17 @@ def test_nor_do_those_that_wait_on_another_device(made: Made, tmp_path: Path) ->
     brain.sync()
     found = facts.of(brain.index, [ref])[ref]
     assert (found.hits, bool(found.purged)) == (0, True)
+
+
+def test_what_another_device_has_on_record_is_purged_there(made: Made, tmp_path: Path) -> None:
+    brain = made()
+    ref = told(brain)
+    with kit.open_brain(brain.vault.root, tmp_path / "other") as other:
+        other.reinforce(ref, why=f"another device knows the {WORD}, too")
+        theirs = f"40_Brain/journal/{other.journal.device}/2026-03.jsonl"
+        assert theirs in brain.forget(ref, purge=True)["left"]
+        assert holding(brain) == ["2026-03.jsonl"]
+        with pytest.raises(Denied):
+            other.forget(ref, purge=True, by="zoo")
+        assert theirs not in other.forget(ref, purge=True)["left"]
+    assert holding(brain) == []
