@@ -253,16 +253,17 @@ def rivals(names: Iterable[str]) -> dict[str, str]:
 def role(parts: list[str], names: Names = USUAL) -> Role | None:
     """What a file inside the brain folder is, from its path there; None for what is not indexed."""
     *folders, name = parts
-    owner, project = _owner(_without(folders, names.sessions))
+    home = _without(folders, names.sessions)
+    owner, project = _owner(home)
     if folders and folders[0] == "journal":
         return None
     if folders and folders[0] == "archive" and name.endswith(".md"):
         return Role("memory", "archive", owner, project)
-    if _without(folders, names.sessions) != folders:
+    if home is not folders:
         if name == "sessions.json":
             return Role("session_index", "sessions", owner, project)
         return Role("session", "sessions", owner, project) if name.endswith(".jsonl") else None
-    if (home := _without(parts, names.memory)) != parts:
+    if (home := _without(parts, names.memory)) is not parts:
         return Role("memory", "memory", *_owner(home))
     match name:
         case "AGENT.md":
@@ -279,8 +280,10 @@ def role(parts: list[str], names: Names = USUAL) -> Role | None:
 
 
 def _without(parts: list[str], end: tuple[str, ...]) -> list[str]:
-    """A path without this end, if it has it."""
-    return parts[: -len(end)] if tuple(parts[-len(end) :]) == end else parts
+    """A path without this end if it has it, else the path itself."""
+    if not parts or parts[-1] != end[-1] or tuple(parts[-len(end) :]) != end:
+        return parts
+    return parts[: -len(end)]
 
 
 def _owner(folders: list[str]) -> tuple[str, str]:
