@@ -44,6 +44,7 @@ def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
     if not ripe or not _secured(store, path, ripe):
         return
     text = writing.read_surely(store, path)
+    standing.unwatch(store, path)
     fates = {entry.intent.id: standing.fate(store, entry, text) for entry in ripe}
     for entry in ripe:
         if fates[entry.intent.id] == "blocked":

@@ -37,6 +37,7 @@ def wiped(store: Store, path: str, text: Text) -> list[Open]:
     """Written changes that an editor wiped, and that are to be written anew."""
     if text.digest == latest(store, path):
         return []
+    unwatch(store, path)
     written = [e for e in store.open() if e.intent.path == path and e.state == "written"]
     return [entry for entry in written if fate(store, entry, text) == "again"]
 
@@ -54,7 +55,14 @@ def fate(store: Store, entry: Open, text: Text) -> str:
     return "again"
 
 
-def superseded(store: Store, path: str) -> list[tuple[Open, dict[str, list[Any]]]]:
+def unwatch(store: Store, path: str) -> None:
+    """What was removed is not to be written anew on behalf of who wrote it. This is found out
+    before anything is judged, and not when it is removed: who removes may be killed."""
+    for entry, did in _superseded(store, path):
+        store.log.mark([entry.intent.id], "written", entry.at, did=did)
+
+
+def _superseded(store: Store, path: str) -> list[tuple[Open, dict[str, list[Any]]]]:
     """Written intents of whose deeds some were undone by a later removal, and what is left of
     them: what we removed ourselves was not wiped by an editor."""
     found: list[tuple[Open, dict[str, list[Any]]]] = []

@@ -211,16 +211,7 @@ def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
             more = {**more, "noted": noted, "did": did, "head": head, "why": ""}
         with suppress(OSError):  # then it is found out as after a crash
             store.log.mark([entry.intent.id], "written", now, digest=mark, **more)
-    with suppress(OSError):
-        _unwatch(store, wrote)
     return wrote.done
-
-
-def _unwatch(store: Store, wrote: Wrote) -> None:
-    """What was removed now is not to be written anew on behalf of who wrote it."""
-    if any(isinstance(done.change, Remove | Drop) for done in wrote.done.values()):
-        for entry, did in standing.superseded(store, wrote.path):
-            store.log.mark([entry.intent.id], "written", entry.at, did=did)
 
 
 def undo(store: Store, wrote: Sequence[Wrote]) -> bool:

@@ -344,6 +344,38 @@ def test_what_was_added_and_removed_stays_removed(opened: Open, root: Path) -> N
     assert "gone" not in ops(store)
 
 
+@pytest.mark.parametrize("told", [False, True])
+def test_what_was_removed_right_before_a_crash_stays_removed(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    """The removal has taken its place in the note; perhaps the log was told, and no more done."""
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    mark = store.log.mark
+
+    def last_mark(ids: list[str], state: str, *rest: Any, **more: Any) -> None:
+        if state == "written":
+            if told:
+                mark(ids, state, *rest, **more)
+            raise KeyboardInterrupt
+        mark(ids, state, *rest, **more)
+
+    monkeypatch.setattr(store.log, "mark", last_mark)
+    with pytest.raises(KeyboardInterrupt):
+        store.apply([Deed("remove", "m-new00001", Remove(NOTE, "m-new00001"))])
+    assert LINE not in text(root)
+    again = opened(WATCHED)
+    again.drain()
+    (root / NOTE).write_text(text(root) + "- A person goes on\n")
+    again.apply([kit.deed("add", 2)])
+    again.config = QUICK
+    again.drain()
+    again.drain()
+    assert LINE not in text(root)
+    assert again.log.empty()
+    assert sorted(ops(again)) == ["add", "add", "remove"]
+
+
 def test_a_note_that_is_deleted(opened: Open, root: Path) -> None:
     store = opened(WATCHED)
     store.apply([kit.deed("add", 1)])
