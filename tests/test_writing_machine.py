@@ -167,7 +167,7 @@ class Writing(RuleBasedStateMachine):
         self.stores.pop(device, None)
         store = self._store(device)
         before = set(_logged(store))
-        done = _killed(lambda: store.apply([deed]), Killer(at, mode))
+        done = killed(lambda: store.apply([deed]), Killer(at, mode))
         self.stores.pop(device)
         if done is None:
             return  # it could not be done at all
@@ -296,7 +296,7 @@ def _logged(store: Store) -> list[str]:
     return list(log.open)
 
 
-def _killed(work: Callable[[], object], killer: Killer) -> bool | None:
+def killed(work: Callable[[], object], killer: Killer) -> bool | None:
     """Was the work done before the child was killed? None if it could not be done."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the child does nothing that another thread could hinder

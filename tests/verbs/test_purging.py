@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,15 @@ from brain.api import Brain
 from brain.errors import Busy, Denied, NotFound
 from brain.index import facts, ring
 from tests import kit
+from tests.store.killer import Killer
+from tests.test_writing_machine import killed
 from tests.verbs.conftest import LONG_AGO, NOTE, Made
 
 WORD = "zyzzyva"
+
+
+def _stress(number: int) -> Any:
+    return pytest.param(number, marks=pytest.mark.stress)
 
 
 def holding(brain: Brain, word: str = WORD) -> list[str]:
@@ -205,3 +212,20 @@ def test_what_another_device_has_on_record_is_purged_there(made: Made, tmp_path:
             other.forget(ref, purge=True, by="zoo")
         assert theirs not in other.forget(ref, purge=True)["left"]
     assert holding(brain) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("at", [*range(2, 65, 9), *(_stress(n) for n in range(1, 65))])
+def test_killed_in_the_middle_it_can_be_done_again(tmp_path: Path, at: int) -> None:
+    quick = "holdSeconds: 0\nholdMost: 0\nsettleSeconds: 0.1\n"
+    root = kit.lay(tmp_path.resolve() / "vault", {**kit.VAULT, "40_Brain/brain.yaml": quick})
+    with kit.open_brain(root, tmp_path / "state") as brain:
+        ref = told(brain)
+    brain = kit.open_brain(root, tmp_path / "state")
+    assert killed(lambda: brain.forget(ref, purge=True), Killer(at, "before")) is not None
+    with kit.open_brain(root, tmp_path / "state") as again:
+        assert again.forget(ref, purge=True)["outcome"] == "purged"
+        assert holding(again) == []
+        again.sync()
+        assert again.sync().quiet
+        assert "clams" in again.search("walrus clams").results[0].row.text
