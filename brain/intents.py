@@ -102,7 +102,8 @@ class Log:
         self._strange = False  # does it hold what this version cannot read?
         self._long = _LONG
         self._promised = 0  # where the last promise begins
-        self._down: Running | None = None  # brings it to the disk
+        self._due = False  # is it still to be brought to the disk?
+        self._down: Running | None = None  # does so
         self._held = False
         self._handle = -1  # of the file, while it is held
 
@@ -135,16 +136,25 @@ class Log:
         self._let_go()
 
     def add(self, intents: Sequence[Intent]) -> None:
-        """Promise: on the disk when `secure` has returned. Raises OSError, and nothing is
-        promised; TypeError for what JSON cannot hold."""
+        """Promise: on the disk when `secure` has returned, or when this has if the log is not held.
+        Raises OSError, and nothing is promised; TypeError for what JSON cannot hold."""
         self.refresh()
         self._promised = self._read
         self._write([_line(intent) for intent in intents], durable=True)
+
+    def bring_down(self) -> None:
+        """Begin to bring what was promised to the disk. Best when there is more to bring: the disk
+        takes both in one go."""
+        if self._due:
+            self._down, self._due = beside.start(os.fsync, self._handle), False
 
     def secure(self) -> None:
         """Wait until what was promised is on the disk. Raises OSError if it cannot be."""
         if self._down:
             self._down.wait()
+        elif self._due:
+            self._due = False
+            os.fsync(self._handle)
 
     def retract(self, intents: Sequence[Intent]) -> None:
         """Take back a promise that nobody has heard of yet, be the disk full."""
@@ -207,24 +217,18 @@ class Log:
             try:
                 if os.write(handle, data) < len(data):
                     raise OSError("the disk is full")
-                if durable:
-                    self._bring_down(handle)
+                if durable and not self._held:
+                    os.fsync(handle)
             except OSError:
                 os.ftruncate(handle, size)
                 raise
+            self._due = self._due or (durable and self._held)
             self._head = self._head or os.pread(handle, _HEAD, 0)
             self._read = size + len(data)
         finally:
             self._let_go()
         for line in lines:
             self._take(line)
-
-    def _bring_down(self, handle: int) -> None:
-        """To the disk; who holds the log goes on meanwhile, up to `secure`."""
-        if self._held:
-            self._down = beside.start(os.fsync, handle)
-        else:
-            os.fsync(handle)
 
     def _opened(self) -> int:
         try:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from brain import merge
+from brain import beside, merge
+from brain.beside import Running
 from brain.intents import Intent, Open
 from brain.journal import event_id
 from brain.store import place
@@ -48,10 +49,19 @@ def put(
     if not entry.temp or any(name.startswith(entry.temp) for name in entry.left):
         store.log.mark([id], entry.state, entry.at, **{**OVER, "temp": temp()})
 
+    marking: Running | None = None
+
+    def meanwhile(new: bytes) -> None:
+        nonlocal marking
+        store.log.bring_down()
+        marking = beside.start(place.mark, new)
+
     def tell(aside: str, new: bytes | None, expected: bytes) -> None:
         if new is None:
             store.log.mark([id], entry.state, entry.at, news=[])
             return
+        if marking:
+            marking.wait()
         more: dict[str, Any] = {"aside": aside, "news": [*entry.news, place.mark(new)]}
         more |= {"old": place.mark(expected), "group": list(group)}
         if did:
@@ -72,8 +82,8 @@ def put(
         if not data:
             return Replaced(b"")  # nothing to be made of nothing
         os.makedirs(os.path.dirname(full), exist_ok=True)
-        return create(full, entry.temp, data, tell)
-    return replace(full, entry.temp, text.data, edit, tell, merged, saw)
+        return create(full, entry.temp, data, tell, meanwhile)
+    return replace(full, entry.temp, text.data, edit, tell, merged, saw, meanwhile)
 
 
 def clear(store: Store, intent: Intent) -> None:

@@ -29,6 +29,7 @@ Edit = Callable[[bytes], bytes]
 Merge = Callable[[bytes, bytes, bytes], bytes]
 Tell = Callable[[str, bytes | None, bytes], None]
 Saw = Callable[["Found"], None]
+Meanwhile = Callable[[bytes], None]
 NO_LIMIT = swap.NO_LIMIT
 PATIENCE = 0.1  # s for an editor to let go of the note
 MOST = 10.0  # s after which we give up, when somebody saves all the time
@@ -65,12 +66,14 @@ def _unseen(found: Found) -> None:
     return None
 
 
-def create(full: str, temp: str, data: bytes, tell: Tell = _untold) -> Replaced:
+def create(
+    full: str, temp: str, data: bytes, tell: Tell = _untold, meanwhile: Meanwhile | None = None
+) -> Replaced:
     """A note where there is none. StaleFile if there is one by now."""
     part = f"{os.path.dirname(full)}/{temp}.part"
     _clear(part)
     try:
-        swap.write(part, data)
+        swap.write(part, data, None, meanwhile)
         tell("", data, b"")
         swap.place(part, full)
     except OSError as error:
@@ -96,25 +99,36 @@ def replace(
     tell: Tell = _untold,
     merge: Merge = merge,
     saw: Saw = _unseen,
+    meanwhile: Meanwhile | None = None,
 ) -> Replaced:
     """Put `edit(base)` where `base` was read. StaleFile, with nothing done, if the note is gone.
 
     If another text is there by then, that is what is edited; one that cannot be is waited for, and
     Refused in the end. `tell` hears before anything takes its place: the name under which it
     waits, what it is, and what it expects to displace; or None if nothing will. `saw` hears of what
-    somebody saved meanwhile before it goes back into its place.
+    somebody saved meanwhile before it goes back into its place. `meanwhile` hears what it is to be
+    while the disk takes it.
     """
-    return _Swap(full, temp, base, edit, tell, merge, saw).carry_out()
+    return _Swap(full, temp, base, edit, tell, merge, saw, meanwhile).carry_out()
 
 
 class _Swap:
     """One replacement at work."""
 
     def __init__(
-        self, full: str, temp: str, base: bytes, edit: Edit, tell: Tell, merge: Merge, saw: Saw
+        self,
+        full: str,
+        temp: str,
+        base: bytes,
+        edit: Edit,
+        tell: Tell,
+        merge: Merge,
+        saw: Saw,
+        meanwhile: Meanwhile | None,
     ) -> None:
         self.full, self.folder, self.temp = full, os.path.dirname(full), temp
         self.edit, self.tell, self.merge, self.saw = edit, tell, merge, saw
+        self.meanwhile = meanwhile
         self.base = self.source = self.expected = base
         self.new = b""
         self.out = False  # has ours the note's place, and theirs that of the temporary file?
@@ -158,8 +172,12 @@ class _Swap:
         return True
 
     def _prepare(self) -> None:
-        _clear(self.part)
-        swap.write(self.part, self.new, _stat(self.full))
+        like = _stat(self.full)
+        try:
+            swap.write(self.part, self.new, like, self.meanwhile)
+        except FileExistsError:
+            _clear(self.part)
+            swap.write(self.part, self.new, like, self.meanwhile)
         self.tell(os.path.basename(self.aside), self.new, self.expected)
         os.rename(self.part, self.aside)
 

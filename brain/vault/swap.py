@@ -36,10 +36,16 @@ _CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os
 NO_LIMIT = 1 << 40
 
 
-def write(path: str, data: bytes, like: os.stat_result | None = None) -> None:
+def write(
+    path: str,
+    data: bytes,
+    like: os.stat_result | None = None,
+    meanwhile: Callable[[bytes], None] | None = None,
+) -> None:
     """A new file with these bytes, on the disk when this returns; mode and owner as `like`.
 
-    If it cannot be written whole, none is left.
+    If it cannot be written whole, none is left. `meanwhile` is called when the disk is about to be
+    waited for, to begin what can be done beside that.
     """
     handle = os.open(path, _CREATE, 0o666)
     try:
@@ -49,6 +55,8 @@ def write(path: str, data: bytes, like: os.stat_result | None = None) -> None:
                 view = view[os.write(handle, view) :]
             if like and hasattr(os, "fchmod"):
                 _resemble(handle, like)
+            if meanwhile:
+                meanwhile(data)
             os.fsync(handle)
         finally:
             os.close(handle)
