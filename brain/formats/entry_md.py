@@ -92,6 +92,8 @@ def _own_stop(kept: str, shown: str, stop: int) -> int:
 
 def said(masked: str, shown: str) -> Said:
     """The links, tags and fields of a text."""
+    if not any(mark in masked for mark in "[(#"):
+        return Said([], [], [])
     spans = links.fields(masked)
     bare = blank(masked, [(field.start, field.end) for field in spans])
     found = [

@@ -47,6 +47,7 @@ class Made(NamedTuple):
     text: str
     lines: int
     seen: Outline
+    single: str
 
 
 # What was made last: the next edit is nearly always of that, and a scan of the headings would take
@@ -62,9 +63,11 @@ class Note:
         self.bom = BOM if data.startswith(BOM) else b""
         self.pieces: list[Piece] | None = None
         self.seen: Outline | None = None
+        self.new = ""  # an id that was looked for and stood nowhere
+        self.single = ""  # an id that is known to stand in the text only once
         made = _last[0] if _last and _last[0].data == data else None
         if made:
-            self.text, self.lines, self.seen = made[1:]
+            self.text, self.lines, self.seen, self.single = made[1:]
         else:
             self._decode(data)
         self._read = self.text
@@ -142,6 +145,7 @@ class Note:
 
     def splice(self, start: int, stop: int, new: str) -> None:
         """Replace characters; every place behind them moves along."""
+        self.new = self.single = ""
         self.lines += new.count("\n") - self.text.count("\n", start, stop)
         self.text = self.text[:start] + new + self.text[stop:]
         shift = len(new) - (stop - start)
@@ -190,7 +194,7 @@ class Note:
             out.append(one._replace(line=line))
         edited = Edited(self.data(), tuple(out))
         if self.seen and self.seen.text is self.text:
-            _last[:] = [Made(edited.data, self.text, self.lines, self.seen)]
+            _last[:] = [Made(edited.data, self.text, self.lines, self.seen, self.single)]
         return edited
 
     def _line(self, at: int) -> int:

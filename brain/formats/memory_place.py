@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from sys import maxsize
 from typing import NamedTuple
 
 from brain.changes import Insert
@@ -44,7 +45,7 @@ def quick(note: Note, seen: Outline, section: str) -> Place | None:
         return _made(note, seen, section) if _TITLE.fullmatch(section) else None
     start, stop = seen.region(number)
     heading = " > ".join(seen.path(number))
-    end = start + len(seen.kept[start:stop].rstrip(_SPACE + "\0"))
+    end = _end(seen.kept, start, stop, _SPACE + "\0")
     if end == start:
         return _first(note, seen, number) if "\0" not in seen.kept[start:stop] else None
     at = note.text.find("\n", end) + 1 or len(note.text)
@@ -54,7 +55,7 @@ def quick(note: Note, seen: Outline, section: str) -> Place | None:
     if found is None:
         return None
     item, loose = found
-    style = Style(_marker(item, seen.kept[start:end]), newline=note.newline(end))
+    style = Style(_marker(item, seen.kept, start, end), newline=note.newline(end))
     return Place(at, style, heading, before=loose)
 
 
@@ -154,7 +155,7 @@ def _beside(seen: Outline, upper: str) -> tuple[int, tuple[str, ...], int]:
 
 def _line_behind(note: Note, seen: Outline, stop: int) -> int:
     """The start of the line behind the last visible one before `stop`."""
-    end = len(seen.kept[:stop].rstrip(_SPACE + "\0"))
+    end = _end(seen.kept, 0, stop, _SPACE + "\0")
     at = max(note.text.find("\n", end) + 1 or len(note.text), seen.body_at)
     for start, close in seen.comments:
         if start < at <= close and not note.text.endswith("%%", start + 2, close):
@@ -227,16 +228,27 @@ def _tail_item(kept: str, start: int, end: int) -> tuple[re.Match[str], bool] | 
 
 def _above_item(kept: str, start: int, at: int, ordered: bool) -> tuple[bool, bool]:
     """Is there a blank line and another bullet above a bullet; and is it surely a bullet?"""
-    above = kept[start:at].rstrip(_SPACE)
-    if not above:
+    end = _end(kept, start, at, _SPACE)
+    if end == start:
         return False, True
-    blank = kept.count("\n", start + len(above), at) > 1
-    line = above[above.rfind("\n") + 1 :]
+    blank = kept.count("\n", end, at) > 1
+    line = kept[max(kept.rfind("\n", 0, end) + 1, start) : end]
     listed = bool(ITEM.match(line)) or line[:1] in (" ", "\t")
     return blank and listed, listed or blank or not ordered
 
 
-def _marker(item: re.Match[str] | None, raws: str) -> str:
+def _end(kept: str, start: int, stop: int, blank: str) -> int:
+    """Where what can be seen between two places ends: a section is long, the blanks behind it are
+    few, and to copy it takes longer than to look at its end."""
+    while stop > start:
+        near = max(start, stop - 500)
+        if seen := kept[near:stop].rstrip(blank):
+            return near + len(seen)
+        stop = near
+    return start
+
+
+def _marker(item: re.Match[str] | None, raws: str, start: int = 0, stop: int = maxsize) -> str:
     """The marker that comes after those there are: the same, or the next number."""
     if item is None:
         return "- "
@@ -244,7 +256,7 @@ def _marker(item: re.Match[str] | None, raws: str) -> str:
     space = space if len(space) < 5 else " "
     if not number:
         return mark + space
-    numbers = _NUMBERS.findall(raws)
+    numbers = _NUMBERS.findall(raws, start, stop)
     step = 0 if len(numbers) > 1 and numbers[-1] == numbers[-2] else 1
     return f"{min(int(number) + step, 999_999_999)}{bracket}{space}"
 

@@ -8,6 +8,7 @@ a hundred times as fast as markdown-it. As soon as it meets what could hide or m
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
@@ -112,6 +113,7 @@ class Outline(NamedTuple):
         return next((n for n, h in enumerate(self.headings) if _bare(h.words) == wanted), None)
 
 
+@lru_cache(256)  # the same few headings are asked for again and again
 def _plain(words: str) -> str:
     return normalize("NFC", " ".join(words.split())).casefold()
 

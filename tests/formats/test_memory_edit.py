@@ -408,6 +408,17 @@ def test_a_section_is_found_by_its_words(section: str, under: str) -> None:
     assert new.count("\n#") == note.count("\n#") + (section == "Sprint 2")
 
 
+def test_an_entry_is_named_as_the_one_before_only_while_its_id_stands_once() -> None:
+    first, told = run("# Facts\n\n# Rules\n", add("one", ref="m-aaaaaaaa"))
+    assert told[0].previous == ""
+    second, told = run(first, add("two", ref="m-bbbbbbbb"))
+    assert told[0].previous == "m-aaaaaaaa"
+    third, _ = run(second, add("see ^m-bbbbbbbb above", "Rules", ref="m-cccccccc"))
+    assert run(third, add("four", ref="m-dddddddd"))[1][0].previous == ""
+    own, _ = run(first, add("I am ^m-eeeeeeee", ref="m-eeeeeeee"))
+    assert run(own, add("six", ref="m-ffffffff"))[1][0].previous == ""
+
+
 def test_a_section_is_made_beside_the_others() -> None:
     note = "# Memory\n\n## A\n\n- a\n\n### Deep\n\n- b\n\n# Log\n\n- c\n"
     assert after(note, add("x")) == note.replace("- b\n", "- b\n\n## Facts\n\n- x ^m-new00000\n")
