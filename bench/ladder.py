@@ -39,7 +39,7 @@ FACTORS = (
     Factor("author", {"authorFactor": 1.0}),
     Factor("near", {"neighbourFactor": 0.0}),
     Factor("near: a question hands on more", patches=((near, "ASKED", 1.0),)),
-    Factor("coverage", patches=((lookup.Found, "coverage", _all_the_same),)),
+    Factor("coverage", patches=((lookup, "coverage", _all_the_same),)),
     Factor("parent", {"parentFactor": 0.0}),
     Factor("asks", patches=((priors, "ASKS", 1.0),)),
     Factor("when", patches=((priors, "WHEN", 1.0),)),

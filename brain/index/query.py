@@ -140,11 +140,11 @@ def frequency(index: Index, match: str, most: int) -> int:
         return int(index.db.execute(f"SELECT count(*) FROM ({some})", (match,)).fetchone()[0])
 
 
-def weighed(index: Index, match: str, weights: Sequence[float]) -> dict[int, float]:
-    """The bm25 of all matches by row id, in the order of these."""
+def weighed(index: Index, match: str, weights: Sequence[float], most: int = -1) -> dict[int, float]:
+    """The bm25 of all matches, or of the first `most`, by row id, in the order of these."""
     id, rank = _hits(index, weights)
     with reading():
-        sql = f"SELECT {id}, -{rank} FROM chunks_fts WHERE chunks_fts MATCH ?"
+        sql = f"SELECT {id}, -{rank} FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT {most:d}"
         return dict(index.db.execute(sql, (match,)))
 
 

@@ -17,7 +17,7 @@ from brain.index.query import Filters, Row
 from brain.recall import about, fitness, graph
 from brain.recall.fitness import Fitness
 from brain.recall.rank import Factors, days_between
-from brain.recall.search import ranked
+from brain.recall.search import Ranked, ranked
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -125,8 +125,8 @@ def recall(
     """The entries for a request. Same index, request and clock: same answer, unless `late` says
     that time is up, or the reranker has a mind of its own."""
     scale, owners = Scale(index, request, now, config), request.owners
-    every = _found(scale, meaning)
-    considered, is_late = len(every), late()
+    every, considered = _found(scale, meaning)
+    is_late = late()
     if not is_late:
         every = _merged(every, _tied(scale, every))
     every = sorted(_current(scale, every), key=_order)
@@ -146,19 +146,31 @@ def recall(
     )  # fmt: skip
 
 
-def _found(scale: Scale, meaning: Meaning | None) -> list[Weighed]:
-    """The candidates of the search, the best first."""
+def _found(scale: Scale, meaning: Meaning | None) -> tuple[list[Weighed], int]:
+    """The candidates of the search, the best first, and how many there were."""
     request, config = scale.request, scale.config
     filters = Filters(scopes=request.scopes, owners=request.owners, superseded=True)
     found = ranked(
         scale.index, request.query, filters, config.candidateLimit, scale.now, config, meaning
     )
-    rows = query.rows(scale.index, [one.candidate.id for one in found])
+    some = _worth_reading(found, request, config)
+    rows = query.rows(scale.index, [one.candidate.id for one in some])
     every = [
         weighed._replace(factors=one.factors, exact=one.exact)
-        for weighed, one in zip(scale.weigh(rows), found, strict=True)
+        for weighed, one in zip(scale.weigh(rows), some, strict=True)
     ]
-    return sorted(every, key=_order)
+    return sorted(every, key=_order), len(found)
+
+
+def _worth_reading(found: list[Ranked], request: Request, config: Config) -> list[Ranked]:
+    """Without notes that no factor can bring among the best any more: they are long to read."""
+    notes = [one for one in found if one.candidate.scope == "sources"]
+    if len(notes) <= 2 * config.topK:
+        return found
+    lift = config.sameFileFactor if request.files else 1.0
+    least = notes[2 * config.topK - 1].factors.rank
+    gone = {n.candidate.id for n in notes[2 * config.topK :] if n.factors.rank * lift <= least}
+    return [one for one in found if one.candidate.id not in gone]
 
 
 def _order(one: Weighed) -> tuple[int, float, str, int, str]:

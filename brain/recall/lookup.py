@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MOST = 10_000  # matches that are weighed, all words together: bm25 takes two microseconds for each
+FEW = 60  # fewer pieces that hold all words are not enough of an answer
+SOME = 5_000  # of those that hold all of several words which are everywhere, so many will do
 _LEAST = 1e-6  # what FTS5 takes for the weight of a word that stands in most pieces
 
 
@@ -49,11 +51,20 @@ class Found(NamedTuple):
     concepts: list[tuple[Concept, Held]]
     partly: bool = False  # words that are everywhere were not looked up by themselves
 
+    def covered(self) -> dict[int, float]:
+        """The scores, each times its coverage."""
+        worth = [coverage(count, self.asked) for count in range(self.asked + 1)]
+        held = self.held
+        return {id: score * worth[held[id]] for id, score in self.scores.items()}
+
     def coverage(self, id: int) -> float:
-        """1 for a piece that holds all that was asked, less than 3/4 for any other: AND comes
-        before OR."""
-        held = self.held.get(id, 0)
-        return 1.0 if held == self.asked else 0.25 + 0.5 * held / self.asked
+        return coverage(self.held.get(id, 0), self.asked)
+
+
+def coverage(held: int, asked: int) -> float:
+    """1 for a piece that holds all that was asked, less than 3/4 for any other: AND comes before
+    OR."""
+    return 1.0 if held == asked else 0.25 + 0.5 * held / asked
 
 
 def concepts(
@@ -82,7 +93,12 @@ def look_up(
     """Weigh what is asked, the rarest first, as long as that is not too much; what is more common
     than that is only noted where something rarer stands."""
     counts = [(query.frequency(index, _any(index, c, prefix), most), c) for c in wanted]
-    rare, common = _divided([(n, c) for n, c in counts if n], most)
+    counts = [(count, concept) for count, concept in counts if count]
+    if len(counts) > 1 and min(count for count, _ in counts) > most:
+        some = _everywhere(index, [c for _, c in counts], len(wanted), weights, prefix)
+        if some:
+            return some
+    rare, common = _divided(counts, most)
     total = query.size(index)
     scores: dict[int, float] = {}
     held: dict[int, int] = {}
@@ -97,6 +113,21 @@ def look_up(
         for id in query.matching(index, _both(index, either, _any(index, concept, prefix))):
             held[id] = held.get(id, 0) + 1
     return Found(scores, held, len(wanted), weighed, bool(common))
+
+
+def _everywhere(
+    index: Index, every: Sequence[Concept], asked: int, weights: Sequence[float], prefix: bool
+) -> Found | None:
+    """For several words, each of which is nearly everywhere: what holds all of them will do, if
+    that is not too little; and if it is too much, some of it."""
+    match = _any(index, every[0], prefix)
+    for concept in every[1:]:
+        match = _both(index, match, _any(index, concept, prefix))
+    if query.frequency(index, match, FEW) <= FEW:
+        return None
+    scores = query.weighed(index, match, weights, SOME)
+    held = dict.fromkeys(scores, len(every))
+    return Found(scores, held, asked, [(c, Held(scores, _LEAST)) for c in every], True)
 
 
 def _added(

@@ -28,6 +28,7 @@ ENOUGH = 60  # matches that are ranked for a page of ten
 NO_WORDS = Found({}, {}, 0, [])  # for a search by meaning alone
 NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
 _BATCH = 400
+SPARE = 40  # that may not pass the filters
 
 
 class Hit:
@@ -200,7 +201,7 @@ def _rank(
     config: Config,
 ) -> list[Ranked]:
     """All that is worth a look, the best first."""
-    own = {id: score * found.coverage(id) for id, score in found.scores.items()}
+    own = found.covered()
     most = max(config.candidateLimit, limit)
     known = query.feedback(index, _best(own, most))
     enough = min(most, max(ENOUGH, 2 * limit))
@@ -319,7 +320,7 @@ def _batches(own: dict[int, float], first: set[int], enough: int) -> Iterator[li
     if first:
         yield sorted(first & own.keys(), key=own.__getitem__, reverse=True)
     rest = {id: score for id, score in own.items() if id not in first} if first else own
-    best = _best(rest, 2 * enough)
+    best = _best(rest, enough + SPARE)
     yield best
     done = set(best)
     left = sorted((id for id in rest if id not in done), key=rest.__getitem__, reverse=True)

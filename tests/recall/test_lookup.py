@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from brain.api import Brain
 from brain.index import query
+from brain.recall import lookup
 from brain.recall.lookup import Concept, Found, concepts, look_up, noted
 from brain.recall.terms import Term, match, terms
 from tests import kit
@@ -127,3 +128,22 @@ def test_an_alias_finds_and_the_word_itself_comes_first(
     brain = opened(vault(files))
     assert kit.found(brain, "db") == ["b.md", "a.md"]
     assert kit.found(brain, "database") == ["a.md", "b.md"]
+
+
+def test_words_that_are_everywhere_are_looked_up_together(
+    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What holds all of them is found, without weighing everything that holds one."""
+    files = {f"{n:03}.md": "walrus clam\n" if n % 2 else "walrus\n" for n in range(300)}
+    files |= {f"x{n:03}.md": "clam\n" for n in range(150)}
+    brain = opened(vault(files))
+    brain.sync()
+    monkeypatch.setattr(lookup, "FEW", 20)
+    asked = lookup.concepts(terms("walrus clam"), {}, 0.5)
+    found = lookup.look_up(brain.index, asked, (1, 2, 1.5, 1.2, 2), most=100)
+    rows = query.rows(brain.index, sorted(found.scores))
+    assert {row.path for row in rows} == {path for path, text in files.items() if "us c" in text}
+    assert set(found.held.values()) == {2}
+    monkeypatch.setattr(lookup, "FEW", 200)  # too few hold both: one of them will do
+    found = lookup.look_up(brain.index, asked, (1, 2, 1.5, 1.2, 2), most=100)
+    assert len(found.scores) == 300
