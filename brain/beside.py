@@ -7,6 +7,7 @@ kept, since to start one takes longer than most of these calls; they end with th
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ class Running:
     """A call that is being made."""
 
     def __init__(self, call: Callable[..., object], args: tuple[Any, ...]) -> None:
-        from _thread import allocate_lock
-
         self._call, self._args = call, args
         self._error: BaseException | None = None
         self._over = allocate_lock()
@@ -63,8 +62,6 @@ def start(call: Callable[..., object], *args: Any) -> Running:
 
 def _work() -> None:
     """Each thread sleeps behind a lock of its own, so that a call wakes one and no other."""
-    from _thread import allocate_lock
-
     asleep = allocate_lock()
     asleep.acquire()
     while True:

@@ -71,10 +71,10 @@ def load(state: str) -> Device | None:
     return device if device.home == _home(state) else new(state, device)
 
 
-def save(state: str, device: Device) -> None:
-    """Remember. Written over in its place, and not waited for: to rename a new file over the old
-    one makes ext4 write it out at once. What a crash takes is read again from the journal, and half
-    a memory is none."""
+def save(state: str, device: Device) -> tuple[int, int, int, int]:
+    """Remember; and what `read.stat_of` says of that. Written over in its place, and not waited
+    for: to rename a new file over the old one makes ext4 write it out at once. What a crash takes
+    is read again from the journal, and half a memory is none."""
     import orjson
 
     data = orjson.dumps(device._asdict()).ljust(_ROOM) + b"\n"
@@ -86,8 +86,10 @@ def save(state: str, device: Device) -> None:
         handle = os.open(path, _FLAGS, 0o600)
     try:
         os.write(handle, data)
+        st = os.fstat(handle)
     finally:
         os.close(handle)
+    return st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino
 
 
 def _home(state: str) -> int:

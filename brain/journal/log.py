@@ -118,10 +118,10 @@ class Journal:
         return [found[entry.id] for entry in entries if entry.id in found]
 
     def _keep(self, device: Device, stat: Stat | None) -> None:
+        remembered: Stat | None = None
         with suppress(OSError):  # what is on record is; the rest is found out again
-            devices.save(self.state, device)
-        self._device = device
-        self._as_left = read.stat_of(f"{self.state}/{devices.FILE}"), stat
+            remembered = devices.save(self.state, device)
+        self._device, self._as_left = device, (remembered, stat)
 
     def _path(self, device: Device) -> str:
         return f"{self.folder}/{device.id}/{device.month}.jsonl"

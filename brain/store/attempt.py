@@ -103,7 +103,7 @@ def over(store: Store, entry: Open, replaced: Replaced) -> dict[str, Any]:
 
 def _with(store: Store, entry: Open, found: Sequence[Found]) -> list[list[str]]:
     """What to watch over: line by line, also what somebody saved in the moment of a write."""
-    if not place.by_lines(store.vault, entry.intent.path):
+    if not found or not place.by_lines(store.vault, entry.intent.path):
         return entry.saved
     pairs = [pair for item in found for pair in merge.added(item.expected, item.saved)]
     units = [[unit.decode("latin-1"), above.decode("latin-1")] for unit, above in pairs]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat as modes
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from brain.changes import Change, Drop, Edited, Put
@@ -19,6 +21,7 @@ from brain.vault.layout import Role, Vault
 
 WRITABLE = ("memory", "items", "tasks", "session", "settings")
 SETTINGS = Role("settings", "")  # nobody's: an agent that is not the admin may not write it
+_NOFOLLOW = hasattr(os, "O_NOFOLLOW")  # then a link is not opened
 _marks: list[tuple[bytes, str]] = []  # the last two
 _real: dict[str, tuple[int, int]] = {}  # folders behind no symbolic link: device and inode
 
@@ -31,6 +34,7 @@ class Text(NamedTuple):
     digest: str = ""
 
 
+@lru_cache(256)
 def role(vault: Vault, path: str) -> Role:
     """What a file is that may be written; Refused for any other."""
     brain, _, rest = path.partition("/")
@@ -52,13 +56,15 @@ def full(vault: Vault, path: str) -> str:
 def read(vault: Vault, path: str, limit: int) -> Text:
     """A file that is to be edited. Refused for one that cannot be replaced safely."""
     where = full(vault, path)
-    if not _is_real(os.path.dirname(where)) or os.path.islink(where):
-        raise Refused(f"{path} lies behind a symbolic link.", "Brain writes real files only.")
+    if not _is_real(os.path.dirname(where)) or (not _NOFOLLOW and os.path.islink(where)):
+        raise _linked(path)
     try:
         data, st = files.read(where, limit)
     except (FileNotFoundError, NotADirectoryError):
         return Text()
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _linked(path) from None
         why = error.strerror or str(error)
         raise Refused(f"{path} cannot be read: {why}.", "Mend it, then try again.") from None
     if st.st_nlink > 1:
@@ -66,6 +72,10 @@ def read(vault: Vault, path: str, limit: int) -> Text:
     if not st.st_mode & modes.S_IWUSR:
         raise Refused(f"{path} is read-only.", "Make it writable, then try again.")
     return Text(data, st, mark(data))
+
+
+def _linked(path: str) -> Refused:
+    return Refused(f"{path} lies behind a symbolic link.", "Brain writes real files only.")
 
 
 def _is_real(folder: str) -> bool:

@@ -96,8 +96,8 @@ def _added(
 
     chunk = Chunk(
         change.ref, kind, status_of(tags), done.section if done else change.section, text,
-        tuple(tags), done.line if done else 0, done.line if done else 0, _day(text), (),
-        extra={"anchored": True} if done else None,
+        tuple(tags), done.line if done else 0, done.line if done else 0, _day(text), (), 0, 0,
+        {"anchored": True} if done else None,
     )  # fmt: skip
     return _shape(brain, change.path, chunk)
 

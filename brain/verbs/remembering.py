@@ -67,6 +67,7 @@ def _remember(brain: Brain, wanted: Wanted, path: str, by: Actor) -> Shape:
         return answer.happened(waiting, "duplicate", None, rules) | {"near": [], "conflicts": []}
     kind, tags, section = _place(brain, wanted, note)
     against = note.stances.against(text, kind, notes.about(" ".join([text, *links])))
+    near = [_named(note, other) for other in note.known.near(text) if other not in against]
     fields, more = _fields(brain, wanted, against, path, by)
     ref = _free(note)
     change = Add(path, ref, _dated(brain, text, wanted.date), section, tags, links, fields)
@@ -77,7 +78,6 @@ def _remember(brain: Brain, wanted: Wanted, path: str, by: Actor) -> Shape:
     unless = partial(_says, note, path, text)
     result = answer.applied(brain, [*more, *deeds], by, main=len(more), unless=unless)[0]
     shape = answer.added(brain, change, kind, result.done)
-    near = [_named(note, other) for other in note.known.near(text) if other not in against]
     notes.wrote(brain, path, note, result, shape)
     if result.done:
         answer.tell(brain, path, "", shape)
