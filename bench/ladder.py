@@ -41,7 +41,6 @@ FACTORS = (
     Factor("near: a question hands on more", patches=((near, "ASKED", 1.0),)),
     Factor("coverage", patches=((lookup, "coverage", _all_the_same),)),
     Factor("parent", {"parentFactor": 0.0}),
-    Factor("asks", patches=((priors, "ASKS", 1.0),)),
     Factor("when", patches=((priors, "WHEN", 1.0),)),
     Factor("dated", patches=((priors, "DATED", 1.0),)),
     Factor("aliases", {"aliasFactor": 0.0}),

@@ -181,11 +181,15 @@ def speakers(index: Index, most: int = 200) -> list[str]:
         return [name for (name,) in index.db.execute(sql)]
 
 
+def any_feedback(index: Index) -> bool:
+    """Has anybody ever judged a memory?"""
+    with reading():
+        return index.db.execute("SELECT 1 FROM facts LIMIT 1").fetchone() is not None
+
+
 def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
     """(score, when it was last reinforced or updated) of those of these chunks that have any."""
     with reading():
-        if not index.db.execute("SELECT 1 FROM facts LIMIT 1").fetchone():
-            return {}
         some = f"c.id IN ({','.join(map(str, ids))}) AND c.scope = 'memory'"
         found = index.db.execute(
             f"SELECT c.id, k.score, k.touched FROM chunks c JOIN facts k ON k.ref = c.ref"

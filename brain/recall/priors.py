@@ -1,4 +1,4 @@
-"""What a question lets one expect of its answer: who said it, when, and that it is no question.
+"""What a question lets one expect of its answer: who said it, and when.
 
 Each factor is 1 where it has nothing to say. They concern what is said in a turn or a memory; a
 note is too long for any of them to mean something.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from brain.index.query import Candidate
-from brain.recall.near import is_question
 from brain.recall.terms import STOP_WORDS, fold
 from brain.record import NamedTuple
 
@@ -17,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-ASKS = 0.8  # for a turn that is itself a question
 WHEN = 1.2  # for what names a time, if the question asks for one
 DATED = 2.0  # for what was said on the day, or in the month, that the question names
 
@@ -81,11 +79,6 @@ def _dates(folded: str) -> list[tuple[str, str, str]]:
 def author(candidate: Candidate, expected: Expected, factor: float) -> float:
     """More for a turn whose speaker the question names."""
     return factor if candidate.speaker and fold(candidate.speaker) in expected.names else 1.0
-
-
-def asks(candidate: Candidate) -> float:
-    """Less for a turn that asks itself."""
-    return ASKS if is_question(candidate) else 1.0
 
 
 def when(candidate: Candidate, expected: Expected) -> float:

@@ -1,7 +1,7 @@
 """The rank of a match: one formula, every part a small function with a name.
 
     rank = (bm25 x coverage + near + parent + vector)
-           x author x asks x when x dated x e^(0.2 x score) x 1/(1 + 0.01 x days)
+           x author x when x dated x e^(0.2 x score) x 1/(1 + 0.01 x days)
 
 The days count from the last reinforcement or update, else from the creation, and only in the memory
 scope: what was said in a transcript, or stands in a note, is not less true for being old.
@@ -26,7 +26,6 @@ class Factors(NamedTuple):
     parent: float = 0.0  # from the session or section as a whole
     vector: float = 0.0  # from its meaning, in a hybrid search
     author: float = 1.0
-    asks: float = 1.0
     when: float = 1.0
     dated: float = 1.0
     feedback: float = 1.0

@@ -142,6 +142,7 @@ class Asked(NamedTuple):
     names: list[Concept]  # of speakers, which tell who said it rather than what
     expected: priors.Expected
     similar: Similar | None = None  # in a hybrid search
+    name: str = ""  # the question itself, folded: it may be the name of a note
 
     @property
     def words(self) -> tuple[Term, ...]:
@@ -167,7 +168,8 @@ def _asked(
     if filters.scopes != ("sessions",) or not votes:
         votes, names = every, []
     similar = meaning.asked(index, question, names, filters) if meaning else None
-    return Asked(votes, names, expected, similar)
+    name = fold(question.strip(" \t\n?!.\"'[]")).removesuffix(".md")
+    return Asked(votes, names, expected, similar, name)
 
 
 def _ranked(
@@ -203,10 +205,12 @@ def _rank(
     """All that is worth a look, the best first."""
     own = found.covered()
     most = max(config.candidateLimit, limit)
-    known = query.feedback(index, _best(own, most))
+    known = query.feedback(index, _best(own, most)) if query.any_feedback(index) else {}
     enough = min(most, max(ENOUGH, 2 * limit))
     chosen = _chosen(index, _liked(own, known, config), _phrases(found), filters, enough)
-    handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen)
+    handed: dict[int, float] = {}
+    if config.neighbourFactor:
+        handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen)
     chosen += _brought(index, handed, chosen, filters)
     cosines: dict[int, float] = {}
     if asked.similar and (chosen or not found.asked):  # else beginnings of words come first
@@ -227,13 +231,12 @@ def _rank(
             whole.get(c.id - c.place, 0.0) * config.parentFactor,
             0.0,
             priors.author(c, asked.expected, config.authorFactor),
-            priors.asks(c),
             priors.when(c, asked.expected),
             priors.dated(c, asked.expected),
             rank.feedback(score, config.scoreFactor),
             _recency(c, touched, now, config),
         )
-        ranked.append(Ranked(c, factors, exact.get(c.id, 0)))
+        ranked.append(Ranked(c, factors, exact.get(c.id, 0) + _is_called(c, asked.name)))
     return sorted(_blended(ranked, cosines, config), key=_order)
 
 
@@ -280,9 +283,7 @@ def _best(own: dict[int, float], most: int) -> list[int]:
     """The row ids of the best `most`, and of all that are as good as the last of them."""
     if len(own) <= most:
         return list(own)
-    from heapq import nlargest
-
-    least = nlargest(most, own.values())[-1]
+    least = sorted(own.values(), reverse=True)[most - 1]
     return [id for id, score in own.items() if score >= least]
 
 
@@ -290,6 +291,8 @@ def _liked(
     own: dict[int, float], known: dict[int, tuple[float, str]], config: Config
 ) -> dict[int, float]:
     """The scores with the feedback that there is."""
+    if not known:
+        return own
     return own | {
         id: own[id] * rank.feedback(score, config.scoreFactor) for id, (score, _) in known.items()
     }
@@ -355,6 +358,13 @@ def _exact(index: Index, found: Found, chosen: list[Candidate]) -> dict[int, int
         folded = {"tags": fold(tags), "": fold(text)}
         counts[id] = sum(1 for column, said in wanted if said.search(folded[column]))
     return counts
+
+
+def _is_called(c: Candidate, name: str) -> bool:
+    """Is this the beginning of the note that the question names?"""
+    if c.scope != "sources" or c.line != 1:
+        return False
+    return name == fold(c.path.rpartition("/")[2]).removesuffix(".md")
 
 
 def _hits(

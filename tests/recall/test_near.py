@@ -29,15 +29,15 @@ FILLER = {SESSION.format(f"f{n}"): turns("Rain again", "It pours", "Still") for 
 
 
 def test_an_answer_is_found_beside_its_question(vault: MakeVault, opened: OpenBrain) -> None:
-    """It holds none of the words, and still comes first: who asks does not know."""
+    """It holds none of the words, and still comes right behind."""
     said = turns(
         "Hello there", "Good morning", "Where did you put the ladder?", "Behind the shed, as ever",
         "Thank you", "You are welcome", "Bye", "See you",
     )  # fmt: skip
     brain = opened(vault(FILLER | {SESSION.format("s"): said}))
     hits = brain.search("ladder", scopes=["sessions"]).results
-    assert [hit.row.ref for hit in hits][:2] == ["t3", "t2"]
-    answer, question, *_ = hits
+    assert [hit.row.ref for hit in hits][:2] == ["t2", "t3"]
+    question, answer, *_ = hits
     assert (answer.factors.bm25, question.factors.near) == (0, 0)
     assert answer.factors.near == pytest.approx(0.8 * question.factors.bm25)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.index.query import Candidate
-from brain.recall.priors import DATED, WHEN, asks, author, dated, expected, when
+from brain.recall.priors import DATED, WHEN, author, dated, expected, when
 from tests.conftest import MakeVault, OpenBrain
 
 
@@ -41,16 +41,6 @@ def test_what_the_speaker_said_counts_more() -> None:
     assert author(said("x", by="ADA"), wanted, 1.5) == 1.5
     assert author(said("x", by="Bo"), wanted, 1.5) == 1
     assert author(said("x", by=""), wanted, 1.5) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "question"),
-    [("Where is it?", True), ("Really?  \n", True), ("どこですか？", True), ("Here.", False),
-     ("Where? There.", False)],
-)  # fmt: skip
-def test_a_question_is_hardly_an_answer(text: str, question: bool) -> None:
-    assert asks(said(text)) == (0.8 if question else 1)
-    assert asks(said(text, scope="memory")) == 1
 
 
 @pytest.mark.parametrize(
@@ -111,7 +101,6 @@ def test_nothing_breaks_and_factors_stay_in_bounds(
     wanted = expected(question, [name])
     one = said(text, by=name, on=day)
     assert author(one, wanted, 1.5) in (1, 1.5)
-    assert asks(one) in (0.8, 1)
     assert when(one, wanted) in (1, WHEN)
     assert dated(one, wanted) in (1, DATED)
 

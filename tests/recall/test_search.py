@@ -501,3 +501,13 @@ def old(root: Path, files: Mapping[str, str | bytes]) -> None:
     kit.lay(root, files)
     for path in files:
         os.utime(root / path, (1_700_000_000, 1_700_000_000))
+
+
+def test_a_note_is_found_by_its_name(searched: Searched) -> None:
+    """Whatever links to it, and however often."""
+    links = {f"{n}.md": "[[Crop Rotation]] and crop rotation\n" for n in range(5)}
+    memory = {"40_Brain/MEMORY.md": "- crop rotation [[Crop Rotation]] #rotation\n"}
+    files = links | memory | {"Deep/Crop Rotation.md": f"# Beds\n\n{'something else ' * 200}\n"}
+    brain = searched(files | {f"x{n}.md": "other\n" for n in range(20)})
+    for question in ("Crop Rotation", "crop rotation?", "[[Crop Rotation]]", "Crop Rotation.md"):
+        assert kit.found(brain, question)[0] == "Deep/Crop Rotation.md", question
