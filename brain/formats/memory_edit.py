@@ -225,7 +225,7 @@ class _Note(Note):
         if (at := self._anchor_of(change.ref)) is not None:
             return self._there(change, at)
         seen = self.outline()
-        place = quick(self, seen, change.section) if care == 0 else None
+        place = self._quick(seen, change.section) if care == 0 else None
         entry = self._entry(change, place.style) if place else ""
         if place is None or not _is_simple(entry, change):
             self.load()
@@ -235,18 +235,27 @@ class _Note(Note):
         previous, once = self._before(place), change.ref == self.new and entry.count("^") == 1
         piece = self._write(place, entry, change.ref)
         if self.pieces is None and not place.made:
-            self._grow(seen, place.at)
+            self._grow(seen, place, change.section)
         self.single = change.ref if once else ""
         return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
 
-    def _grow(self, seen: Outline, at: int) -> None:
+    def _quick(self, seen: Outline, section: str) -> Place | None:
+        """Where a new entry goes, found without a parse; it is known behind the last one added."""
+        if self.behind and self.behind[0] == section:
+            return self.behind[1]
+        return quick(self, seen, section)
+
+    def _grow(self, seen: Outline, place: Place, section: str) -> None:
         """Bring the outline forward by a line that was put in; one that could be more than a
         bullet, or stands among comments, is left to the next scan."""
+        at = place.at
         line = self.text[at : at + len(self.text) - len(seen.text)]
         whole = line.endswith("\n") and (not at or self.text[at - 1] == "\n")
         plain = "`" not in line and "~" not in line and line.replace("\n", "").isprintable()
         if whole and plain and not seen.comments:
             self.seen = seen.grown(self.text, at, line)
+            if not (place.before or place.after or place.style.marker[0].isdigit()):
+                self.behind = section, place._replace(at=at + len(line))
 
     def _entry(self, change: Add, style: Style) -> str:
         if "\n" in change.text or "\r" in change.text:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from brain.changes import Change, Done, Edited
 from brain.errors import Refused
@@ -16,6 +16,9 @@ from brain.formats.entry_edit import anchored
 from brain.formats.entry_md import parts
 from brain.formats.outline import Outline, outline
 from brain.formats.text import BOM, decode
+
+if TYPE_CHECKING:
+    from brain.formats.memory_place import Place
 
 ITEM = re.compile(r"([-*+]|(\d{1,9})([.)]))([ \t]+)(?=\S)")
 RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t\r]*$")
@@ -48,6 +51,7 @@ class Made(NamedTuple):
     lines: int
     seen: Outline
     single: str
+    behind: tuple[str, Place] | None
 
 
 # What was made last: the next edit is nearly always of that, and a scan of the headings would take
@@ -65,9 +69,12 @@ class Note:
         self.seen: Outline | None = None
         self.new = ""  # an id that was looked for and stood nowhere
         self.single = ""  # an id that is known to stand in the text only once
+        self.behind: tuple[str, Place] | None = (
+            None  # a section, and where the next entry of it goes
+        )
         made = _last[0] if _last and _last[0].data == data else None
         if made:
-            self.text, self.lines, self.seen, self.single = made[1:]
+            self.text, self.lines, self.seen, self.single, self.behind = made[1:]
         else:
             self._decode(data)
         self._read = self.text
@@ -145,7 +152,7 @@ class Note:
 
     def splice(self, start: int, stop: int, new: str) -> None:
         """Replace characters; every place behind them moves along."""
-        self.new = self.single = ""
+        self.new, self.single, self.behind = "", "", None
         self.lines += new.count("\n") - self.text.count("\n", start, stop)
         self.text = self.text[:start] + new + self.text[stop:]
         shift = len(new) - (stop - start)
@@ -194,7 +201,8 @@ class Note:
             out.append(one._replace(line=line))
         edited = Edited(self.data(), tuple(out))
         if self.seen and self.seen.text is self.text:
-            _last[:] = [Made(edited.data, self.text, self.lines, self.seen, self.single)]
+            known = self.text, self.lines, self.seen, self.single, self.behind
+            _last[:] = [Made(edited.data, *known)]
         return edited
 
     def _line(self, at: int) -> int:
