@@ -110,6 +110,13 @@ def known(brain: Brain, path: str) -> Note:
     return note
 
 
+def last(brain: Brain, path: str) -> Note | None:
+    """What is known of a note that this process wrote last, if it is as it was left: that is to be
+    looked at, before anything is done for it."""
+    note = brain.notes.get(path)
+    return note if note and note.mark == brain.store.log.latest.get(path) else None
+
+
 def _entries(brain: Brain, path: str, note: Note) -> Iterator[tuple[str, str, str]]:
     """(id, text, kind) of the memories of a note: from the index if that is in step with it."""
     with reading():
@@ -136,7 +143,10 @@ def wrote(brain: Brain, path: str, note: Note, result: Outcome, shape: Shape) ->
     if entry is None or entry.intent.base != base or not entry.digest or entry.saved:
         brain.notes.pop(path, None)
         return
-    note.mark = entry.digest
+    note.data, note.mark = place.marked(entry.digest), entry.digest
+    if not note.data:
+        brain.notes.pop(path)
+        return
     note.add(shape["id"], shape["text"], shape["kind"])
     heading = tuple(shape["heading"].split(" > "))
     if heading not in note.paths:

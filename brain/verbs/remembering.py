@@ -51,22 +51,31 @@ def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
     when two say it at the same moment."""
     _check(wanted)
     path = who.note(brain, agent)
+    if last := notes.last(brain, path):
+        with suppress(StaleFile):
+            return _remember(brain, wanted, path, by, last, sure=False)
     for _ in range(TRIES):
         with suppress(StaleFile):
-            return _remember(brain, wanted, path, by)
-    return _remember(brain, wanted, path, by)
+            return _remember(brain, wanted, path, by, notes.known(brain, path))
+    return _remember(brain, wanted, path, by, notes.known(brain, path))
 
 
-def _remember(brain: Brain, wanted: Wanted, path: str, by: Actor) -> Shape:
-    note = notes.known(brain, path)
+def _remember(
+    brain: Brain, wanted: Wanted, path: str, by: Actor, note: notes.Note, sure: bool = True
+) -> Shape:
+    """StaleFile, and nothing is done, if the note says by now what is to be remembered; unless it
+    is `sure` to be what was just read, if it says anything else than it did."""
     text, rules = answer.redacted(brain, wanted.text.strip())
     links = tuple(_link(brain, link, path, by) for link in wanted.links)
-    if same := note.same(text, links):
+    kind, tags, section = _place(brain, wanted, note)
+    against = note.stances.against(text, kind, notes.about(" ".join([text, *links])))
+    same = note.same(text, links)
+    if (same or against) and not sure:
+        raise StaleFile(f"{path} may have changed.", "Look at it again.")
+    if same:
         return _merged(brain, path, same, wanted, by, rules)
     if waiting := _waiting(brain, path, text):
         return answer.happened(waiting, "duplicate", None, rules) | {"near": [], "conflicts": []}
-    kind, tags, section = _place(brain, wanted, note)
-    against = note.stances.against(text, kind, notes.about(" ".join([text, *links])))
     near = [_named(note, other) for other in note.known.near(text) if other not in against]
     fields, more = _fields(brain, wanted, against, path, by)
     ref = _free(note)
@@ -75,7 +84,7 @@ def _remember(brain: Brain, wanted: Wanted, path: str, by: Actor) -> Shape:
         Deed("add", ref, change, _given(wanted, kind, by)),
         *_conflicts(brain, ref, against, path),
     ]
-    unless = partial(_says, note, path, text)
+    unless = partial(_says, note, path, text if sure else "")
     result = answer.applied(brain, [*more, *deeds], by, main=len(more), unless=unless)[0]
     shape = answer.added(brain, change, kind, result.done)
     notes.wrote(brain, path, note, result, shape)
@@ -86,7 +95,7 @@ def _remember(brain: Brain, wanted: Wanted, path: str, by: Actor) -> Shape:
 
 
 def _says(note: notes.Note, path: str, text: str, where: str, data: bytes) -> bool:
-    """Has the note changed since it was looked at, and holds it these words now?"""
+    """Has the note changed since it was looked at, and holds it these words (or any) now?"""
     if where != path or data == note.data:
         return False
     words, there = " ".join(text.split()), " ".join(data.decode(errors="replace").split())

@@ -13,7 +13,7 @@ from brain.errors import BadRequest, NotFound
 from brain.verbs import notes
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-from tests.verbs.conftest import Made, note
+from tests.verbs.conftest import Made, note, settle
 
 ZOO = "40_Brain/projects/zoo/agent/MEMORY.md"
 
@@ -315,3 +315,30 @@ def test_two_who_say_the_same_at_one_moment_make_one_memory(
         patch.setattr(notes, "known", overtaken)
         assert second.remember("The seal sings")["outcome"] == "duplicate"
     assert (root / "40_Brain/MEMORY.md").read_text().count("seal sings") == 1
+
+
+def test_what_somebody_else_wrote_between_two_memories_counts(brain: Brain) -> None:
+    """The second one starts from what the first one left, and finds another note there."""
+    path = brain.vault.root / "40_Brain/MEMORY.md"
+    first = brain.remember("The walrus sleeps at noon")
+    ours = line(brain, first["id"])
+    path.write_text(note(brain).replace(ours, f"{ours}\n- The seal sings\n- Always use tusks"))
+    settle(brain.vault.root)
+    against = brain.remember("Never use tusks")
+    assert (against["outcome"], len(against["conflicts"])) == ("conflict", 1)
+    assert brain.remember("The seal sings")["outcome"] == "duplicate"
+    path.write_text(note(brain).replace(f"{ours}\n", ""))
+    settle(brain.vault.root)
+    assert brain.remember("The otter swims")["outcome"] == "added"
+    assert note(brain).count("otter") == 1
+    assert note(brain).count("tusks") == 2
+
+
+def test_what_contradicts_a_memory_that_somebody_removed_is_no_conflict(brain: Brain) -> None:
+    path = brain.vault.root / "40_Brain/MEMORY.md"
+    first = brain.remember("Always use tusks")
+    brain.remember("The walrus sleeps at noon")
+    path.write_text(note(brain).replace(line(brain, first["id"]) + "\n", ""))
+    os.utime(path, (time.time() + 60, time.time() + 60))  # by somebody who had seen it
+    settled = brain.remember("Never use tusks")
+    assert (settled["outcome"], settled["conflicts"]) == ("added", [])
