@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 10_000  # matches that are weighed, all words together: bm25 takes two microseconds for each
 FEW = 60  # fewer pieces that hold all words are not enough of an answer
-SOME = 5_000  # of those that hold all of several words which are everywhere, so many will do
+SOME = 2_500  # of those that hold all of several words which are everywhere, so many will do
 _LEAST = 1e-6  # what FTS5 takes for the weight of a word that stands in most pieces
 
 
@@ -91,7 +91,7 @@ def look_up(
     most: int = MOST,
 ) -> Found:
     """Weigh what is asked, the rarest first, as long as that is not too much; what is more common
-    than that is only noted where something rarer stands."""
+    than that is only noted, and only where all of it stands beside something rarer."""
     counts = [(query.frequency(index, _any(index, c, prefix), most), c) for c in wanted]
     counts = [(count, concept) for count, concept in counts if count]
     if len(counts) > 1 and min(count for count, _ in counts) > most:
@@ -108,10 +108,12 @@ def look_up(
             found = _weigh(index, concept, weights, prefix, total)
             weighed.append((concept, found))
             scores, held = _added(scores, held, found.scores)
-    for concept in common:
-        either = " OR ".join(_any(index, other, prefix) for other in rare)
-        for id in query.matching(index, _both(index, either, _any(index, concept, prefix))):
-            held[id] = held.get(id, 0) + 1
+    if common:
+        match = " OR ".join(_any(index, concept, prefix) for concept in rare)
+        for concept in common:
+            match = _both(index, match, _any(index, concept, prefix))
+        for id in query.matching(index, match):
+            held[id] += len(common)
     return Found(scores, held, len(wanted), weighed, bool(common))
 
 
