@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 _AT_WORK = (
     "index.lock", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply",
@@ -36,14 +35,21 @@ def head(git: str) -> str:
     name = said.removeprefix("ref:").strip()
     if name == said:
         return said
-    shared = _text(f"{git}/commondir").strip()
-    for home in (git, os.path.join(git, shared)):
-        if commit := _text(f"{home}/{name}").strip():
-            return commit
-    return name
+    if commit := _text(f"{git}/{name}").strip():
+        return commit
+    shared = _text(f"{git}/commondir").strip()  # of a worktree
+    return (_text(os.path.join(git, shared, name)).strip() if shared else "") or name
 
 
 def _text(path: str) -> str:
-    with suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
-        return file.read(10_000)
-    return ""
+    """What a small file says; '' if there is none. Asked for twice in every write."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return ""
+    try:
+        return os.read(handle, 10_000).decode()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    finally:
+        os.close(handle)
