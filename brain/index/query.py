@@ -155,13 +155,16 @@ def matching(index: Index, match: str) -> set[int]:
         return {id for (id,) in rows}
 
 
-def candidates(index: Index, ids: Sequence[int], filters: Filters) -> list[Candidate]:
-    """Those of these chunks that pass the filters."""
+def candidates(
+    index: Index, ids: Sequence[int], filters: Filters, aged: Sequence[str] = ("memory",)
+) -> list[Candidate]:
+    """Those of these chunks that pass the filters. When a note was created is not looked up unless
+    its scope is among `aged`: that takes longer than all the rest."""
     where, values = filters.where()
     marks = ",".join(map(str, ids))
     with reading():
         rows = _with_tagged(index.db).execute(
-            f"{_LIGHT} FROM chunks c JOIN files f ON f.id = c.file"
+            f"{_light(aged)} FROM chunks c JOIN files f ON f.id = c.file"
             f" WHERE c.id IN ({marks}) AND {where}",
             values,
         )
@@ -225,8 +228,11 @@ def contradictions(
     return found
 
 
-_LIGHT = f"""SELECT c.id, c.scope, {CREATED}, c.path, c.line, c.place, c.siblings,
-    iif(c.scope = 'sessions', c.heading, ''), iif(c.scope IN ('sessions', 'memory'), c.text, '')"""
+def _light(aged: Sequence[str]) -> str:
+    created = CREATED if "sources" in aged else f"iif(c.scope = 'sources', '', {CREATED})"
+    return f"""SELECT c.id, c.scope, {created}, c.path, c.line, c.place, c.siblings,
+        iif(c.scope = 'sessions', c.heading, ''),
+        iif(c.scope IN ('sessions', 'memory'), c.text, '')"""
 
 
 def _hits(index: Index, weights: Sequence[float]) -> tuple[str, str]:

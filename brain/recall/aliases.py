@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from brain.config import Config
 from brain.recall.terms import fold
 
@@ -42,7 +44,12 @@ def expand(config: Config) -> dict[str, tuple[str, ...]]:
     `word=other, words` in the settings is a group of its own. `word=` takes the word out of those
     that are built in.
     """
-    own = [pair for entry in config.aliases if (pair := split(entry))[0]]
+    return _expanded(config.aliases)
+
+
+@lru_cache(maxsize=8)
+def _expanded(entries: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    own = [pair for entry in entries if (pair := split(entry))[0]]
     gone = {word for word, others in own if not others}
     found: dict[str, dict[str, None]] = {}
     for group in GROUPS:

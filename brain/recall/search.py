@@ -207,7 +207,8 @@ def _rank(
     most = max(config.candidateLimit, limit)
     known = query.feedback(index, _best(own, most)) if query.any_feedback(index) else {}
     enough = min(most, max(ENOUGH, 2 * limit))
-    chosen = _chosen(index, _liked(own, known, config), _phrases(found), filters, enough)
+    liked, aged = _liked(own, known, config), config.recencyScopes
+    chosen = _chosen(index, liked, _phrases(found), filters, enough, aged)
     handed: dict[int, float] = {}
     if config.neighbourFactor:
         handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen)
@@ -251,7 +252,7 @@ def _meant(
     there = {c.id for c in chosen}
     least = config.similarityThreshold
     added = [id for id, cosine in cosines.items() if cosine >= least and id not in there]
-    return query.candidates(index, added, filters) if added else []
+    return query.candidates(index, added, filters, config.recencyScopes) if added else []
 
 
 def _blended(found: list[Ranked], cosines: dict[int, float], config: Config) -> list[Ranked]:
@@ -304,13 +305,18 @@ def _phrases(found: Found) -> set[int]:
 
 
 def _chosen(
-    index: Index, own: dict[int, float], first: set[int], filters: Filters, enough: int
+    index: Index,
+    own: dict[int, float],
+    first: set[int],
+    filters: Filters,
+    enough: int,
+    aged: tuple[str, ...],
 ) -> list[Candidate]:
     """The best candidates that pass the filters, at least `enough` if there are so many."""
     chosen: list[Candidate] = []
     for batch in _batches(own, first, enough):
         for at in range(0, len(batch), _BATCH):
-            chosen += query.candidates(index, batch[at : at + _BATCH], filters)
+            chosen += query.candidates(index, batch[at : at + _BATCH], filters, aged)
         if len(chosen) >= enough:
             break
     chosen.sort(key=lambda c: (c.id not in first, -own[c.id], c.path, c.line, c.place))

@@ -511,3 +511,12 @@ def test_a_note_is_found_by_its_name(searched: Searched) -> None:
     brain = searched(files | {f"x{n}.md": "other\n" for n in range(20)})
     for question in ("Crop Rotation", "crop rotation?", "[[Crop Rotation]]", "Crop Rotation.md"):
         assert kit.found(brain, question)[0] == "Deep/Crop Rotation.md", question
+
+
+def test_notes_grow_old_where_that_is_set(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({
+        "a.md": "---\ncreated: 2020-01-01\n---\nclam\n", "b.md": "clam\n",
+        "40_Brain/brain.yaml": "recencyScopes: [memory, sources]\n",
+    }))  # fmt: skip
+    old = next(h for h in brain.search("clam").results if h.row.path == "a.md")
+    assert old.factors.recency == pytest.approx(1 / (1 + 0.01 * 2251.5))
