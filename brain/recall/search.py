@@ -9,26 +9,21 @@ from brain.config import Config
 from brain.index import query
 from brain.index.db import Index
 from brain.index.query import Candidate, Filters, Row
-from brain.recall import near, priors, rank
-from brain.recall.lookup import Concept, Found, concepts, look_up, noted
+from brain.recall import candidates, near, priors, rank
+from brain.recall.lookup import Found, look_up, noted
+from brain.recall.question import Asked, understood
 from brain.recall.rank import Factors
 from brain.recall.snippet import Words, best_line, mark
-from brain.recall.terms import Term, exactly, fold, terms
+from brain.recall.terms import Term, exactly, fold
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from brain.recall.similar import Meaning
-
-    Similar = Callable[[int, list[int]], dict[int, float]]
 
 ENOUGH = 60  # matches that are ranked for a page of ten
 NO_WORDS = Found({}, {}, 0, [])  # for a search by meaning alone
 NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
-_BATCH = 400
-SPARE = 40  # that may not pass the filters
 
 
 class Hit:
@@ -104,15 +99,11 @@ def search(
     path or an identifier exactly so comes first. With a `meaning`, what means the same counts
     beside the words; NoModel if its model does not answer.
     """
-    wanted = terms(question)
-    if not wanted or limit < 1:
+    asked = understood(index, question, filters, config, meaning) if limit > 0 else None
+    if asked is None:
         return []
-    asked = _asked(index, question, wanted, filters, config, meaning)
-    for prefix in (False, True):
-        if found := _ranked(index, asked, prefix, filters, limit, now, config):
-            return _hits(index, found[:limit], asked.words, prefix, filters)
-    found = _rank(index, asked, NO_WORDS, filters, limit, now, config) if meaning else []
-    return _hits(index, found[:limit], asked.words, False, filters)
+    found, prefix = _found(index, asked, filters, limit, now, config)
+    return _hits(index, found[:limit], asked.words, prefix, filters)
 
 
 def ranked(
@@ -125,51 +116,19 @@ def ranked(
     meaning: Meaning | None = None,
 ) -> list[Ranked]:
     """The candidates of `search`, at most `most`, before anything of them is shown."""
-    if not (wanted := terms(question)):
-        return []
-    asked = _asked(index, question, wanted, filters, config, meaning)
-    found = _ranked(index, asked, False, filters, most, now, config)
-    found = found or _ranked(index, asked, True, filters, most, now, config)
-    if meaning and not found:
-        found = _rank(index, asked, NO_WORDS, filters, most, now, config)
-    return found[:most]
+    asked = understood(index, question, filters, config, meaning)
+    return _found(index, asked, filters, most, now, config)[0][:most] if asked else []
 
 
-class Asked(NamedTuple):
-    """A question, understood."""
-
-    votes: list[Concept]
-    names: list[Concept]  # of speakers, which tell who said it rather than what
-    expected: priors.Expected
-    similar: Similar | None = None  # in a hybrid search
-    name: str = ""  # the question itself, folded: it may be the name of a note
-
-    @property
-    def words(self) -> tuple[Term, ...]:
-        return tuple(term for concept in (*self.votes, *self.names) for term in concept.every)
-
-
-def _asked(
-    index: Index,
-    question: str,
-    wanted: tuple[Term, ...],
-    filters: Filters,
-    config: Config,
-    meaning: Meaning | None = None,
-) -> Asked:
-    from brain.recall import aliases
-
-    every = concepts(wanted, aliases.expand(config), config.aliasFactor)
-    speakers = query.speakers(index) if "sessions" in filters.scopes else []
-    expected = priors.expected(question, speakers)
-    said = {word for name in expected.names for word in name.split()}
-    names = [c for c in every if len(c.term.words) == 1 and fold(c.term.words[0]) in said]
-    votes = [c for c in every if c not in names]
-    if filters.scopes != ("sessions",) or not votes:
-        votes, names = every, []
-    similar = meaning.asked(index, question, names, filters) if meaning else None
-    name = fold(question.strip(" \t\n?!.\"'[]")).removesuffix(".md")
-    return Asked(votes, names, expected, similar, name)
+def _found(
+    index: Index, asked: Asked, filters: Filters, limit: int, now: datetime, config: Config
+) -> tuple[list[Ranked], bool]:
+    """What was found, and whether only by the beginnings of words."""
+    for prefix in (False, True):
+        if found := _ranked(index, asked, prefix, filters, limit, now, config):
+            return found, prefix
+    by_meaning = asked.similar is not None
+    return _rank(index, asked, NO_WORDS, filters, limit, now, config) if by_meaning else [], False
 
 
 def _ranked(
@@ -205,14 +164,14 @@ def _rank(
     """All that is worth a look, the best first."""
     own = found.covered()
     most = max(config.candidateLimit, limit)
-    known = query.feedback(index, _best(own, most)) if query.any_feedback(index) else {}
+    known = query.feedback(index, candidates.best(own, most)) if query.any_feedback(index) else {}
     enough = min(most, max(ENOUGH, 2 * limit))
-    liked, aged = _liked(own, known, config), config.recencyScopes
-    chosen = _chosen(index, liked, _phrases(found), filters, enough, aged)
+    liked, aged = candidates.liked(own, known, config), config.recencyScopes
+    chosen = candidates.chosen(index, liked, candidates.phrases(found), filters, enough, aged)
     handed: dict[int, float] = {}
     if config.neighbourFactor:
         handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen)
-    chosen += _brought(index, handed, chosen, filters)
+    chosen += candidates.brought(index, handed, chosen, filters)
     cosines: dict[int, float] = {}
     if asked.similar and (chosen or not found.asked):  # else beginnings of words come first
         cosines = asked.similar(enough, [c.id for c in chosen])
@@ -280,82 +239,9 @@ def _recency(c: Candidate, touched: str, now: datetime, config: Config) -> float
     return rank.recency(rank.days_between(max(c.created, touched), now), config.recencyDecay)
 
 
-def _best(own: dict[int, float], most: int) -> list[int]:
-    """The row ids of the best `most`, and of all that are as good as the last of them."""
-    if len(own) <= most:
-        return list(own)
-    least = sorted(own.values(), reverse=True)[most - 1]
-    return [id for id, score in own.items() if score >= least]
-
-
-def _liked(
-    own: dict[int, float], known: dict[int, tuple[float, str]], config: Config
-) -> dict[int, float]:
-    """The scores with the feedback that there is."""
-    if not known:
-        return own
-    return own | {
-        id: own[id] * rank.feedback(score, config.scoreFactor) for id, (score, _) in known.items()
-    }
-
-
-def _phrases(found: Found) -> set[int]:
-    """The row ids of what may hold something exactly as it was written."""
-    return {id for concept, held in found.concepts if concept.term.exact for id in held.scores}
-
-
-def _chosen(
-    index: Index,
-    own: dict[int, float],
-    first: set[int],
-    filters: Filters,
-    enough: int,
-    aged: tuple[str, ...],
-) -> list[Candidate]:
-    """The best candidates that pass the filters, at least `enough` if there are so many."""
-    chosen: list[Candidate] = []
-    for batch in _batches(own, first, enough):
-        for at in range(0, len(batch), _BATCH):
-            chosen += query.candidates(index, batch[at : at + _BATCH], filters, aged)
-        if len(chosen) >= enough:
-            break
-    chosen.sort(key=lambda c: (c.id not in first, -own[c.id], c.path, c.line, c.place))
-    return chosen[:enough]
-
-
-def _batches(own: dict[int, float], first: set[int], enough: int) -> Iterator[list[int]]:
-    """Row ids in steps, the best first. What is equally good is never divided, so that the answer
-    does not hang on the order in which the index was filled."""
-    if first:
-        yield sorted(first & own.keys(), key=own.__getitem__, reverse=True)
-    rest = {id: score for id, score in own.items() if id not in first} if first else own
-    best = _best(rest, enough + SPARE)
-    yield best
-    done = set(best)
-    left = sorted((id for id in rest if id not in done), key=rest.__getitem__, reverse=True)
-    while left:
-        stop = min(len(left), _BATCH)
-        while stop < len(left) and rest[left[stop]] == rest[left[stop - 1]]:
-            stop += 1
-        yield left[:stop]
-        left = left[stop:]
-
-
-def _brought(
-    index: Index, handed: dict[int, float], chosen: list[Candidate], filters: Filters
-) -> list[Candidate]:
-    """Turns that hold nothing of what was asked, and stand beside one that does: often they are
-    the answer. In notes and memories they would be noise."""
-    there = {c.id for c in chosen}
-    beside = [id for id in handed if id not in there]
-    if not beside or "sessions" not in filters.scopes:
-        return []
-    return query.candidates(index, beside, filters._replace(scopes=("sessions",)))
-
-
 def _exact(index: Index, found: Found, chosen: list[Candidate]) -> dict[int, int]:
     """How many things each of the chosen holds exactly as they were written."""
-    may = _phrases(found).intersection(c.id for c in chosen)
+    may = candidates.phrases(found).intersection(c.id for c in chosen)
     if not may:
         return {}
     wanted = [(c.term.column, exactly(c.term)) for c, _ in found.concepts if c.term.exact]

@@ -1,0 +1,90 @@
+"""Which matches are worth ranking: the best by their words, and what stands beside them."""
+
+from __future__ import annotations
+
+from brain.config import Config
+from brain.index import query
+from brain.index.db import Index
+from brain.index.query import Candidate, Filters
+from brain.recall import rank
+from brain.recall.lookup import Found
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BATCH = 400
+SPARE = 40  # that may not pass the filters
+
+
+def best(own: dict[int, float], most: int) -> list[int]:
+    """The row ids of the best `most`, and of all that are as good as the last of them."""
+    if len(own) <= most:
+        return list(own)
+    least = sorted(own.values(), reverse=True)[most - 1]
+    return [id for id, score in own.items() if score >= least]
+
+
+def liked(
+    own: dict[int, float], known: dict[int, tuple[float, str]], config: Config
+) -> dict[int, float]:
+    """The scores with the feedback that there is."""
+    if not known:
+        return own
+    return own | {
+        id: own[id] * rank.feedback(score, config.scoreFactor) for id, (score, _) in known.items()
+    }
+
+
+def phrases(found: Found) -> set[int]:
+    """The row ids of what may hold something exactly as it was written."""
+    return {id for concept, held in found.concepts if concept.term.exact for id in held.scores}
+
+
+def chosen(
+    index: Index,
+    own: dict[int, float],
+    first: set[int],
+    filters: Filters,
+    enough: int,
+    aged: tuple[str, ...],
+) -> list[Candidate]:
+    """The best candidates that pass the filters, at least `enough` if there are so many."""
+    chosen: list[Candidate] = []
+    for batch in _batches(own, first, enough):
+        for at in range(0, len(batch), _BATCH):
+            chosen += query.candidates(index, batch[at : at + _BATCH], filters, aged)
+        if len(chosen) >= enough:
+            break
+    chosen.sort(key=lambda c: (c.id not in first, -own[c.id], c.path, c.line, c.place))
+    return chosen[:enough]
+
+
+def _batches(own: dict[int, float], first: set[int], enough: int) -> Iterator[list[int]]:
+    """Row ids in steps, the best first. What is equally good is never divided, so that the answer
+    does not hang on the order in which the index was filled."""
+    if first:
+        yield sorted(first & own.keys(), key=own.__getitem__, reverse=True)
+    rest = {id: score for id, score in own.items() if id not in first} if first else own
+    top = best(rest, enough + SPARE)
+    yield top
+    done = set(top)
+    left = sorted((id for id in rest if id not in done), key=rest.__getitem__, reverse=True)
+    while left:
+        stop = min(len(left), _BATCH)
+        while stop < len(left) and rest[left[stop]] == rest[left[stop - 1]]:
+            stop += 1
+        yield left[:stop]
+        left = left[stop:]
+
+
+def brought(
+    index: Index, handed: dict[int, float], chosen: list[Candidate], filters: Filters
+) -> list[Candidate]:
+    """Turns that hold nothing of what was asked, and stand beside one that does: often they are
+    the answer. In notes and memories they would be noise."""
+    there = {c.id for c in chosen}
+    beside = [id for id in handed if id not in there]
+    if not beside or "sessions" not in filters.scopes:
+        return []
+    return query.candidates(index, beside, filters._replace(scopes=("sessions",)))

@@ -1,0 +1,53 @@
+"""A question, understood: what it asks for, whom it names, what its answer may look like."""
+
+from __future__ import annotations
+
+from brain.config import Config
+from brain.index import query
+from brain.index.db import Index
+from brain.index.query import Filters
+from brain.recall import aliases, priors
+from brain.recall.lookup import Concept, concepts
+from brain.recall.terms import Term, fold, terms
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brain.recall.similar import Meaning
+
+    Similar = Callable[[int, list[int]], dict[int, float]]
+
+
+class Asked(NamedTuple):
+    """A question, understood."""
+
+    votes: list[Concept]
+    names: list[Concept]  # of speakers, which tell who said it rather than what
+    expected: priors.Expected
+    similar: Similar | None = None  # in a hybrid search
+    name: str = ""  # the question itself, folded: it may be the name of a note
+
+    @property
+    def words(self) -> tuple[Term, ...]:
+        return tuple(term for concept in (*self.votes, *self.names) for term in concept.every)
+
+
+def understood(
+    index: Index, question: str, filters: Filters, config: Config, meaning: Meaning | None
+) -> Asked | None:
+    """What a question asks of this index; None if there is no word in it."""
+    if not (wanted := terms(question)):
+        return None
+    every = concepts(wanted, aliases.expand(config), config.aliasFactor)
+    speakers = query.speakers(index) if "sessions" in filters.scopes else []
+    expected = priors.expected(question, speakers)
+    said = {word for name in expected.names for word in name.split()}
+    names = [c for c in every if len(c.term.words) == 1 and fold(c.term.words[0]) in said]
+    votes = [c for c in every if c not in names]
+    if filters.scopes != ("sessions",) or not votes:
+        votes, names = every, []
+    similar = meaning.asked(index, question, names, filters) if meaning else None
+    name = fold(question.strip(" \t\n?!.\"'[]")).removesuffix(".md")
+    return Asked(votes, names, expected, similar, name)
