@@ -29,6 +29,7 @@ CREATE TABLE files (
     stale    TEXT    NOT NULL          -- why the rows below are older than the file, else ''
 );
 CREATE INDEX files_stale ON files (path) WHERE stale != '';
+CREATE INDEX files_tied ON files (id) WHERE scope IN ('memory', 'items');
 
 -- One row per searchable piece: a memory, an item, a task, a turn, a passage of a note.
 -- AUTOINCREMENT, so that a rowid once handed out never comes to mean another text.
