@@ -141,7 +141,7 @@ def in_process(root: Path, state: Path) -> Iterator[Line]:
         seconds = {name: [cpu(job, q) for q in found] for name, job in jobs.items()}
     totals = {name: sum(times) for name, times in seconds.items()}
     yield Line(
-        "search in process: 200 questions", ratio(totals["brain"], totals["bare"]), "≤ 3 x"
+        "search in process: 200 questions", ratio(totals["brain"], totals["bare"]), "≤ 1.5 x"
     )
     yield Line("the same against its own table", ratio(totals["brain"], totals["own"]), "")
 
