@@ -64,7 +64,7 @@ def _explain(found: Context) -> None:
     say(
         f"\n{fitted.tokens:,} of {fitted.allocation.total:,} tokens,"
         f" {fitted.compression:.0%} of what was offered,"
-        f" from {found.recalled.considered:,} candidates.",
+        f" chosen among {found.recalled.considered:,}.",
         "dim",
     )
     for one, trigger in found.recalled.warnings:

@@ -88,7 +88,7 @@ def recall(
         config = config._replace(topK=config.degradedTopK, candidateLimit=config.degradedScan)
     request = Request(
         asked.query, asked.files, asked.text, _owners(brain, asked.agent, by), asked.session,
-        asked.scopes or context.SCOPES, asked.tasks,
+        brain.filters(asked.scopes).scopes if asked.scopes else context.SCOPES, asked.tasks,
     )  # fmt: skip
     late = _late(config.maxRetrievalMs)
     off = not (config.memory and config.autoInject)

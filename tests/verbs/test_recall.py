@@ -274,6 +274,18 @@ def test_bad_requests(made: Made) -> None:
         brain.recall("  ")
     with pytest.raises(BadRequest, match="no format 'poem'"):
         brain.recall("x", format="poem")
+    with pytest.raises(BadRequest, match="no scope 'everything'"):
+        brain.recall("x", scopes=["everything"])
+
+
+def test_other_scopes_on_request(made: Made) -> None:
+    turn = '{"id": "t1", "role": "user", "content": "the walrus spoke"}\n'
+    brain = made({"40_Brain/sessions/s.jsonl": turn, "a.md": "a walrus\n"})
+    assert [piece.path for piece in brain.recall("walrus").fitted.package.memories] == ["a.md"]
+    assert "spoke" in brain.recall("walrus", scopes=["sessions"]).text
+    assert {"a walrus", "the walrus spoke"} <= {
+        piece.text for piece in brain.recall("walrus", scopes=["all"]).fitted.package.memories
+    }
 
 
 def test_a_reranker_has_the_last_word(made: Made) -> None:
