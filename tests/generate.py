@@ -49,7 +49,8 @@ def page(name: str) -> str:
 
 
 def cli_page() -> str:
-    context = click.Context(cli, info_name="brain")
+    # with its settings: click keeps the help option that it makes of them first
+    context = click.Context(cli, info_name="brain", **cli.context_settings)
     parts = [
         "# Commands\n",
         "Every command takes `--vault` and `--json`, before or behind its name"
