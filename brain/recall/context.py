@@ -41,7 +41,6 @@ class Request(NamedTuple):
     files: tuple[str, ...] = ()  # that are open
     text: str = ""  # that is being worked on
     owners: tuple[str, ...] | None = None  # whose entries may be seen
-    session: str = ""
     scopes: tuple[str, ...] = SCOPES
     tasks: bool = False
 

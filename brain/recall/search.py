@@ -167,7 +167,8 @@ def _rank(
     known = query.feedback(index, candidates.best(own, most)) if query.any_feedback(index) else {}
     enough = min(most, max(ENOUGH, 2 * limit))
     liked, aged = candidates.liked(own, known, config), config.recencyScopes
-    chosen = candidates.chosen(index, liked, candidates.phrases(found), filters, enough, aged)
+    phrases = candidates.phrases(found)
+    chosen = candidates.chosen(index, liked, phrases, filters, enough, aged)
     handed: dict[int, float] = {}
     if config.neighbourFactor:
         handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen)
@@ -179,8 +180,7 @@ def _rank(
         known |= query.feedback(index, [c.id for c in chosen if c.id not in own])
     asked_too = noted(index, asked.names)
     whole = near.parents((c.section for c in chosen), [h for _, h in found.concepts] + asked_too)
-    exact = _exact(index, found, chosen)
-
+    exact = _exact(index, found, phrases.intersection(c.id for c in chosen))
     ranked = []
     for c in chosen:
         score, touched = known.get(c.id, NOTHING)
@@ -239,9 +239,8 @@ def _recency(c: Candidate, touched: str, now: datetime, config: Config) -> float
     return rank.recency(rank.days_between(max(c.created, touched), now), config.recencyDecay)
 
 
-def _exact(index: Index, found: Found, chosen: list[Candidate]) -> dict[int, int]:
-    """How many things each of the chosen holds exactly as they were written."""
-    may = candidates.phrases(found).intersection(c.id for c in chosen)
+def _exact(index: Index, found: Found, may: set[int]) -> dict[int, int]:
+    """How many things each of these holds exactly as they were written."""
     if not may:
         return {}
     wanted = [(c.term.column, exactly(c.term)) for c, _ in found.concepts if c.term.exact]

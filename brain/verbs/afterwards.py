@@ -33,6 +33,7 @@ KEPT = 20  # recalls whose memories may still be found useful together
 FEW = 5  # recalls that say nothing about how long they take
 ROUNDS = 3  # questions that an agent may ask about one message
 _REFS = ("refs", "useful", "useless")  # of a recall: memories, by id
+_KEYS = {"at", "query", "agent", "session", "tokens", "refs"}
 _FILE, _LOCK = "recall.json", "recall.lock"
 
 
@@ -53,14 +54,18 @@ def state(brain: Asking) -> State:
             found = json.load(file)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    last = [one for one in found.get("last", []) if isinstance(one, dict) and one.keys() >= _KEYS]
+    return found | {"last": last}
 
 
 def slow(brain: Asking) -> str:
     """Why less is looked at than usual; '' while recall is as fast as it should be."""
-    if not state(brain).get("degraded"):
+    known = state(brain)
+    if not known.get("degraded"):
         return ""
-    return f"95 % of recalls took up to {p95(state(brain).get('times', [])):.0f} ms"
+    return f"95 % of recalls took up to {p95(known.get('times', [])):.0f} ms"
 
 
 def p95(times: list[float]) -> float:
@@ -86,7 +91,7 @@ def learn(brain: Brain, said: Context, ms: float) -> Round:
         return Round()
     try:
         known = state(brain)
-        last = [one for one in known.get("last", []) if isinstance(one, dict)]
+        last = known.get("last", [])
         which = _round(last, asked.session, question, brain)
         times = [*known.get("times", []), round(ms, 1)][-brain.config.sloWindow :]
         this = {
@@ -205,7 +210,6 @@ def unlearn(brain: Brain, refs: Collection[str]) -> None:
             {key: [r for r in said if r not in refs] if key in _REFS else said
              for key, said in one.items()}
             for one in known.get("last", [])
-            if isinstance(one, dict)
         ]  # fmt: skip
         if last != known.get("last", []):
             _write(brain, known | {"last": last})

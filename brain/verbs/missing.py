@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from brain import access
+from brain.errors import NotFound
 from brain.index import shelf
 from brain.index.query import Filters
 from brain.journal import Spool
 from brain.lifecycle import tagging
+from brain.recall.context import SCOPES
 from brain.recall.search import search
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.recall.ties import topics
-from brain.verbs import afterwards
+from brain.verbs import afterwards, who
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +35,9 @@ def gaps(brain: Brain, agent: str = "", every: bool = False) -> list[Shape]:
         one = found.setdefault(ref, empty)
         one["count"] += times
         one["last"] = max(one["last"], at)
-    shapes = [one | {"open": not _finds(brain, one["query"])} for one in found.values()]
+    shapes = [
+        one | {"open": not _finds(brain, one["query"], one["agent"])} for one in found.values()
+    ]
     shapes.sort(key=lambda one: (-one["count"], one["last"], one["id"]))
     return [one for one in shapes if every or one["open"]]
 
@@ -51,10 +58,13 @@ def _asked(brain: Brain) -> list[tuple[str, str, str, int, str]]:
     return found
 
 
-def _finds(brain: Brain, question: str) -> bool:
-    from brain.recall.context import SCOPES
-
-    filters = Filters(scopes=SCOPES)
+def _finds(brain: Brain, question: str, agent: str | None) -> bool:
+    """Does the one for whom it was asked find anything now?"""
+    owners = None
+    if agent:
+        with suppress(NotFound):  # who is gone has left its question to everybody
+            owners = access.readable(who.actor(brain, agent))
+    filters = Filters(scopes=SCOPES, owners=owners)
     return bool(search(brain.index, question, filters, 1, brain.clock(), brain.config))
 
 

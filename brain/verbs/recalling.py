@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 
 from brain import access, tokens
-from brain.access import ADMIN, PERSON
+from brain.access import ADMIN
 from brain.errors import BadRequest, BrainError
 from brain.recall import about, context
 from brain.recall.budget import Allocation, Fitted, allocate, fit
@@ -17,12 +17,13 @@ from brain.recall.render import FORMATS, render
 from brain.recall.snippet import Words, best_line
 from brain.recall.terms import terms
 from brain.record import NamedTuple
-from brain.verbs import afterwards, who
+from brain.verbs import afterwards, knowing, who
 from brain.verbs.afterwards import Round
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from brain.api import Brain
     from brain.api.asking import Freshness
@@ -87,7 +88,7 @@ def recall(
     if slow:
         config = config._replace(topK=config.degradedTopK, candidateLimit=config.degradedScan)
     request = Request(
-        asked.query, asked.files, asked.text, _owners(brain, asked.agent, by), asked.session,
+        asked.query, asked.files, asked.text, _owners(brain, asked.agent, by),
         brain.filters(asked.scopes).scopes if asked.scopes else context.SCOPES, asked.tasks,
     )  # fmt: skip
     late = _late(config.maxRetrievalMs)
@@ -99,7 +100,7 @@ def recall(
     degraded = slow or ("" if not recalled.late else "out of time: ties were not followed")
     if notes and not degraded:
         degraded = "not all was searched by meaning"
-    package = _package(asked, recalled, degraded, brain)
+    package = _package(asked, recalled, degraded, brain.clock())
     allocation = _allocation(asked, config)
     count = tokens.counter(config.tokenizer)
     fitted = fit(package, allocation, lambda p: render(p, asked.format), count, config)
@@ -147,9 +148,9 @@ def _allocation(asked: Asked, config: Config) -> Allocation:
 # -- pieces ----------------------------------------------------------------------------------------
 
 
-def _package(asked: Asked, found: Recalled, degraded: str, brain: Brain) -> Package:
+def _package(asked: Asked, found: Recalled, degraded: str, now: datetime) -> Package:
     def piece(one: Weighed, trigger: str = "") -> Piece:
-        return _piece(one, asked, found.opposites.get(one.row.ref, []), trigger)
+        return _piece(one, asked, found.opposites.get(one.row.ref, []), trigger, now)
 
     return Package(
         asked.query,
@@ -158,25 +159,23 @@ def _package(asked: Asked, found: Recalled, degraded: str, brain: Brain) -> Pack
         tuple(map(piece, found.tasks)),
         tuple(map(piece, found.memories)),
         tuple(map(piece, found.summaries)),
-        _conflicts(found, brain),
+        _conflicts(found),
         degraded,
     )
 
 
-def _piece(one: Weighed, asked: Asked, opposites: list[str], trigger: str) -> Piece:
-    row, known = one.row, one.known
+def _piece(one: Weighed, asked: Asked, opposites: list[str], trigger: str, now: datetime) -> Piece:
+    row = one.row
     text, line = _shown(row, asked)
     steps = about.steps(text) if row.kind == "procedure" else ()
     if steps:
         text = about.without_steps(text)
-    is_memory = row.scope == "memory"
-    sure = one.fitness.confidence * one.fitness.trust if is_memory else None
+    known = knowing.values(row, one.known, now) if knowing.is_memory(row) else {}
     return Piece(
         row.ref, row.kind, row.status, text, row.path, line, tuple(row.tags.split()),
-        row.created, row.agent, known.by or (PERSON.name if is_memory else ""),
-        known.source or ("user_stated" if is_memory else ""), known.session, sure, one.score,
-        tuple(opposites), steps, trigger,
-        _tier(one, asked),
+        row.created, row.agent, known.get("by", ""), known.get("source", ""),
+        known.get("session") or "", known.get("confidence"), one.score,
+        tuple(opposites), steps, trigger, _tier(one, asked),
     )  # fmt: skip
 
 
@@ -206,7 +205,7 @@ def _shown(row: Row, asked: Asked) -> tuple[str, int]:
     return "\n".join(lines[first : last + 1]).strip("\n"), row.line + first
 
 
-def _conflicts(found: Recalled, brain: Brain) -> tuple[Conflict, ...]:
+def _conflicts(found: Recalled) -> tuple[Conflict, ...]:
     """Each pair once, with what both say."""
     shown = [*(one for one, _ in found.warnings), *found.pinned, *found.memories]
     texts = {one.row.ref: one.row.text for one in shown}

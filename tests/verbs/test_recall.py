@@ -177,6 +177,14 @@ def test_a_guess_is_worth_less(made: Made) -> None:
     assert found[sure]["score"] > found[guess]["score"]
 
 
+def test_a_prompt_tells_the_confidence_that_show_tells(made: Made) -> None:
+    brain = made({NOTE: bullets("2025-12-01: walrus ^m-00000001")})
+    (piece,) = brain.recall("walrus").fitted.package.memories
+    assert piece.confidence == pytest.approx(0.5**3, rel=0.02)  # 90 days, half in 30
+    brain.refresh()
+    assert brain.show("m-00000001")["confidence"] == pytest.approx(piece.confidence, rel=0.1)
+
+
 def test_every_score_follows_from_what_is_shown(made: Made) -> None:
     brain = made({NOTE: bullets(
         *(f"walrus {n} #sea [[Notes]] ^m-{n:08d}" for n in range(9)), "seals ^m-00000010",
@@ -348,6 +356,15 @@ def test_questions_without_an_answer(made: Made) -> None:
     assert [one["open"] for one in brain.gaps(every=True)] == [False]
 
 
+def test_what_others_know_fills_no_gap(zoo: Brain) -> None:
+    """What was asked for an agent is open until that agent finds something."""
+    zoo.recall("zeppelin", agent="zoo")
+    (zoo.vault.folder / "agents/other/MEMORY.md").write_text("- the zeppelin flies\n")
+    assert [gap["query"] for gap in zoo.gaps()] == ["zeppelin"]
+    (zoo.vault.root / ZOO).write_text("- the zeppelin is ours\n")
+    assert zoo.gaps() == []
+
+
 def test_a_question_whose_every_answer_was_demoted_is_a_gap(made: Made) -> None:
     brain = made({NOTE: bullets("walrus one ^m-00000001", "walrus two ^m-00000002")})
     brain.recall("walrus")
@@ -394,8 +411,11 @@ def test_slow_recalls_look_at_less_and_say_so(made: Made) -> None:
     assert not took(*[10] * 100, degraded=True).degraded
     assert took(*[250] * 100, degraded=True).degraded  # not healthy yet
     assert not took(*[250] * 100).degraded
-    state.write_text("{broken")
-    assert not brain.recall("walrus").degraded
+    for odd in ("{broken", "[]", '{"last": [1, {"x": 2}]}'):
+        state.write_text(odd)
+        assert brain.status()["last_injected"] is None
+        assert brain.reinforce("m-00000003")["outcome"] == "reinforced"
+        assert not brain.recall("walrus").degraded
 
 
 def test_reading_is_told(made: Made) -> None:
