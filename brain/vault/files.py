@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat as modes
+import time
 
 from brain.errors import BadConfig
 from brain.vault.layout import Vault
@@ -16,6 +17,7 @@ SMALL = 1_000_000  # bytes: no ignore file, no brain.yaml is larger
 _FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
 _FOLLOW |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 FLAGS = _FOLLOW | getattr(os, "O_NOFOLLOW", 0)
+_LEASED = 5.0  # s at most to wait for whoever looks whether a file is in use: it takes microseconds
 
 
 def read(path: str, limit: int, flags: int = FLAGS) -> tuple[bytes, os.stat_result]:
@@ -23,11 +25,26 @@ def read(path: str, limit: int, flags: int = FLAGS) -> tuple[bytes, os.stat_resu
 
     The stat is from before the bytes were read: a change in between shows as a newer stat later.
     """
-    handle = os.open(path, flags)
+    handle = opened(path, flags)
     try:
         return read_open(handle, limit)
     finally:
         os.close(handle)
+
+
+def opened(path: str, flags: int = FLAGS) -> int:
+    """A handle to read a file by. While another process has a lease on it (see vault/swap.py), a
+    file cannot be opened without waiting, and the attempt asks for the lease to end."""
+    deadline = 0.0
+    while True:
+        try:
+            return os.open(path, flags)
+        except BlockingIOError:
+            now = time.monotonic()
+            deadline = deadline or now + _LEASED
+            if now > deadline:
+                raise
+            time.sleep(0.0005)
 
 
 def read_open(handle: int, limit: int) -> tuple[bytes, os.stat_result]:

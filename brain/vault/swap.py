@@ -164,7 +164,7 @@ def in_use(path: str) -> bool | None:
 def read(path: str) -> tuple[bytes, bool | None]:
     """What a file holds, and whether another process had it open at any moment of reading it: who
     opens a file ends the lease on it. None where there are no leases."""
-    handle = os.open(path, files.FLAGS)
+    handle = files.opened(path)
     try:
         used = _refused(handle)
         data, _ = files.read_open(handle, NO_LIMIT)
