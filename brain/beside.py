@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MOST = 2
+_PAUSE = 0.003  # s without a call, after which what can wait is done
 _threads = 0
 _calls: list[Running] = []  # that no thread has taken yet
+_later: list[Running] = []  # that can wait
 _idle: list[LockType] = []  # what threads without one wait for
 
 
@@ -60,6 +63,12 @@ def start(call: Callable[..., object], *args: Any) -> Running:
     return running
 
 
+def later(call: Callable[..., object], *args: Any) -> None:
+    """Make this call once there is nothing else to do: some milliseconds after the last call that
+    was made beside, or after the next. Nobody is told of an error."""
+    _later.append(Running(call, args))
+
+
 def _work() -> None:
     """Each thread sleeps behind a lock of its own, so that a call wakes one and no other."""
     asleep = allocate_lock()
@@ -70,7 +79,17 @@ def _work() -> None:
         except IndexError:
             _idle.append(asleep)
             if not _calls or not _awake(asleep):
-                asleep.acquire()
+                _sleep(asleep)
+
+
+def _sleep(asleep: LockType) -> None:
+    """Until there is a call; after a pause without one, what can wait is done."""
+    if asleep.acquire(timeout=_PAUSE):
+        return
+    with suppress(IndexError):  # the other thread may take the last one
+        while True:
+            _later.pop(0).run()
+    asleep.acquire()
 
 
 def _awake(asleep: LockType) -> bool:
@@ -88,6 +107,7 @@ def _forget() -> None:
     _threads = 0
     _idle.clear()
     _calls.clear()
+    _later.clear()
 
 
 if hasattr(os, "register_at_fork"):

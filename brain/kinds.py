@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from brain.record import NamedTuple
 
@@ -46,6 +47,7 @@ _BY_HEADING |= {name.replace("_", " "): name for name in KINDS}
 _EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 
 
+@lru_cache(512)  # the same few come with every entry of a note
 def of_headings(path: tuple[str, ...]) -> str:
     """The kind that the innermost telling heading names; '' if none does.
 

@@ -50,3 +50,16 @@ def test_a_forked_process_makes_its_own() -> None:
         beside.start(os._exit, 7).wait()
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+
+
+def test_what_can_wait_is_done_after_a_pause_even_behind_an_error() -> None:
+    done = Event()
+
+    def fail() -> None:
+        raise OSError(9, "Bad file descriptor")
+
+    beside.start(os.getpid).wait()
+    beside.later(fail)
+    beside.later(done.set)
+    beside.start(os.getpid).wait()
+    assert done.wait(30)

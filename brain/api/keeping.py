@@ -210,7 +210,8 @@ class Keeping:
             self._told[delta.path, ref] = text
         for ref, _ in delta.removed:
             self._told[delta.path, ref] = ""
-        self.events.hear(Event(self.now(), "memory:write", wire.delta(delta)))
+        if self.events.listeners:
+            self.events.hear(Event(self.now(), "memory:write", wire.delta(delta)))
 
     def _untold(self, delta: Delta) -> Delta:
         """A change without what listeners have heard of."""

@@ -23,9 +23,10 @@ WORDS = (
     *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase", "senha"),
     *("пароль", "密码", "パスワード"),
 )
-# Headings and names that hold no secret: the same few come with every write.
+# What was found to hold no secret: headings and names come with every write, and a text is looked
+# at by the verb and by the store.
 _harmless: set[tuple[str, bool]] = set()
-_SHORT, _MOST = 40, 500
+_SHORT, _MOST = 400, 200
 _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 
 

@@ -185,7 +185,7 @@ def discard(path: str) -> None:
     try:
         os.unlink(path)
     finally:
-        beside.start(os.close, handle)
+        beside.later(os.close, handle)
 
 
 def _refused(handle: int) -> bool | None:

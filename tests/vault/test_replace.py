@@ -165,7 +165,7 @@ def test_a_discarded_file_is_gone_before_its_space_is_free(
     file = tmp_path / "displaced"
     file.write_text("- a\n")
     later: list[int] = []
-    monkeypatch.setattr(beside, "start", lambda call, handle: later.append(handle))
+    monkeypatch.setattr(beside, "later", lambda call, handle: later.append(handle))
     swap.discard(str(file))
     assert others(tmp_path) == []
     assert [os.fstat(handle).st_nlink for handle in later] == [0]
