@@ -120,12 +120,13 @@ class Append(NamedTuple):
 
 class Configure(NamedTuple):
     """A setting of brain.yaml, `ref`, gets a value, or goes (None), so that the default holds; only
-    if it is `expect` now."""
+    if it is `expect` now. It is written as `lines` if these say that."""
 
     path: str
     ref: str
     value: Any
     expect: Any
+    lines: str = ""
 
 
 Change: TypeAlias = (

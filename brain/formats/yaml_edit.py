@@ -56,7 +56,7 @@ def _apply(text: str, change: Configure) -> tuple[str, Done]:
         return text, _done(text, change, "already", before)
     if now != change.expect:
         return text, _done(text, change, "changed", before)
-    text = remove(text, change.ref) if gone else put(text, change.ref, change.value)
+    text = remove(text, change.ref) if gone else put(text, change.ref, change.value, change.lines)
     return text, _done(text, change, "done", before)
 
 
@@ -66,8 +66,9 @@ def _done(text: str, change: Configure, outcome: str, before: str) -> Done:
     return Done(change, outcome, line, before, after)
 
 
-def put(text: str, key: str, value: Any) -> str:
-    """`text` with one setting as given; no line changes but those of that setting.
+def put(text: str, key: str, value: Any, lines: str = "") -> str:
+    """`text` with one setting as given, written as `lines` if these say so; no line changes but
+    those of that setting.
 
     Raises Refused, naming the line, for a text that cannot be edited safely.
     """
@@ -79,6 +80,10 @@ def put(text: str, key: str, value: Any) -> str:
         choices = [_in_list(text, place.node.value, value)]
     else:
         choices = [_in_place(text, place, config.written(value))]
+    if place and lines:
+        start, end = _line(text, place.key)[0], _line(text, place.end)[1]
+        last = re.search(r"\r?\n?\Z", text[start:end])
+        choices.insert(0, text[:start] + lines + (last[0] if last else "") + text[end:])
     expected = _parsed(text)._replace(**{key: value})
     return bom + _checked([new for new in choices if new], expected, place)
 

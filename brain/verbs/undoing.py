@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from difflib import unified_diff
 
-from brain import wire
-from brain.changes import Deed, Insert, Remove, Replace, from_json
+from brain import config, wire
+from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.errors import BadRequest, BrainError, NotFound, StaleFile
 from brain.formats.text import digest
 from brain.record import NamedTuple
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FEEDBACK = ("reinforce", "demote", "merge")
 OPS = (
     *("add", "remove", "update", "pin", "unpin", "confirm", "tag", "link", "unlink", "move"),
-    *("resolve", *FEEDBACK),
+    *("resolve", "configure", *FEEDBACK),
 )
 PARTS = (*OPS, "conflict")
 
@@ -125,8 +125,6 @@ def _parts(brain: Brain, record: Record) -> list[Record]:
 def _plan(brain: Brain, record: Record, force: bool) -> list[Deed]:
     data = record.data
     why: dict[str, Any] = {"of": record.id}
-    if record.op == "configure":
-        raise BadRequest(f"{record.ref} is a setting.", "Set it again, or edit brain.yaml.")
     if record.op == "gone":
         return [Deed("undo", record.ref, from_json(data["change"]), why)]
     if not record.path:
@@ -145,7 +143,17 @@ def _plan(brain: Brain, record: Record, force: bool) -> list[Deed]:
             " out.",
             "Use --force to bring them back without it.",
         )
+    if record.op == "configure":
+        return [_set_back(record, now, before, after, why)]
     return _back(record, now, before, after, why)
+
+
+def _set_back(record: Record, now: Now, before: str, after: str, why: dict[str, Any]) -> Deed:
+    """The setting as its lines said before; without any, the default holds again."""
+    name = record.ref
+    value = getattr(config.parse(before)[0], name) if before else None
+    expect = getattr(config.parse(now.raw if after else "")[0], name)
+    return Deed("undo", name, Configure(record.path, name, value, expect, before), why)
 
 
 def _back(record: Record, now: Now, before: str, after: str, why: dict[str, Any]) -> list[Deed]:
@@ -177,13 +185,15 @@ def _opposite(record: Record) -> Deed:
 
 
 def _now(brain: Brain, record: Record) -> Now:
-    """The entry that a record is about, as it is now; without text if it is gone."""
-    from brain.formats import memory_md
+    """The entry or setting that a record is about, as it is now; without text if it is gone."""
+    from brain.formats import memory_md, yaml_edit
 
     try:
         data, _ = files.read(f"{brain.vault.root_path}/{record.path}", brain.config.maxFileSize)
     except OSError:
         data = b""
+    if record.op == "configure":
+        return Now(record.ref, yaml_edit.lines_of(data.decode("utf-8", "replace"), record.ref))
     same = naming.same(brain, record.ref)
     for chunk in memory_md.parse(data, answer.owner(brain, record.path)).chunks:
         if chunk.ref in same and chunk.kind != "note":
@@ -212,6 +222,11 @@ def _compare(record: Record, now: Now, before: str, after: str, force: bool) -> 
 def _shape(brain: Brain, record: Record, result: Outcome) -> Shape:
     """The entry as it is after all, or as it was when it went."""
     done = result.done
+    if record.op == "configure":
+        brain.reload()
+        line, text = (done.line, done.after) if done else (0, "")
+        shape = {"id": record.ref, "path": record.path, "line": line, "text": text}
+        return shape | {"kind": "setting", "status": "", "tags": []}
     if done is None:
         return _as_it_is(brain, record)
     if done.after:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from brain.access import PERSON
@@ -130,10 +132,44 @@ def test_a_file_that_cannot_be_edited_is_left_alone(made: Made) -> None:
     assert note(brain, YAML) == "{topK: 3}\n"
 
 
-def test_it_is_on_record_and_not_undone_by_mistake(tuned: Brain) -> None:
+def test_it_is_on_record_and_can_be_undone(tuned: Brain) -> None:
     event = aliasing.limit(tuned, 700, PERSON)["event"]
     (record,) = [record for record in tuned.journal.records() if record.id == event]
     assert (record.op, record.ref, record.path) == ("configure", "budgetCeiling", YAML)
-    with pytest.raises(BadRequest, match="is a setting"):
-        tuned.undo(event)
-    assert tuned.config == Config(topK=9, aliases=("a=b",), budgetCeiling=700)
+    shape = tuned.undo()
+    assert (shape["id"], shape["undid"], shape["of"]) == ("budgetCeiling", "configure", event)
+    assert note(tuned, YAML) == TEXT
+    assert tuned.config == Config(topK=9, aliases=("a=b",))
+    with pytest.raises(NotFound, match="nothing to undo"):
+        tuned.undo()
+
+
+def test_an_alias_is_undone_to_the_letter(tuned: Brain) -> None:
+    aliasing.add(tuned, "a", ["c"], PERSON)
+    aliasing.add(tuned, "x", ["y"], PERSON)
+    tuned.undo()
+    assert tuned.config.aliases == ("a=b, c",)
+    tuned.undo()
+    assert note(tuned, YAML) == TEXT
+    aliasing.remove(tuned, "a", [], PERSON)
+    tuned.undo()
+    assert tuned.config.aliases == ("a=b",)
+
+
+def test_a_setting_that_somebody_went_on_with_stays(tuned: Brain) -> None:
+    aliasing.limit(tuned, 700, PERSON)
+    text = note(tuned, YAML).replace("700", "900")
+    (tuned.vault.root / YAML).write_text(text, encoding="utf-8")
+    with pytest.raises(StaleFile, match="-budgetCeiling: 900"):
+        tuned.undo()
+    assert note(tuned, YAML) == text
+    os.utime(tuned.vault.root / YAML, (0, 0))  # nobody is typing in it
+    tuned.undo(force=True)
+    assert note(tuned, YAML) == TEXT
+
+
+def test_what_an_agent_set_is_reverted_with_the_rest(tuned: Brain) -> None:
+    aliasing.limit(tuned, 700, tuned.actor("admin"))
+    told = tuned.revert("admin", "1h")
+    assert [shape["id"] for shape in told["undone"]] == ["budgetCeiling"]
+    assert note(tuned, YAML) == TEXT
