@@ -251,18 +251,18 @@ class Brain(Asking):
         )  # fmt: skip
         return recall(self, asked, self.actor(by, session), check, rerank)
 
-    def gaps(self, *, agent: str = "", every: bool = False) -> list[Shape]:
+    def gaps(self, *, agent: str = "", every: bool = False, by: Actor | str = "") -> list[Shape]:
         """Questions that nothing was known about; with `every`, also those that find something
-        now."""
+        now. An agent hears of its own."""
         from brain.verbs import missing
 
-        return missing.gaps(self, agent, every)
+        return missing.gaps(self, agent, every, self.actor(by))
 
-    def wanted_tags(self) -> list[Shape]:
+    def wanted_tags(self, *, by: Actor | str = "") -> list[Shape]:
         """Memories that were useful for one question and share no tag, with one they could."""
         from brain.verbs import missing
 
-        return missing.tags(self)
+        return missing.tags(self, self.actor(by))
 
     # -- what happened -----------------------------------------------------------------------------
 

@@ -273,21 +273,25 @@ class Asking(Keeping):
         file = str(self.vault.root / row.path)
         return {"id": row.ref, "url": url, "path": row.path, "line": line, "file": file}
 
-    def status(self) -> dict[str, Any]:
-        """What is indexed, how fresh it is, and what recall did last."""
+    def status(self, by: Actor | str = "") -> dict[str, Any]:
+        """What is indexed, how fresh it is, and what recall did last; to an agent, as far as it
+        may know of that."""
         from brain.verbs import afterwards
 
         freshness = self.refresh()
+        actor = self.actor(by)
+        owners = self.readable(actor)
+        agents = self._surely(lambda: query.agents(self.index))
         return {
             "vault": self.vault.root_path,
             "brain": self.vault.brain,
             "index": self.index.path,
             "engine": self.index.fts,
-            "scopes": self._surely(lambda: query.counts(self.index)),
-            "agents": self._surely(lambda: query.agents(self.index)),
-            "problems": len(self.problems()),
+            "scopes": self._surely(lambda: query.counts(self.index, owners)),
+            "agents": [one for one in agents if owners is None or one["agent"] in owners],
+            "problems": len(self.problems()) if owners is None else 0,
             "recall": afterwards.health(self),
-            "last_injected": afterwards.last_injected(self),
+            "last_injected": afterwards.last_injected(self, actor),
             **wire.freshness(freshness),
         }
 

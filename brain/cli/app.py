@@ -125,6 +125,12 @@ def acting(command: F) -> F:
     return click.option("--by", default="", metavar="AGENT", help="Who acts.  [you]")(command)
 
 
+def seeing(command: F) -> F:
+    """`--by`: for whom one looks."""
+    said = "See only what this agent may."
+    return click.option("--by", default="", metavar="AGENT", help=said)(command)
+
+
 def choices(vault: str | None, as_json: bool) -> tuple[str | None, bool]:
     """The options as given to the command, else to `brain` itself."""
     given = click.get_current_context().obj or {}

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from brain import wire
-from brain.cli.app import choices, common
+from brain.cli.app import choices, common, seeing
 from brain.cli.output import opened, print_answer, say, tell, warn
 from brain.model import SCOPES
 
@@ -41,7 +41,7 @@ def filtering(command: Any) -> Any:
             "--until", default="", metavar="DATE", help="Only what is from this day or before."
         ),
         click.option("--superseded", is_flag=True, help="Also what another memory replaces."),
-        click.option("--by", default="", metavar="AGENT", help="See only what this agent may."),
+        seeing,
     ):
         command = option(command)
     return command
@@ -82,7 +82,7 @@ def search_command(
 
 @click.command("show")
 @click.argument("id")
-@click.option("--by", default="", metavar="AGENT", help="See only what this agent may.")
+@seeing
 @common
 def show_command(id: str, by: str, vault: str | None, as_json: bool) -> None:
     """Show one entry whole: its text, where it stands, what it links to.

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from brain import wire
-from brain.cli.app import choices, common
+from brain.cli.app import choices, common, seeing
 from brain.cli.output import opened, say, tell, warn
 
 _TOP = 5  # members of a cluster that are listed
@@ -34,7 +34,7 @@ _WORDS = {  # of an edge, read from its source and from its target
     "--depth", "-d", type=click.IntRange(1, 10), help="How many steps around ID.  [cascadeDepth]"
 )
 @click.option("--agent", "-a", default="", help="Only what this agent owns.")
-@click.option("--by", default="", metavar="AGENT", help="See only what this agent may.")
+@seeing
 @common
 def graph_command(
     id: str,

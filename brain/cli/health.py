@@ -6,7 +6,7 @@ import click
 
 from brain import config as settings
 from brain import wire
-from brain.cli.app import choices, common
+from brain.cli.app import choices, common, seeing
 from brain.cli.output import note, opened, say, tell, warn
 from brain.errors import NotFound
 from brain.model import Problem
@@ -23,8 +23,9 @@ HARMLESS = {
 
 
 @click.command("status")
+@seeing
 @common
-def status_command(vault: str | None, as_json: bool) -> None:
+def status_command(by: str, vault: str | None, as_json: bool) -> None:
     """Show what is indexed, how fresh it is, and whether a daemon runs.
 
     \b
@@ -35,7 +36,7 @@ def status_command(vault: str | None, as_json: bool) -> None:
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
-        shape = brain.status() | {"daemon": daemon.running(brain.vault)}
+        shape = brain.status(by) | {"daemon": daemon.running(brain.vault)}
     if as_json:
         tell(shape)
         return

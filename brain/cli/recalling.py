@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain.cli.app import acting, choices, common
+from brain.cli.app import acting, choices, common, seeing
 from brain.cli.output import explained, note, opened, say, tell, warn
 from brain.recall.render import FORMATS
 
@@ -84,8 +84,9 @@ def _reason(one: Weighed) -> str:
 @click.command("gaps")
 @click.option("--all", "every", is_flag=True, help="Also those that find something by now.")
 @click.option("--agent", default="", metavar="NAME", help="Only what was asked for this agent.")
+@seeing
 @common
-def gaps_command(every: bool, agent: str, vault: str | None, as_json: bool) -> None:
+def gaps_command(every: bool, agent: str, by: str, vault: str | None, as_json: bool) -> None:
     """List questions that nothing was known about, and memories that want a tag.
 
     \b
@@ -94,7 +95,7 @@ def gaps_command(every: bool, agent: str, vault: str | None, as_json: bool) -> N
     """
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
-        found, tags = brain.gaps(agent=agent, every=every), brain.wanted_tags()
+        found, tags = brain.gaps(agent=agent, every=every, by=by), brain.wanted_tags(by=by)
     if as_json:
         tell({"gaps": found, "tags": tags})
         return

@@ -295,11 +295,16 @@ def links_of(index: Index, id: int) -> list[Link]:
         return [Link(*row) for row in index.db.execute(sql, (id,))]
 
 
-def counts(index: Index) -> dict[str, dict[str, int]]:
-    """How many files and chunks each scope holds."""
+def counts(index: Index, owners: tuple[str, ...] | None = None) -> dict[str, dict[str, int]]:
+    """How many files and chunks each scope holds, of all or of these owners."""
+    names = list(owners or ())
+    some = f" WHERE agent IN ({', '.join('?' * len(names))})" if owners is not None else ""
+    within = f" WHERE file IN (SELECT id FROM files{some})" if some else ""
     with reading():
-        chunks = dict(index.db.execute("SELECT scope, count(*) FROM chunks GROUP BY scope"))
-        files = dict(index.db.execute("SELECT scope, count(*) FROM files GROUP BY scope"))
+        said = f"SELECT scope, count(*) FROM chunks{within} GROUP BY scope"
+        chunks = dict(index.db.execute(said, names))
+        said = f"SELECT scope, count(*) FROM files{some} GROUP BY scope"
+        files = dict(index.db.execute(said, names))
     return {s: {"files": files.get(s, 0), "entries": chunks.get(s, 0)} for s in SCOPES}
 
 

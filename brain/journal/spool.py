@@ -36,7 +36,8 @@ _WAIT = 2.0
 
 class Waiting(NamedTuple):
     """Something that happened some `times`, the last time at `at`: hits of an entry; with `other`,
-    that two entries were used together; or, by `op`, something else, with what was `said`."""
+    that two entries were used together; or, by `op`, something else, with what was `said`, and
+    the entries that were no answer to that."""
 
     ref: str
     other: str
@@ -44,6 +45,7 @@ class Waiting(NamedTuple):
     at: str
     op: str = ""
     said: str = ""
+    refs: tuple[str, ...] = ()
 
 
 class Spool:
@@ -65,9 +67,10 @@ class Spool:
         """These entries were found, and whoever looked at them had no use for them."""
         self._add({"at": at, "rejected": list(refs)})
 
-    def add_gap(self, question: str, agent: str, at: str) -> None:
-        """A question found nothing; who calls has taken secrets out of it."""
-        self._add({"at": at, "gap": question, "agent": agent})
+    def add_gap(self, question: str, agent: str, at: str, refs: Iterable[str] = ()) -> None:
+        """A question found nothing, or these entries, which were no answer; who calls has taken
+        secrets out of it."""
+        self._add({"at": at, "gap": question, "agent": agent, "refs": sorted(refs)})
 
     def _add(self, line: dict[str, Any]) -> None:
         import orjson
@@ -170,7 +173,8 @@ def _entry(id: str, waits: Waiting) -> Entry:
         return Entry(id, "reject", BY, waits.ref, data={"last": waits.at})  # once a day
     if waits.op:
         data = {"query": waits.said, "agent": waits.other, "count": waits.times, "last": waits.at}
-        return Entry(id, waits.op, BY, waits.ref, data=data)
+        more = {"refs": list(waits.refs)} if waits.refs else {}
+        return Entry(id, waits.op, BY, waits.ref, data={**data, **more})
     if not waits.other:
         return Entry(id, "hit", BY, waits.ref, data={"count": waits.times, "last": waits.at})
     data = {"other": waits.other, "strength": waits.times, "last": waits.at}
@@ -221,7 +225,8 @@ def _coalesced(lines: Iterable[dict[str, Any]]) -> list[Waiting]:
         pairs = combinations(sorted(set(_refs(line.get("together")))), 2)
         found += [Waiting(one, other, 1, at) for one, other in pairs]
         if isinstance(said := line.get("gap"), str):
-            found.append(Waiting(gap_id(said), str(line.get("agent", "")), 1, at, "gap", said))
+            asker, refs = str(line.get("agent", "")), tuple(_refs(line.get("refs")))
+            found.append(Waiting(gap_id(said), asker, 1, at, "gap", said, refs))
     return _summed(found)
 
 
@@ -237,8 +242,8 @@ def _summed(waiting: Iterable[Waiting]) -> list[Waiting]:
     for waits in waiting:
         key = waits.op, waits.ref, waits.other
         was = sums.get(key, waits._replace(times=0, at=""))
-        times, at = was.times + waits.times, max(was.at, waits.at)
-        sums[key] = was._replace(times=times, at=at)
+        times, refs = was.times + waits.times, waits.refs if waits.at >= was.at else was.refs
+        sums[key] = was._replace(times=times, at=max(was.at, waits.at), refs=refs)
     return [sums[key] for key in sorted(sums)]
 
 

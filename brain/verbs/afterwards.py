@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from brain import lock, redact
+from brain import access, lock, redact
+from brain.access import PERSON
 from brain.errors import BrainError, Busy
 from brain.index import query
 from brain.journal import Spool
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
+    from brain.access import Actor
     from brain.api import Brain
     from brain.api.asking import Asking
     from brain.verbs.recalling import Context
@@ -33,7 +35,7 @@ KEPT = 20  # recalls whose memories may still be found useful together
 FEW = 5  # recalls that say nothing about how long they take
 ROUNDS = 3  # questions that an agent may ask about one message
 _REFS = ("refs", "useful", "useless")  # of a recall: memories, by id
-_KEYS = {"at", "query", "agent", "session", "tokens", "refs"}
+_WORDS = ("at", "query", "agent", "session", "by")
 _FILE, _LOCK = "recall.json", "recall.lock"
 
 
@@ -56,8 +58,24 @@ def state(brain: Asking) -> State:
         return {}
     if not isinstance(found, dict):
         return {}
-    last = [one for one in found.get("last", []) if isinstance(one, dict) and one.keys() >= _KEYS]
-    return found | {"last": last}
+    times = [one for one in _listed(found.get("times")) if isinstance(one, int | float)]
+    last = [one for one in _listed(found.get("last")) if _is_recall(one)]
+    return {"degraded": bool(found.get("degraded")), "times": times, "last": last}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_recall(one: Any) -> bool:
+    """Is this what `learn` writes? Whatever else is in the file is left out."""
+    if not isinstance(one, dict) or not one.keys() >= {*_WORDS, "refs", "tokens"}:
+        return False
+    lists = [one.get(key, []) for key in _REFS]
+    if not all(isinstance(refs, list) for refs in lists):
+        return False
+    said = [*(one[key] for key in _WORDS), *(ref for refs in lists for ref in refs)]
+    return all(isinstance(word, str) for word in said)
 
 
 def slow(brain: Asking) -> str:
@@ -65,7 +83,7 @@ def slow(brain: Asking) -> str:
     known = state(brain)
     if not known.get("degraded"):
         return ""
-    return f"95 % of recalls took up to {p95(known.get('times', [])):.0f} ms"
+    return f"95 % of recalls took up to {p95(known['times']):.0f} ms"
 
 
 def p95(times: list[float]) -> float:
@@ -81,10 +99,11 @@ def _degraded(times: list[float], was: bool, brain: Brain) -> bool:
     return p95(times) > limit
 
 
-def learn(brain: Brain, said: Context, ms: float) -> Round:
-    """Count what was handed out, and tell which round this is."""
+def learn(brain: Brain, said: Context, ms: float, by: Actor) -> Round:
+    """Count what was handed out to an actor, and tell which round this is."""
     asked, now = said.asked, brain.now()
-    question, _ = redact.redact(asked.query, emails=brain.config.redactEmails)
+    query = asked.query.encode("utf-8", "replace").decode()  # it may hold half a character
+    question, _ = redact.redact(query, emails=brain.config.redactEmails)
     _tell(brain, said)
     handle = lock.take(f"{brain.vault.state_path}/{_LOCK}", 0.1)
     if handle is None:
@@ -92,29 +111,35 @@ def learn(brain: Brain, said: Context, ms: float) -> Round:
     try:
         known = state(brain)
         last = known.get("last", [])
-        which = _round(last, asked.session, question, brain)
+        before = [one for one in last if (one["by"], one["agent"]) == (by.name, asked.agent)]
+        which = _round(before, asked.session, question, brain)
         times = [*known.get("times", []), round(ms, 1)][-brain.config.sloWindow :]
         this = {
             "at": now, "query": question, "agent": asked.agent, "session": asked.session,
-            "refs": said.refs, "round": which.number, "tokens": said.fitted.tokens,
+            "by": by.name, "refs": said.refs, "round": which.number, "tokens": said.fitted.tokens,
         }  # fmt: skip
         degraded = _degraded(times, bool(known.get("degraded")), brain)
         _write(brain, {"times": times, "degraded": degraded, "last": [*last, this][-KEPT:]})
     finally:
         os.close(handle)
     if not brain.paused:
-        _spool(brain, said, question, now)
+        _spool(brain, said, question, _asker(asked.agent, by.name), now)
     return which
 
 
-def _spool(brain: Brain, said: Context, question: str, now: str) -> None:
+def _asker(agent: str, by: str) -> str:
+    """Whose question it is: the agent's for whom it was asked, or who asks; '' for a person's."""
+    return agent or ("" if by == PERSON.name else by)
+
+
+def _spool(brain: Brain, said: Context, question: str, asker: str, now: str) -> None:
     spool = Spool(brain.vault.state_path)
     if said.refs:
         spool.add_hits(said.refs, now)
     if said.recalled.rejected:
         spool.add_rejected(said.recalled.rejected, now)
     if not said.recalled.considered or (said.recalled.rejected and not said.recalled.memories):
-        spool.add_gap(question, said.asked.agent, now)
+        spool.add_gap(question, asker, now, said.recalled.rejected)
 
 
 def _tell(brain: Brain, said: Context) -> None:
@@ -136,18 +161,17 @@ def _every(said: Context) -> list[Any]:
     return [*(one for one, _ in found.warnings), *found.pinned, *found.memories, *found.summaries]
 
 
-def _round(last: list[State], session: str, question: str, brain: Brain) -> Round:
+def _round(before: list[State], session: str, question: str, brain: Brain) -> Round:
     """The questions of this session since its topic last changed."""
     if not session:
         return Round()
-    before = [one for one in last if one.get("session") == session]
     shown: dict[str, None] = {}
     number = 1
-    for one in reversed(before):
-        if alike(question, str(one.get("query", ""))) < brain.config.topicChange:
+    for one in reversed([one for one in before if one["session"] == session]):
+        if alike(question, one["query"]) < brain.config.topicChange:
             break
         number += 1
-        shown |= dict.fromkeys(one.get("refs", []))
+        shown |= dict.fromkeys(one["refs"])
     return Round(number, ROUNDS, tuple(sorted(shown)))
 
 
@@ -165,8 +189,10 @@ def _write(brain: Brain, value: State) -> None:
     import json
 
     os.makedirs(brain.vault.state_path, exist_ok=True)
-    with open(f"{brain.vault.state_path}/{_FILE}", "w", encoding="utf-8") as file:
-        json.dump(value, file, ensure_ascii=False)
+    path, text = f"{brain.vault.state_path}/{_FILE}", json.dumps(value, ensure_ascii=False)
+    with open(f"{path}.new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(f"{path}.new", path)
 
 
 def judged(brain: Brain, ref: str, good: bool) -> None:
@@ -179,7 +205,8 @@ def judged(brain: Brain, ref: str, good: bool) -> None:
             for other in recent["useful"][:-1]:
                 spool.add_together([ref, other], brain.now())
         elif recent and set(recent["useless"]) >= set(recent["refs"]):
-            spool.add_gap(str(recent["query"]), str(recent["agent"]), brain.now())
+            asker = _asker(recent["agent"], recent["by"])
+            spool.add_gap(recent["query"], asker, brain.now(), recent["refs"])
 
 
 def _mark(brain: Brain, ref: str, how: str) -> State | None:
@@ -217,9 +244,17 @@ def unlearn(brain: Brain, refs: Collection[str]) -> None:
         os.close(handle)
 
 
-def last_injected(brain: Asking) -> State | None:
+def seen(brain: Asking, by: Actor) -> list[State]:
+    """The last recalls on this machine that an actor may know of: an agent, of its own."""
+    last: list[State] = state(brain).get("last", [])
+    if access.readable(by) is None:
+        return last
+    return [one for one in last if one["by"] == by.name]
+
+
+def last_injected(brain: Asking, by: Actor) -> State | None:
     """What was handed out last on this machine."""
-    last = state(brain).get("last", [])
+    last = seen(brain, by)
     if not last:
         return None
     one = last[-1]

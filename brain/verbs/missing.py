@@ -9,6 +9,7 @@ from brain.errors import NotFound
 from brain.index import shelf
 from brain.index.query import Filters
 from brain.journal import Spool
+from brain.journal.spool import Waiting
 from brain.lifecycle import tagging
 from brain.recall.context import SCOPES
 from brain.recall.search import search
@@ -19,62 +20,73 @@ from brain.verbs import afterwards, who
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from brain.access import Actor
     from brain.api import Brain
     from brain.verbs.answer import Shape
 
 
-def gaps(brain: Brain, agent: str = "", every: bool = False) -> list[Shape]:
+def gaps(brain: Brain, agent: str, every: bool, by: Actor) -> list[Shape]:
     """Questions that nothing was known about, the most frequent first; without `every`, only those
-    that still find nothing."""
+    that still find nothing. An agent hears of its own."""
     brain.refresh()
-    found: dict[str, Shape] = {}
-    for ref, question, whose, times, at in _asked(brain):
-        if agent and whose != agent:
+    found: dict[tuple[str, str], Shape] = {}
+    refs: dict[tuple[str, str], tuple[str, ...]] = {}
+    for gap in _asked(brain):
+        key = gap.ref, gap.other
+        if (agent and gap.other != agent) or not _may_know(by, gap.other):
             continue
-        empty = {"id": ref, "query": question, "agent": whose or None, "count": 0, "last": ""}
-        one = found.setdefault(ref, empty)
-        one["count"] += times
-        one["last"] = max(one["last"], at)
-    shapes = [
-        one | {"open": not _finds(brain, one["query"], one["agent"])} for one in found.values()
-    ]
-    shapes.sort(key=lambda one: (-one["count"], one["last"], one["id"]))
+        said = {"query": gap.said, "agent": gap.other or None}
+        one = found.setdefault(key, {"id": gap.ref, **said, "count": 0, "last": ""})
+        one["count"] += gap.times
+        if gap.at >= one["last"]:
+            one["last"], refs[key] = gap.at, gap.refs
+    shapes = [one | {"open": not _finds(brain, one, refs[key])} for key, one in found.items()]
+    shapes.sort(key=lambda one: (-one["count"], one["last"], one["id"], one["agent"] or ""))
     return [one for one in shapes if every or one["open"]]
 
 
-def _asked(brain: Brain) -> list[tuple[str, str, str, int, str]]:
-    """(id, question, agent, times, last) of what is on record, and of what waits to be."""
+def _may_know(by: Actor, asker: str) -> bool:
+    return access.readable(by) is None or asker == by.name
+
+
+def _asked(brain: Brain) -> list[Waiting]:
+    """What is on record, and what waits to be: `other` is who asked."""
     found = []
     for record in brain.journal.records(ops=("gap",)):
         said = record.data
-        count = said.get("count")
-        found.append((
-            record.ref, str(said.get("query", "")), str(said.get("agent", "")),
-            count if isinstance(count, int) else 1, str(said.get("last") or record.at),
+        count, refs = said.get("count"), said.get("refs")
+        found.append(Waiting(
+            record.ref, str(said.get("agent", "")), count if isinstance(count, int) else 1,
+            str(said.get("last") or record.at), "gap", str(said.get("query", "")),
+            tuple(map(str, refs)) if isinstance(refs, list) else (),
         ))  # fmt: skip
-    for waits in Spool(brain.vault.state_path).waiting(brain.journal):
-        if waits.op == "gap":
-            found.append((waits.ref, waits.said, waits.other, waits.times, waits.at))
-    return found
+    spool = Spool(brain.vault.state_path).waiting(brain.journal)
+    return found + [waits for waits in spool if waits.op == "gap"]
 
 
-def _finds(brain: Brain, question: str, agent: str | None) -> bool:
-    """Does the one for whom it was asked find anything now?"""
+def _finds(brain: Brain, gap: Shape, refs: Collection[str]) -> bool:
+    """Does the one for whom it was asked find anything now but what was no answer?"""
+    question, agent = gap["query"], gap["agent"]
     owners = None
     if agent:
         with suppress(NotFound):  # who is gone has left its question to everybody
             owners = access.readable(who.actor(brain, agent))
     filters = Filters(scopes=SCOPES, owners=owners)
-    return bool(search(brain.index, question, filters, 1, brain.clock(), brain.config))
+    most = len(refs) + 1
+    hits = search(brain.index, question, filters, most, brain.clock(), brain.config)
+    return any(hit.row.ref not in refs for hit in hits)
 
 
-def tags(brain: Brain) -> list[Shape]:
+def tags(brain: Brain, by: Actor) -> list[Shape]:
     """Memories that were useful for one question and have no tag in common, with the tag that they
     want. Nothing is written: `brain tag` does that."""
     found: dict[tuple[str, ...], Shape] = {}
-    for recall in afterwards.state(brain).get("last", []):
+    owners = access.readable(by)
+    for recall in afterwards.seen(brain, by):
         refs = tuple(sorted(recall.get("useful", [])))
-        rows = shelf.by_refs(brain.index, refs, None) if len(refs) > 1 else {}
+        rows = shelf.by_refs(brain.index, refs, owners) if len(refs) > 1 else {}
         if len(rows) < 2 or _share_a_tag([row.tags for row in rows.values()]):
             continue
         words = [fold(word) for term in terms(str(recall["query"])) for word in term.words]

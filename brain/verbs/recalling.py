@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from brain import access, tokens
 from brain.access import ADMIN
-from brain.errors import BadRequest, BrainError
+from brain.errors import BadRequest, BrainError, NotFound
 from brain.recall import about, context
 from brain.recall.budget import Allocation, Fitted, allocate, fit
 from brain.recall.context import Recalled, Request, Weighed
@@ -109,7 +109,7 @@ def recall(
     if off:
         return said
     with suppress(BrainError, OSError):  # what is learned is never in the way
-        return said._replace(round=afterwards.learn(brain, said, ms))
+        return said._replace(round=afterwards.learn(brain, said, ms, by))
     return said
 
 
@@ -125,6 +125,8 @@ def _owners(brain: Brain, agent: str, by: access.Actor) -> tuple[str, ...] | Non
     seen = access.readable(by)
     if not agent:
         return seen
+    if seen is not None and agent not in seen:
+        raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
     own = access.readable(who.actor(brain, agent))
     if own is None or seen is None:
         return own if seen is None else seen
@@ -207,8 +209,9 @@ def _shown(row: Row, asked: Asked) -> tuple[str, int]:
 
 def _conflicts(found: Recalled) -> tuple[Conflict, ...]:
     """Each pair once, with what both say."""
-    shown = [*(one for one, _ in found.warnings), *found.pinned, *found.memories]
-    texts = {one.row.ref: one.row.text for one in shown}
+    asked = [*(one for one, _ in found.warnings), *found.pinned, *found.memories]
+    shown = [one for one in (*asked, *found.summaries) if one.row.scope == "memory"]
+    texts = {one.row.ref: about.without_fields(one.row.text) for one in shown}
     pairs = {
         tuple(sorted((ref, other)))
         for ref, others in found.opposites.items()

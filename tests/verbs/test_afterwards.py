@@ -1,0 +1,116 @@
+"""What is learned from a recall is nobody else's to know, and never in the way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from brain.api import Brain
+from brain.errors import NotFound
+from tests import kit
+from tests.verbs.conftest import Made
+
+ALPHA, BETA = "40_Brain/agents/alpha", "40_Brain/agents/beta"
+AGENTS: dict[str, str | bytes] = {
+    "40_Brain/AGENT.md": kit.AGENT,
+    "40_Brain/MEMORY.md": "- Rockets need fuel ^m-00000001\n",
+    f"{ALPHA}/AGENT.md": "---\ntype: project\n---\nAlpha.\n",
+    f"{ALPHA}/MEMORY.md": "- The launch pad is wet ^m-0000000a\n",
+    f"{BETA}/AGENT.md": "---\ntype: project\n---\nBeta.\n",
+    f"{BETA}/MEMORY.md": "- The launch code is 17 ^m-0000000b\n- Zeppelins float ^m-0000000c\n",
+}
+
+
+@pytest.fixture
+def agents(made: Made) -> Brain:
+    return made(AGENTS)
+
+
+def test_what_one_agent_was_shown_is_not_told_another(agents: Brain) -> None:
+    """Nor which round it is, though both name the same session."""
+    agents.recall("launch code", by="beta", session="s1")
+    other = agents.recall("launch code", by="alpha", session="s1")
+    assert (other.round.number, other.round.shown) == (1, ())
+    again = agents.recall("launch code", by="beta", session="s1")
+    assert (again.round.number, again.round.shown) == (2, ("m-0000000b",))
+
+
+def test_an_agent_hears_of_no_other_agents(agents: Brain) -> None:
+    for name in ("beta", "nobody"):
+        with pytest.raises(NotFound) as caught:
+            agents.recall("launch", by="alpha", agent=name)
+        assert str(caught.value) == f"There is no agent '{name}'. Leave --agent out."
+
+
+def test_the_last_recall_is_told_to_who_asked_for_it(agents: Brain) -> None:
+    agents.recall("launch code", by="beta")
+    assert agents.status()["last_injected"]["query"] == "launch code"
+    assert agents.status(by="beta")["last_injected"]["query"] == "launch code"
+    assert agents.status(by="alpha")["last_injected"] is None
+
+
+def test_what_an_agent_counts_is_what_it_may_read(agents: Brain) -> None:
+    whole, part = agents.status(), agents.status(by="alpha")
+    assert whole["scopes"]["memory"] == {"files": 3, "entries": 4}
+    assert part["scopes"]["memory"] == {"files": 2, "entries": 2}
+    assert [agent["agent"] for agent in part["agents"]] == ["admin", "alpha"]
+    assert part["problems"] == 0
+
+
+def test_questions_are_told_to_who_asked_them(agents: Brain) -> None:
+    agents.recall("walrus", by="alpha")
+    agents.recall("walrus", by="beta")
+    agents.recall("quokka")
+    every = {(gap["query"], gap["agent"]) for gap in agents.gaps()}
+    assert every == {("quokka", None), ("walrus", "alpha"), ("walrus", "beta")}
+    assert [gap["agent"] for gap in agents.gaps(by="alpha")] == ["alpha"]
+
+
+def test_a_question_is_open_while_who_asked_it_finds_nothing(agents: Brain) -> None:
+    """Though another agent knows the answer."""
+    agents.recall("zeppelins", by="alpha")
+    assert [gap["query"] for gap in agents.gaps(by="alpha")] == ["zeppelins"]
+    assert [gap["query"] for gap in agents.gaps()] == ["zeppelins"]
+    agents.remember("Zeppelins float", agent="alpha", by="alpha")
+    assert agents.gaps() == []
+
+
+def test_what_was_demoted_is_no_answer(agents: Brain) -> None:
+    agents.recall("fuel for rockets")
+    agents.demote("m-00000001")
+    for _ in range(2):
+        assert [gap["query"] for gap in agents.gaps()] == ["fuel for rockets"]
+        agents.flush()
+    agents.remember("Fuel for rockets is stored in the north")
+    assert agents.gaps() == []
+
+
+def test_a_question_that_is_half_a_character(agents: Brain) -> None:
+    said = agents.recall("launch \udcff code", session="s1")
+    assert said.refs
+    assert agents.status()["last_injected"]["query"] == "launch ? code"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"times": [None]},
+        {"times": "x"},
+        {"last": 5},
+        {"last": [{"at": 1}]},
+        {"last": [{"at": "", "query": "", "agent": "", "session": "", "by": "", "refs": [7],
+                   "tokens": 1}]},
+        [],
+    ],
+)  # fmt: skip
+def test_an_odd_memory_of_recalls_disturbs_nobody(agents: Brain, odd: object) -> None:
+    agents.sync()
+    file = Path(agents.vault.state_path) / "recall.json"
+    file.write_text(json.dumps(odd))
+    assert agents.status()["last_injected"] is None
+    assert agents.gaps() == agents.wanted_tags() == []
+    agents.reinforce("m-00000001")
+    assert agents.recall("launch code", session="s1").round.number == 1
+    assert agents.status()["last_injected"]["query"] == "launch code"
