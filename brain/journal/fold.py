@@ -37,7 +37,8 @@ _FEEDBACK = {
 _MAKES = frozenset(["add", "promote"])
 _GIVES = frozenset(["add", "promote", "update", "confirm"])
 _TOUCHES = frozenset(["reinforce", "update", "merge"])
-_COUNTED = frozenset([*_FEEDBACK, *_GIVES, *_TOUCHES])
+_USUAL = frozenset([*_FEEDBACK, *_GIVES])
+_COUNTED = frozenset([*_USUAL, *_TOUCHES])
 _GIVEN = (("confidence", CONFIDENCE), ("importance", IMPORTANCE))
 
 
@@ -90,23 +91,25 @@ class Fold:
     def _backwards(self, file: File, spans: list[tuple[int, int]], seen: Seen) -> bool:
         """Count lines that a device wrote one after the other, the last first, so that what is
         met first is what stays. False, with anything counted, if they are not that."""
-        feedback, end = Feedback(file.device), 0
-        with open(file.path, "rb") as handle:
-            for at, size in reversed(spans):
-                handle.seek(at)
-                block = handle.read(size).strip(b"\n")
-                try:
-                    run = _ends(block, file.device)
+        feedback, first, after = Feedback(file.device), 0, MOST
+        try:
+            with open(file.path, "rb") as handle:
+                for at, size in reversed(spans):
+                    handle.seek(at)
+                    block = handle.read(size).strip(b"\n")
+                    last, lamport = _place(block[block.rfind(b"\n") + 1 :])
                     count = self._block(block, file.device, feedback)
-                except (ValueError, KeyError, TypeError, AttributeError):
-                    return False
-                if run[1] - run[0] != count - 1 or (end and run[1] != end - 1):
-                    return False
-                if seen.overlaps(*run):
-                    return False
-                end = run[0]
+                    if (first and last != first - 1) or lamport > after:
+                        return False
+                    first, after = last - count + 1, lamport
+                    if seen.overlaps(first, last):
+                        return False
+            if _place(block.partition(b"\n")[0])[0] != first:
+                return False
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return False
         self._repeated(feedback, file.device)
-        seen.run(end, end + self.records - 1)
+        seen.run(first, first + self.records - 1)
         return True
 
     def _block(self, block: bytes, device: str, feedback: Feedback) -> int:
@@ -118,53 +121,53 @@ class Fold:
         else:
             plain, others = feedback.take(block)
             self.records += plain
-            if feedback.is_much():
-                self._repeated(feedback, device)
         values = orjson.loads(b"[%b]" % b",".join(others))
         values.reverse()
         self._run(values, device)
+        if feedback.is_much():
+            self._repeated(feedback, device)
         return plain + len(values)
 
     def _repeated(self, feedback: Feedback, device: str) -> None:
         """Count feedback of which some was given many times."""
+        tallies = self.tallies
         for value, times in feedback.given():
-            op, ref = value["op"], value["ref"]
-            found = self.tallies.get(ref)
+            ref, (column, worth) = value["ref"], _FEEDBACK[value["op"]]
+            found = tallies.get(ref)
             if found is None:
-                found = self.tallies[ref] = tally()
+                found = tallies[ref] = tally()
             key = value["lamport"], device, value["seq"]
-            self._feedback(value, op, found, key, times)
-            if op == "reinforce" and key > found[TOUCHED]:
+            if column == HITS:
+                found[HITS] += _times(value) * times
+                if key > found[HIT]:
+                    found[HIT] = _hit(value, key)
+                continue
+            found[column] += times
+            _score(found, value.get("delta", worth), times)
+            if column == REINFORCED and key > found[TOUCHED]:
                 found[TOUCHED] = (*key, value["at"])
 
     def _run(self, values: list[dict[str, Any]], device: str) -> None:
-        """Count the records of a device, given the last first.
-
-        Many are feedback that says more than most (why, or when): that is done right here, as a
-        call for each would take twice as long.
-        """
+        """Count the records of a device, given the last first, so that what is known of an id is
+        later; ValueError if they are not that."""
         self.records += len(values)
-        tallies = self.tallies
-        usual_of = ({} if self.gone else _FEEDBACK).get  # what was purged is left out one by one
+        tallies, after = self.tallies, MOST
+        usual = frozenset() if self.gone else _USUAL  # what was purged is left out one by one
         for value in values:
-            ref, usual = value["ref"], usual_of(value["op"])
-            if usual is None or not ref:
-                op = value["op"]
-                self._count(value, op, ref, (value["lamport"], device, value["seq"]))
+            op, ref, lamport = value["op"], value["ref"], value["lamport"]
+            if lamport > after or value["device"] != device:
+                raise ValueError("they are not in order, or another device's")
+            after = lamport
+            if op not in usual or not ref:
+                self._count(value, op, ref, (lamport, device, value["seq"]))
                 continue
             found = tallies.get(ref)
             if found is None:
                 found = tallies[ref] = tally()
-            column, worth = usual
-            if column == HITS:
-                found[HITS] += _times(value)
-                if found[HIT] is NEVER:
-                    found[HIT] = _hit(value, (value["lamport"], device, value["seq"]))
-                continue
-            found[column] += 1
-            _score(found, value.get("delta", worth))
-            if column == REINFORCED and found[TOUCHED] is NEVER:
-                found[TOUCHED] = (value["lamport"], device, value["seq"], value["at"])
+            if op in _GIVES:
+                _gave(found, value, op, device)
+            else:
+                _judged(found, value, op, device)
 
     def _lines(self, block: bytes, device: str, seen: Seen, reader: Reader) -> None:
         """Count lines wherever they stand."""
@@ -232,16 +235,14 @@ class Fold:
         elif undid in _FEEDBACK:
             found[_FEEDBACK[undid][0]] -= 1
 
-    def _feedback(
-        self, value: dict[str, Any], op: str, found: Tally, key: Key, times: int = 1
-    ) -> None:
+    def _feedback(self, value: dict[str, Any], op: str, found: Tally, key: Key) -> None:
         column, worth = _FEEDBACK[op]
         if op == "hit":
-            found[HITS] += _times(value) * times
+            found[HITS] += _times(value)
             found[HIT] = max(found[HIT], _hit(value, key))
         else:
-            found[column] += times
-            _score(found, value.get("delta", worth), times)
+            found[column] += 1
+            _score(found, value.get("delta", worth))
 
     def _given(self, value: dict[str, Any], found: Tally, key: Key) -> None:
         """What an entry started with, or was given later."""
@@ -345,19 +346,46 @@ def classes(aliases: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {ref: root(ref) for ref in list(parent)}
 
 
-def _ends(block: bytes, device: str) -> tuple[int, int]:
-    """The numbers of the first and the last of some lines; ValueError if a device cannot have
-    written them one after the other."""
+def _place(line: bytes) -> tuple[int, int]:
+    """The number and the counter of a record; ValueError if they cannot be that."""
     import orjson
 
-    first = orjson.loads(block[: block.find(b"\n") % (len(block) + 1)])
-    last = orjson.loads(block[block.rfind(b"\n") + 1 :])
-    if not first["device"] == last["device"] == device:
-        raise ValueError("they are another device's")
-    ordered = 0 <= first["lamport"] <= last["lamport"] < MOST
-    if not ordered or not 0 < first["seq"] <= last["seq"]:
-        raise ValueError("they are not in order")
-    return first["seq"], last["seq"]
+    value = orjson.loads(line)
+    seq, lamport = value["seq"], value["lamport"]
+    if not (type(seq) is type(lamport) is int and 0 < seq < MOST and 0 <= lamport < MOST):
+        raise ValueError(line)
+    return seq, lamport
+
+
+def _gave(found: Tally, value: dict[str, Any], op: str, device: str) -> None:
+    """Count what an entry started with, or was given, before all that is known of it."""
+    lamport, seq = value["lamport"], value["seq"]
+    for name, field in _GIVEN:
+        if name in value and found[field] is NEVER and _is_number(value[name]):
+            found[field] = (lamport, device, seq, float(value[name]))
+    if "source" in value and found[SOURCE] is NEVER and _text(value, "source"):
+        found[SOURCE] = (lamport, device, seq, value["source"])
+    if op in _MAKES:
+        by, session = _text(value, "by"), _text(value, "session")
+        found[ADDED] = (lamport, device, seq, value["at"], by, session)
+    elif op in _TOUCHES and found[TOUCHED] is NEVER:
+        found[TOUCHED] = (lamport, device, seq, value["at"])
+    if "delta" in value:
+        _score(found, value["delta"])
+
+
+def _judged(found: Tally, value: dict[str, Any], op: str, device: str) -> None:
+    """Count feedback that was given before all that is known of an entry."""
+    column, worth = _FEEDBACK[op]
+    if column == HITS:
+        found[HITS] += _times(value)
+        if found[HIT] is NEVER:
+            found[HIT] = _hit(value, (value["lamport"], device, value["seq"]))
+        return
+    found[column] += 1
+    _score(found, value.get("delta", worth))
+    if column == REINFORCED and found[TOUCHED] is NEVER:
+        found[TOUCHED] = (value["lamport"], device, value["seq"], value["at"])
 
 
 def _times(value: dict[str, Any]) -> int:
@@ -374,6 +402,9 @@ def _hit(value: dict[str, Any], key: Key) -> tuple[Any, ...]:
 def _score(found: Tally, delta: Any, times: int = 1) -> None:
     """Fractions are kept apart: small whole numbers cost no memory, and those add up alike in any
     order."""
+    if delta.__class__ is int and -LIMIT < delta < LIMIT:
+        found[SCORE] += delta * times
+        return
     whole, rest = divmod(_thousandths(delta), 1000)
     found[SCORE] += whole * times
     found[THOUSANDTHS] += rest * times

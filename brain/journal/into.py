@@ -7,7 +7,9 @@ lead to the same facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from zlib import crc32
 
 from brain.index import facts, put
@@ -61,6 +63,26 @@ def bring(
     db: sqlite3.Connection, folder: str, files: list[File], known: Mapping[str, Read]
 ) -> None:
     """Bring the index from what it knows in step with these files of a folder of the vault."""
+    with _unsearched():
+        _bring(db, folder, files, known)
+
+
+@contextmanager
+def _unsearched() -> Iterator[None]:
+    """Without a search for garbage: tallies hold no rings, and there may be very many."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _bring(
+    db: sqlite3.Connection, folder: str, files: list[File], known: Mapping[str, Read]
+) -> None:
     part = _growth(db, files, known)
     if part and _extend(db, part.fold):
         found = [(f"{folder}/{name}.jsonl", problem) for name, problem in part.problems]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -14,9 +15,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from brain.index import facts
 from brain.index.db import Index
-from brain.journal import Journal, refresh
+from brain.journal import Journal, Record, feedback, refresh
 from brain.journal.device import FILE
 from brain.journal.fold import classes
+from brain.journal.line import encode
+from brain.journal.read import Reader
 from tests.journal.kit import Clock, device, entry, file, index, put, rebuilt, steady
 
 REFS = ("m-1", "m-2", "m-3", "m-4")
@@ -423,3 +426,90 @@ def test_a_snapshot_of_other_lines_is_ignored(tmp_path: Path, known: Index) -> N
     assert journal.close_months() == 1
     march.write_bytes(short)
     assert of(journal, known).score == 3
+
+
+# -- what stands in a file out of place -----------------------------------------------------------
+
+
+def write(journal: Journal, *given: tuple[str, int, str, dict[str, Any]]) -> None:
+    """A file of records, of which these are device, counter, op and data: as sound as any."""
+    path = Path(journal.folder, "aaaaaaaa", "2026-03.jsonl")
+    path.parent.mkdir(parents=True)
+    records = [
+        Record(f"e-{seq}", f"2026-03-0{seq}T", name, seq, lamport, "bot", op, "m-1", "", data)
+        for seq, (name, lamport, op, data) in enumerate(given, 1)
+    ]
+    path.write_bytes(encode(records, 0)[0])
+
+
+def test_a_record_of_another_device_between_ours_is_not_counted(
+    tmp_path: Path, known: Index
+) -> None:
+    journal = device(tmp_path)
+    write(journal, ("aaaaaaaa", 1, "add", {}), ("b", 2, "update", {}), ("aaaaaaaa", 3, "pin", {}))
+    assert of(journal, known).touched == ""
+    assert ["belongs to b" in row[-1] for row in facts.dump(known)[1:]] == [True]
+
+
+@pytest.mark.parametrize("op", ["update", "reinforce", "hit"])
+def test_the_counter_tells_what_is_last_and_not_the_place(
+    tmp_path: Path, known: Index, op: str
+) -> None:
+    journal = device(tmp_path)
+    write(journal, *(("aaaaaaaa", lamport, op, {"why": "x"}) for lamport in (1, 9, 5)))
+    found = of(journal, known)
+    assert max(found.touched, found.last_hit) == "2026-03-02T"
+
+
+@pytest.mark.parametrize("op", ["update", "reinforce", "hit"])
+def test_much_feedback_is_counted_in_between(
+    tmp_path: Path, known: Index, monkeypatch: pytest.MonkeyPatch, op: str
+) -> None:
+    monkeypatch.setattr(feedback, "_MOST", 0)
+    journal, plain = device(tmp_path), "hit" if op == "hit" else "reinforce"
+    write(journal, ("aaaaaaaa", 1, plain, {}), ("aaaaaaaa", 2, op, {"why": "x"}))
+    found = of(journal, known)
+    assert max(found.touched, found.last_hit) == "2026-03-02T"
+
+
+@pytest.mark.parametrize("numbers", [(1, 2, 2, 3), (1, 2, 4, 5), (2, 1, 3, 4)])
+def test_numbers_that_are_not_in_a_row_are_counted_one_by_one(
+    tmp_path: Path, known: Index, monkeypatch: pytest.MonkeyPatch, numbers: tuple[int, ...]
+) -> None:
+    """In blocks of one line and in one of all."""
+    journal = device(tmp_path)
+    path = Path(journal.folder, "aaaaaaaa", "2026-03.jsonl")
+    path.parent.mkdir(parents=True)
+    head = ("aaaaaaaa", "bot", "hit", "m-1", "")
+    records = [
+        Record(f"e-{at}", "2026", head[0], seq, seq, *head[1:], {})
+        for at, seq in enumerate(numbers)
+    ]
+    path.write_bytes(encode(records, 0)[0])
+    assert of(journal, known).hits == len(set(numbers))
+    monkeypatch.setattr(Reader.blocks, "__defaults__", (200,))
+    assert rebuilt(journal, known)[0][3] == len(set(numbers))
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_garbage_is_looked_for_as_before(tmp_path: Path, known: Index, on: bool) -> None:
+    journal, was = device(tmp_path), gc.isenabled()
+    put(journal, "add")
+    try:
+        gc.enable() if on else gc.disable()
+        refresh(journal, known)
+        assert gc.isenabled() == on
+    finally:
+        gc.enable() if was else gc.disable()
+
+
+@pytest.mark.parametrize("seq", ["1", 0, 1.5, None])
+def test_a_first_line_without_a_number_is_reported(tmp_path: Path, known: Index, seq: Any) -> None:
+    journal = device(tmp_path)
+    path = Path(journal.folder, "aaaaaaaa", "2026-03.jsonl")
+    path.parent.mkdir(parents=True)
+    rest = ("bot", "hit", "m-1", "", {"why": "x"})
+    records = [Record("e-1", "2026", "aaaaaaaa", each, 1, *rest) for each in (seq, 2)]
+    path.write_bytes(encode(records, 0)[0])
+    assert of(journal, known).hits == 1
+    assert [problem.line for _, problem in journal.problems()] == [1]
