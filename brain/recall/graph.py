@@ -103,12 +103,15 @@ def _end(ref: str, newest: Mapping[str, str], names: Mapping[str, str]) -> str:
 
 
 def opposites(index: Index, refs: Iterable[str], owners: Owners = None) -> dict[str, list[str]]:
-    """For those of these memories that contradict others, or are contradicted, the others."""
+    """For those of these memories that contradict others, or are contradicted, the others. What is
+    superseded contradicts nothing any more."""
     names = dict(ask.renamed(index))
     pairs = [
         (names.get(ref, ref), names.get(other, other))
         for ref, other, _ in ask.relations(index, "contradicts", owners)
     ]
+    gone = current(index, {side for pair in pairs for side in pair}, owners) if pairs else {}
+    pairs = [pair for pair in pairs if not gone.keys() & set(pair)]
     sides = {side for pair in pairs for side in pair}
     ids = sides.union(ref for ref, name in names.items() if name in sides)
     there: dict[str, str] = {}

@@ -262,10 +262,26 @@ def _hits(
     index: Index, found: list[Ranked], wanted: tuple[Term, ...], prefix: bool, filters: Filters
 ) -> list[Hit]:
     rows = query.rows(index, [one.candidate.id for one in found])
-    at_odds = query.contradictions(index, rows, filters.owners)
+    at_odds = _at_odds(index, rows, filters)
     hits = []
     for row, one in zip(rows, found, strict=True):
         hit = Hit(row, one.factors, wanted, prefix, one.exact)
         hit.conflicts = at_odds.get(row.ref, [])
         hits.append(hit)
     return hits
+
+
+def _at_odds(index: Index, rows: list[Row], filters: Filters) -> dict[str, list[str]]:
+    """Which of these memories others contradict; what is superseded is at odds with nothing."""
+    found = query.contradictions(index, rows, filters.owners)
+    if not found:
+        return {}
+    from brain.recall import graph
+
+    refs = {ref for pair in found.items() for ref in (pair[0], *pair[1])}
+    gone = graph.current(index, refs, filters.owners)
+    return {
+        ref: [other for other in others if other not in gone]
+        for ref, others in found.items()
+        if ref not in gone
+    }

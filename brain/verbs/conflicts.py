@@ -6,6 +6,7 @@ from brain import access, wire
 from brain.changes import Deed, Relate
 from brain.errors import BadRequest, NotFound
 from brain.index import facts, query
+from brain.recall import graph
 from brain.record import NamedTuple
 from brain.verbs import answer, naming
 from brain.verbs.changing import anchored
@@ -45,12 +46,15 @@ def _shape(pair: Pair) -> Shape:
 
 
 def _open(brain: Brain, by: Actor) -> list[Pair]:
+    """Those that nobody resolved and whose both sides still stand: none is gone or superseded."""
     found = []
     for conflict in facts.conflicts(brain.index):
         one, other = _row(brain, conflict.ref, by), _row(brain, conflict.other, by)
         if one and other:
             found.append(Pair(conflict, one, other))
-    return found
+    refs = {row.ref for pair in found for row in (pair.one, pair.other)}
+    gone = graph.current(brain.index, refs, access.readable(by)) if refs else {}
+    return [pair for pair in found if not gone.keys() & {pair.one.ref, pair.other.ref}]
 
 
 def _row(brain: Brain, ref: str, by: Actor) -> Row | None:

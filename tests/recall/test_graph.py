@@ -315,6 +315,18 @@ def test_contradictions_go_in_pairs(vault: MakeVault, opened: OpenBrain) -> None
     assert graph.opposites(brain.index, []) == {}
 
 
+def test_a_contradiction_is_over_when_one_side_is_superseded(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    """What took its place contradicts only what it says itself, or what says so of it."""
+    brain = lay(
+        vault, opened,
+        f"blue [contradicts:: [[#^{B}]]] [contradicts:: [[#^{D}]]] ^{A}",
+        f"red ^{B}", f"green [supersedes:: [[#^{B}]]] ^{C}", f"yellow ^{D}",
+    )  # fmt: skip
+    assert graph.opposites(brain.index, [A, B, C, D]) == {A: [D], D: [A]}
+
+
 # -- scopes --------------------------------------------------------------------------------------
 
 PROJECT = "40_Brain/projects/{}/agent/MEMORY.md"

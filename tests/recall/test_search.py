@@ -395,6 +395,17 @@ def test_memories_at_odds_are_marked(vault: MakeVault, opened: OpenBrain) -> Non
     assert not any(hit.conflicts for hit in brain.search("walrus").results)
 
 
+def test_a_conflict_with_what_is_superseded_is_none(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({
+        "40_Brain/MEMORY.md": "- oil is blue [contradicts:: [[#^m-00000002]]] ^m-00000001\n"
+        "- oil is red ^m-00000002\n- oil is green [supersedes:: [[#^m-00000002]]] ^m-00000003\n"
+    }))  # fmt: skip
+    for superseded in (False, True):
+        found = brain.search("oil", superseded=superseded).results
+        assert len(found) == 2 + superseded
+        assert not any(hit.conflicts for hit in found)
+
+
 # -- what is written so, whatever else weighs more ---------------------------------------------
 
 LOUD = "garden beds walrus tusks size max app src py sea animals " * 8

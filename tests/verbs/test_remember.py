@@ -232,6 +232,16 @@ def test_what_is_kept_supersedes(brain: Brain) -> None:
     assert brain.conflicts() == []
 
 
+def test_a_conflict_ends_when_one_side_is_superseded(brain: Brain) -> None:
+    old = brain.remember("Always use tabs in Makefiles", kind="convention")
+    new = brain.remember("Never use tabs in Makefiles", kind="convention")
+    assert len(brain.conflicts()) == 1
+    brain.remember("Makefiles are generated", supersedes=[old["id"]])
+    assert brain.conflicts() == []
+    with pytest.raises(NotFound, match="no open conflict"):
+        brain.resolve(new["id"])
+
+
 def test_a_conflict_ends_with_one_of_its_sides(brain: Brain) -> None:
     brain.remember("Always use tabs in Makefiles", kind="convention")
     new = brain.remember("Never use tabs in Makefiles", kind="convention")
