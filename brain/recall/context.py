@@ -132,17 +132,18 @@ def recall(
     kept = rerank(request.query, every) if rerank else every
     rejected = _left_out(every[: config.topK], kept)
     warnings = _warnings(scale)
+    met = [one for one, _ in warnings]
     pinned = _standing(scale, shelf.pinned(index, owners, -1))[: config.maxPinned]
-    always = [*pinned, *(one for one, _ in warnings)]
-    best = _strong(_without(kept, always)[: config.topK], config)
+    pinned = _without(pinned, met)
+    best = _strong(_without(kept, [*pinned, *met])[: config.topK], config)
     chosen = _diverse(best, config)[: config.injectionTopN]
-    memories, opposites = _paired(scale, chosen, always)
     summaries = scale.weigh(shelf.summaries(index, owners, SUMMARIES))
+    summaries = _without(summaries, [*chosen, *pinned, *met])
+    memories, opposites = _paired(scale, chosen, [*met, *pinned, *summaries])
     tasks = scale.weigh(shelf.open_tasks(index, owners, TASKS)) if request.tasks else []
     return Recalled(
-        warnings, pinned, memories, _without(summaries, [*memories, *always]), tasks, opposites,
-        considered, rejected, is_late,
-    )  # fmt: skip
+        warnings, pinned, memories, summaries, tasks, opposites, considered, rejected, is_late
+    )
 
 
 def _found(scale: Scale, meaning: Meaning | None) -> tuple[list[Weighed], int]:
@@ -269,10 +270,11 @@ def _triggers(row: Row) -> str:
 
 
 def _paired(
-    scale: Scale, memories: list[Weighed], always: list[Weighed]
+    scale: Scale, memories: list[Weighed], unasked: list[Weighed]
 ) -> tuple[list[Weighed], dict[str, list[str]]]:
-    """Memories with those that contradict them right behind, and who is at odds with whom."""
-    shown = [*memories, *always]
+    """Memories with those that contradict them right behind, then those that contradict what comes
+    without being asked for; and who is at odds with whom."""
+    shown = [*memories, *unasked]
     refs = [one.row.ref for one in shown if one.row.scope == "memory"]
     opposites = graph.opposites(scale.index, refs, scale.request.owners) if refs else {}
     if not opposites:
@@ -280,8 +282,9 @@ def _paired(
     there = {one.row.ref for one in shown}
     missing = scale.named(ref for refs in opposites.values() for ref in refs if ref not in there)
     out: list[Weighed] = []
-    for one in memories:
-        out.append(one)
+    for at, one in enumerate(shown):
+        if at < len(memories):
+            out.append(one)
         for ref in opposites.get(one.row.ref, ()):
             if other := missing.pop(ref, None):
                 via = f"contradicts {one.row.ref}"

@@ -110,6 +110,49 @@ def test_contradictions_travel_in_pairs(made: Made) -> None:
     assert said.text.count("⚠ CONFLICT") == 1
 
 
+@pytest.mark.parametrize("format", ["claude", "gemini", "codex", "json"])
+def test_what_comes_unasked_is_not_shown_as_one_side_either(made: Made, format: str) -> None:
+    """Pinned memories, warnings and summaries that are contradicted."""
+    brain = made({
+        NOTE: bullets("Reply in French #pinned ^m-00000001")
+        + bullets("Never eat cheese [trigger:: cheese] ^m-00000002", heading="Never")
+        + bullets("We chose the boat ^m-00000003", heading="Session Summaries")
+        + bullets(
+            *(f"{said} [contradicts:: [[#^m-0000000{n}]]] ^m-1000000{n}" for n, said in
+              ((1, "Reply in German"), (2, "Cheddar is fine"), (3, "We chose the plane"))),
+            *(f"filler {n}" for n in range(9)),
+        )
+    })  # fmt: skip
+    said = brain.recall("hello cheese", format=format)
+    assert [shown(said, part) for part in ("pinned", "warnings", "summaries")] == [
+        ["m-00000001"], ["m-00000002"], ["m-00000003"],
+    ]  # fmt: skip
+    assert sorted(shown(said)) == ["m-10000001", "m-10000002", "m-10000003"]
+    assert said.text.count("⚠ CONFLICT") == 3
+    assert said.text.count("Reply in German") == 2  # once in the marker
+
+
+def test_what_is_superseded_does_not_come_back_by_a_contradiction(made: Made) -> None:
+    brain = made({NOTE: bullets(
+        "oil is blue [contradicts:: [[#^m-00000002]]] ^m-00000001", "oil is red ^m-00000002",
+        "oil is green now [supersedes:: [[#^m-00000002]]] ^m-00000003",
+        *(f"filler {n}" for n in range(5)),
+    )})  # fmt: skip
+    for question in ("oil red", "oil blue"):
+        said = brain.recall(question)
+        assert sorted(shown(said)) == ["m-00000001", "m-00000003"]
+        assert "CONFLICT" not in said.text
+        assert "contradicts" not in said.text
+
+
+def test_a_warning_that_is_pinned_comes_once(made: Made) -> None:
+    line = "Never eat cheese #pinned [trigger:: cheese] ^m-00000001"
+    brain = made({NOTE: bullets(line, heading="Never")})
+    said = brain.recall("cheese")
+    assert (shown(said, "warnings"), shown(said, "pinned")) == (["m-00000001"], [])
+    assert shown(brain.recall("bread"), "pinned") == ["m-00000001"]
+
+
 def test_what_is_tied_comes_along(made: Made) -> None:
     brain = made({NOTE: bullets(
         "The walrus eats clams [[#^m-00000002]] ^m-00000001", "Feed only at noon ^m-00000002",
