@@ -15,7 +15,7 @@ from itertools import groupby
 from brain.config import Config
 from brain.errors import VaultLooksEmpty
 from brain.formats.text import digest
-from brain.index import put
+from brain.index import put, query
 from brain.index.db import Index, reading
 from brain.index.put import Entry, Known, Stat
 from brain.model import Document, Problem
@@ -329,16 +329,39 @@ def _delta(index: Index, entry: Entry) -> Delta | None:
     after: dict[str, str] = {}
     for chunk in entry.document.chunks:
         after.setdefault(chunk.ref, chunk.text)
-    return _compare(entry.path, entry.scope, before, after)
+    edited = (
+        entry.scope == "memory" and before.keys() - after.keys() and after.keys() - before.keys()
+    )
+    written = _written(index, entry) if edited else frozenset()
+    return _compare(entry.path, entry.scope, before, after, written)
+
+
+def _written(index: Index, entry: Entry) -> frozenset[str]:
+    """The ids that stand in a memory note, or stood there before."""
+    before = [row.ref for row in query.by_place(index, entry.path, 0) if _is_anchored(row.extra)]
+    now = [chunk.ref for chunk in entry.document.chunks if (chunk.extra or {}).get("anchored")]
+    return frozenset([*before, *now])
+
+
+def _is_anchored(extra: str | None) -> bool:
+    import json
+
+    return bool(extra) and "anchored" in json.loads(extra or "")
 
 
 def _loss(index: Index, id: int, path: str) -> Delta | None:
     return _compare(path, put.scope_of(index.db, id), put.entries(index.db, id), {})
 
 
-def _compare(path: str, scope: str, before: dict[str, str], after: dict[str, str]) -> Delta | None:
+def _compare(
+    path: str,
+    scope: str,
+    before: dict[str, str],
+    after: dict[str, str],
+    written: frozenset[str] = frozenset(),
+) -> Delta | None:
     """Same id, other text: changed. An entry whose id comes from its text and that was edited
-    in place counts as changed too."""
+    in place counts as changed too; one whose id was `written` behind it never becomes another."""
     changed = [ref for ref in after if ref in before and before[ref] != after[ref]]
     added = [ref for ref in after if ref not in before]
     removed = [ref for ref in before if ref not in after]
@@ -351,7 +374,7 @@ def _compare(path: str, scope: str, before: dict[str, str], after: dict[str, str
             if code == "replace":
                 old = [(ref, before[ref]) for ref in list(before)[a1:a2] if ref not in after]
                 new = [(ref, after[ref]) for ref in list(after)[b1:b2] if ref not in before]
-                pairs = _pairs(old, new)
+                pairs = _pairs(old, new, written)
                 renamed |= pairs
                 changed += [ref for ref in after if ref in pairs]
                 added = [ref for ref in added if ref not in pairs]
@@ -368,9 +391,23 @@ def _compare(path: str, scope: str, before: dict[str, str], after: dict[str, str
     )
 
 
-def _pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> dict[str, str]:
+def _pairs(
+    old: list[tuple[str, str]], new: list[tuple[str, str]], written: frozenset[str]
+) -> dict[str, str]:
     """Which of the new entries, given as (id, text), is which of the old ones that stood in their
-    place: one by one if they are as many, else those that share at least half of their words."""
+    place. One that has its id `written` behind it is the one that said the same without an id."""
+    said = {text: was for was, text in old if was not in written}
+    named = {ref: said.pop(text) for ref, text in new if ref in written and text in said}
+    taken = {*written, *named.values()}
+    return named | _edited_pairs(
+        [each for each in old if each[0] not in taken],
+        [each for each in new if each[0] not in taken],
+    )
+
+
+def _edited_pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> dict[str, str]:
+    """The same of entries without written ids: one by one if they are as many, else those that
+    share at least half of their words."""
     if len(old) == len(new):
         return {ref: was for (ref, _), (was, _) in zip(new, old, strict=True)}
     if len(old) * len(new) > MANY:

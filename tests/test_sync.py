@@ -488,6 +488,33 @@ def test_an_entry_edited_in_place_counts_as_changed() -> None:
     assert not delta.removed
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("- one\n", "- one!\n", True),
+        ("- one\n", "- one ^by-hand\n", True),  # as Obsidian writes it for a link
+        ("- one ^m-00000001\n", "- two ^m-00000002\n", False),
+        ("- one ^m-00000001\n", "- one ^m-00000002\n", False),
+        ("- one\n", "- two ^m-00000002\n", False),
+        ("- one ^m-00000001\n", "- two\n", False),
+        ("- one [anchored:: yes]\n", "- two [anchored:: yes]\n", True),
+        ("- one\n- old ^m-00000001\n", "- one!\n- new ^m-00000002\n", True),
+    ],
+)
+def test_an_id_that_stands_in_a_note_never_becomes_another(
+    before: str, after: str, same: bool, vault: MakeVault, opened: OpenBrain
+) -> None:
+    root = vault({"40_Brain/MEMORY.md": before})
+    brain = opened(root)
+    brain.sync()
+    was = refs(brain, "40_Brain/MEMORY.md")[0]
+    (root / "40_Brain/MEMORY.md").write_text(after)
+    (delta,) = brain.sync().deltas
+    assert delta.renamed == (((was, refs(brain, "40_Brain/MEMORY.md")[0]),) if same else ())
+    assert bool(delta.changed) == same
+    assert bool(delta.removed) == bool(delta.added) == ("m-0" in before + after)
+
+
 def test_a_heading_of_a_megabyte_is_not_repeated_by_every_passage(
     vault: MakeVault, opened: OpenBrain
 ) -> None:

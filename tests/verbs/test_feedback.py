@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brain.api import Brain
+from brain.errors import NotFound
 from tests.conftest import MakeVault, OpenBrain
 from tests.verbs.conftest import NOTE, Made
 
@@ -54,3 +55,45 @@ def test_a_merge_that_is_undone_counts_no_longer(vault: MakeVault, opened: OpenB
     assert brain.show(made["id"])["hits"] == 0
     brain.sync(rebuild=True)
     assert brain.show(made["id"])["hits"] == 0
+
+
+# -- another memory in the same place ------------------------------------------------------------
+
+QUICK = {
+    NOTE: "## Facts\n- The seal sings\n",
+    "40_Brain/brain.yaml": "holdSeconds: 0\nholdMost: 0\nsettleSeconds: 0\n",
+}
+
+
+def test_a_memory_that_was_deleted_leaves_nothing_to_the_next(made: Made) -> None:
+    """Whether or not a sync ran between."""
+    brain = made(QUICK)
+    old = brain.remember("Deploys of the api go out on Tuesdays")["id"]
+    brain.reinforce(old)
+    brain.refresh()
+    (brain.vault.root / NOTE).write_text(QUICK[NOTE])
+    new = brain.remember("Deploys of the web go out on Thursdays")["id"]
+    brain.refresh()
+    assert brain.show(new)["score"] == 0
+    with pytest.raises(NotFound):
+        brain.show(old)
+    assert [step["op"] for step in brain.history(new)] == ["add"]
+    assert [step["op"] for step in brain.history(old)] == ["add", "reinforce"]
+
+
+def test_two_branches_that_are_switched_do_not_mix_their_memories(made: Made) -> None:
+    brain = made(QUICK)
+    path = brain.vault.root / NOTE
+    api = brain.remember("Deploys of the api go out on Tuesdays")["id"]
+    brain.reinforce(api)
+    brain.refresh()
+    one = path.read_text()
+    path.write_text(QUICK[NOTE])
+    web = brain.remember("Deploys of the web go out on Thursdays")["id"]
+    two = path.read_text()
+    for text in (two, one, two, one + two.removeprefix(QUICK[NOTE])):
+        path.write_text(text)
+        brain.refresh()
+    assert [brain.show(ref)["score"] for ref in (api, web)] == [3, 0]
+    brain.forget(web, purge=True)
+    assert brain.show(api)["score"] == 3
