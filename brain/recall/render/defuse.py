@@ -33,7 +33,7 @@ _BLANK_LINES = re.compile(r"\n[ \n]*\n")
 _CONTROL = re.compile(
     r"<(?=[|｜][\w▁])|(?<=\w[|｜])(?=>)|\[(?=/?INST\])|\[(?=id:)|\[(?=\s*⚠)|<(?=<\s*/?SYS)"
     r"|<(?=/?s>|/?(?:bos|eos|project_memory|start_of_turn|end_of_turn|system|user|assistant)\b)"
-    r"|=(?===+\s*(?:end of )?project memory)",
+    r"|=(?===+\s*(?:end\s+of\s+)?project\s+memory)",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
@@ -64,7 +64,7 @@ def short(text: str, most: int = MOST_SHORT) -> str:
     """`text` in one line, as a name, a path or a quotation."""
     if len(text) <= most and _PLAIN.fullmatch(text):
         return text
-    line = " ".join(clean(text[: most + 1], most + 1).split())
+    line = clean(" ".join(clean(text[: most + 1], most + 1).split()), most + 1)
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
