@@ -110,6 +110,15 @@ def test_contradictions_travel_in_pairs(made: Made) -> None:
     assert said.text.count("⚠ CONFLICT") == 1
 
 
+def test_a_marker_quotes_words_and_no_fields(made: Made) -> None:
+    brain = made({NOTE: bullets("Never eat cheese [trigger:: cheese] ^m-00000001", heading="Never")
+                  + bullets("Cheese is fine [contradicts:: [[#^m-00000001]]] ^m-00000002")})  # fmt: skip
+    said = brain.recall("cheese")
+    assert '#m-00000001 says "Never eat cheese" but' in said.text
+    assert '#m-00000002 says "Cheese is fine".' in said.text
+    assert "::" not in said.text
+
+
 @pytest.mark.parametrize("format", ["claude", "gemini", "codex", "json"])
 def test_what_comes_unasked_is_not_shown_as_one_side_either(made: Made, format: str) -> None:
     """Pinned memories, warnings and summaries that are contradicted."""
