@@ -64,16 +64,18 @@ class Asking(Keeping):
         only as fresh as the last check.
         """
         from brain.recall.search import search
+        from brain.redact import redact
 
         if not question.strip():
             raise BadRequest("There is nothing to search for.", "Give at least one word.")
         freshness = self.refresh() if check else self.unchecked()
         filters = self.filters(scopes, kinds, tags, agent, project, since, until, superseded, by)
         most = self.config.searchLimit if limit is None else limit
-        asked = (self.index, question, filters, most, self.clock(), self.config)
-        hits, notes = self.by_meaning(lambda meaning: search(*asked, meaning))
+        given = (self.index, question, filters, most, self.clock(), self.config)
+        hits, notes = self.by_meaning(lambda meaning: search(*given, meaning))
         shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
-        self.events.publish(self.now(), "memory:search", {"query": question, "results": shown})
+        asked, _ = redact(question, emails=self.config.redactEmails)
+        self.events.publish(self.now(), "memory:search", {"query": asked, "results": shown})
         return Answer(hits, freshness, tuple(notes))
 
     def by_meaning(self, ask: Callable[[Meaning | None], T]) -> tuple[T, list[str]]:

@@ -21,7 +21,7 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from typing import Any
 
     from brain.access import Actor
@@ -112,10 +112,10 @@ def learn(brain: Brain, said: Context, ms: float, by: Actor) -> Round:
         known = state(brain)
         last = known.get("last", [])
         before = [one for one in last if (one["by"], one["agent"]) == (by.name, asked.agent)]
-        which = _round(before, asked.session, question, brain)
+        which = _round(before, by.session, question, brain)
         times = [*known.get("times", []), round(ms, 1)][-brain.config.sloWindow :]
         this = {
-            "at": now, "query": question, "agent": asked.agent, "session": asked.session,
+            "at": now, "query": question, "agent": asked.agent, "session": by.session,
             "by": by.name, "refs": said.refs, "round": which.number, "tokens": said.fitted.tokens,
         }  # fmt: skip
         degraded = _degraded(times, bool(known.get("degraded")), brain)
@@ -190,9 +190,15 @@ def _write(brain: Brain, value: State) -> None:
 
     os.makedirs(brain.vault.state_path, exist_ok=True)
     path, text = f"{brain.vault.state_path}/{_FILE}", json.dumps(value, ensure_ascii=False)
-    with open(f"{path}.new", "w", encoding="utf-8") as file:
+    with suppress(FileNotFoundError):
+        os.unlink(f"{path}.new")
+    with open(f"{path}.new", "x", encoding="utf-8", opener=_private) as file:
         file.write(text)
     os.replace(f"{path}.new", path)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def judged(brain: Brain, ref: str, good: bool) -> None:
@@ -226,18 +232,20 @@ def _mark(brain: Brain, ref: str, how: str) -> State | None:
         os.close(handle)
 
 
-def unlearn(brain: Brain, refs: Collection[str]) -> None:
-    """Nothing is remembered of these memories having been handed out; what was asked stays."""
+def unlearn(brain: Brain, refs: Collection[str], texts: Iterable[str]) -> None:
+    """Forget the questions that these memories were handed out for, and those that have no word
+    but what the memories said; what else was asked stays."""
+    words = {word for text in texts for word in _stems(text)}
     handle = lock.take(f"{brain.vault.state_path}/{_LOCK}", 2.0)
     if handle is None:
         raise Busy("Another Brain process is recalling.", "Try again in a moment.")
     try:
         known = state(brain)
         last = [
-            {key: [r for r in said if r not in refs] if key in _REFS else said
-             for key, said in one.items()}
+            one
             for one in known.get("last", [])
-        ]  # fmt: skip
+            if not {*refs} & {*one["refs"]} and not _stems(one["query"]) <= words
+        ]
         if last != known.get("last", []):
             _write(brain, known | {"last": last})
     finally:

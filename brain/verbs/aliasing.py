@@ -30,6 +30,11 @@ def listed(brain: Brain) -> dict[str, Any]:
 
 def add(brain: Brain, word: str, synonyms: Iterable[str], by: Actor) -> Shape:
     """More words that mean the same as `word`; those that are known to already change nothing."""
+    synonyms = list(synonyms)
+    if rules := answer.redacted(brain, "\n".join([word, *synonyms]))[1]:
+        raise BadRequest(
+            f"An alias holds no secrets: {', '.join(rules)}.", "Name a word that may be read."
+        )
     word, more = _words(word, synonyms)
     if not more:
         raise BadRequest(f"What means the same as {word!r}?", "Name at least one other word.")

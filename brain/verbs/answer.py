@@ -9,7 +9,7 @@ from brain.changes import Add, Done, Move
 from brain.formats import links
 from brain.journal import event_id
 from brain.kinds import status_of
-from brain.redact import redact
+from brain.redact import redact, redact_value
 from brain.store import Outcome
 from brain.sync import Delta
 from brain.verbs import notes
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from brain.model import Chunk
 
 Shape = dict[str, "Any"]
+_BESIDE = ("why", "section", "links", "tags", "add", "value")
 
 
 def entry(brain: Brain, path: str, done: Done) -> Shape:
@@ -84,9 +85,15 @@ def added(brain: Brain, change: Add, kind: str, done: Done | None) -> Shape:
         text = done.after.partition(" ")[2].strip().removesuffix(f"^{change.ref}").rstrip()
         tags = list(dict.fromkeys(links.tags(text)))
     else:
+        change = change._replace(**redact_value(_said(change), emails=brain.config.redactEmails))
         marks = [f"#{tag.lstrip('#')}" for tag in change.tags]
         text, tags = " ".join([change.text, *change.links, *marks]), list(change.tags)
     return _added(brain, change, kind, text, tags, done)
+
+
+def _said(change: Add) -> dict[str, Any]:
+    """What was said of a new entry beside its words."""
+    return {"section": change.section, "links": change.links, "tags": change.tags}
 
 
 def _added(
@@ -115,9 +122,19 @@ def happened(
     shape = {"state": "unchanged", **shape, "outcome": outcome}
     if result:
         shape["state"] = result.state
+        rules = [*rules, *(_left_out(result.deed) - {*rules})]
     shape["event"] = result.deed.id if result else None
     shape["redacted"] = sorted(rules)
     return shape
+
+
+def _left_out(deed: Deed) -> set[str]:
+    """The rules that found a secret in what was said beside the words of an entry."""
+    if deed.op == "undo":
+        return set()
+    said = {**deed.change._asdict(), **deed.data} if deed.change else deed.data
+    text = str([said[name] for name in _BESIDE if name in said])
+    return {part.partition("]")[0] for part in text.split("[redacted:")[1:]}
 
 
 def redacted(brain: Brain, text: str) -> tuple[str, list[str]]:

@@ -36,6 +36,7 @@ def purge(brain: Brain, id: str, by: Actor) -> Shape:
     linked = [f"{other.path}:{other.line}" for ref in refs for other in naming.linking(brain, ref)]
     shape = _removed(brain, row, by) if row else _gone(brain, refs, id, by)
     settled = _settled(brain, refs)
+    afterwards.unlearn(brain, refs, _texts(brain, refs))
     data = {"refs": sorted(refs), "agent": shape["agent"] or ""}
     result = answer.applied(brain, [Deed("purge", shape["id"], None, data)], by)[0]
     others = _unsaid(brain, refs)
@@ -87,12 +88,16 @@ def _settled(brain: Brain, refs: Collection[str]) -> bool:
     return True
 
 
+def _texts(brain: Brain, refs: Collection[str]) -> list[str]:
+    """What it has said, as long as that is on record."""
+    return [str(record.data.get("before", "")) for record in brain.journal.records(ref=refs)]
+
+
 def _unsaid(brain: Brain, refs: Collection[str]) -> list[str]:
     """Take out what is on record and what waits to be; the journals of others that speak of it."""
     with brain.store.locked():
         others = brain.journal.scrub(refs)
         Spool(brain.vault.state_path).drop(dict.fromkeys(refs, brain.now()))
-    afterwards.unlearn(brain, refs)
     return others
 
 

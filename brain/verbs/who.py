@@ -24,10 +24,14 @@ _MOST = 1_000_000  # bytes of an AGENT.md that are looked at
 
 def actor(brain: Asking, by: Actor | str, session: str = "") -> Actor:
     """The actor that a name means: the person, or an agent with the rights it has on this
-    machine."""
+    machine. The name of the session is kept with all it does, hence it holds no secret."""
     if isinstance(by, str):
         by = PERSON if by in ("", PERSON.name) else _agent(brain, by)
-    return by._replace(session=session) if session else by
+    if session := session or by.session:
+        from brain.redact import redact
+
+        by = by._replace(session=redact(session, emails=brain.config.redactEmails)[0])
+    return by
 
 
 def _agent(brain: Asking, name: str) -> Actor:

@@ -98,9 +98,26 @@ def test_hits_that_wait_do_not_count(made: Made) -> None:
     found = facts.of(brain.index, [ref])[ref]
     assert (found.hits, found.score) == (0, 0)
     assert found.purged
+    assert ref not in (brain.vault.state / "recall.json").read_text()
+
+
+def test_what_was_asked_of_it_goes_with_it(made: Made) -> None:
+    """Also by who was not shown it; what was asked of something else is the asker's."""
+    brain = made()
+    ref = told(brain)
+    for question in (WORD, f"which weevil, if no {WORD}", "walrus clams", "is there a weevil?"):
+        brain.recall(question, session="s-2")
+    brain.recall(f"palm {WORD}", agent="zoo", by="zoo")
+    brain.recall(f"{WORD} weevil", by="zoo", agent="zoo")
+    brain.search(f"{WORD} weevil")
+    brain.flush_events()
+    brain.forget(ref)
+    brain.recall(f"{WORD} weevil")
+    brain.forget(ref, purge=True)
     state = (brain.vault.state / "recall.json").read_text()
-    assert ref not in state
-    assert "weevil" in state  # what was asked is the asker's
+    assert "walrus" in state
+    assert "weevil" not in state
+    assert WORD not in state
 
 
 def test_an_entry_that_had_other_ids(made: Made) -> None:
