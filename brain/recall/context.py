@@ -249,8 +249,11 @@ def _diverse(best: Iterable[Weighed], config: Config) -> list[Weighed]:
 def _warnings(scale: Scale) -> list[tuple[Weighed, str]]:
     """Negative memories whose trigger occurs in the question or in what is worked on."""
     request = scale.request
-    rows = shelf.negative(scale.index, request.owners)
-    met = {row.id: about.triggered(_triggers(row), request.query, request.text) for row in rows}
+    rows = [row for row in shelf.negative(scale.index, request.owners) if row.extra]
+    if not rows:
+        return []
+    said = about.heard(request.query, request.text)
+    met = {row.id: about.triggered(_triggers(row), said) for row in rows}
     found = _standing(scale, [row for row in rows if met[row.id]])
     return [(one, met[one.row.id]) for one in found]
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from brain.recall.context import Rerank
 
 REMAINING = 100_000  # tokens of context that are left, where nobody says
+QUESTION, WORD = 10_000, 200  # characters of a question, and of a word in a huge one, that count
 EXCERPT = 800  # characters of a note that a prompt shows
 
 
@@ -87,8 +88,9 @@ def recall(
     config = brain.config
     if slow:
         config = config._replace(topK=config.degradedTopK, candidateLimit=config.degradedScan)
+    asked, text = _bounded(asked)
     request = Request(
-        asked.query, asked.files, asked.text, _owners(brain, asked.agent, by),
+        asked.query, asked.files, text, _owners(brain, asked.agent, by),
         brain.filters(asked.scopes).scopes if asked.scopes else context.SCOPES, asked.tasks,
     )  # fmt: skip
     late = _late(config.maxRetrievalMs)
@@ -118,6 +120,16 @@ def _check(asked: Asked) -> None:
         raise BadRequest("There is nothing to recall for.", "Give a question, or what you do.")
     if asked.format not in FORMATS:
         raise BadRequest(f"There is no format {asked.format!r}.", f"Formats: {', '.join(FORMATS)}.")
+
+
+def _bounded(asked: Asked) -> tuple[Asked, str]:
+    """(asked, text): of a huge question the first words, each once. All of it is part of the text,
+    where warnings are looked for."""
+    if len(asked.query) <= QUESTION:
+        return asked, asked.text
+    words = dict.fromkeys(word[:WORD] for word in asked.query.split())
+    kept = " ".join(words)[:QUESTION]
+    return asked._replace(query=kept), f"{asked.query}\n\0\n{asked.text}"
 
 
 def _owners(brain: Brain, agent: str, by: access.Actor) -> tuple[str, ...] | None:

@@ -12,7 +12,8 @@ import pytest
 from brain import wire
 from brain.api import Brain
 from brain.errors import BadRequest
-from brain.verbs.recalling import Context
+from brain.recall import about
+from brain.verbs.recalling import QUESTION, Context
 from tests.conftest import MakeVault, OpenBrain
 from tests.verbs.conftest import NOTE, Made
 
@@ -65,6 +66,63 @@ def test_a_warning_comes_first_when_its_trigger_is_mentioned(made: Made) -> None
     assert shown(brain.recall("what is println"), "warnings") == []  # the sign is part of it
 
 
+@pytest.mark.parametrize(
+    ("trigger", "text", "is_met"),
+    [
+        ("蛞蝓药", "请用蛞蝓药吗", True),
+        ("docker", "请用Docker吗", True),
+        ("ขนมปัง", "กินขนมปังไหม", True),
+        ("café", "the cafe\u0301 tables", True),
+        ("cafe\u0301", "the CAFÉ tables", True),
+        ("drop table", "DROP\n\t  TABLE users", True),
+        ("drop table", "drop\u00a0table", True),
+        ("Straße", "in der STRASSE", True),
+        ("drop table", "drop", False),
+        ("drop table", "drop tables", False),
+        ("drop table", "raindrop table", False),
+        ("able", "drop table", False),
+        ("println!", "eprintln!()", False),
+        ("!!", "stop!!now", True),
+        ("--force", "git push --force", True),
+        ("--force", "git push --forced", False),
+        ("b, a b c", "a b c b", True),
+    ],
+)
+def test_what_sets_off_a_warning(made: Made, trigger: str, text: str, is_met: bool) -> None:
+    """In any case, Unicode form and white space; as words, where words have spaces between."""
+    brain = made({NOTE: bullets(f"Beware [trigger:: {trigger}] ^m-00000001", heading="Never")})
+    for said in (brain.recall(text), brain.recall("review", text=text)):
+        assert shown(said, "warnings") == ["m-00000001"] * is_met
+
+
+def test_a_trigger_is_not_put_together_from_the_question_and_the_text(made: Made) -> None:
+    brain = made({NOTE: bullets("Beware [trigger:: drop table]", heading="Never")})
+    assert shown(brain.recall("drop", text="table"), "warnings") == []
+
+
+def test_of_a_huge_text_both_ends_are_looked_at(made: Made) -> None:
+    brain = made({NOTE: bullets(
+        *(f"Never {word} [trigger:: {word}]" for word in ("alpha", "beta", "gamma")),
+        heading="Never",
+    )})  # fmt: skip
+    text = f"alpha {'x ' * about.MOST_TEXT} beta {'x ' * about.MOST_TEXT} gamma"
+    met = [one for _, one in brain.recall("review", text=text).recalled.warnings]
+    assert sorted(met) == ["alpha", "gamma"]
+
+
+def test_of_a_huge_question_the_first_words_count(made: Made) -> None:
+    """Each once; a trigger is looked for in all of it."""
+    brain = made({NOTE: bullets("a walrus ^m-00000001", *(f"filler {n}" for n in range(9)))
+                  + bullets("Beware [trigger:: cheese] ^m-00000002", heading="Never")})  # fmt: skip
+    many = " ".join(f"w{n}" for n in range(5_000))
+    assert shown(brain.recall("word " * 20_000 + "walrus")) == ["m-00000001"]
+    said = brain.recall(f"{many} cheese walrus")
+    assert shown(said) == []
+    assert shown(said, "warnings") == ["m-00000002"]
+    assert len(said.asked.query) <= QUESTION
+    assert shown(brain.recall("x" * 100_000 + " walrus")) == ["m-00000001"]
+
+
 def test_a_procedure_comes_with_its_steps(made: Made) -> None:
     brain = made({NOTE: "## Procedures\n- Deploy the zoo ^m-00000001\n  1. Feed\n  2. Lock\n"})
     (piece,) = brain.recall("deploy the zoo").fitted.package.memories
@@ -111,8 +169,10 @@ def test_contradictions_travel_in_pairs(made: Made) -> None:
 
 
 def test_a_marker_quotes_words_and_no_fields(made: Made) -> None:
-    brain = made({NOTE: bullets("Never eat cheese [trigger:: cheese] ^m-00000001", heading="Never")
-                  + bullets("Cheese is fine [contradicts:: [[#^m-00000001]]] ^m-00000002")})  # fmt: skip
+    brain = made({
+        NOTE: bullets("Never eat cheese [trigger:: cheese] ^m-00000001", heading="Never")
+        + bullets("Cheese is fine [contradicts:: [[#^m-00000001]]] ^m-00000002")
+    })  # fmt: skip
     said = brain.recall("cheese")
     assert '#m-00000001 says "Never eat cheese" but' in said.text
     assert '#m-00000002 says "Cheese is fine".' in said.text
