@@ -443,9 +443,10 @@ def _records(one: Machine) -> Iterator[dict[str, Any]]:
 def _sums(records: list[dict[str, Any]]) -> tuple[dict[str, float], dict[str, int]]:
     """Score and hits of each id, added up in the plainest way there is."""
     every = {(record["device"], record["seq"]): record for record in records}.values()
+    own = {record["ref"] for record in every if record["op"] == "add"}
     same: dict[str, set[str]] = {}
     for record in every:
-        if record["op"] == "alias":
+        if record["op"] == "alias" and own.isdisjoint((record["ref"], record["old"])):
             group = _of(same, record["ref"]) | _of(same, record["old"])
             same |= dict.fromkeys(group, group)
     gone: dict[str, Any] = {}

@@ -7,7 +7,7 @@ one month can be added to another's; `snapshot` and `into` live on that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import isfinite
 
 from brain.journal.feedback import Feedback
@@ -34,7 +34,7 @@ _FEEDBACK = {
     "demote": (DEMOTED, -1),
     "reject": (REJECTED, 0),
 }
-_MAKES = frozenset(["add", "promote"])
+MAKES = frozenset(["add", "promote"])
 _GIVES = frozenset(["add", "promote", "update", "confirm"])
 _TOUCHES = frozenset(["reinforce", "update", "merge"])
 _USUAL = frozenset([*_FEEDBACK, *_GIVES])
@@ -63,6 +63,7 @@ class Fold:
         self.gone = gone or {}
         self.tallies: dict[str, Tally] = {}
         self.aliases: set[tuple[str, str]] = set()
+        self.made: set[str] = set()  # ids that were added, and purged
         self.purges: dict[str, tuple[Any, ...]] = {}  # (*key, at)
         self.learned: dict[tuple[str, str], list[Any]] = {}  # [strength, (*key, at)]
         # how a conflict was raised last: (*key, ref, other, type, at, by, id), and settled last
@@ -199,7 +200,8 @@ class Fold:
             for gone in {ref, *_texts(value.get("refs"))} - {""}:
                 self.purges[gone] = max(self.purges.get(gone, ()), (*key, value["at"]))
         elif not ref or (self.gone and self._is_gone(ref, key)):
-            return
+            if op in MAKES:
+                self.made.add(ref)
         elif op in _COUNTED or "delta" in value or "undid" in value:
             self._entry(value, op, ref, key)
         elif op == "together":
@@ -222,7 +224,7 @@ class Fold:
             found[TOUCHED] = (*key, value["at"])
         if op in _GIVES:
             self._given(value, found, key)
-        if op in _MAKES and (not found[ADDED] or key < found[ADDED]):
+        if op in MAKES and (not found[ADDED] or key < found[ADDED]):
             found[ADDED] = (*key, value["at"], _text(value, "by"), _text(value, "session"))
         if op in ("merge", "undo"):
             self._merged(found, op, _text(value, "undid"))
@@ -282,6 +284,7 @@ class Fold:
         for ref, found in more.tallies.items():
             join(self.tallies.setdefault(ref, tally()), found)
         self.aliases |= more.aliases
+        self.made |= more.made
         for ref, purge in more.purges.items():
             self.purges[ref] = max(self.purges.get(ref, ()), purge)
         for pair, (strength, last) in more.learned.items():
@@ -293,15 +296,26 @@ class Fold:
         self.records += more.records
         self.repeats += more.repeats
 
+    def same(self, own: Collection[str] = ()) -> set[tuple[str, str]]:
+        """The aliases that count: an id that an entry was added with, as these were, is no other
+        entry's, though journals of before may say so."""
+        return {pair for pair in self.aliases if not any(r in own or self.is_own(r) for r in pair)}
+
+    def is_own(self, ref: str) -> bool:
+        """Was an entry added with this id?"""
+        known = self.tallies.get(ref)
+        return ref in self.made or bool(known and known[ADDED])
+
     def refs(self) -> set[str]:
         """All ids that something was counted for."""
         pairs = [*self.learned, *self.conflicts]
         return {*self.tallies, *(ref for pair in pairs for ref in pair)}
 
 
-def classed(fold: Fold) -> tuple[dict[str, Tally], dict[str, str]]:
-    """What is known of each entry, and which of several ids it goes by. The fold is used up."""
-    names = classes(fold.aliases)
+def classed(fold: Fold, own: Collection[str] = ()) -> tuple[dict[str, Tally], dict[str, str]]:
+    """What is known of each entry, and which of several ids it goes by. The fold is used up. `own`
+    are ids that entries are known to have been added with."""
+    names = classes(fold.same(own))
     found: dict[str, Tally] = {} if names else fold.tallies
     for ref, known in fold.tallies.items() if names else ():
         join(found.setdefault(names.get(ref, ref), tally()), known)
@@ -313,7 +327,7 @@ def classed(fold: Fold) -> tuple[dict[str, Tally], dict[str, str]]:
 
 def gone(fold: Fold) -> dict[str, Key]:
     """The ids of entries that were purged, and when."""
-    names = classes(fold.aliases)
+    names = classes(fold.same())
     last: dict[str, Key] = {}
     for ref, purge in fold.purges.items():
         name = names.get(ref, ref)
@@ -365,7 +379,7 @@ def _gave(found: Tally, value: dict[str, Any], op: str, device: str) -> None:
             found[field] = (lamport, device, seq, float(value[name]))
     if "source" in value and found[SOURCE] is NEVER and _text(value, "source"):
         found[SOURCE] = (lamport, device, seq, value["source"])
-    if op in _MAKES:
+    if op in MAKES:
         by, session = _text(value, "by"), _text(value, "session")
         found[ADDED] = (lamport, device, seq, value["at"], by, session)
     elif op in _TOUCHES and found[TOUCHED] is NEVER:

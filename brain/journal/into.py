@@ -216,8 +216,10 @@ def _replace(db: sqlite3.Connection, fold: Fold) -> None:
 
 def _extend(db: sqlite3.Connection, fold: Fold) -> bool:
     """Add this to what the index says. False, having changed nothing, if an entry that was purged
-    turns out to be another one as well."""
-    entries, names = classed(fold)
+    turns out to be another one as well, or an id that was taken for another one's its own."""
+    if facts.classes(db, [*fold.made, *(ref for ref, t in fold.tallies.items() if t[ADDED])]):
+        return False
+    entries, names = classed(fold, _own(db, fold))
     ids = {*entries, *names}
     known = facts.classes(db, ids)
     if names:
@@ -237,6 +239,12 @@ def _extend(db: sqlite3.Connection, fold: Fold) -> bool:
     facts.put_classes(db, names)
     _extend_pairs(db, fold)
     return True
+
+
+def _own(db: sqlite3.Connection, fold: Fold) -> set[str]:
+    """The ids among the aliases of a fold that the index knows an entry was added with."""
+    found = facts.states(db, {ref for pair in fold.aliases for ref in pair})
+    return {ref for ref, state in found.items() if unpacked(state)[ADDED]}
 
 
 def _extend_pairs(db: sqlite3.Connection, fold: Fold) -> None:

@@ -92,7 +92,7 @@ def select(
     """The records of these files that are meant, each once."""
     wanted = _Wanted(refs, by, since, ops)
     proved = list(_proved(files))
-    gone = _gone([record for file in proved for record in file.ids])
+    gone = _gone(proved)
     # no file holds anything of later months than its own
     streams = [p.records(wanted, reverse) for p in proved if p.file.month >= since[:7]]
     met: dict[str, int] = {}  # the last number of each device
@@ -115,14 +115,18 @@ def _key(record: Record) -> Key:
     return record.key
 
 
-def _gone(records: Sequence[Record]) -> dict[str, Key]:
+def _gone(proved: Sequence[_Proved]) -> dict[str, Key]:
     """The ids that were purged, with all others of the same entries, and when that was done."""
-    purges = [record for record in records if record.op == "purge"]
-    if not purges:
+    records = [record for file in proved for record in file.ids]
+    if not any(record.op == "purge" for record in records):
         return {}
-    from brain.journal.fold import Fold, gone
+    from brain.journal.fold import MAKES, Fold, gone
 
     fold = Fold()
     for record in records:
         fold.count(record)
+    if aliased := frozenset(ref for pair in fold.aliases for ref in pair):
+        made = _Wanted(aliased, "", "", MAKES)
+        for file in proved:
+            fold.made |= {record.ref for record in file.records(made, False)}
     return gone(fold)

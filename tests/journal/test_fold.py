@@ -148,6 +148,35 @@ def test_an_entry_is_known_by_each_of_its_ids(tmp_path: Path, known: Index) -> N
     assert facts.same(known, "m-9") == {"m-9"}
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("added", [["m-1"], ["m-2"], ["m-1", "m-2"]])
+def test_an_id_that_an_entry_was_added_with_is_no_other_entrys(
+    tmp_path: Path, known: Index, added: list[str], late: bool
+) -> None:
+    """Journals of before may say so, whatever is read first."""
+    here, there = device(tmp_path, "a"), device(tmp_path, "b")
+    for ref in [] if late else added:
+        put(there, "add", ref)
+        refresh(here, known)
+    put(here, "alias", "m-1", old="m-2")
+    put(here, "alias", "m-2", old="m-1")
+    put(here, "reinforce", "m-2")
+    refresh(here, known)
+    for ref in added if late else []:
+        put(there, "add", ref)
+    assert [of(here, known, ref).score for ref in REFS[:2]] == [0, 3]
+    assert facts.same(known, "m-1") == {"m-1"}
+    assert facts.dump(known) == rebuilt(here, known)
+    put(here, "purge", "m-1")
+    assert [of(here, known, ref).score for ref in REFS[:2]] == [0, 3]
+    assert "reinforce" in [record.op for record in here.records(ref=["m-2"])]
+    here.scrub(["m-1"])
+    put(here, "alias", "m-1", old="m-2")
+    assert [of(here, known, ref).score for ref in REFS[:2]] == [0, 3]
+    assert "reinforce" in [record.op for record in here.records(ref=["m-2"])]
+    assert facts.dump(known) == rebuilt(here, known)
+
+
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9))))
 def test_classes_do_not_depend_on_order(pairs: list[tuple[int, int]]) -> None:
     given_ = [(f"m-{a}", f"m-{b}") for a, b in pairs]
@@ -162,14 +191,14 @@ def test_classes_do_not_depend_on_order(pairs: list[tuple[int, int]]) -> None:
 
 def test_purging_forgets_what_was_and_not_what_comes(tmp_path: Path, known: Index) -> None:
     here, there = device(tmp_path, "a"), device(tmp_path, "b")
-    put(here, "add", "m-2", before="a secret")
+    put(here, "update", "m-2", before="a secret")
     put(here, "alias", "m-1", old="m-2")
     put(there, "reinforce", "m-1")
     put(there, "together", "m-1", other="m-4")
     put(there, "conflict", "m-4", other="m-2")
     put(here, "purge", "m-1")
     found = of(here, known, "m-2")
-    assert (found.score, found.created, found.purged[:4]) == (0, "", "2026")
+    assert (found.score, found.touched, found.purged[:4]) == (0, "", "2026")
     assert facts.links(known, "m-4") == []
     assert facts.conflicts(known) == []
     assert [record.op for record in here.records(ref=["m-1", "m-2"])] == ["purge"]
