@@ -13,11 +13,11 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from brain.changes import Deed
 from brain.errors import BrainError, Refused
 from brain.intents import Open
 from brain.journal import event_id
 from brain.store import attempt, place, standing, writing
-from brain.store.place import Text
 from brain.vault import files, git, swap
 from brain.vault.replace import NO_LIMIT, Left, Replaced, create, keep_copy, look
 
@@ -44,24 +44,40 @@ def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
     if not ripe or not _secured(store, path, ripe):
         return
     text = writing.read_surely(store, path)
-    standing.unwatch(store, path)
-    fates = {entry.intent.id: standing.fate(store, entry, text) for entry in ripe}
+    lost = standing.lost(store, path, text)
+    fates = {entry.intent.id: standing.fate(store, entry, text, lost) for entry in ripe}
     for entry in ripe:
         if fates[entry.intent.id] == "blocked":
             store.log.mark([entry.intent.id], "blocked", time.time(), why=MOVED)
-        elif fates[entry.intent.id] == "gone":
-            honour(store, entry, text)
     ended = [id for id, fate in fates.items() if fate in ("gone", "stands")]
-    store.log.mark(ended, "done")
+    for id in _together(store, path, ended, lost):
+        if fates[id] == "gone":
+            honour(store, lost.get(id, []))
+        store.log.mark([id], "done")
     if "again" in fates.values() and not git.at_work(store.git):
         wrote = writing.write(store, path, [], text)
         if wrote:
             writing.finish(store, wrote)
 
 
-def honour(store: Store, entry: Open, text: Text) -> None:
-    """A person took it out again: that is put on record."""
-    deeds = standing.lost(store, entry, text)
+def _together(store: Store, path: str, ended: Collection[str], lost: Collection[str]) -> list[str]:
+    """Of what may end, that without which the rest is still judged rightly. What was done to an
+    entry is judged as a whole: a change without a later one would seem to be wiped by it, and one
+    that was wiped is known by those before it."""
+    written = [e for e in store.open() if e.intent.path == path and e.state == "written"]
+    refs = {entry.intent.id: {deed.ref for deed in entry.intent.deeds} for entry in written}
+    held = {ref for id in refs if id in lost and id not in ended for ref in refs[id]}
+    out = []
+    for id in refs:
+        if id in ended and not refs[id] & held:
+            out.append(id)
+        else:
+            held |= refs[id]
+    return out
+
+
+def honour(store: Store, deeds: Sequence[Deed]) -> None:
+    """A person took these out again: that is put on record."""
     store.journal.append([writing.gone(store, deed, event_id()) for deed in deeds])
 
 

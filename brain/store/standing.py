@@ -8,8 +8,8 @@ change. What was removed may come back at any time: text that reappears wins.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from brain import merge
 from brain.changes import Add, Deed, Done, Drop, Move, Remove
@@ -33,20 +33,23 @@ def latest(store: Store, path: str) -> str:
     return store.log.latest.get(path, "")
 
 
-def wiped(store: Store, path: str, text: Text) -> list[Open]:
-    """Written changes that an editor wiped, and that are to be written anew."""
+def wiped(store: Store, path: str, text: Text) -> dict[str, list[Deed]]:
+    """Of each written intent, by id, what an editor wiped and is to be written anew; what is to be
+    brought back may also be what a person saved."""
     if text.digest == latest(store, path):
-        return []
-    unwatch(store, path)
-    written = [e for e in store.open() if e.intent.path == path and e.state == "written"]
-    return [entry for entry in written if fate(store, entry, text) == "again"]
+        return {}
+    gone = lost(store, path, text)
+    again = (e for e in _written(store, path) if fate(store, e, text, gone) == "again")
+    return {entry.intent.id: gone.get(entry.intent.id, []) for entry in again}
 
 
-def fate(store: Store, entry: Open, text: Text) -> str:
+def _written(store: Store, path: str) -> list[Open]:
+    return [e for e in store.open() if e.intent.path == path and e.state == "written"]
+
+
+def fate(store: Store, entry: Open, text: Text, lost: Mapping[str, list[Deed]]) -> str:
     """`stands`, `again`, `gone` (taken out by a person) or `blocked` (git moved on)."""
-    if entry.digest == text.digest:
-        return "stands"
-    if not lost(store, entry, text) and restored(text.data, entry.saved) == text.data:
+    if entry.intent.id not in lost and restored(text.data, entry.saved) == text.data:
         return "stands"
     if entry.head != git.head(store.git):
         return "blocked"
@@ -55,41 +58,81 @@ def fate(store: Store, entry: Open, text: Text) -> str:
     return "again"
 
 
-def unwatch(store: Store, path: str) -> None:
-    """What was removed is not to be written anew on behalf of who wrote it. This is found out
-    before anything is judged, and not when it is removed: who removes may be killed."""
-    for entry, did in _superseded(store, path):
-        store.log.mark([entry.intent.id], "written", entry.at, did=did)
-
-
-def _superseded(store: Store, path: str) -> list[tuple[Open, dict[str, list[Any]]]]:
-    """Written intents of whose deeds some were undone by a later removal, and what is left of
-    them: what we removed ourselves was not wiped by an editor."""
-    found: list[tuple[Open, dict[str, list[Any]]]] = []
-    gone: set[str] = set()
-    written = [e for e in store.open() if e.intent.path == path and e.state == "written"]
-    for entry in reversed(written):
-        did = dict(entry.did)
-        for deed in reversed(entry.intent.deeds):
-            if isinstance(deed.change, Remove | Drop):
-                gone.add(deed.ref)
-            elif deed.ref in gone:
-                did.pop(deed.id, None)
-        if len(did) < len(entry.did):
-            found.append((entry, did))
-    return found
-
-
 def weight(entry: Open, text: Text) -> float:
     """How much being wiped by this text counts."""
     slow = text.stat is not None and text.stat.st_mtime > entry.at + SLOW
     return 1 if slow else FAST
 
 
-def lost(store: Store, entry: Open, text: Text) -> list[Deed]:
-    """Which deeds have left no trace."""
-    deeds = [deed for deed in entry.intent.deeds if deed.id in entry.did]
-    return [deed for deed in deeds if _is_lost(store, deed, entry, text)]
+def lost(store: Store, path: str, text: Text) -> dict[str, list[Deed]]:
+    """Of each written intent, by id, the deeds that have left no trace in a text.
+
+    What was done to an entry is judged as a whole: where we set back ourselves what we had done
+    before, or removed it, nothing was wiped.
+    """
+    chains: dict[str, list[tuple[str, Deed, Done]]] = {}
+    for entry in _written(store, path):
+        for deed in entry.intent.deeds:
+            if was := done(entry, deed):
+                chains.setdefault(deed.ref, []).append((entry.intent.id, deed, was))
+    found: dict[str, list[Deed]] = {}
+    for chain in chains.values():
+        at = max((n for n, (*_, was) in enumerate(chain, 1) if _is_removal(was)), default=0)
+        stands = _standing(store, path, [was for *_, was in chain[at:]], text)
+        for (id, deed, _), still in zip(chain[at:], stands, strict=True):
+            if not still:
+                found.setdefault(id, []).append(deed)
+    return found
+
+
+def _is_removal(was: Done) -> bool:
+    return isinstance(was.change, Remove | Drop)
+
+
+def _standing(store: Store, path: str, chain: list[Done], text: Text) -> list[bool]:
+    """Which of the changes of an entry, in order, still stand in a text."""
+    everything = [True] * len(chain)
+    moves = [was for was in chain if isinstance(was.change, Move)]
+    if not chain or (not moves and chain[-1].after and chain[-1].after.encode() in text.data):
+        return everything
+    if isinstance(chain[0].change, Add) and not _has_id(text.data, chain[0].change.ref):
+        return everything if _has_words(text.data, chain) else [False] * len(chain)
+    try:
+        now = place.edited(store.vault, path, text.data, [chain[-1].change]).done[0]
+        if moves and now.section in {was.section for was in moves}:
+            there = place.edited(store.vault, path, text.data, [moves[-1].change]).done[0]
+            moves = [] if there.outcome == "already" else moves
+        else:
+            moves = []
+    except Refused:
+        return everything  # it cannot be told, nor mended
+    if now.outcome == "missing" or (now.outcome == "already" and not now.before):
+        return everything
+    count = _count(chain, now.before)
+    return [n < count and not (moves and was is moves[-1]) for n, was in enumerate(chain)]
+
+
+def _has_id(data: bytes, ref: str) -> bool:
+    id = rb"\^%b[ \t\r]*$" % re.escape(ref.encode())
+    return bool(re.search(id, data, re.MULTILINE))
+
+
+def _has_words(data: bytes, chain: Sequence[Done]) -> bool:
+    """Is an entry there without its id, as any of its changes left it?"""
+    id = rb"[ \t]*\^%b$" % re.escape(chain[0].change.ref.encode())
+    words = [re.sub(id, b"", was.after.encode()) for was in chain]
+    return any(each.strip() and each in data for each in words)
+
+
+def _count(chain: Sequence[Done], raw: str) -> int:
+    """After how many of its changes an entry read so; all of them if after none, nor before."""
+    for count in range(len(chain), 0, -1):
+        was = chain[count - 1]
+        if was.after == raw:
+            return count
+        if was.outcome == "done" and was.before == raw:
+            return count - 1
+    return len(chain)
 
 
 def done(entry: Open, deed: Deed) -> Done | None:
@@ -97,27 +140,6 @@ def done(entry: Open, deed: Deed) -> Done | None:
     if deed.change is None or deed.id not in entry.did:
         return None
     return Done(deed.change, *entry.did[deed.id])
-
-
-def _is_lost(store: Store, deed: Deed, entry: Open, text: Text) -> bool:
-    """Is an entry as it was before its change?"""
-    was = done(entry, deed)
-    if was is None or isinstance(was.change, Remove | Drop | Move):
-        return False
-    after = was.after.encode()
-    if after and after in text.data:
-        return False
-    if isinstance(was.change, Add):
-        bare = re.sub(rb"[ \t]*\^%b$" % was.change.ref.encode(), b"", after)
-        id = re.compile(rb"\^%b[ \t\r]*$" % re.escape(was.change.ref.encode()), re.MULTILINE)
-        return not id.search(text.data) and not (bare.strip() and bare in text.data)
-    if was.outcome != "done":
-        return False
-    try:
-        now = place.edited(store.vault, entry.intent.path, text.data, [was.change]).done[0]
-    except Refused:
-        return False  # it cannot be told, nor mended
-    return now.outcome == "done" and now.before == was.before
 
 
 def restored(data: bytes, saved: Sequence[Sequence[str]]) -> bytes:

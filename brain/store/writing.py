@@ -6,7 +6,7 @@ Killed anywhere in here, the note is whole, with the change or without it, and `
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,12 +98,13 @@ def write(
 ) -> Wrote | None:
     """Edit and replace; along with it what an editor wiped since it was written."""
     for _ in range(TRIES):
-        again = standing.wiped(store, path, text)
+        wiped = standing.wiped(store, path, text)
+        again = [store.log.open[id] for id in wiped]
         waiting = waiting if planned and not again else _possible(store, path, waiting, text)
         if not waiting and not again:
             return None
         try:
-            done, replaced = _replace(store, path, [*again, *waiting], text, planned)
+            done, replaced = _replace(store, path, [*again, *waiting], text, planned, wiped)
         except StaleFile:
             text, planned = read_surely(store, path), None
             if git.at_work(store.git):
@@ -131,18 +132,25 @@ def _possible(store: Store, path: str, waiting: list[Open], text: Text) -> list[
 
 
 def _replace(
-    store: Store, path: str, todo: Sequence[Open], text: Text, planned: Edited | None
+    store: Store,
+    path: str,
+    todo: Sequence[Open],
+    text: Text,
+    planned: Edited | None,
+    wiped: Mapping[str, Sequence[Deed]],
 ) -> tuple[dict[str, Done], Replaced]:
-    """The file with what is to be done, and what was done in the end."""
-    changes = [change for entry in todo for change in entry.intent.edits]
-    ids = [deed.id for entry in todo for deed in entry.intent.deeds if deed.change]
-    done: dict[str, Done] = {}
-    before = {
-        deed.id: was
+    """The file with what is to be done, and what was done in the end. Of what was done before,
+    only that is done again which was wiped."""
+    deeds = [
+        (entry, deed)
         for entry in todo
-        for deed in entry.intent.deeds
-        if (was := standing.done(entry, deed))
-    }
+        for deed in wiped.get(entry.intent.id, entry.intent.deeds)
+        if deed.change
+    ]
+    changes = [deed.change for _, deed in deeds if deed.change]
+    ids = [deed.id for _, deed in deeds]
+    done: dict[str, Done] = {}
+    before = {deed.id: was for entry, deed in deeds if (was := standing.done(entry, deed))}
 
     def edit(data: bytes) -> bytes:
         nonlocal done
@@ -155,7 +163,7 @@ def _replace(
         return edited.data
 
     def did() -> dict[str, list[Any]]:
-        return {id: list(one[1:]) for id, one in done.items()}
+        return todo[-1].did | {id: list(one[1:]) for id, one in done.items()}
 
     if edit(text.data) == text.data:
         return done, Replaced(text.data)

@@ -5,22 +5,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from brain.changes import Deed, Remove, Update
+from brain.changes import Add, Change, Deed, Move, Relate, Remove, Retag, Update
 from brain.config import Config
 from brain.errors import BrainError, NotFound
+from brain.formats import memory_md
 from brain.intents import Log
 from brain.store import Store, settling, standing
 from brain.vault import swap
 from tests import kit as base
 from tests.store import kit
-from tests.store.kit import NOTE, QUICK
+from tests.store.kit import NOTE, QUICK, A, B
 
 Open = Callable[..., Store]
 LINE = "- A new thing 1 #candidate ^m-new00001\n"
@@ -598,3 +602,109 @@ def test_asking_does_not_wait_for_a_writer(opened: Open, root: Path, tmp_path: P
             store.drain(wait=0.05)
         other.communicate("\n", timeout=60)
     store.drain(wait=30)
+
+
+# -- several changes of one entry ------------------------------------------------------------------
+
+NEW = "m-new00001"
+STEPS: dict[str, Change] = {
+    "pin": Retag(NOTE, A, add=("#pinned",)),
+    "unpin": Retag(NOTE, A, remove=("#pinned",)),
+    "tag": Retag(NOTE, A, add=("#more",)),
+    "first words": Update(NOTE, A, "First words"),
+    "second words": Update(NOTE, A, "Second words"),
+    "as it was": Update(NOTE, A, "Chose SQLite over PostgreSQL."),
+    "relate": Relate(NOTE, A, "supersedes", f"[[#^{B}]]"),
+    "unrelate": Relate(NOTE, A, "supersedes", f"[[#^{B}]]", gone=True),
+    "move": Move(NOTE, A, "User Preferences"),
+    "move back": Move(NOTE, A, "Key Decisions"),
+    "add": Add(NOTE, NEW, "A new thing", "Key Decisions"),
+    "update it": Update(NOTE, NEW, "A newer thing"),
+    "tag it": Retag(NOTE, NEW, add=("#tagged",)),
+    "move it": Move(NOTE, NEW, "User Preferences"),
+}
+
+
+def carried_out(store: Store, root: Path, names: Sequence[str]) -> list[str]:
+    """What the note says before these changes and after each of them."""
+    said = [text(root)]
+    for name in names:
+        change = STEPS[name]
+        assert store.apply([Deed(name, change.ref, change)])[0].state == "written"
+        said.append(text(root))
+    return said
+
+
+def entries(said: str) -> set[tuple[str, str]]:
+    """The entries of a note, with the headings above each."""
+    chunks = memory_md.parse(said.encode(), "admin").chunks
+    return {(chunk.text, chunk.heading) for chunk in chunks}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("pin", "unpin"), ("tag", "pin", "unpin"), ("relate", "unrelate"), ("move", "move back"),
+        ("first words", "as it was"), ("first words", "second words", "first words"),
+    ],
+)  # fmt: skip
+def test_what_we_set_back_ourselves_was_not_wiped(
+    opened: Open, root: Path, names: Sequence[str]
+) -> None:
+    """A person saves an unrelated line: nothing is written anew, and nothing counts as gone."""
+    store = opened(WATCHED)
+    last = carried_out(store, root, names)[-1]
+    (root / NOTE).write_text(last + "- A person's own line\n")
+    store.drain()
+    store.config = QUICK
+    store.drain()
+    assert text(root) == last + "- A person's own line\n"
+    assert "gone" not in ops(store)
+    assert store.log.empty()
+
+
+@pytest.mark.parametrize("behind", [False, True])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("first words", "second words"), ("add", "update it"), ("add", "tag it"), ("tag", "pin"),
+        ("first words", "tag"), ("move",), ("add", "move it"), ("move", "first words"),
+        ("first words", "move", "pin"), ("pin", "unpin", "tag"), ("add", "update it", "move it"),
+    ],
+)  # fmt: skip
+def test_all_that_a_stale_save_wiped_comes_back(
+    opened: Open, root: Path, names: Sequence[str], behind: bool
+) -> None:
+    """The editor held the note as it was before all of these; whether or not something else is
+    written before it is noticed."""
+    store = opened(WATCHED)
+    said = carried_out(store, root, names)
+    (root / NOTE).write_text(said[0] + "- A person's own line\n")
+    if behind:
+        store.apply([kit.adding("Something else", "m-other001")])
+    store.config = QUICK
+    store.drain()
+    there = entries(text(root))
+    assert entries(said[-1]) <= there
+    assert len(there) == len(entries(said[-1])) + 1 + behind
+    assert "gone" not in ops(store)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=6), st.integers(0, 6))
+def test_whatever_was_done_stands_after_a_stale_save(names: list[str], at: int) -> None:
+    """Every change that was acknowledged, in any order, whichever of our texts is saved over it."""
+    if NEW in {STEPS[name].ref for name in names}:
+        names = ["add", *(name for name in names if name != "add")]
+    with tempfile.TemporaryDirectory() as folder:
+        root = base.lay(Path(folder).resolve() / "vault", kit.VAULT)
+        store = kit.open_store(root, Path(folder) / "state", WATCHED)
+        said = carried_out(store, root, names)
+        (root / NOTE).write_text(said[min(at, len(names))] + "- A person's own line\n")
+        store.drain()
+        store.config = QUICK
+        store.drain()
+        there = entries(text(root))
+        assert entries(said[-1]) <= there
+        assert [text for text, _ in there - entries(said[-1])] == ["A person's own line"]
+        assert "gone" not in ops(store)
