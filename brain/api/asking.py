@@ -28,6 +28,7 @@ __all__ = ["Answer", "Asking", "Clock", "Freshness", "heading_above"]
 
 ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # as in a prompt, or as in a link
 PLACE = r"(.+):([0-9]{1,9})"
+GONE = r"m-[0-9a-z]{4,8}"  # an id that nothing has; what links to it is not meant
 
 
 class Answer(NamedTuple):
@@ -185,7 +186,7 @@ class Asking(Keeping):
             path, line = place[1], int(place[2])
         if found := seen(self._surely(lambda: query.by_place(self.index, path, line))):
             return found[0], line or found[0].line
-        if found := seen(self._with_words(name)):
+        if not re.fullmatch(GONE, name) and (found := seen(self._with_words(name))):
             return _the_one(name, found), found[0].line
         raise NotFound(
             f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from brain import wire
+from brain import access, wire
 from brain.changes import Add, Done, Move
 from brain.formats import links
 from brain.journal import event_id
@@ -12,7 +12,7 @@ from brain.kinds import status_of
 from brain.redact import redact, redact_value
 from brain.store import Outcome
 from brain.sync import Delta
-from brain.verbs import notes
+from brain.verbs import naming, notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,6 +179,13 @@ def tell(brain: Brain, path: str, before: str, shape: Shape) -> None:
 def gone(brain: Brain, path: str, shape: Shape) -> None:
     """Tell who listens that an entry went."""
     brain.wrote(Delta(path, shape["scope"], removed=((shape["id"], shape["text"]),)))
+
+
+def linked_from(brain: Brain, refs: Iterable[str], by: Actor) -> list[str]:
+    """Where entries stand that link to an entry with these ids, as far as the actor may know."""
+    owners = access.readable(by)
+    rows = [row for ref in refs for row in naming.linking(brain, ref)]
+    return [f"{row.path}:{row.line}" for row in rows if owners is None or row.agent in owners]
 
 
 def of_row(row: Row) -> Shape:

@@ -27,9 +27,8 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 def history(brain: Brain, id: str, by: Actor) -> list[Shape]:
     """All that the journal knows of a memory, oldest first; also of one that is gone."""
     brain.refresh()
-    refs = naming.refs(brain, id, by)
-    records = brain.journal.records(ref=refs)
-    return [wire.record(record) for record in records if _may_see(brain, record, by)]
+    records = brain.journal.records(ref=refs(brain, id, by))
+    return [wire.record(record) for record in records if may_see(brain, record, by)]
 
 
 def audit(
@@ -46,21 +45,31 @@ def audit(
 ) -> list[Shape]:
     """What was done, newest first: by one actor, to one agent's memory, of certain kinds, in a
     time."""
-    refs = naming.refs(brain, id, by) if id else ()
+    wanted = refs(brain, id, by) if id else ()
     last = when(brain, until)
     found = (
         record
         for record in brain.journal.records(
-            ref=refs, by=who, since=when(brain, since), ops=tuple(ops), reverse=True
+            ref=wanted, by=who, since=when(brain, since), ops=tuple(ops), reverse=True
         )
         if (not last or record.at[: len(last)] <= last)
         and (not agent or owner(brain, record) == agent)
-        and _may_see(brain, record, by)
+        and may_see(brain, record, by)
     )
     return [wire.record(record) for record in islice(found, limit)]
 
 
-def _may_see(brain: Brain, record: Record, by: Actor) -> bool:
+def refs(brain: Brain, name: str, by: Actor) -> set[str]:
+    """All ids of the entry that is meant, be it gone. NotFound, too, for one that the actor may not
+    know of."""
+    found = naming.refs(brain, name, by)
+    if not any(may_see(brain, record, by) for record in brain.journal.records(ref=found)):
+        brain.find(name, owners=access.readable(by))
+    return found
+
+
+def may_see(brain: Brain, record: Record, by: Actor) -> bool:
+    """May an actor know of this?"""
     return access.may(by, "read", owner(brain, record))
 
 

@@ -32,8 +32,8 @@ def purge(brain: Brain, id: str, by: Actor) -> Shape:
     whole id.
     """
     row = _there(brain, id, by)
-    refs = naming.same(brain, row.ref) if row else naming.refs(brain, id, by)
-    linked = [f"{other.path}:{other.line}" for ref in refs for other in naming.linking(brain, ref)]
+    refs = naming.same(brain, row.ref) if row else history.refs(brain, id, by)
+    linked = answer.linked_from(brain, refs, by)
     shape = _removed(brain, row, by) if row else _gone(brain, refs, id, by)
     settled = _settled(brain, refs)
     afterwards.unlearn(brain, refs, _texts(brain, refs))

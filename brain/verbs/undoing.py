@@ -7,11 +7,13 @@ is shown; `force` takes it back all the same.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from difflib import unified_diff
 
-from brain import config, wire
+from brain import access, config, wire
+from brain.access import PERSON
 from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
-from brain.errors import BadRequest, BrainError, NotFound, StaleFile
+from brain.errors import BadRequest, BrainError, Denied, NotFound, StaleFile
 from brain.formats.text import digest
 from brain.record import NamedTuple
 from brain.store import Outcome
@@ -47,7 +49,7 @@ def undo(brain: Brain, event: str, force: bool, by: Actor) -> Shape:
     """Take back one change: the one with this id, or the last that is not taken back yet (of an
     agent: its own last one)."""
     brain.refresh()
-    record = _record(brain, event) if event else _last(brain, by)
+    record = _record(brain, event, by) if event else _last(brain, by)
     return _undone(brain, record, force, by)
 
 
@@ -56,7 +58,9 @@ def revert(brain: Brain, agent: str, since: str, force: bool, by: Actor) -> Shap
     brain.refresh()
     undone: list[Shape] = []
     kept: list[Shape] = []
-    for record in _open(history.newest(brain, by=agent, since=history.when(brain, since)), brain):
+    name = _named(brain, agent, by)
+    done = history.newest(brain, by=name, since=history.when(brain, since))
+    for record in _open((one for one in done if history.may_see(brain, one, by)), brain):
         try:
             undone.append(_undone(brain, record, force, by))
         except BrainError as error:
@@ -67,9 +71,24 @@ def revert(brain: Brain, agent: str, since: str, force: bool, by: Actor) -> Shap
 # -- which change --------------------------------------------------------------------------------
 
 
-def _record(brain: Brain, event: str) -> Record:
+def _named(brain: Brain, agent: str, by: Actor) -> str:
+    """The name under which an agent's deeds are on record. An agent hears only of those whose
+    memory it may read."""
+    if not agent:
+        raise BadRequest("Whose changes?", "Name an agent, or `person`.")
+    owners = access.readable(by)
+    if owners is None:
+        there = agent == PERSON.name or history.newest(brain, by=agent)
+        return agent if there else brain.agent(agent)
+    with suppress(NotFound):
+        if (name := brain.agent(agent)) in owners:
+            return name
+    raise NotFound(f"There is no agent {agent!r}.", "Name an agent whose memory you may read.")
+
+
+def _record(brain: Brain, event: str, by: Actor) -> Record:
     found = [r for r in brain.journal.records() if r.id == event or r.id == f"e-{event}"]
-    if not found:
+    if not found or not history.may_see(brain, found[0], by):
         raise NotFound(f"There is no event {event!r}.", "See `brain audit` or `brain history ID`.")
     return found[0]
 
@@ -105,7 +124,10 @@ def _undone_ids(brain: Brain) -> set[str]:
 
 def _undone(brain: Brain, record: Record, force: bool, by: Actor) -> Shape:
     """Take back a change, its parts first."""
-    for part in _parts(brain, record):
+    parts = _parts(brain, record)
+    if not all(history.may_see(brain, part, by) for part in parts):
+        raise Denied(f"{by.name} may not undo all of {record.id}.", "Ask the admin agent.")
+    for part in parts:
         _shape(brain, part, answer.applied(brain, _plan(brain, part, force), by)[0])
     results = answer.applied(brain, _plan(brain, record, force), by)
     shape = _shape(brain, record, results[-1])

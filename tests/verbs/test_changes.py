@@ -303,3 +303,18 @@ def test_read_only(made: Made) -> None:
     brain = made({**kit.VAULT, "40_Brain/brain.yaml": "readOnly: true\n"})
     with pytest.raises(Denied, match="readOnly"):
         brain.pin(ID)
+
+
+@pytest.mark.parametrize("purge", [False, True])
+def test_who_links_to_a_memory_is_not_taken_for_it(brain: Brain, purge: bool) -> None:
+    """Its id stands in their text, also when it is gone itself."""
+    gone = brain.remember("Seals bark")["id"]
+    other = brain.remember("Whales heard it")["id"]
+    brain.link(other, gone)
+    brain.forget(gone)
+    for name in (gone, f"^{gone}", gone[:7]):
+        with pytest.raises(NotFound):
+            brain.forget(name)
+    if purge:
+        assert brain.forget(gone, purge=True)["id"] == gone
+    assert brain.find(other).ref == other

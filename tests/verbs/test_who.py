@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -186,6 +187,73 @@ def test_audit_filters(house: Brain) -> None:
     assert ops(since="1h") == ["reinforce", "pin", "add"]
     with pytest.raises(BrainError, match="2h for two hours ago"):
         ops(since="soon")
+
+
+def said(ask: Callable[[], object]) -> str:
+    """The error that a question is answered with."""
+    with pytest.raises(BrainError) as error:
+        ask()
+    return f"{type(error.value).__name__}: {error.value}"
+
+
+def test_what_an_agent_may_not_read_is_answered_like_what_is_not_there(house: Brain) -> None:
+    """An event, a memory that is there, one that is gone: no error tells them from none."""
+    shape = house.remember("Whales sing", agent="helper")
+    gone = house.remember("Seals bark", agent="helper")
+    house.forget(gone["id"])
+
+    def asked(event: str, id: str) -> list[str]:
+        told = [
+            said(lambda: house.undo(event, by="zoo")),
+            said(lambda: house.undo(event, force=True, by="zoo")),
+            said(lambda: house.history(id, by="zoo")),
+            said(lambda: house.audit(id=id, by="zoo")),
+            said(lambda: house.forget(id, purge=True, by="zoo")),
+            said(lambda: house.revert("helper", "1h", by="zoo")).replace("helper", "nobody"),
+        ]
+        return [one.replace(event, "EVENT").replace(id, "ID") for one in told]
+
+    none = asked("e-0000000000", "m-00000000")
+    assert asked(shape["event"], shape["id"]) == none
+    assert asked(gone["event"], gone["id"]) == none
+    assert none[-1] == said(lambda: house.revert("nobody", "1h", by="zoo"))
+    assert "Whales sing" in note(house, "40_Brain/agents/helper/MEMORY.md")
+
+
+def test_a_revert_tells_an_agent_nothing_of_what_it_may_not_read(house: Brain) -> None:
+    house.remember("Whales sing", agent="helper", by="admin")
+    mine = house.remember("Seals bark", agent="zoo", by="admin")
+    report = house.revert("admin", "1h", by="zoo")
+    assert [shape["id"] for shape in report["undone"]] == [mine["id"]]
+    assert report["kept"] == []
+    assert "Whales sing" in note(house, "40_Brain/agents/helper/MEMORY.md")
+
+
+def test_links_from_what_may_not_be_read_are_not_told(house: Brain) -> None:
+    shape = house.remember("Seals bark", agent="zoo", by="zoo")
+    for agent in ("helper", "zoo"):
+        house.link(house.remember(f"{agent} heard it", agent=agent)["id"], shape["id"])
+    (linked,) = house.forget(shape["id"], purge=True, by="zoo")["linked_from"]
+    assert linked.startswith("40_Brain/projects/zoo/")
+    assert len(house.forget(shape["id"], purge=True)["linked_from"]) == 2
+
+
+def test_an_agent_by_its_other_name_is_reverted_too(house: Brain) -> None:
+    house.remember("Clams are vegetables", agent="zoo", by="zoo")
+    report = house.revert("Keeper", "1h")
+    assert [shape["undid"] for shape in report["undone"]] == ["add"]
+
+
+def test_an_agent_that_never_was_cannot_be_reverted(house: Brain) -> None:
+    with pytest.raises(NotFound, match="There is no agent 'nobody'"):
+        house.revert("nobody", "1h")
+
+
+def test_one_that_is_gone_can(house: Brain) -> None:
+    house.remember("Whales sing", by=Actor("ghost", "admin"))
+    assert len(house.revert("ghost", "1h")["undone"]) == 1
+    assert house.revert("ghost", "1h")["undone"] == []
+    assert house.revert("person", "1h")["kept"] == []
 
 
 # -- what is pending -----------------------------------------------------------------------------
