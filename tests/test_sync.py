@@ -87,17 +87,21 @@ def test_what_was_wrong_moves_with_the_note(vault: MakeVault, opened: OpenBrain)
 
 
 def test_the_entries_of_a_broken_file_move_with_it(vault: MakeVault, opened: OpenBrain) -> None:
-    root = vault()
+    root, before = vault(), "zoo"
     brain = opened(root)
     brain.sync()
     (root / "40_Brain/projects/zoo/items.json").write_text("[{")
     brain.sync()
-    os.rename(root / "40_Brain/projects/zoo", root / "40_Brain/projects/park")
-    brain.sync()
-    (hit,) = brain.search("60 calls").results
-    assert hit.row.path == "40_Brain/projects/park/items.json"
-    assert (hit.row.agent, hit.row.project) == ("park", "park")
-    assert brain.search("calls", project="park").results
+    for name in ("動物園", "park", "公園"):
+        os.rename(*(root.joinpath("40_Brain/projects", name) for name in (before, name)))
+        before = name
+        brain.sync()
+        (hit,) = brain.search("60 calls").results
+        assert hit.row.path == f"40_Brain/projects/{name}/items.json"
+        assert (hit.row.agent, hit.row.project) == (name, name)
+        assert brain.search("calls", project=name).results
+    assert hit.row.path in [hit.row.path for hit in brain.search("公園").results]
+    assert brain.search("動物").results == []
     assert brain.index.healthy()
 
 

@@ -19,9 +19,10 @@ from contextlib import contextmanager, suppress
 from brain import __version__, lock
 from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 APPLICATION_ID = 0x42726E31  # "Brn1"
-FULL_TEXT = "heading, text, tags, path, spaced"
+FULL_TEXT = "heading, text, tags, path"
+FULL_TEXTS = ("chunks_fts", "chunks_spaced")
 _FTS_MARK = "-- Full text over chunks."
 _SEAL = 256  # characters, so that a shorter one covers a longer one
 _WAIT = 30.0  # seconds for a lock without which nothing can be done
@@ -139,7 +140,8 @@ class Index:
         with self.exclusive(wait), reading():
             with self.transaction() as db:
                 db.execute("DELETE FROM vectors WHERE chunk NOT IN (SELECT id FROM chunks)")
-                db.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
+                for table in FULL_TEXTS:
+                    db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
             try:
                 db.execute("VACUUM")
                 return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -333,13 +335,14 @@ class Index:
 
     def healthy(self) -> bool:
         """SQLite's own check, and FTS's with rank 1, which also sees full text that drifted."""
-        check = "(chunks_fts, rank) VALUES ('integrity-check', 1)"
+        check = ", rank) VALUES ('integrity-check', 1)"
         if self.fts == "fts4":
-            check = "(chunks_fts) VALUES ('integrity-check')"
+            check = ") VALUES ('integrity-check')"
         try:
             if self.db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 return False
-            self.db.execute(f"INSERT INTO chunks_fts {check}")
+            for table in FULL_TEXTS:
+                self.db.execute(f"INSERT INTO {table} ({table}{check}")
         except sqlite3.DatabaseError as error:
             raise_if_busy(error)
             return False

@@ -154,10 +154,9 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
             ]
             next_chunk += 1
     db.executemany(_UPSERT_FILE, files)
-    db.executemany(f"INSERT INTO chunks VALUES ({','.join('?' * 21)})", chunks)
+    db.executemany(f"INSERT INTO chunks VALUES ({','.join('?' * 20)})", chunks)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
-    words = [(row[0], *row[_AT_FULL_TEXT:]) for row in chunks]  # reading them back takes longer
-    db.executemany(f"INSERT INTO chunks_fts (rowid, {FULL_TEXT}) VALUES (?, ?, ?, ?, ?, ?)", words)
+    _list(index, [(row[0], *row[_AT_FULL_TEXT:]) for row in chunks])  # not read back: that is slow
     set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
 
 
@@ -200,15 +199,12 @@ def _chunk_row(
 ) -> tuple[object, ...]:
     extra = _json(chunk.extra) if chunk.extra else None
     tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
-    words = (
-        chunk.text if chunk.text.isascii() else f"{chunk.heading[:_HEADING]} {chunk.text} {tags}"
-    )
     # a table inside MEMORY.md, say, is no memory, but can be found like any note
     scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
     return (
         id, file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
         chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place,
-        chunk.heading[:_HEADING], chunk.text, tags, entry.path, spaced(words + entry.path),
+        chunk.heading[:_HEADING], chunk.text, tags, entry.path,
     )  # fmt: skip
 
 
@@ -287,8 +283,28 @@ def _clear(index: Index, files: Sequence[int]) -> None:
     db.executemany("DELETE FROM chunks WHERE file = ?", ids)
 
 
+def _list(index: Index, words: list[tuple[Any, ...]]) -> None:
+    """Put chunks into full text, given as their ids and FULL_TEXT."""
+    db, every = index.db, index.fts == "fts4"
+    db.executemany(f"INSERT INTO chunks_fts (rowid, {FULL_TEXT}) VALUES (?, ?, ?, ?, ?)", words)
+    apart = [(id, _apart("\n".join(texts))) for id, *texts in words]
+    db.executemany(
+        "INSERT INTO chunks_spaced (rowid, spaced) VALUES (?, ?)",
+        [row for row in apart if row[1] or every],
+    )
+
+
+def _apart(text: str) -> str:
+    """The characters of scripts without spaces, and a 0 for each other word, so that a text is as
+    long as it is; '' if it holds no such characters."""
+    characters = spaced(text)
+    return f"{characters}{' 0' * len(text.split())}" if characters else ""
+
+
 def _unlist(index: Index, files: Sequence[tuple[int]]) -> None:
     """Take the chunks of these files out of full text, while their old values can be read."""
+    sql = "DELETE FROM chunks_spaced WHERE rowid IN (SELECT id FROM chunks WHERE file = ?)"
+    index.db.executemany(sql, files)
     if index.fts == "fts4":
         sql = "DELETE FROM chunks_fts WHERE docid IN (SELECT id FROM chunks WHERE file = ?)"
     else:
@@ -307,11 +323,8 @@ def _relabel(index: Index, entry: Entry) -> None:
         " scope = iif(kind = 'note' AND ? = 'memory', 'sources', ?) WHERE file = ?",
         (entry.path, entry.agent, entry.project, entry.scope, entry.scope, entry.id),
     )
-    index.db.execute(
-        f"INSERT INTO chunks_fts (rowid, {FULL_TEXT})"
-        f" SELECT id, {FULL_TEXT} FROM chunks WHERE file = ?",
-        (entry.id,),
-    )
+    sql = f"SELECT id, {FULL_TEXT} FROM chunks WHERE file = ?"
+    _list(index, index.db.execute(sql, (entry.id,)).fetchall())
 
 
 def _next_id(db: sqlite3.Connection, table: str) -> int:

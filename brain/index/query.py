@@ -6,7 +6,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from brain.index.db import Index, reading
+from brain.index.db import FULL_TEXTS, Index, reading
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
 from brain.record import NamedTuple
 
@@ -127,31 +127,38 @@ _ROW = f"""
 """
 
 
-def size(index: Index) -> int:
-    """How many chunks there are."""
+WORDS, SPACED = FULL_TEXTS  # where words are looked up, and characters of scripts without spaces
+
+
+def size(index: Index, table: str = WORDS) -> int:
+    """How many chunks there are, or how many a table of full text holds."""
+    rows = "chunks" if table == WORDS else f"{table}_docsize"  # whose rows are the shortest
     with reading():
-        return int(index.db.execute("SELECT count(*) FROM chunks").fetchone()[0])
+        return int(index.db.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])
 
 
-def frequency(index: Index, match: str, most: int) -> int:
+def frequency(index: Index, match: str, most: int, table: str = WORDS) -> int:
     """How many chunks match; `most` + 1 for more than that, which is cheaper to find out."""
-    some = f"SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT {most + 1:d}"
+    some = f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {most + 1:d}"
     with reading():
         return int(index.db.execute(f"SELECT count(*) FROM ({some})", (match,)).fetchone()[0])
 
 
-def weighed(index: Index, match: str, weights: Sequence[float], most: int = -1) -> dict[int, float]:
-    """The bm25 of all matches, or of the first `most`, by row id, in the order of these."""
-    id, rank = _hits(index, weights)
+def weighed(
+    index: Index, match: str, weights: Sequence[float], most: int = -1, table: str = WORDS
+) -> dict[int, float]:
+    """The bm25 of all matches, or of the first `most`, by row id, in the order of these; as common
+    as they are in that table. The last of the weights is that of SPACED."""
+    rank = _rank(index, weights[:-1] if table == WORDS else weights[-1:], table)
     with reading():
-        sql = f"SELECT {id}, -{rank} FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT {most:d}"
+        sql = f"SELECT rowid, -{rank} FROM {table} WHERE {table} MATCH ? LIMIT {most:d}"
         return dict(index.db.execute(sql, (match,)))
 
 
-def matching(index: Index, match: str) -> set[int]:
+def matching(index: Index, match: str, table: str = WORDS) -> set[int]:
     """The row ids of all matches, not ranked."""
     with reading():
-        rows = index.db.execute("SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?", (match,))
+        rows = index.db.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (match,))
         return {id for (id,) in rows}
 
 
@@ -235,11 +242,11 @@ def _light(aged: Sequence[str]) -> str:
         iif(c.scope IN ('sessions', 'memory'), c.text, '')"""
 
 
-def _hits(index: Index, weights: Sequence[float]) -> tuple[str, str]:
-    """(row id, rank: smaller is better) as the engine names them."""
+def _rank(index: Index, weights: Sequence[float], table: str) -> str:
+    """The rank as the engine calls it: smaller is better."""
     if index.fts == "fts4":
-        return "docid", "rank_bm25(matchinfo(chunks_fts, 'pcnalx'))"
-    return "rowid", f"bm25(chunks_fts, {', '.join(str(float(w)) for w in weights)})"
+        return f"rank_bm25(matchinfo({table}, 'pcnalx'))"
+    return f"bm25({table}, {', '.join(str(float(w)) for w in weights)})"
 
 
 def haystacks(index: Index, ids: Sequence[int]) -> list[tuple[int, str, str]]:
@@ -368,8 +375,12 @@ def dump(index: Index) -> list[tuple[Any, ...]]:
         ).fetchall()
         chunks = index.db.execute(
             "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
-            " created, ref, extra, place, siblings, heading, text, tags, spaced FROM chunks"
+            " created, ref, extra, place, siblings, heading, text, tags FROM chunks"
             " ORDER BY path, line, start, id"
+        ).fetchall()
+        spaced = index.db.execute(
+            "SELECT c.path, c.line, c.start, c.stop, s.spaced FROM chunks_spaced s"
+            " LEFT JOIN chunks c ON c.id = s.rowid ORDER BY c.path, c.line, c.start, c.id"
         ).fetchall()
         links = index.db.execute(
             "SELECT c.path, c.line, c.start, l.seq, l.line, l.kind, l.target, l.fragment"
@@ -377,7 +388,7 @@ def dump(index: Index) -> list[tuple[Any, ...]]:
             " ORDER BY c.path, c.line, c.start, c.id, l.seq"
         ).fetchall()
         found = [(path, *problem) for path, problem in problems(index)]
-    return [*files, *chunks, *links, *found]
+    return [*files, *chunks, *spaced, *links, *found]
 
 
 def _text(given: str) -> str:

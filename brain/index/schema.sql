@@ -53,8 +53,7 @@ CREATE TABLE chunks (
     heading  TEXT    NOT NULL,
     text     TEXT    NOT NULL,
     tags     TEXT    NOT NULL,         -- ' a b/c ', as written, spaces around each
-    path     TEXT    NOT NULL,         -- of the file, for full text
-    spaced   TEXT    NOT NULL          -- characters of scripts without spaces, one by one
+    path     TEXT    NOT NULL          -- of the file, for full text
 );
 CREATE INDEX chunks_file ON chunks (file);
 CREATE INDEX chunks_ref ON chunks (ref);
@@ -178,9 +177,16 @@ CREATE TABLE vectors (
 
 -- Full text over chunks. Rows are removed by rowid, before their chunk is touched.
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (
-    heading, text, tags, path, spaced,
+    heading, text, tags, path,
     content = 'chunks', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+-- The characters of scripts without spaces, one by one, and a 0 for each other word; only of chunks
+-- that hold such characters. Apart, because words weigh less in a row that is long.
+CREATE VIRTUAL TABLE chunks_spaced USING fts5 (
+    spaced, tokenize = 'unicode61 remove_diacritics 2'
 );
 -- Few large writes: what is gathered before a segment is written, and the size of its pages.
 INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 8388608);
 INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('pgsz', 16000);
+INSERT INTO chunks_spaced (chunks_spaced, rank) VALUES ('hashsize', 8388608);
+INSERT INTO chunks_spaced (chunks_spaced, rank) VALUES ('pgsz', 16000);

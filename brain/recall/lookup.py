@@ -34,6 +34,11 @@ class Concept(NamedTuple):
     def every(self) -> tuple[Term, ...]:
         return (self.term, *(Term(tuple(words.split())) for words, _ in self.others))
 
+    @property
+    def table(self) -> str:
+        """Where it is looked up."""
+        return query.SPACED if self.term.column == "spaced" else query.WORDS
+
 
 class Held(NamedTuple):
     """The pieces that hold a concept, by row id, in the order of these."""
@@ -92,7 +97,7 @@ def look_up(
 ) -> Found:
     """Weigh what is asked, the rarest first, as long as that is not too much; what is more common
     than that is only noted, and only where all of it stands beside something rarer."""
-    counts = [(query.frequency(index, _any(index, c, prefix), most), c) for c in wanted]
+    counts = [(query.frequency(index, _any(index, c, prefix), most, c.table), c) for c in wanted]
     counts = [(count, concept) for count, concept in counts if count]
     if len(counts) > 1 and min(count for count, _ in counts) > most:
         some = _everywhere(index, [c for _, c in counts], len(wanted), weights, prefix)
@@ -109,10 +114,7 @@ def look_up(
             weighed.append((concept, found))
             scores, held = _added(scores, held, found.scores)
     if common:
-        match = " OR ".join(_any(index, concept, prefix) for concept in rare)
-        for concept in common:
-            match = _both(index, match, _any(index, concept, prefix))
-        for id in query.matching(index, match):
+        for id in held.keys() & _beside(index, rare, common, prefix):
             held[id] += len(common)
     return Found(scores, held, len(wanted), weighed, bool(common))
 
@@ -122,14 +124,27 @@ def _everywhere(
 ) -> Found | None:
     """For several words, each of which is nearly everywhere: what holds all of them will do, if
     that is not too little; and if it is too much, some of it."""
-    match = _any(index, every[0], prefix)
-    for concept in every[1:]:
-        match = _both(index, match, _any(index, concept, prefix))
-    if query.frequency(index, match, FEW) <= FEW:
+    table = every[0].table
+    match = _all(index, every, prefix)
+    if any(c.table != table for c in every) or query.frequency(index, match, FEW, table) <= FEW:
         return None
-    scores = query.weighed(index, match, weights, SOME)
+    scores = query.weighed(index, match, weights, SOME, table)
     held = dict.fromkeys(scores, len(every))
     return Found(scores, held, asked, [(c, Held(scores, _LEAST)) for c in every], True)
+
+
+def _beside(
+    index: Index, rare: Sequence[Concept], common: Sequence[Concept], prefix: bool
+) -> set[int]:
+    """The pieces that hold all of what is common, as far as can be beside something rare: what is
+    looked up in two places meets only here."""
+    found = []
+    for table in dict.fromkeys(concept.table for concept in common):
+        match = _all(index, [c for c in common if c.table == table], prefix)
+        if all(c.table == table for c in rare):
+            match = _both(index, " OR ".join(_any(index, c, prefix) for c in rare), match)
+        found.append(query.matching(index, match, table))
+    return set.intersection(*found)
 
 
 def _added(
@@ -149,8 +164,8 @@ def noted(index: Index, wanted: Sequence[Concept], most: int = MOST) -> list[Hel
     out = []
     for concept in wanted:
         expression = _any(index, concept, prefix=False)
-        if query.frequency(index, expression, most) <= most:
-            ids = sorted(query.matching(index, expression))
+        if query.frequency(index, expression, most, concept.table) <= most:
+            ids = sorted(query.matching(index, expression, concept.table))
             out.append(Held(dict.fromkeys(ids, 0.0), _idf(len(ids), query.size(index))))
     return out
 
@@ -172,6 +187,13 @@ def _any(index: Index, concept: Concept, prefix: bool) -> str:
     return match(concept.every, prefix=prefix, engine=index.fts)
 
 
+def _all(index: Index, every: Sequence[Concept], prefix: bool) -> str:
+    match, *others = (_any(index, concept, prefix) for concept in every)
+    for other in others:
+        match = _both(index, match, other)
+    return match
+
+
 def _both(index: Index, one: str, other: str) -> str:
     return f"({one}) AND ({other})" if index.fts == "fts5" else f"({one}) ({other})"
 
@@ -179,20 +201,24 @@ def _both(index: Index, one: str, other: str) -> str:
 def _weigh(
     index: Index, concept: Concept, weights: Sequence[float], prefix: bool, total: int
 ) -> Held:  # fmt: skip
-    """The forms of a word count as one: as common as they are together, and the best one counts."""
+    """The forms of a word count as one: as common as they are together, and the best one counts.
+    What is looked up where only some pieces are is as common as among all of them."""
+    rows = total if concept.table == query.WORDS else query.size(index, concept.table)
+    words = [match((term,), prefix=prefix, engine=index.fts) for term in concept.every]
+    worths = (1.0, *(worth for _, worth in concept.others))
     parts = [
-        (query.weighed(index, match((term,), prefix=prefix, engine=index.fts), weights), worth)
-        for term, worth in zip(concept.every, (1.0, *(w for _, w in concept.others)), strict=True)
+        (scores, worth)
+        for word, worth in zip(words, worths, strict=True)
+        if (scores := query.weighed(index, word, weights, table=concept.table))
     ]
-    parts = [(scores, worth) for scores, worth in parts if scores]
     if len(parts) < 2:
-        scores = parts[0][0] if parts else {}
-        worth = parts[0][1] if parts else 1.0
+        scores, worth = parts[0] if parts else ({}, 1.0)
         idf = _idf(len(scores), total)
+        worth *= idf / _idf(len(scores), rows)
         return Held({id: s * worth for id, s in scores.items()} if worth != 1 else scores, idf)
     best: dict[int, float] = {}
     for scores, worth in parts:
-        share = worth / _idf(len(scores), total)
+        share = worth / _idf(len(scores), rows)
         for id, score in scores.items():
             if score * share > best.get(id, 0.0):
                 best[id] = score * share

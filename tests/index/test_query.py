@@ -49,6 +49,40 @@ def test_an_entry_without_a_date_is_as_old_as_its_file(vault: MakeVault, opened:
     assert found == {"40_Brain/MEMORY.md": "2023-11-14T22:13:20.123Z", "a.md": "2025-05-05"}
 
 
+@pytest.mark.parametrize("engine", ["fts5", "fts4"])
+def test_nothing_is_left_of_characters_that_are_gone(
+    engine: str, vault: MakeVault, opened: OpenBrain
+) -> None:
+    settings = {"40_Brain/brain.yaml": f"ftsEngine: {engine}\n"}
+    root = vault({**settings, "a.md": "鯱と海象\n", "b.md": "海象\n", "c.md": "walrus\n"})
+    brain = opened(root)
+    brain.sync()
+    assert query.size(brain.index, query.SPACED) >= 2
+    before = query.size(brain.index), query.size(brain.index, query.SPACED)
+    (root / "a.md").unlink()
+    brain.sync()
+    assert kit.found(brain, "海象") == ["b.md"]
+    after = query.size(brain.index), query.size(brain.index, query.SPACED)
+    assert [a - b for a, b in zip(after, before, strict=True)] == [-1, -1]
+    assert brain.index.compact()
+    assert "鯱".encode() not in (root / "40_Brain/brain.db").read_bytes()
+    assert brain.index.healthy()
+
+
+def test_only_what_holds_characters_has_a_row_for_them(vault: MakeVault, opened: OpenBrain) -> None:
+    root = vault({"a.md": "walrus and clams\n"})
+    brain = opened(root)
+    brain.sync()
+    assert query.size(brain.index, query.SPACED) == 0
+    (root / "a.md").write_text("walrus 海象\n", encoding="utf-8")
+    brain.sync()
+    (row,) = brain.index.db.execute("SELECT spaced FROM chunks_spaced").fetchall()
+    assert row == ("海 象 0 0 0",)  # and as long as the note: two words, and its name
+    (root / "a.md").write_text("walrus\n", encoding="utf-8")
+    brain.sync()
+    assert query.size(brain.index, query.SPACED) == 0
+
+
 def test_counts_links_agents(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault())
     brain.sync()

@@ -17,9 +17,11 @@ from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
 EVEN = (1.0, 1.0, 1.0, 1.0, 1.0)
+SEVERAL = (1, 2, 1.5, 1.2, 2)
 WORDS = ("walrus", "clam", "tusk", "went", "go", "sea", "the")
 NOTES = {
-    f"{n:02}.md": " ".join(WORDS[(n * k + k) % 7] for k in range(1, 2 + n % 6)) + f" filler{n}\n"
+    f"{n:02}.md": " ".join(WORDS[(n * k + k) % 7] for k in range(1, 2 + n % 6))
+    + f" filler{n}{' 海象の牙' if n % 3 else ' 東京の海' if n % 2 else ''}\n"
     for n in range(40)
 } | {f"f{n:02}.md": f"filler {n}\n" for n in range(60)}  # a word of most notes would weigh nothing
 
@@ -49,7 +51,10 @@ def test_the_sum_is_the_bm25_of_all_words_together(standing: Brain, words: list[
     assert found.scores == pytest.approx(whole)
 
 
-@given(words=questions, most=st.integers(1, 60))
+mixed = st.lists(st.sampled_from(("walrus", "clam", "sea", "海象", "東京", "海")), min_size=1)
+
+
+@given(words=mixed, most=st.integers(1, 60))
 def test_however_little_is_weighed_what_holds_all_is_the_same(
     standing: Brain, words: list[str], most: int
 ) -> None:
@@ -84,6 +89,14 @@ def test_the_forms_of_a_word_count_as_one(standing: Brain) -> None:
     only = alone.keys() - query.matching(standing.index, '"go"')
     assert only
     assert all(went.scores[id] < alone[id] for id in only)  # more pieces hold some form
+
+
+def test_a_word_in_characters_is_as_rare_as_it_is_among_all_pieces(standing: Brain) -> None:
+    """Not as common as it is where such characters stand: most pieces of those hold it."""
+    rare, common = (look_up(standing.index, asked(word), EVEN).scores for word in ("東京", "海象"))
+    assert 0 < max(common.values()) < max(rare.values())
+    clam = look_up(standing.index, asked("clam"), EVEN)  # in about as many as 海象
+    assert max(common.values()) == pytest.approx(max(clam.scores.values()), rel=0.3)
 
 
 def test_an_alias_is_worth_half(standing: Brain) -> None:
@@ -140,10 +153,10 @@ def test_words_that_are_everywhere_are_looked_up_together(
     brain.sync()
     monkeypatch.setattr(lookup, "FEW", 20)
     asked = lookup.concepts(terms("walrus clam"), {}, 0.5)
-    found = lookup.look_up(brain.index, asked, (1, 2, 1.5, 1.2, 2), most=100)
+    found = lookup.look_up(brain.index, asked, SEVERAL, most=100)
     rows = query.rows(brain.index, sorted(found.scores))
     assert {row.path for row in rows} == {path for path, text in files.items() if "us c" in text}
     assert set(found.held.values()) == {2}
     monkeypatch.setattr(lookup, "FEW", 200)  # too few hold both: one of them will do
-    found = lookup.look_up(brain.index, asked, (1, 2, 1.5, 1.2, 2), most=100)
+    found = lookup.look_up(brain.index, asked, SEVERAL, most=100)
     assert len(found.scores) == 300

@@ -87,6 +87,42 @@ def test_korean_chinese_japanese(searched: Searched) -> None:
         assert kit.found(brain, question) == ([path] if path else []), question
 
 
+SENTENCE = "海象は北の海に住んでいて、長い牙を持つ大きな動物である。"
+OTHERS = {f"{n}.md": f"{'filler ' * 20}\n" for n in range(9)}
+
+
+def test_a_note_is_not_longer_for_its_script(searched: Searched) -> None:
+    """However many characters it holds: its English words count as those of any other note."""
+    files = {"ja.md": f"clam {SENTENCE * 9}\n", "en.md": f"clam {'filler ' * 40}\n"}
+    assert kit.found(searched(files | OTHERS), "clam") == ["ja.md", "en.md"]
+
+
+def test_a_note_is_not_shorter_for_its_script(searched: Searched) -> None:
+    """One Japanese word in a long English note does not make it a note about that word."""
+    about = f"{SENTENCE}海象の牙。\n"
+    files = {"ja.md": about, "en.md": f"海象 {'filler ' * 200}\n", "x.md": "犬と猫と鳥と魚。\n"}
+    brain = searched(files | OTHERS)
+    for question in ("海象", "海象の牙"):
+        assert kit.found(brain, question) == ["ja.md", "en.md"]
+
+
+def test_a_question_in_two_scripts(searched: Searched) -> None:
+    """What holds both comes first, and what is rare in all of the vault counts more."""
+    files = {f"{n}.md": "clam\n" for n in range(5)} | {f"x{n}.md": "else\n" for n in range(9)}
+    brain = searched(files | {"both.md": f"clam {SENTENCE}\n", "ja.md": f"{SENTENCE}\n"})
+    assert kit.found(brain, "clam 海象")[:3] == ["both.md", "ja.md", "0.md"]
+    hits = brain.search("clam 海象").results
+    assert [hit.factors.coverage for hit in hits[:3]] == [1, 0.5, 0.5]
+    assert hits[1].factors.bm25 > hits[2].factors.bm25
+
+
+def test_the_characters_of_a_heading_a_tag_and_a_path_count(searched: Searched) -> None:
+    text = "---\ntags: [動物]\n---\n# 海象\n\nclam\n\n## Second\n\nmussel\n"
+    brain = searched({"北/a.md": text, "b.md": "clam\n"})
+    for question in ("動物", "海象", "北"):
+        assert kit.found(brain, question)[0] == "北/a.md"
+
+
 def test_the_words_of_a_path_and_a_heading_count(searched: Searched) -> None:
     brain = searched({"Deep/Sea/x.md": "# Anemone\n\nblue\n", "y.md": "blue\n"})
     assert kit.found(brain, "deep") == ["Deep/Sea/x.md"]
