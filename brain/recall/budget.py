@@ -2,7 +2,8 @@
 
 The total is a share of what is left of the model's context. Warnings and pinned memories get their
 part first, then the task at hand, then the memories that fit the question, then summaries; what one
-part leaves, the next may use. What is counted is the text as it is rendered.
+part leaves, the next may use, and what the last one leaves goes to the warnings and pinned memories
+that have no place yet. What is counted is the text as it is rendered.
 """
 
 from __future__ import annotations
@@ -95,12 +96,26 @@ def fit(
 
 
 def _choose(package: Package, allocation: Allocation, cost: Cost, config: Config) -> Picks:
-    """Fill tier by tier; what one leaves flows on."""
+    """Fill tier by tier. What all of them leave goes to warnings and pinned memories."""
+    picks, left = _filled(package, allocation, cost, config, allocation.always)
+    if left <= 0 or (picks.holds("warnings", package) and picks.holds("pinned", package)):
+        return picks
+    used = picks.cost_of("warnings") + picks.cost_of("pinned")
+    more = allocation._replace(always=allocation.always + left)
+    return _filled(package, more, cost, config, used + left)[0]
+
+
+def _filled(
+    package: Package, allocation: Allocation, cost: Cost, config: Config, always: int
+) -> tuple[Picks, int]:
+    """(what is chosen, tokens that are left): what one tier leaves flows on. Warnings and pinned
+    memories take at most `always`, so that the others have what they would have without them."""
     picks = Picks(cost)
     pool, carry = allocation.total - cost.frame, 0
     for tier in TIERS:
         room = max(0, min(getattr(allocation, tier) + carry, pool))
         if tier == "always":
+            room = min(room, always)
             used = choose_in_order(package.warnings, "warnings", room, picks)
             used += choose_in_order(package.pinned, "pinned", room - used, picks)
         elif tier == "bridge":
@@ -112,7 +127,7 @@ def _choose(package: Package, allocation: Allocation, cost: Cost, config: Config
             used = choose_in_order(package.summaries, "summaries", room, picks)
         carry = max(0, getattr(allocation, tier) + carry - used)
         pool -= used
-    return picks
+    return picks, pool
 
 
 def _fitted(

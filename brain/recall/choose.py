@@ -123,6 +123,14 @@ class Picks:
                 return tokens
         return 0
 
+    def holds(self, name: str, package: Package) -> bool:
+        """Is all of a section there, and nothing of it cut?"""
+        return bool(self.pieces()[name] == getattr(package, name))
+
+    def cost_of(self, name: str) -> int:
+        """What was chosen of a section costs so much."""
+        return sum(self.tokens[name, piece.id] for _, piece in self.chosen[name])
+
     def pieces(self) -> dict[str, Any]:
         """What was chosen, in the order in which it was offered."""
         return {

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brain.config import Config
-from brain.recall.budget import Allocation, allocate, fit
+from brain.recall.budget import Allocation, _choose, _filled, allocate, fit
+from brain.recall.choose import Cost
 from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
 from brain.tokens import estimate
@@ -212,6 +213,39 @@ def test_an_unused_part_flows_on() -> None:
     allocation = Allocation(1000, 200, 500, 200, 100)
     fitted = fit(Package("?", summaries=many("s", 40)), allocation, in_format("codex"), estimate)
     assert fitted.used["summary"] > 800
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_all_others_leave_goes_to_warnings_and_pinned(format: str) -> None:
+    package = Package("?", many("w", 5, WORDS * 4), many("p", 5, WORDS * 5), memories=many("m", 5))
+    fitted = fit(package, allocate(100_000), in_format(format), estimate)
+    assert fitted.package == package
+    assert fitted.used["always"] > fitted.allocation.always == 400
+
+
+def test_a_warning_is_not_cut_while_there_is_room() -> None:
+    package = Package("?", (piece("w", WORDS * 60),), many("p", 2))
+    assert fit(package, allocate(100_000), in_format("codex"), estimate).package == package
+
+
+def test_warnings_take_what_is_left_first() -> None:
+    package = Package("?", many("w", 5, WORDS * 10), many("p", 5, WORDS * 2))
+    fitted = fit(package, Allocation(1000, 300, 300, 200, 200), in_format("codex"), estimate)
+    assert ids(fitted.package.warnings) == ["m-w0", "m-w1", "m-w2", "m-w3"]
+    assert fitted.tokens > 800
+
+
+@given(PACKAGE, REMAINING, st.sampled_from(FORMATS))
+@settings(deadline=None)
+def test_no_other_part_loses_by_that(package: Package, remaining: int, format: str) -> None:
+    """Where warnings and pinned memories had all they may, the others have what they had."""
+    allocation = allocate(remaining)
+    cost = Cost(package, in_format(format), estimate)
+    before, _ = _filled(package, allocation, cost, Config(), allocation.always)
+    after = _choose(package, allocation, cost, Config())
+    for name in ("bridge", "memories", "summaries"):
+        kept = {one.id for _, one in after.chosen[name]}
+        assert {one.id for _, one in before.chosen[name]} <= kept
 
 
 def test_a_contradiction_is_never_shown_as_one_side() -> None:
