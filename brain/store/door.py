@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from brain import access, lock
 from brain.access import PERSON, Actor
-from brain.changes import Change, Deed, Done, Edited
+from brain.changes import Change, Deed, Done, Edited, Insert, Replace
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
 from brain.intents import Intent, Log, Open
 from brain.journal import Journal, event_id
 from brain.journal.line import HEAD
-from brain.redact import redact_value
+from brain.redact import redact, redact_value
 from brain.store import attempt, crash, place, settling, writing
 from brain.store.place import Text
 from brain.vault import git
@@ -182,6 +182,9 @@ class Store:
         if change:  # `expect` is compared with the note, and written nowhere
             values = change._asdict()
             same = {key: values.pop(key) for key in _KEPT if key in values}
+            if isinstance(change, Replace | Insert):  # what stood there, as the journal has it
+                for key in {"raw", "section"} & values.keys():
+                    same[key] = redact(values.pop(key), emails=False)[0]
             change = type(change)(**self._clean(values), **same)
         return deed._replace(change=change, data=self._clean(deed.data))
 

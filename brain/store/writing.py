@@ -281,10 +281,12 @@ def entry(store: Store, deed: Deed, by: str, session: str, done: Done | None = N
     if session:
         data["session"] = session
     if done:
-        data |= {"section": _redacted(store, done.section), "previous": done.previous}
+        data |= {"section": redact(done.section, emails=False)[0], "previous": done.previous}
         data["after"] = digest(done.after.encode()).hex() if done.after else ""
-        if done.before:  # a person's own words: the note keeps them as they are, the journal not
-            data["before"] = _redacted(store, done.before)
+        if done.before:  # a person's own words; with addresses, for `undo` brings them back
+            data["before"], found = redact(done.before, emails=False)
+            if found:
+                data["redacted"] = True
     path = deed.change.path if deed.change else ""
     return Entry(deed.id, deed.op, by, deed.ref, path, data)
 
@@ -295,7 +297,3 @@ def gone(store: Store, deed: Deed, id: str = "") -> Entry:
     words = redact_value(to_json(change), emails=store.config.redactEmails) if change else {}
     path = change.path if change else ""
     return Entry(id or deed.id, "gone", "person", deed.ref, path, {"change": words, "of": deed.id})
-
-
-def _redacted(store: Store, text: str) -> str:
-    return redact(text, emails=store.config.redactEmails)[0]

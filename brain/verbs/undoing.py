@@ -159,7 +159,7 @@ def _plan(brain: Brain, record: Record, force: bool) -> list[Deed]:
     now = _now(brain, record)
     if after:
         _compare(record, now, before, after, force)
-    if before and "[redacted:" in before and not force and "[redacted:" not in now.raw:
+    if data.get("redacted") and not force:
         raise StaleFile(
             f"The words before {record.op} of {record.ref} held a secret, which the journal left"
             " out.",

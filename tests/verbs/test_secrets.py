@@ -72,7 +72,7 @@ def test_so_do_other_verbs(brain: Brain) -> None:
     assert brain.link(ID, f"[[See {SECRET}]]")["redacted"]
     assert brain.move(ID, f"See {SECRET}")["redacted"]
     assert brain.forget(ID, why=f"See {SECRET}")["redacted"]
-    assert brain.undo(force=True)["redacted"] == []
+    assert brain.undo()["redacted"] == []
     assert brain.pin("Deploys go")["redacted"] == []
     assert holding(brain) == []
 

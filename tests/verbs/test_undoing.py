@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import BadRequest, NotFound, StaleFile
-from tests.verbs.conftest import NOTE, note
+from tests.store.kit import SECRET
+from tests.verbs.conftest import LONG_AGO, NOTE, note
 
 ID = "m-7f3k2ab4"
 Verb = Callable[[Brain], dict[str, Any]]
@@ -98,6 +100,74 @@ def test_an_addition_that_is_gone_cannot_be_taken_back(brain: Brain) -> None:
     brain.forget(shape["id"])
     with pytest.raises(NotFound, match="nothing to take back"):
         brain.undo(shape["event"])
+
+
+VERBS: dict[str, Verb] = {
+    "update": lambda b: b.update("Anna is", "Anna has left", by="admin"),
+    "remove": lambda b: b.forget("Anna is", by="admin"),
+    "pin": lambda b: b.pin("Anna is", by="admin"),
+    "move": lambda b: b.move("Anna is", "Key Decisions", by="admin"),
+}
+
+
+def written_by_a_person(brain: Brain, line: str) -> str:
+    path = brain.vault.root / NOTE
+    path.write_text(path.read_text() + line)
+    os.utime(path, (LONG_AGO, LONG_AGO))
+    return note(brain)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_persons_addresses_come_back(brain: Brain, name: str) -> None:
+    before = written_by_a_person(brain, "- Anna is at anna@zoo.example\n")
+    VERBS[name](brain)
+    assert note(brain) != before
+    brain.undo()
+    assert note(brain) == before
+    if name != "move":
+        brain.undo(brain.audit(limit=1)[0]["event"])
+        assert note(brain) != before
+        brain.undo(brain.audit(limit=1)[0]["event"])
+        assert note(brain) == before
+
+
+def test_it_comes_back_below_a_heading_with_an_address(brain: Brain) -> None:
+    before = written_by_a_person(brain, "\n## anna@zoo.example\n- Anna is there\n- Or not\n")
+    brain.forget("Anna is", by="admin")
+    brain.undo()
+    assert note(brain) == before
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_persons_secrets_are_not_on_record(brain: Brain, name: str) -> None:
+    written_by_a_person(brain, f"- Anna is at anna@zoo.example with {SECRET}\n")
+    event = VERBS[name](brain)["event"]
+    journal = b"".join(path.read_bytes() for path in brain.vault.folder.rglob("journal/*/*.jsonl"))
+    assert SECRET.encode() not in journal
+    if name in ("update", "remove"):
+        with pytest.raises(StaleFile, match="held a secret, which the journal left out"):
+            brain.undo(event)
+        brain.undo(event, force=True)
+        assert "anna@zoo.example with [redacted:github]" in note(brain)
+
+
+@pytest.mark.parametrize("name", ["update", "remove"])
+def test_what_was_redacted_when_it_was_written_comes_back_as_it_was(
+    brain: Brain, name: str
+) -> None:
+    brain.remember(f"Anna is at anna@zoo.example with {SECRET}")
+    before = note(brain)
+    VERBS[name](brain)
+    brain.undo()
+    assert note(brain) == before
+
+
+def test_an_agent_brings_no_address_in(brain: Brain) -> None:
+    brain.update("short answers", "Ask anna@zoo.example", by="admin")
+    assert "anna@" not in note(brain)
+    brain.undo()
+    brain.undo(brain.audit(limit=1)[0]["event"])
+    assert "anna@" not in note(brain)
 
 
 def test_feedback_is_taken_back_by_its_opposite(brain: Brain) -> None:
