@@ -233,7 +233,7 @@ KEPT = ("agents", "projects", "archive", "journal")  # folders of the brain with
 MUST_BE = {
     bool: "true or false",
     int: "a whole number above 0",
-    float: "a number",
+    float: "a number of 0 or more",
     tuple: "a list of words",
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -10,6 +12,7 @@ from brain import config
 from brain.errors import BadRequest, VaultNotFound
 from brain.vault import files, layout
 
+OLD = 60.0  # s
 GITIGNORE = """\
 # Made again from the notes whenever it is missing.
 brain.db
@@ -71,7 +74,17 @@ def init(root: Path) -> list[str]:
     }
     if (folder / ".agent" / "tasks" / "tasks.json").exists():
         del wanted["tasks.json"]
-    return [f"{brain}/{name}" for name, text in wanted.items() if files.create(folder / name, text)]
+    return [f"{brain}/{name}" for name, text in wanted.items() if _create(folder / name, text)]
+
+
+def _create(path: Path, text: str) -> bool:
+    """Write a file that is not there yet; else False. It is a while old at once: nobody is typing
+    in it, so that a first memory need not wait."""
+    if not files.create(path, text):
+        return False
+    then = time.time() - OLD
+    os.utime(path, (then, then))
+    return True
 
 
 def _names(root: Path, brain: str) -> layout.Names:
@@ -111,7 +124,7 @@ def _copy(source: Traversable, root: Path, prefix: str, made: list[str]) -> None
     for item in sorted(source.iterdir(), key=lambda item: item.name):
         if item.is_dir():
             _copy(item, root, f"{prefix}{item.name}/", made)
-        elif files.create(root / prefix / item.name, item.read_text(encoding="utf-8")):
+        elif _create(root / prefix / item.name, item.read_text(encoding="utf-8")):
             made.append(prefix + item.name)
 
 

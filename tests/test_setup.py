@@ -35,6 +35,15 @@ def test_what_is_laid_down_parses_without_a_remark(
     assert json.loads((root / "40_Brain/tasks.json").read_text()) == {"tasks": []}
 
 
+@pytest.mark.parametrize("lay", [setup.init, setup.demo])
+def test_nobody_is_typing_in_what_was_just_laid_down(
+    tmp_path: Path, opened: Callable[..., Brain], lay: Callable[[Path], list[str]]
+) -> None:
+    (tmp_path / "new").mkdir()
+    lay(tmp_path / "new")
+    assert opened(tmp_path / "new").remember("Seals bark")["state"] == "written"
+
+
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 def test_git_neither_sees_the_index_nor_touches_line_ends(
     root: Path, opened: Callable[..., Brain]
