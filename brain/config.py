@@ -196,7 +196,7 @@ SETTINGS = {
         " or `tokenizers:/path/to/tokenizer.json`."
     ),
     "budgetShare": Setting("The share of the remaining context that memory may take."),
-    "budgetCeiling": Setting("Tokens that memory never takes more of; see `brain budget`."),
+    "budgetCeiling": Setting("Tokens that memory takes at most, unless a call says how many."),
     "alwaysShare": Setting("The share of the budget for warnings and pinned memories."),
     "alwaysLeast": Setting("Tokens for them at least, while the total allows it."),
     "alwaysMost": Setting("Tokens for them at most."),

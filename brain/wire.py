@@ -92,6 +92,7 @@ def context(value: Context) -> dict[str, Any]:
         "shown_before": list(value.round.shown),
         "degraded": value.degraded or None,
         **freshness(value.freshness),
+        "notes": list(value.notes),
     }
 
 

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
               show_default=True, help=f"One of {', '.join(FORMATS)}.")  # fmt: skip
 @click.option("--remaining", type=int, default=100_000, metavar="N", show_default=True,
               help="Tokens of context that are left.")  # fmt: skip
-@click.option("--budget", type=int, metavar="N", help="Tokens to use, whatever is left.")
+@click.option(
+    "--budget",
+    type=int,
+    metavar="N",
+    help="Tokens to use, whatever is left and `brain budget` says.",
+)
 @click.option("--explain", is_flag=True, help="Print what speaks for each memory.")
 @acting
 @common
@@ -51,12 +56,13 @@ def context_command(
 
             tell(wire.context(found))
             return
-        say(found.text or "Nothing is known about that.")
+        if prompt := found.text or ("{}" if found.asked.format == "json" else ""):
+            say(prompt)
         if explain:
             _explain(found)
-        if found.degraded:
-            note(f"Degraded: {found.degraded}.")
         warn(found.freshness)
+        for remark in found.notes:
+            note(remark)
 
 
 def _explain(found: Context) -> None:

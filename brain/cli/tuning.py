@@ -79,7 +79,9 @@ def _say_state(shape: Shape) -> None:
 def budget_command(
     tokens: int | None, by: str, session: str, vault: str | None, as_json: bool
 ) -> None:
-    """Show how many tokens memory may take of a context, or let it never take more than TOKENS.
+    """Show how many tokens memory takes of a context, or let it take at most TOKENS.
+
+    Who asks with a budget of its own (`brain context --budget`) gets that.
 
     \b
     brain budget

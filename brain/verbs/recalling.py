@@ -12,7 +12,7 @@ from brain.errors import BadRequest, BrainError, NotFound
 from brain.recall import about, context
 from brain.recall.budget import Allocation, Fitted, allocate, fit
 from brain.recall.context import Recalled, Request, Weighed
-from brain.recall.package import Conflict, Package, Piece
+from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
 from brain.recall.snippet import Words, best_line
 from brain.recall.terms import terms
@@ -60,6 +60,7 @@ class Context(NamedTuple):
     round: Round
     degraded: str
     freshness: Freshness
+    notes: tuple[str, ...] = ()  # what a person should know about it
 
     @property
     def text(self) -> str:
@@ -94,20 +95,24 @@ def recall(
         brain.filters(asked.scopes).scopes if asked.scopes else context.SCOPES, asked.tasks,
     )  # fmt: skip
     late = _late(config.maxRetrievalMs)
-    off = not (config.memory and config.autoInject)
+    off = _off(config)
     recalled, notes = context.NOTHING, list[str]()
     if not off:
         given = (brain.index, request, brain.clock(), config, rerank, late)
         recalled, notes = brain.by_meaning(lambda meaning: context.recall(*given, meaning))
     degraded = slow or ("" if not recalled.late else "out of time: ties were not followed")
-    if notes and not degraded:
+    if degraded:
+        notes = [*notes, f"Degraded: {degraded}."]
+    elif notes:
         degraded = "not all was searched by meaning"
     package = _package(asked, recalled, degraded, brain.clock())
     allocation = _allocation(asked, config)
     count = tokens.counter(config.tokenizer)
     fitted = fit(package, allocation, lambda p: render(p, asked.format), count, config)
     ms = (time.perf_counter() - started) * 1000
-    said = Context(asked, fitted, recalled, Round(), degraded, freshness)
+    if nothing := off or _nothing(package, fitted):
+        notes = [*notes, nothing]
+    said = Context(asked, fitted, recalled, Round(), degraded, freshness, tuple(notes))
     if off:
         return said
     with suppress(BrainError, OSError):  # what is learned is never in the way
@@ -120,6 +125,25 @@ def _check(asked: Asked) -> None:
         raise BadRequest("There is nothing to recall for.", "Give a question, or what you do.")
     if asked.format not in FORMATS:
         raise BadRequest(f"There is no format {asked.format!r}.", f"Formats: {', '.join(FORMATS)}.")
+    for number in (asked.remaining, asked.budget or 0):
+        if number < 0:
+            raise BadRequest(f"{number} tokens cannot be used.", "Give 0 or more.")
+
+
+def _off(config: Config) -> str:
+    """Why there are no contexts at all; '' if there are."""
+    if config.memory and config.autoInject:
+        return ""
+    return f"Contexts are turned off: {'autoInject' if config.memory else 'memory'} is false."
+
+
+def _nothing(package: Package, fitted: Fitted) -> str:
+    """Why there is no piece in it; '' if there is one."""
+    if any(pieces for _, pieces in sections(fitted.package)):
+        return ""
+    if any(pieces for _, pieces in sections(package)):
+        return f"Nothing of what is known fits into {fitted.allocation.total:,} tokens."
+    return "Nothing is known about that."
 
 
 def _bounded(asked: Asked) -> tuple[Asked, str]:
@@ -152,11 +176,10 @@ def _late(most: int) -> Callable[[], bool]:
 
 
 def _allocation(asked: Asked, config: Config) -> Allocation:
-    """By the settings; a budget that was given is a ceiling of its own."""
-    if asked.budget is not None:
-        config = config._replace(budgetCeiling=max(0, asked.budget), budgetShare=1.0)
-        return allocate(max(0, asked.budget), config)
-    return allocate(max(0, asked.remaining), config)
+    """By the settings; a budget that was given is what its caller wants, whatever they say."""
+    if asked.budget is None:
+        return allocate(asked.remaining, config)
+    return allocate(asked.budget, config._replace(budgetCeiling=asked.budget, budgetShare=1.0))
 
 
 # -- pieces ----------------------------------------------------------------------------------------
