@@ -62,8 +62,8 @@ class Brain(Asking):
         """A new memory of an agent (the admin, unless named).
 
         `date` is the day to begin with; False for none, None for what the setting says. The
-        outcome is `added`, `duplicate` (nothing was written: the shape is of what is there) or
-        `conflict` (written, and linked to what it contradicts).
+        outcome is `added`, `duplicate` (the shape is of what is there, which gets the tags and
+        links that it lacks) or `conflict` (written, and linked to what it contradicts).
         """
         from brain.verbs.remembering import Wanted, remember
 

@@ -63,6 +63,8 @@ def _remarks(shape: dict[str, Any]) -> list[str]:
         out.append(f"Much like {near['id']}: {near['text']}")
     for other in shape.get("conflicts", ()):
         out.append(f"Contradicts {other['id']}: {other['text']}")
+    for other in shape.get("superseded_by", ()):
+        out.append(f"Still superseded by {other['id']}: {other['text']}")
     return out
 
 

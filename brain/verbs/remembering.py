@@ -13,7 +13,7 @@ from brain.formats.links import TAG
 from brain.journal import line
 from brain.lifecycle.dedup import fingerprint
 from brain.record import NamedTuple
-from brain.verbs import answer, naming, notes, who
+from brain.verbs import answer, naming, notes, restating, who
 from brain.verbs.changing import anchored
 from brain.worth import SOURCES
 
@@ -72,10 +72,12 @@ def _remember(
     same = note.same(text, links)
     if (same or against) and not sure:
         raise StaleFile(f"{path} may have changed.", "Look at it again.")
-    if same:
-        return _merged(brain, path, same, wanted, by, rules)
-    if waiting := _waiting(brain, path, text):
-        return answer.happened(waiting, "duplicate", None, rules) | {"near": [], "conflicts": []}
+    waiting = None if same else _waiting(brain, path, text)
+    if waiting and not (wanted.supersedes or wanted.tags or links or wanted.fields):
+        return answer.happened(waiting, "duplicate", None, rules) | restating.told([])
+    if ref := same or (waiting and waiting["id"]):
+        asked = Add(path, ref, text, section, _tags(wanted), links, wanted.fields)
+        return _again(brain, wanted, asked, by) | {"redacted": sorted(rules)}
     near = [_named(note, other) for other in note.known.near(text) if other not in against]
     fields, more = _fields(brain, wanted, against, path, by)
     ref = _free(note)
@@ -106,15 +108,9 @@ def _named(note: notes.Note, ref: str) -> dict[str, str]:
     return {"id": ref, "text": note.texts[ref]}
 
 
-def _merged(
-    brain: Brain, path: str, ref: str, wanted: Wanted, by: Actor, rules: Sequence[str]
-) -> Shape:
-    """The same words are there: that they were said again is put on record, and nothing else."""
-    data = {"agent": answer.owner(brain, path), **_given(wanted, "", by)}
-    result = answer.applied(brain, [Deed("merge", ref, None, data)], by)[0]
-    brain.refresh()
-    shape = answer.of_row(brain.find(ref))
-    return answer.happened(shape, "duplicate", result, rules) | {"near": [], "conflicts": []}
+def _again(brain: Brain, wanted: Wanted, asked: Add, by: Actor) -> Shape:
+    data = {"agent": answer.owner(brain, asked.path), **_given(wanted, "", by)}
+    return restating.merged(brain, asked, wanted.supersedes, data, by)
 
 
 def _waiting(brain: Brain, path: str, text: str) -> Shape | None:
@@ -160,10 +156,14 @@ def _place(brain: Brain, wanted: Wanted, note: notes.Note) -> tuple[str, tuple[s
         section = note.section(kind, brain.config.sections)
     told = kinds.of_headings(note.path(section))
     kind = kind or told or kinds.DEFAULT_KIND
-    tags = tuple(tag.lstrip("#") for tag in wanted.tags)
+    tags = _tags(wanted)
     if kind != (said or told or kinds.DEFAULT_KIND):
         tags = (*tags, kind)
     return kind, tags, section
+
+
+def _tags(wanted: Wanted) -> tuple[str, ...]:
+    return tuple(tag.lstrip("#") for tag in wanted.tags)
 
 
 def _dated(brain: Brain, text: str, date: str | bool | None) -> str:

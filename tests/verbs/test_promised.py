@@ -79,3 +79,19 @@ def test_what_is_to_be_forgotten_is_not_found_any_more(vault: MakeVault, opened:
     assert brain.forget("m-00000001")["state"] == "pending"
     assert brain.search("walrus").results == []
     assert len(brain.search("seal").results) == 1
+
+
+def test_what_waits_and_is_said_again_gets_what_was_asked_for(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    root = vault({NOTE: "## Facts\n- Clams come on Sundays\n"})
+    brain = opened(root)
+    made = brain.remember("Clams come on Mondays", date=False)
+    assert made["state"] == "pending"
+    again = brain.remember("Clams come on Mondays", supersedes=["Sundays"], tags=["food"])
+    assert (again["outcome"], again["id"], again["tags"]) == ("duplicate", made["id"], ["food"])
+    assert [hit.row.ref for hit in brain.search("clams").results] == [made["id"]]
+    past = time.time() - 60
+    os.utime(root / NOTE, (past, past))
+    brain.search("clams")
+    assert "- Clams come on Mondays #food [supersedes:: [[#^m-" in (root / NOTE).read_text()

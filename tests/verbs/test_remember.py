@@ -144,7 +144,7 @@ def test_an_agent_that_is_not_there(brain: Brain, name: str) -> None:
     [
         "Chose SQLite over PostgreSQL for local-first search.",
         "chose  sqlite over postgresql for local-first search.",
-        "2026-02-01: Chose SQLite over PostgreSQL for local-first search. #other",
+        "2026-02-01: Chose SQLite over PostgreSQL for local-first search. #db",
     ],
 )
 def test_the_same_words_are_not_written_again(brain: Brain, text: str) -> None:
@@ -277,6 +277,84 @@ def test_what_is_superseded_is_readable_but_not_recalled(brain: Brain) -> None:
     assert brain.show(old)["id"] == old
     brain.forget(shape["id"])
     assert found() == {old}
+
+
+def current(brain: Brain, words: str) -> set[str]:
+    return {hit.row.ref for hit in brain.search(words, scopes=["memory"]).results}
+
+
+def test_what_is_known_supersedes_too(brain: Brain) -> None:
+    known = brain.remember("Cats sleep")
+    old = brain.remember("Cats never rest")
+    shape = brain.remember("cats sleep", supersedes=["never rest"])
+    assert (shape["outcome"], shape["id"]) == ("duplicate", known["id"])
+    assert f"[supersedes:: [[#^{old['id']}]]]" in line(brain, known["id"])
+    assert shape["text"] in line(brain, known["id"])
+    assert current(brain, "cats") == {known["id"]}
+    assert brain.undo()["id"] == known["id"]
+    assert current(brain, "cats") == {known["id"], old["id"]}
+    assert brain.show(known["id"])["hits"] == 0
+
+
+def test_what_was_superseded_and_is_said_again_is_current(brain: Brain) -> None:
+    nine = brain.remember("Standup is at nine")["id"]
+    ten = brain.remember("Standup is at ten", supersedes=[nine])["id"]
+    assert current(brain, "standup") == {ten}
+    shape = brain.remember("Standup is at nine")
+    assert (shape["outcome"], shape["superseded_by"]) == ("duplicate", [])
+    assert current(brain, "standup") == {nine, ten}
+    brain.undo()
+    assert current(brain, "standup") == {ten}
+
+
+def test_what_supersedes_each_other_in_turn(brain: Brain) -> None:
+    """The last that was said is current, and there is no circle."""
+    nine = brain.remember("Standup is at nine")["id"]
+    ten = brain.remember("Standup is at ten", supersedes=[nine])["id"]
+    brain.remember("Standup is at noon", supersedes=[ten])
+    brain.remember("Standup is at nine", supersedes=["at noon"])
+    assert current(brain, "standup") == {nine}
+    brain.remember("Standup is at ten", supersedes=[nine])
+    assert current(brain, "standup") == {ten}
+    assert note(brain).count("supersedes::") == 2
+
+
+def test_who_may_not_change_what_supersedes_is_told(brain: Brain) -> None:
+    old = brain.remember("Fish at nine", agent="zoo")["id"]
+    new = brain.remember("Fish at ten", supersedes=[old])
+    shape = brain.remember("Fish at nine", agent="zoo", by="zoo")
+    assert shape["outcome"] == "duplicate"
+    assert shape["superseded_by"] == [{"id": new["id"], "text": new["text"]}]
+
+
+def test_nothing_supersedes_itself(brain: Brain) -> None:
+    known = brain.remember("Cats sleep")["id"]
+    before = note(brain)
+    with pytest.raises(BadRequest, match="cannot supersede itself"):
+        brain.remember("Cats sleep", supersedes=[known])
+    with pytest.raises(NotFound):
+        brain.remember("Cats sleep", supersedes=["nothing like it"])
+    assert note(brain) == before
+    assert [step["op"] for step in brain.history(known)] == ["add"]
+
+
+def test_what_was_asked_for_along_with_what_is_known_is_done(brain: Brain) -> None:
+    other = brain.remember("Dogs bark")["id"]
+    known = brain.remember("Cats sleep", tags=["pets"])["id"]
+    shape = brain.remember(
+        "Cats sleep #Pets #night [trigger:: cat]", tags=["indoors", "candidate"], links=[other]
+    )
+    assert (shape["outcome"], shape["id"]) == ("duplicate", known)
+    assert shape["tags"] == ["pets", "night", "indoors"]
+    assert shape["status"] == "confirmed"
+    assert f"[relates_to:: [[#^{other}]]]" in line(brain, known)
+    assert "[trigger:: cat]" in line(brain, known)
+    before = note(brain)
+    brain.remember("Cats sleep #night [trigger:: cat]", links=[other])
+    assert note(brain) == before
+    brain.undo()
+    brain.undo()
+    assert line(brain, known).endswith(f"Cats sleep #pets ^{known}")
 
 
 # -- secrets -------------------------------------------------------------------------------------
