@@ -171,6 +171,17 @@ def test_what_repeats_itself_is_no_noise() -> None:
         assert find(text) == []
 
 
+def test_a_word_before_an_unseen_character_is_left() -> None:
+    for _ in range(20):
+        key = "ghp_" + "".join(DICE.choices(corpus.SETS["an"], k=36))
+        for unseen in ("\u200b", "\u2060", "\ufeff"):
+            text, found = redact(f"the word{unseen}{key} more")
+            assert text == f"the word{unseen}[redacted:github] more"
+            assert [hit.rule for hit in found] == ["github"]
+            hidden = f"{key[:9]}{unseen}{key[9:]}"
+            assert redact(f"the {hidden} more")[0] == "the [redacted:github] more"
+
+
 def test_unseen_characters_do_not_hide_a_key() -> None:
     key, _ = corpus.expand("ghp_{an:36}", DICE)
     split = f"a {key[:9]}\N{ZERO WIDTH SPACE}{key[9:]}, b"

@@ -35,7 +35,8 @@ def _append(data: bytes, change: Append) -> tuple[bytes, Done]:
         raw = data[start:end].decode(errors="replace")
         return data, Done(change, "already", line, raw, raw)
     last = data[data.rfind(b"\n", 0, len(data.rstrip())) + 1 :]
-    newline = b"\r\n" if data.rstrip(b"\n").endswith(b"\r") else b"\n"
+    ended = data[: data.rfind(b"\n") + 1]  # the last line may have no end
+    newline = b"\r\n" if ended.rstrip(b"\n").endswith(b"\r") else b"\n"
     airy = b'": ' in last[:200]
     style = Style("", "", "", ", " if airy else ",", ": " if airy else ":", ascii=False)
     raw = dumped(record, style)

@@ -23,6 +23,7 @@ WORDS = (
     *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase", "senha"),
     *("пароль", "密码", "パスワード"),
 )
+GUESSED = ("keyword", "entropy")
 # What was found to hold no secret: headings and names come with every write, and a text is looked
 # at by the verb and by the store.
 _harmless: set[tuple[str, bool]] = set()
@@ -71,8 +72,19 @@ def _found(text: str, emails: bool) -> list[Found]:
     plain, back = veil.lift(text)
     if plain != text:
         seen = _scan(veil.cover(plain), emails)
-        found += (Found(rule, back(start), back(end - 1) + 1) for rule, start, end in seen)
+        seen = [Found(rule, back(start), back(end - 1) + 1) for rule, start, end in seen]
+        found += [hit for hit in seen if not _takes_a_word(text, hit, found)]
     return _merged(found)
+
+
+def _takes_a_word(text: str, hit: Found, found: list[Found]) -> bool:
+    """Is this only noise because a word stands before a key, with something unseen in between?"""
+    return hit.rule == "entropy" and any(
+        sure.rule not in GUESSED
+        and sure.end == hit.end
+        and text[hit.start : sure.start - 1].isalpha()
+        for sure in found
+    )
 
 
 def redact_value(value: Any, *, emails: bool = True) -> Any:

@@ -220,6 +220,14 @@ def test_a_line_is_appended() -> None:
     )
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_end_as_those_before_though_the_last_has_no_end(end: str) -> None:
+    text = f'{{"id":"1"}}{end}{{"id":"2"}}'
+    new = after(text, said("3"), said("4"), format="session")
+    assert new.startswith(f"{text}{end}")
+    assert new.count(end) == new.count("\n") == 4
+
+
 def test_a_call_and_its_result_share_an_id() -> None:
     _, done = run(
         "",
