@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from brain import access
 from brain.changes import Anchor, Change, Deed, Move, Relate, Remove, Retag, Update
-from brain.errors import BadRequest, NotFound
+from brain.errors import BadRequest
 from brain.formats.links import RELATIONS
-from brain.index import graph
 from brain.verbs import answer, naming
 
 TYPE_CHECKING = False
@@ -112,16 +111,14 @@ def link(brain: Brain, id: str, to: str, kind: str, by: Actor, gone: bool = Fals
 
 
 def _target(brain: Brain, row: Row, to: str, by: Actor) -> tuple[str, Row | None]:
-    """What a link is to say, and the memory it leads to, if it does."""
+    """What a link is to say, and the memory it leads to, if it does. An id goes before a note of
+    that name, and that before a memory with these words."""
     to = to.strip()
     if to.startswith("[[") and "^" not in to:
         return to, None
-    try:
-        other = brain.find(to, owners=access.readable(by))
-    except NotFound:
-        if note := graph.note_named(brain.index, to):
-            return f"[[{note}]]", None
-        raise
+    if not naming.is_id(brain, to) and (note := naming.note(brain, to, by)):
+        return f"[[{note}]]", None
+    other = brain.find(to, owners=access.readable(by))
     if other.scope in naming.EDITABLE and other.kind != "note":
         return naming.target(other, row.path), other
     if not other.path.endswith(".md"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 from brain import access
 from brain.errors import BadRequest, NotFound
-from brain.index import facts, graph
+from brain.index import facts, graph, query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +28,34 @@ def memory(brain: Brain, name: str, by: Actor) -> Row:
             "Only entries of a MEMORY.md or of the archive can be changed so.",
         )
     return row
+
+
+def is_id(brain: Brain, name: str) -> bool:
+    """Is this the whole id of an entry?"""
+    ref = _bare(name)
+    return any(row.ref == ref for row in query.by_ref(brain.index, ref))
+
+
+def note(brain: Brain, name: str, by: Actor) -> str:
+    """How a link reaches the note with this path, name or title; '' if the actor may read none.
+    Where several have the name, and where a path was given, that is a whole path."""
+    wanted = _folded(name.removeprefix(f"{brain.vault.root_path}/").removesuffix(".md"))
+    notes = [
+        (path.removesuffix(".md"), title)
+        for path, title in graph.notes(brain.index, access.readable(by))
+    ]
+    found = [path for path, _ in notes if f"/{_folded(path)}".endswith(f"/{wanted}")]
+    found = found or [path for path, title in notes if _folded(title) == wanted]
+    if not wanted or not found:
+        return ""
+    first = next((path for path in found if _folded(path) == wanted), found[0])
+    short = first.rpartition("/")[2]
+    alike = [path for path, _ in notes if _folded(path.rpartition("/")[2]) == _folded(short)]
+    return first if "/" in wanted or len(alike) > 1 else short
+
+
+def _folded(name: str) -> str:
+    return normalize("NFC", name.strip()).casefold()
 
 
 def target(row: Row, path: str) -> str:
@@ -54,8 +84,12 @@ def refs(brain: Brain, name: str, by: Actor) -> set[str]:
     try:
         return same(brain, brain.find(name, owners=access.readable(by)).ref)
     except NotFound:
-        ref = name.strip().removeprefix("[id:").removesuffix("]").lstrip("^")
-        found = same(brain, ref)
+        found = same(brain, _bare(name))
         if not any(True for _ in brain.journal.records(ref=found)):
             raise
         return found
+
+
+def _bare(name: str) -> str:
+    """An id without what may stand around it."""
+    return name.strip().removeprefix("[id:").removesuffix("]").lstrip("^")

@@ -230,6 +230,44 @@ def test_a_link_into_another_note_has_its_whole_path(brain: Brain) -> None:
     assert f"[[40_Brain/projects/zoo/agent/MEMORY#^{other}]]" in shape["text"]
 
 
+@pytest.mark.parametrize(
+    ("to", "link"),
+    [
+        ("Walrus", "[[Walrus]]"),
+        ("walrus", "[[Walrus]]"),
+        ("Notes/Walrus.md", "[[Notes/Walrus]]"),
+        ("Notes/Walrus", "[[Notes/Walrus]]"),
+        ("The Big Plan", "[[plan-7]]"),
+        ("Plan", "[[A/Plan]]"),
+        ("B/Plan", "[[B/Plan]]"),
+        ("40_Brain/MEMORY.md", "[[40_Brain/MEMORY]]"),
+        ("m-00000002", "[[#^m-00000002]]"),
+        ("by-hand", "[[#^by-hand]]"),
+        ("clams", "[[#^m-00000002]]"),
+    ],
+)
+def test_a_note_of_this_name_goes_before_a_memory_with_these_words(
+    made: Made, to: str, link: str
+) -> None:
+    brain = made({
+        NOTE: "- First ^m-00000001\n- The walrus eats clams, see [[Walrus]] ^m-00000002\n"
+        "- The Big Plan, plan A and plan B ^by-hand\n",
+        "Notes/Walrus.md": "Tusks\n", "by-hand.md": "x\n", "m-00000002.md": "x\n",
+        "Notes/plan-7.md": "---\ntitle: The Big Plan\n---\nwords\n",
+        "A/Plan.md": "a\n", "B/Plan.md": "b\n",
+    })  # fmt: skip
+    assert brain.link("m-00000001", to)["text"] == f"First [relates_to:: {link}]"
+    assert brain.unlink("m-00000001", to)["text"] == "First"
+
+
+def test_a_note_that_one_may_not_read_is_none(made: Made) -> None:
+    brain = made({**kit.VAULT, "40_Brain/projects/farm/agent/AGENT.md": "---\ntype: project\n---\n",
+                  "40_Brain/projects/farm/agent/Secret.md": "x\n"})  # fmt: skip
+    with pytest.raises(NotFound):
+        brain.link("walrus eats", "Secret", by="zoo")
+    assert "[[Secret]]" in brain.link("walrus eats", "Secret")["text"]
+
+
 def test_a_contradiction_by_hand(brain: Brain) -> None:
     brain.link(ID, "Deploys go", as_="contradicts")
     assert len(brain.conflicts()) == 1
