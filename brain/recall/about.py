@@ -4,6 +4,7 @@ field; which warnings are set off; and what a procedure's steps are."""
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 from unicodedata import normalize
 
 from brain.formats.links import fields
@@ -101,17 +102,48 @@ def _is_one_word(one: str, other: str) -> bool:
     return bool(re.match(f"[^\\W{UNSPACED}]{{2}}", one + other))
 
 
-_STEP = re.compile(r"^\s*(?:[-*+]\s+)?\d{1,3}[.)]\s+(.*\S)", re.M)
+_STEP = re.compile(r"\s*(?:[-*+]\s+)?(\d{1,3})[.)]\s+(\S.*)")
+_BLOCK = re.compile(r"[-*+>#|]|```|~~~")  # what begins so does not go on with a line of words
 
 
-def steps(text: str) -> tuple[str, ...]:
-    """The numbered steps of a procedure."""
-    return tuple(_STEP.findall(text))
+def procedure(text: str) -> tuple[str, tuple[str, ...]]:
+    """(what comes first, the steps): each step with all that is nested in it.
+
+    Where something else than steps follows the first, or they are not counted from 1, the text
+    stays as it stands.
+    """
+    rows = text.expandtabs(4).split("\n")
+    start = next((at for at, row in enumerate(rows) if _STEP.match(row)), len(rows))
+    steps = _steps(rows[start:])
+    return ("\n".join(rows[:start]).rstrip(), steps) if steps else (text, ())
 
 
-def without_steps(text: str) -> str:
-    """What a procedure says beside its steps."""
-    return "\n".join(line for line in text.split("\n") if not _STEP.match(line))
+def _steps(rows: list[str]) -> tuple[str, ...]:
+    """The steps that these lines are, the first of which is one; none if they are more than that.
+    What is nested is indented by two or more."""
+    steps: list[list[str]] = []
+    numbers: list[int] = []
+    before = ""
+    for row in rows:
+        nested = _indent(row) > _indent(rows[0]) + 1
+        if not nested and (match := _STEP.match(row)):
+            numbers.append(int(match[1]))
+            steps.append([match[2].rstrip()])
+        elif not row.strip() or nested or (before.strip() and not _BLOCK.match(row.lstrip())):
+            steps[-1].append(row)
+        else:
+            return ()
+        before = row
+    counted = numbers in (list(range(1, len(steps) + 1)), [1] * len(steps))
+    return tuple(map(_step, steps)) if counted else ()
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip())
+
+
+def _step(rows: list[str]) -> str:
+    return f"{rows[0]}\n{dedent(chr(10).join(rows[1:]))}".rstrip()
 
 
 def without_fields(text: str) -> str:

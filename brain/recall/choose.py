@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brain.recall.package import SECTIONS, Conflict, Package, Piece
+from brain.recall.package import LEFT_OUT, SECTIONS, Conflict, Package, Piece
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _length(piece: Piece) -> int:
 
 
 def _ends(steps: tuple[str, ...], room: int) -> tuple[str, ...]:
-    """The first and the last steps that `room` characters hold, and a mark between them."""
+    """The first and the last steps that `room` characters hold, and marks in place of others."""
     head: list[str] = []
     tail: list[str] = []
     for at in range(len(steps)):
@@ -172,7 +172,7 @@ def _ends(steps: tuple[str, ...], room: int) -> tuple[str, ...]:
         if (room := room - len(step)) < 0:
             break
         (head if at % 2 == 0 else tail).append(step)
-    return (*head, CUT.strip(), *reversed(tail))
+    return (*head, *[LEFT_OUT] * (len(steps) - len(head) - len(tail)), *reversed(tail))
 
 
 def choose_in_order(pieces: tuple[Piece, ...], name: str, room: int, picks: Picks) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brain.record import NamedTuple
 
+LEFT_OUT = "…"  # in place of each step that there was no room for
 SECTIONS = ("warnings", "pinned", "bridge", "memories", "summaries")
 
 

@@ -204,9 +204,7 @@ def _package(asked: Asked, found: Recalled, degraded: str, now: datetime) -> Pac
 def _piece(one: Weighed, asked: Asked, opposites: list[str], trigger: str, now: datetime) -> Piece:
     row = one.row
     text, line = _shown(row, asked)
-    steps = about.steps(text) if row.kind == "procedure" else ()
-    if steps:
-        text = about.without_steps(text)
+    text, steps = about.procedure(text) if row.kind == "procedure" else (text, ())
     known = knowing.values(row, one.known, now) if knowing.is_memory(row) else {}
     return Piece(
         row.ref, row.kind, row.status, text, row.path, line, tuple(row.tags.split()),

@@ -190,6 +190,8 @@ def test_a_long_list_of_steps_keeps_its_ends() -> None:
     assert kept.steps[0] == long.steps[0]
     assert kept.steps[-1] == long.steps[-1]
     assert "…" in kept.steps
+    assert len(kept.steps) == len(long.steps)  # so that each has the number it had
+    assert f"99. 98: {WORDS.strip()}" in fitted.text
 
 
 def test_tiers_share_and_what_one_leaves_the_next_may_use() -> None:

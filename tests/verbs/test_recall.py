@@ -129,6 +129,36 @@ def test_a_procedure_comes_with_its_steps(made: Made) -> None:
     assert (piece.text, piece.steps) == ("Deploy the zoo", ("Feed", "Lock"))
 
 
+def test_a_procedure_keeps_its_structure(made: Made) -> None:
+    brain = made(
+        {
+            NOTE: """## Procedures
+- Release the kraken ^m-00000001
+    1. Prepare
+        1. fetch the key
+        2. open the gate
+    2. Release
+       and wait for the splash
+        - from afar
+    3. Close
+"""
+        }
+    )
+    said = brain.recall("release the kraken", format="codex")
+    assert (
+        """Release the kraken
+  | 1. Prepare
+  |    1. fetch the key
+  |    2. open the gate
+  | 2. Release
+  |    and wait for the splash
+  |     - from afar
+  | 3. Close
+"""
+        in said.text
+    )
+
+
 def test_summaries_and_tasks(made: Made) -> None:
     tasks = {"tasks": [
         {"id": "T-1", "status": "pending", "priority": 2, "description": "Paint the fence"},

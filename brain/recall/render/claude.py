@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brain.recall.package import Package, Piece, sections
-from brain.recall.render.defuse import clean, lines, short
-from brain.recall.render.words import ABOUT, is_empty, known, marker
+from brain.recall.render.defuse import lines, short
+from brain.recall.render.words import ABOUT, is_empty, known, marker, said
 
 
 def package(given: Package) -> str:
@@ -19,8 +19,7 @@ def package(given: Package) -> str:
         if pieces:
             parts += [f"<{name}>", *(_piece(piece, name) for piece in pieces), f"</{name}>"]
     if given.conflicts:
-        pairs = (_text(marker(pair)) for pair in given.conflicts)
-        parts += [f"<conflict>{said}</conflict>" for said in pairs]
+        parts += [f"<conflict>{_text(marker(pair))}</conflict>" for pair in given.conflicts]
     return "\n".join((*parts, "</project_memory>"))
 
 
@@ -28,13 +27,7 @@ def _piece(piece: Piece, section: str) -> str:
     """One piece: what is known of it as attributes, its id and words as text."""
     attributes = "".join(f' {name}="{_value(value)}"' for name, value in known(piece).items())
     tag = "warning" if section == "warnings" else "memory"
-    said = "\n".join(
-        (
-            clean(piece.text),
-            *(f"{number}. {clean(step)}" for number, step in enumerate(piece.steps, 1)),
-        )
-    )
-    text = lines(_text(f"[id:{short(piece.id)}] {said}"), "  ")
+    text = lines(_text(f"[id:{short(piece.id)}] {said(piece)}"), "  ")
     return f"<{tag}{attributes}>{text}</{tag}>"
 
 

@@ -6,7 +6,7 @@ import json
 
 from brain.recall.package import Package, Piece, sections
 from brain.recall.render.defuse import clean, short
-from brain.recall.render.words import ABOUT, MOST_TAGS, known, marker
+from brain.recall.render.words import ABOUT, MOST_TAGS, known, marker, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,5 +36,5 @@ def _piece(piece: Piece) -> dict[str, Any]:
     if "confidence" in told:
         told["confidence"] = float(told["confidence"])
     if piece.steps:
-        told["steps"] = [clean(step) for step in piece.steps]
+        told["steps"] = steps(piece)
     return told

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from brain.recall.package import Package, Piece, sections
-from brain.recall.render.defuse import MARK, clean, lines, quoted, short
-from brain.recall.render.words import ABOUT, TITLES, is_empty, marker, sentence
+from brain.recall.render.defuse import MARK, lines, quoted, short
+from brain.recall.render.words import ABOUT, TITLES, is_empty, marker, said, sentence
 
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _PREFIX = f"  {MARK} "
@@ -36,13 +36,8 @@ def package(given: Package) -> str:
 
 def _piece(piece: Piece, section: str) -> str:
     warn = "**WARNING** " if section == "warnings" else ""
-    said = "\n".join(
-        (
-            f"[id:{short(piece.id)}] {sentence(piece)} {clean(piece.text)}",
-            *(f"{number}. {clean(step)}" for number, step in enumerate(piece.steps, 1)),
-        )
-    )
-    return f"- {warn}{lines(_inline(said), _PREFIX)}"
+    text = f"[id:{short(piece.id)}] {sentence(piece)} {said(piece)}"
+    return f"- {warn}{lines(_inline(text), _PREFIX)}"
 
 
 def _inline(text: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brain.recall.package import Package, Piece, sections
-from brain.recall.render.defuse import clean, lines, quoted, short
-from brain.recall.render.words import ABOUT, TITLES, is_empty, marker, sentence
+from brain.recall.render.defuse import lines, quoted, short
+from brain.recall.render.words import ABOUT, TITLES, is_empty, marker, said, sentence
 
 FIRST, LAST = "=== PROJECT MEMORY ===", "=== END OF PROJECT MEMORY ==="
 _PREFIX = "  | "
@@ -28,10 +28,5 @@ def package(given: Package) -> str:
 
 def _piece(piece: Piece, section: str) -> str:
     warn = "WARNING " if section == "warnings" else ""
-    said = "\n".join(
-        (
-            f"{warn}[id:{short(piece.id)}] {sentence(piece)} {clean(piece.text)}",
-            *(f"{number}. {clean(step)}" for number, step in enumerate(piece.steps, 1)),
-        )
-    )
-    return f"* {lines(said, _PREFIX)}"
+    text = f"{warn}[id:{short(piece.id)}] {sentence(piece)} {said(piece)}"
+    return f"* {lines(text, _PREFIX)}"
