@@ -292,4 +292,7 @@ def _paired(
             if other := missing.pop(ref, None):
                 via = f"contradicts {one.row.ref}"
                 out.append(other._replace(handed=one.score, via=via, exact=one.exact))
+    for ref, others in list(opposites.items()):
+        for other in set(others) - there:
+            opposites.setdefault(other, []).append(ref)
     return out, opposites

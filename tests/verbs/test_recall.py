@@ -229,6 +229,8 @@ def test_what_comes_unasked_is_not_shown_as_one_side_either(made: Made, format: 
     assert sorted(shown(said)) == ["m-10000001", "m-10000002", "m-10000003"]
     assert said.text.count("⚠ CONFLICT") == 3
     assert said.text.count("Reply in German") == 2  # once in the marker
+    named = {piece.id: piece.conflicts for piece in said.fitted.package.memories}
+    assert named == {f"m-1000000{n}": (f"m-0000000{n}",) for n in (1, 2, 3)}
 
 
 def test_what_is_superseded_does_not_come_back_by_a_contradiction(made: Made) -> None:
