@@ -293,6 +293,6 @@ def _paired(
                 via = f"contradicts {one.row.ref}"
                 out.append(other._replace(handed=one.score, via=via, exact=one.exact))
     for ref, others in list(opposites.items()):
-        for other in set(others) - there:
-            opposites.setdefault(other, []).append(ref)
+        for its in set(others) - there:
+            opposites.setdefault(its, []).append(ref)
     return out, opposites
