@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
@@ -83,6 +84,25 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+class Worded(click.Command):
+    """A command whose words may begin with a dash, as a bullet does, or a number below zero."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        args = [f"\0{arg}" if _BULLET.match(arg) else arg for arg in args]
+        rest = super().parse_args(ctx, args)
+        ctx.params = {name: _bare(value) for name, value in ctx.params.items()}
+        return rest
+
+
+_BULLET = re.compile(r"-{1,3}\s|-\d\S*\s")
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_bare, value))
+    return value.removeprefix("\0") if isinstance(value, str) else value
+
+
 @click.group(
     cls=LazyGroup,
     invoke_without_command=True,
@@ -159,4 +179,7 @@ def _worded(error: click.ClickException) -> BrainError:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "brain"
     message = " ".join(error.format_message().split())
-    return BadRequest(message, f"See `{command} --help`.")
+    remedy = f"See `{command} --help`."
+    if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
+        remedy += " Words that begin with a dash go behind `--`."
+    return BadRequest(message, remedy)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from brain.cli.app import acting, choices, common
+from brain.cli.app import Worded, acting, choices, common
 from brain.cli.output import opened, say, tell
 from brain.formats.links import RELATIONS
 
@@ -68,7 +68,7 @@ def _remarks(shape: dict[str, Any]) -> list[str]:
     return out
 
 
-@click.command("remember")
+@click.command("remember", cls=Worded)
 @click.argument("text", nargs=-1)
 @click.option("--kind", "-k", default="", help="decision, preference, fact, …  [fact]")
 @click.option("--tag", "-t", "tags", multiple=True, help="A tag. Repeatable.")
@@ -111,7 +111,7 @@ def remember_command(
     print_change(shape, as_json)
 
 
-@click.command("update")
+@click.command("update", cls=Worded)
 @click.argument("id")
 @click.argument("text", nargs=-1)
 @click.option("--tag", "-t", "tags", multiple=True, help="A tag to add. Repeatable.")

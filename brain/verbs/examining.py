@@ -21,11 +21,11 @@ Found = tuple[str, Problem]
 
 
 def examined(brain: Brain) -> list[Found]:
-    """Secrets in memory notes, by rule and line; writes that wait; folders in which files cannot
-    change places in one step."""
+    """Secrets in memory notes, by rule and line; writes that wait; a journal that cannot be
+    written; folders in which files cannot change places in one step."""
     filters = Filters(scopes=("memory", "archive"))
     paths = dict.fromkeys(row.path for row in query.listed(brain.index, filters, -1))
-    return [*_secrets(brain, paths), *_waiting(brain), *_folders(brain, paths)]
+    return [*_secrets(brain, paths), *_waiting(brain), *_journal(brain), *_folders(brain, paths)]
 
 
 def _secrets(brain: Brain, paths: dict[str, None]) -> Iterator[Found]:
@@ -49,6 +49,13 @@ def _waiting(brain: Brain) -> Iterator[Found]:
             yield entry.intent.path, Problem(0, "blocked", said)
         else:
             yield entry.intent.path, Problem(0, "pending", f"{what} waits to be written")
+
+
+def _journal(brain: Brain) -> Iterator[Found]:
+    path = f"{brain.vault.folder_path}/journal"
+    if os.path.lexists(path) and not os.path.isdir(path):
+        said = "is no folder, so that nothing can be put on record; move it away"
+        yield f"{brain.vault.brain}/journal", Problem(0, "no-journal", said)
 
 
 def _folders(brain: Brain, paths: dict[str, None]) -> Iterator[Found]:

@@ -169,6 +169,24 @@ def test_a_conflict_in_words(demo: Path, run: Run) -> None:
     assert run("conflicts").out == "No conflicts.\n"
 
 
+@pytest.mark.parametrize(
+    "words", ["- nets are torn", "-- nets are torn", "-5 degrees at night", "---\nnets"]
+)
+def test_words_may_begin_with_a_dash(demo: Path, run: Run, words: str) -> None:
+    said = run("remember", words, "--kind", "fact", "--why", "- seen", "--no-date", "--json")
+    assert said.code == 0
+    assert said.json["text"].replace("\n", " ").startswith(words.split("\n")[0])
+    assert run("history", said.json["id"], "--json").json["records"][0]["why"] == "- seen"
+    assert run("update", said.json["id"], words + " again", "--json").json["outcome"] == "updated"
+
+
+def test_a_wrong_option_hints_at_the_way_out(demo: Path, run: Run) -> None:
+    said = run("remember", "-nets")
+    assert said.code == 2
+    assert "Words that begin with a dash go behind `--`." in said.err
+    assert run("remember", "--", "-nets").code == 0
+
+
 def test_secrets_in_words(demo: Path, run: Run) -> None:
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
     said = run("remember", f"The token is {key}")
@@ -271,6 +289,13 @@ def test_show_tells_what_it_is_worth_and_why(demo: Path, run: Run) -> None:
     assert "after 0 days, half in 7" in said
     assert "from     person, 2026-10-01" in said
     assert "because  heard" in said
+
+
+def test_doctor_tells_that_nothing_can_be_put_on_record(demo: Path, run: Run) -> None:
+    (demo / "40_Brain/journal").write_text("?")
+    said = run("doctor")
+    assert said.code == 1
+    assert "40_Brain/journal  no-journal: is no folder" in said.out
 
 
 def test_doctor_names_secrets_in_notes(demo: Path, run: Run) -> None:
