@@ -11,15 +11,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import chain, islice
 
 from brain.formats.text import UNSPACED
 from brain.record import NamedTuple
 
-_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://\S+|\b[wW]{3}\.\S+")
-_QUOTED = re.compile(r'"([^"]*)"|\u201c([^\u201d]*)\u201d')
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+|\b[wW]{3}\.\S+")
+_QUOTED = re.compile(r'"([^"]*)"|\u201c([^\u201c\u201d]*)\u201d')
 _WORD = re.compile(r"[^\W_]+")
 _RUN = f"[{UNSPACED}]+"  # compiled when a question needs it, which few do
-MAX_TERMS = 64
+MAX_TERMS = 64  # that count of a question, and words of a phrase
+LONGEST = 200  # characters: what is longer was not written as a word
 
 STOP_WORDS = frozenset(
     """
@@ -31,7 +37,7 @@ STOP_WORDS = frozenset(
     until up us very was we were what when where which while who whom why will with would you your
     """.split()  # noqa: SIM905 - a list of them would fill the page
 )
-_SHORTENED = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)\b|\w*n['\u2019]t\b", re.I)  # she's, don't
+_SHORTENED = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)\b|\b\w*n['\u2019]t\b", re.I)  # she's, don't
 
 
 class Term(NamedTuple):
@@ -46,35 +52,47 @@ class Term(NamedTuple):
 
 
 def terms(question: str) -> tuple[Term, ...]:
-    """What to look up for a question; empty if it holds no word at all."""
+    """What to look up for a question; empty if it holds no word at all. However long it is, that
+    takes no more than one look at each character."""
     text = unicodedata.normalize("NFC", question)
     found: list[Term] = []
 
     def phrase(match: re.Match[str]) -> str:
         said = match.group(1) or match.group(2) or ""
-        words = tuple(_WORD.findall(said))
+        words = tuple(islice(_words(said), MAX_TERMS))
         if not words or (not said.isascii() and re.search(_RUN, said)):
             return f" {said} "
         found.append(Term(words, exact=f'"{" ".join(words)}'))
         return " "
 
     text = _QUOTED.sub(phrase, _URL.sub(" ", text))
-    for token in text.split():
-        found += _of_token(token)
-    return _without_noise(found)
+    tokens = dict.fromkeys(text.split())
+    return _without_noise(chain(found, chain.from_iterable(map(_of_token, tokens))))
 
 
-def _of_token(token: str) -> list[Term]:
-    found = [] if token.isascii() else re.findall(_RUN, token)
-    runs = [Term(tuple(part), "spaced") for run in found for part in _parts(run)]
+def _words(text: str) -> Iterator[str]:
+    return (word for found in _WORD.finditer(text) if len(word := found.group()) <= LONGEST)
+
+
+def _of_token(token: str) -> Iterator[Term]:
+    runs = "" if token.isascii() else _RUN
+    if len(token) > LONGEST and not (runs and re.search(runs, token)):
+        return
     plain = _SHORTENED.sub("", token)
-    words = _WORD.findall(re.sub(_RUN, " ", plain) if found else plain)
-    out = [Term((word,)) for word in words]
+    text = re.sub(runs, " ", plain) if runs else plain
+    if len(token) <= LONGEST:
+        yield from _as_written(token, plain, list(_words(text)))
+    yield from (Term((word,)) for word in _words(text))
+    for run in re.finditer(runs, token) if runs else ():
+        yield from (Term(tuple(part), "spaced") for part in _parts(run.group()))
+
+
+def _as_written(token: str, plain: str, words: list[str]) -> Iterator[Term]:
+    """A tag, a path or an identifier, besides its words."""
     if token.startswith("#") and words:
-        out.insert(0, Term(tuple(words), "tags", token.strip("#.,;:!?()")))
+        yield Term(tuple(words), "tags", token.strip("#.,;:!?()"))
     elif len(words) > 1 and _is_a_name(plain, words):
-        out.insert(0, Term(tuple(words), exact=plain.strip(".,;:!?()[]{}<>'\"`")))
-    return out + runs
+        yield Term(tuple(words), exact=plain.strip(".,;:!?()[]{}<>'\"`"))
 
 
 def _is_a_name(token: str, words: list[str]) -> bool:
@@ -86,16 +104,25 @@ def _is_a_name(token: str, words: list[str]) -> bool:
     )
 
 
-def _parts(run: str) -> list[str]:
+def _parts(run: str) -> Iterator[str]:
     """The run as it stands and, if it is longer than a word, its pairs of characters."""
-    pairs = [run[i : i + 2] for i in range(len(run) - 1)] if len(run) > 2 else []
-    return [run, *pairs]
+    if len(run) <= LONGEST:
+        yield run
+    if len(run) > 2:
+        yield from dict.fromkeys(run[i : i + 2] for i in range(len(run) - 1))
 
 
-def _without_noise(found: list[Term]) -> tuple[Term, ...]:
-    long = [t for t in dict.fromkeys(found) if t.column or len(t.words) > 1 or len(t.words[0]) > 1]
-    loud = [t for t in long if t.words[0].casefold() not in STOP_WORDS or len(t.words) > 1]
-    return tuple((loud or long)[:MAX_TERMS])
+def _without_noise(found: Iterable[Term]) -> tuple[Term, ...]:
+    """The first of these, each once; no single letters, and stop words only if all are."""
+    loud: dict[Term, None] = {}
+    quiet: dict[Term, None] = {}
+    for term in found:
+        if term.column or len(term.words) > 1 or len(term.words[0]) > 1:
+            is_loud = len(term.words) > 1 or term.words[0].casefold() not in STOP_WORDS
+            (loud if is_loud else quiet)[term] = None
+        if len(loud) == MAX_TERMS:
+            break
+    return tuple(loud or quiet)[:MAX_TERMS]
 
 
 def match(

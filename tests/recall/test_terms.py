@@ -62,6 +62,28 @@ def test_a_repeated_word_counts_once() -> None:
     assert words("walrus walrus") == ["walrus"]
 
 
+@pytest.mark.parametrize(
+    "long",
+    ["n" * 10**6, "a." * 500_000, "a-" * 500_000, "n't" * 300_000, "_" * 10**6, "\u201c" * 10**6,
+     "the " * 250_000, '"' + "n" * 10**6 + '"', "x" * 10**6 + "/+" + "y" * 1000],
+)  # fmt: skip
+def test_a_long_question_takes_no_time(long: str) -> None:
+    """What no person wrote as a word is none, and the words behind it are still there."""
+    assert "walrus" in words(f"{long} walrus")
+
+
+def test_a_question_without_spaces_may_be_long() -> None:
+    assert words("部署" * 500_000) == ["部 署", "署 部"]
+    assert words(f"{'部署' * 100}，walrus") == ["walrus", "部 署 " * 99 + "部 署", "部 署", "署 部"]
+
+
+def test_so_many_words_count() -> None:
+    assert words(" ".join(f"w{n}" for n in range(10**5))) == [f"w{n}" for n in range(MAX_TERMS)]
+    assert words("the of " * 999 + "walrus") == ["walrus"]
+    (phrase,) = terms('"' + "ab " * 10**5 + '"')
+    assert phrase.words == ("ab",) * MAX_TERMS
+
+
 def test_stop_words_are_lower_case() -> None:
     assert all(word == word.casefold() for word in STOP_WORDS)
     assert words("The Walrus") == ["Walrus"]
