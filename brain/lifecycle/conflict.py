@@ -4,7 +4,7 @@ enable and disable, add and remove, should and shouldn't.
 A text is taken apart into clauses. A clause takes a side on an axis (`use`, `norm`, `enable`,
 `add`) about a subject, its other words. Two clauses are opposed if they take different sides on one
 axis and speak of the same: most words of the shorter one are in the other, and the other has not
-many more.
+many more, and no other numbers: gate 1 is not gate 3.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _DENIED = re.compile(
 _CUT = re.compile(r"[;:!?\n,()]|\.(?=\s|$)|\s[-–—]\s|\b(?:but|and|or|then)\b")
 _REASON = re.compile(r"\b(?:because|since|so that|as it|which|due to|otherwise)\b.*")
 _WORD = re.compile(r"[.@#]?\w[\w.+#/'-]*")
+_NUMBER, _YEAR = re.compile(r"\d"), re.compile(r"(?:19|20)\d\d(?:-\d\d){0,2}")
 _SIDES = {
     **dict.fromkeys(("use", "uses", "using", "used", "prefer", "prefers"), ("use", 1)),
     **dict.fromkeys(("enable", "enables", "enabled", "enabling"), ("enable", 1)),
@@ -54,10 +55,12 @@ _EMPTY = frozenset(
 
 
 class Clause(NamedTuple):
-    """The sides that a clause takes, `(axis, 1 or -1)`, and the words it is about."""
+    """The sides that a clause takes, `(axis, 1 or -1)`, the words it is about, and those of its own
+    words that number something; years do not."""
 
     sides: frozenset[tuple[str, int]]
     subject: frozenset[str]
+    numbers: frozenset[str] = frozenset()
 
 
 def opposes(a: str, b: str) -> bool:
@@ -66,19 +69,28 @@ def opposes(a: str, b: str) -> bool:
     return any(_opposed(one, other) for one in clauses(a) for other in others)
 
 
+def may_oppose(text: str, lines: Iterable[str]) -> bool:
+    """Does one of these lines take the other side than the text, whatever it speaks of?"""
+    against = {(axis, -side) for clause in clauses(text) for axis, side in clause.sides}
+    if not against:
+        return False
+    return any(not against.isdisjoint(each.sides) for line in lines for each in clauses(line))
+
+
 def _opposed(one: Clause, other: Clause) -> bool:
     against = {(axis, -side) for axis, side in one.sides}
-    if against.isdisjoint(other.sides):
-        return False
-    shared = len(one.subject & other.subject)
-    return _same(shared, len(one.subject), len(other.subject))
+    return not against.isdisjoint(other.sides) and _same(one, other)
 
 
-def _same(shared: int, one: int, other: int) -> bool:
+def _same(one: Clause, other: Clause) -> bool:
     """Is the subject the same, by the words shared and the words each has?"""
-    fewer = min(one, other)
-    alike = shared / ((one + other - shared) or 1)
-    return shared > 0 and shared >= SHARED * fewer and alike >= (ALIKE_ONE if fewer == 1 else ALIKE)
+    shared = len(one.subject & other.subject)
+    fewer = min(len(one.subject), len(other.subject))
+    if not shared or shared < SHARED * fewer:
+        return False
+    alike = shared / (len(one.subject) + len(other.subject) - shared)
+    others = one.numbers - other.numbers and other.numbers - one.numbers
+    return alike >= (ALIKE_ONE if fewer == 1 else ALIKE) and not others
 
 
 def clauses(text: str) -> list[Clause]:
@@ -88,7 +100,7 @@ def clauses(text: str) -> list[Clause]:
         return []
     read = [_clause(part) for part in _parts(prose(lower))]
     around = frozenset[str]().union(*(each.subject for each in read if not each.sides))
-    return [Clause(each.sides, each.subject | around) for each in read if each.sides]
+    return [each._replace(subject=each.subject | around) for each in read if each.sides]
 
 
 def _parts(lower: str) -> Iterator[str]:
@@ -114,7 +126,8 @@ def _clause(part: str) -> Clause:
             subject.add(_stem(word))
     if ("norm", -1) in sides:  # `should never`, `must not always`: what is denied is denied
         sides.discard(("norm", 1))
-    return Clause(frozenset(sides), frozenset(subject))
+    numbers = (word for word in subject if _NUMBER.search(word) and not _YEAR.fullmatch(word))
+    return Clause(frozenset(sides), frozenset(subject), frozenset(numbers))
 
 
 def _stem(word: str) -> str:
@@ -164,7 +177,7 @@ class Stances:
             for (ref, _), other in {
                 key: val for found in rarest for key, val in found.items()
             }.items():
-                if _same(len(clause.subject & other.subject), size, len(other.subject)):
+                if _same(clause, other):
                     yield ref
 
 

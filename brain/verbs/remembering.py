@@ -11,6 +11,7 @@ from brain.changes import Add, Anchor, Deed
 from brain.errors import BadRequest, StaleFile
 from brain.formats.links import TAG
 from brain.journal import line
+from brain.lifecycle.conflict import may_oppose, opposes
 from brain.lifecycle.dedup import fingerprint
 from brain.record import NamedTuple
 from brain.verbs import answer, naming, notes, restating, who
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.api import Brain
     from brain.verbs.answer import Shape
+
+    Promise = tuple[Add, str, str]  # with its kind, and the state of the promise
 
 TRIES = 10  # times that somebody may say the same just before
 
@@ -68,11 +71,15 @@ def _remember(
     text, rules = answer.redacted(brain, _dated(brain, wanted.text.strip(), wanted.date))
     links = tuple(_link(brain, link, path, by) for link in wanted.links)
     kind, tags, section = _place(brain, wanted, note)
-    against = note.stances.against(text, kind, notes.about(" ".join([text, *links])))
+    promised = _promised(brain, path)
+    against = [
+        *note.stances.against(text, kind, notes.about(" ".join([text, *links]))),
+        *(_opposing(promised, text, kind) if promised else ()),
+    ]
     same = note.same(text, links)
     if (same or against) and not sure:
         raise StaleFile(f"{path} may have changed.", "Look at it again.")
-    waiting = None if same else _waiting(brain, path, text)
+    waiting = _waiting(brain, promised, text) if promised and not same else None
     if waiting and not (wanted.supersedes or wanted.tags or links or wanted.fields):
         return answer.happened(waiting, "duplicate", None, rules) | restating.told([])
     if ref := same or (waiting and waiting["id"]):
@@ -93,19 +100,25 @@ def _remember(
     if result.done:
         answer.tell(brain, path, "", shape)
     shape = answer.happened(shape, "conflict" if against else "added", result, rules)
-    return shape | {"near": near, "conflicts": [_named(note, other) for other in against]}
+    told = [_named(note, other, promised) for other in against]
+    return shape | {"near": near, "conflicts": told}
 
 
 def _says(note: notes.Note, path: str, text: str, where: str, data: bytes) -> bool:
-    """Has the note changed since it was looked at, and holds it these words (or any) now?"""
+    """Has the note changed since it was looked at, and holds it these words (or any) now, or new
+    lines that may say the opposite?"""
     if where != path or data == note.data:
         return False
-    words, there = " ".join(text.split()), " ".join(data.decode(errors="replace").split())
-    return words.casefold() in there.casefold()
+    now = data.decode(errors="replace")
+    if " ".join(text.split()).casefold() in " ".join(now.split()).casefold():
+        return True
+    before = note.data.decode(errors="replace").split("\n")
+    return may_oppose(text, set(now.split("\n")).difference(before))
 
 
-def _named(note: notes.Note, ref: str) -> dict[str, str]:
-    return {"id": ref, "text": note.texts[ref]}
+def _named(note: notes.Note, ref: str, promised: Sequence[Promise] = ()) -> dict[str, str]:
+    waiting = {change.ref: change.text for change, _, _ in promised}
+    return {"id": ref, "text": note.texts.get(ref) or waiting[ref]}
 
 
 def _again(brain: Brain, wanted: Wanted, asked: Add, by: Actor) -> Shape:
@@ -113,16 +126,33 @@ def _again(brain: Brain, wanted: Wanted, asked: Add, by: Actor) -> Shape:
     return restating.merged(brain, asked, wanted.supersedes, data, by)
 
 
-def _waiting(brain: Brain, path: str, text: str) -> Shape | None:
-    """The memory that says this and is promised, but not in the note yet."""
+def _promised(brain: Brain, path: str) -> list[Promise]:
+    """What is promised for a note and not in it yet."""
     waiting = brain.store.log.busy.values() if brain.store.log.open else brain.store.pending()
-    waiting = [entry for entry in waiting if entry.state != "written"]
-    for change in [edit for entry in waiting for edit in entry.intent.edits]:
-        if not isinstance(change, Add) or change.path != path:
-            continue
+    return [
+        (deed.change, str(deed.data.get("kind", "")), entry.state)
+        for entry in waiting
+        if entry.state != "written"
+        for deed in entry.intent.deeds
+        if isinstance(deed.change, Add) and deed.change.path == path
+    ]
+
+
+def _waiting(brain: Brain, promised: Sequence[Promise], text: str) -> Shape | None:
+    """The memory that says this and is promised."""
+    for change, kind, _ in promised:
         if fingerprint(change.text) == fingerprint(text):
-            return answer.added(brain, change, "", None) | {"state": "pending"}
+            return answer.added(brain, change, kind, None) | {"state": "pending"}
     return None
+
+
+def _opposing(promised: Sequence[Promise], text: str, kind: str) -> list[str]:
+    """The memories of this kind that say the opposite and will be written before this one."""
+    return [
+        change.ref
+        for change, its_kind, state in promised
+        if not state and its_kind == kind and opposes(change.text, text)
+    ]
 
 
 def _conflicts(brain: Brain, ref: str, against: Sequence[str], path: str) -> list[Deed]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.lifecycle.conflict import Stances, opposes
+from brain.lifecycle.conflict import Stances, may_oppose, opposes
 
 OPPOSED = [
     ("Always use tabs in Go files", "Never use tabs in Go files"),
@@ -25,6 +25,11 @@ OPPOSED = [
     ("- 2026-02-01: Always deploy on Tuesdays #ops ^m-7f3k2ab4", "Never deploy on Tuesdays"),
     ("Use SQLite for search because the index is disposable", "Never use SQLite for search"),
     ("In Go files, always use tabs", "Never use tabs in Go files"),
+    ("Always open gate 3 at dawn", "Never open gate 3 at dawn"),
+    ("Always open gate 3 of 12 at dawn", "Never open gate 3 at dawn"),
+    ("Always open gate 3 at dawn", "Never open the gate at dawn"),
+    ("In 2025 always use yarn for nightly builds", "In 2026 never use yarn for nightly builds"),
+    ("Always use nets. It took 3 days.", "Never use nets. It took 5 days."),
 ]
 APART = [
     ("Always run tests", "Never commit .env files"),
@@ -38,6 +43,9 @@ APART = [
     ("Use spaces in YAML", "Don't use tabs in YAML"),
     ("Never push to main", "Always push tags after a release"),
     ("The garden needs water", "The garden needs no water"),
+    ("Always open gate number 1 at dawn", "Never open gate number 3 at dawn"),
+    ("Use python 3.11 for the build server", "Don't use python 3.12 for the build server"),
+    ("Always water bed-1 in the morning sun", "Never water bed-2 in the morning sun"),
     ("Always", "Never"),
     ("", ""),
 ]
@@ -85,7 +93,20 @@ def test_what_was_changed_or_removed_conflicts_no_more() -> None:
 
 
 WORDS = ("tabs", "go", "yaml", "search", "never", "always", "use", "don't", "enable", "disable")
-WORDS += ("add", "remove", "should", "not", "and", ",", "instead of", "because", "index", "avoid")
+WORDS += (
+    "1",
+    "2",
+    "add",
+    "remove",
+    "should",
+    "not",
+    "and",
+    ",",
+    "instead of",
+    "because",
+    "index",
+    "avoid",
+)
 TEXT = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
 
 
@@ -101,3 +122,15 @@ def test_looking_up_finds_what_comparing_finds(held: list[str], asked: str) -> N
 @given(TEXT | st.text(), TEXT | st.text())
 def test_opposition_goes_both_ways(one: str, other: str) -> None:
     assert opposes(one, other) == opposes(other, one)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "may"),
+    [
+        ("Always visit the emu", ["- one", "- Never do that ^m-00000001"], True),
+        ("Always visit the emu", ["- Always do that", "- Add it", ""], False),
+        ("The emu sleeps", ["- Never do that"], False),
+    ],
+)
+def test_lines_that_may_oppose(text: str, lines: list[str], may: bool) -> None:
+    assert may_oppose(text, lines) == may

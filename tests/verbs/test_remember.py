@@ -405,6 +405,46 @@ def test_two_who_say_the_same_at_one_moment_make_one_memory(
     assert (root / "40_Brain/MEMORY.md").read_text().count("seal sings") == 1
 
 
+def test_two_who_say_the_opposite_at_one_moment_are_in_conflict(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    """Each looked at the note before the other wrote."""
+    root = vault({"40_Brain/MEMORY.md": "## Facts\n- one\n"})
+    settle(root)
+    first, second = opened(root), opened(root)
+    look = notes.known
+    said = ["Always visit the emu at noon", "The seal sings"]
+    with pytest.MonkeyPatch.context() as patch:
+
+        def overtaken(brain: Brain, path: str) -> notes.Note:
+            note = look(brain, path)
+            while brain is second and said:
+                first.remember(said.pop())
+            return note
+
+        patch.setattr(notes, "known", overtaken)
+        assert second.remember("Never visit the emu at noon")["outcome"] == "conflict"
+    assert not said
+    assert len(second.conflicts()) == 1
+
+
+def test_what_waits_is_contradicted_too(vault: MakeVault, opened: OpenBrain) -> None:
+    slow = "holdSeconds: 600\nholdMost: 900\n"
+    brain = opened(vault({"40_Brain/MEMORY.md": "## Facts\n- one\n", "40_Brain/brain.yaml": slow}))
+    first = brain.remember("Always visit the emu at noon")
+    brain.remember("Always visit the owl at noon", kind="preference")
+    assert first["state"] == "pending"
+    second = brain.remember("Never visit the emu at noon")
+    assert (second["outcome"], second["state"]) == ("conflict", "pending")
+    assert [other["id"] for other in second["conflicts"]] == [first["id"]]
+    assert "emu" in second["conflicts"][0]["text"]
+    assert brain.remember("Never visit the owl at noon")["outcome"] == "added"
+    settle(brain.vault.root)
+    brain.drain()
+    assert f"[contradicts:: [[#^{first['id']}]]]" in line(brain, second["id"])
+    assert len(brain.conflicts()) == 1
+
+
 def test_what_somebody_else_wrote_between_two_memories_counts(brain: Brain) -> None:
     """The second one starts from what the first one left, and finds another note there."""
     path = brain.vault.root / "40_Brain/MEMORY.md"
