@@ -4,7 +4,8 @@ counted."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from brain.index.db import FULL_TEXTS, Index, reading
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
@@ -14,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+K1, B = 1.2, 0.75  # of bm25, as in FTS5
 CREATED = (
     "coalesce(c.created, f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"
 )
@@ -145,14 +147,60 @@ def frequency(index: Index, match: str, most: int, table: str = WORDS) -> int:
 
 
 def weighed(
-    index: Index, match: str, weights: Sequence[float], most: int = -1, table: str = WORDS
+    index: Index,
+    match: str,
+    weights: Sequence[float],
+    table: str = WORDS,
+    most: int = -1,
+    hidden: Callable[[int], bool] | None = None,
 ) -> dict[int, float]:
-    """The bm25 of all matches, or of the first `most`, by row id, in the order of these; as common
-    as they are in that table. The last of the weights is that of SPACED."""
+    """The bm25 of all matches, or of the first `most` that are not hidden, by row id, in the order
+    of these; as common as they are in that table. The last of the weights is that of SPACED."""
     rank = _rank(index, weights[:-1] if table == WORDS else weights[-1:], table)
+    sql = f"SELECT rowid, -{rank} FROM {table} WHERE {table} MATCH ?"
     with reading():
-        sql = f"SELECT rowid, -{rank} FROM {table} WHERE {table} MATCH ? LIMIT {most:d}"
-        return dict(index.db.execute(sql, (match,)))
+        if hidden is None:
+            return dict(index.db.execute(f"{sql} LIMIT {most:d}", (match,)))
+        rows = (row for row in index.db.execute(sql, (match,)) if not hidden(row[0]))
+        return dict(islice(rows, most if most >= 0 else None))
+
+
+def weighed_alike(index: Index, match: str, table: str) -> dict[int, float]:
+    """As `weighed`, for FTS4, as if what matches were equally common in every column: how common
+    it is cannot be taken out of its own bm25."""
+    index.db.create_function("rank_alike", 1, _alike, deterministic=True)
+    sql = f"SELECT rowid, rank_alike(matchinfo({table}, 'pcalx')) FROM {table}"
+    with reading():
+        return dict(index.db.execute(f"{sql} WHERE {table} MATCH ?", (match,)))
+
+
+def _alike(matchinfo: bytes) -> float:
+    """The bm25 of a row on FTS4, were every phrase worth 1 in every column."""
+    phrases, columns, *numbers = memoryview(matchinfo).cast("I").tolist()
+    mean, length = numbers[:columns], numbers[columns : 2 * columns]
+    hits = numbers[2 * columns :: 3]  # each with two numbers of all rows
+    score = 0.0
+    for at in range(phrases * columns):
+        share = length[at % columns] / (mean[at % columns] or 1)
+        score += hits[at] * (K1 + 1) / (hits[at] + K1 * (1 - B + B * share))
+    return score
+
+
+def hidden(index: Index, owners: tuple[str, ...]) -> list[range]:
+    """The row ids of all that belongs to others than these, in runs that do not touch."""
+    some = f"agent NOT IN ({','.join('?' * len(owners))})"
+    if "" in owners:
+        some += " AND agent != ''"  # of which there is an index
+    first, last = (f"(SELECT {end}(id) FROM chunks WHERE file = f.id)" for end in ("min", "max"))
+    with reading():
+        files = index.db.execute(f"SELECT {first}, {last} FROM files f WHERE {some}", owners)
+        spans = sorted((start, end + 1) for start, end in files if start is not None)
+    runs: list[range] = []
+    for start, stop in spans:
+        if runs and runs[-1].stop == start:
+            start = runs.pop().start
+        runs.append(range(start, stop))
+    return runs
 
 
 def matching(index: Index, match: str, table: str = WORDS) -> set[int]:
@@ -178,17 +226,22 @@ def candidates(
         return [Candidate(*row) for row in rows]
 
 
-def speakers(index: Index, most: int = 200) -> list[str]:
-    """Who speaks in the sessions, each once; the first `most` of them."""
+def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 200) -> list[str]:
+    """Who speaks in the sessions of all or of these owners, each once; the first `most` of
+    them."""
+    heard = "1"
+    if owners is not None:
+        heard = f"""EXISTS (SELECT 1 FROM chunks WHERE scope = 'sessions' AND heading = name
+            AND agent IN ({",".join("?" * len(owners))}))"""
     sql = f"""
         WITH RECURSIVE one (name) AS (
             SELECT min(heading) FROM chunks WHERE scope = 'sessions' UNION ALL
             SELECT (SELECT min(heading) FROM chunks WHERE scope = 'sessions' AND heading > name)
             FROM one WHERE name IS NOT NULL
-        ) SELECT name FROM one WHERE name != '' LIMIT {most:d}
+        ) SELECT name FROM one WHERE name != '' AND {heard} LIMIT {most:d}
     """
     with reading():
-        return [name for (name,) in index.db.execute(sql)]
+        return [name for (name,) in index.db.execute(sql, owners or ())]
 
 
 def any_feedback(index: Index) -> bool:

@@ -7,6 +7,7 @@ its own, so that a sum of them is the bm25 of them all, and it is known which pi
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 
 from brain.index import query
 from brain.index.db import Index
@@ -16,7 +17,7 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 MOST = 6_000  # matches that are weighed, all words together: bm25 takes two microseconds for each
 FEW = 60  # fewer pieces that hold all words are not enough of an answer
@@ -45,6 +46,33 @@ class Held(NamedTuple):
 
     scores: dict[int, float]
     idf: float
+
+
+class Seen(NamedTuple):
+    """What an asker may see: all pieces but the hidden ones, given as runs of row ids."""
+
+    every: int
+    hidden: list[range]
+    starts: list[int]
+
+    @property
+    def total(self) -> int:
+        return self.every - sum(map(len, self.hidden))
+
+    @property
+    def is_hidden(self) -> Callable[[int], bool] | None:
+        """Whether a row id is hidden; None if none is."""
+        return self._is_hidden if self.hidden else None
+
+    def of(self, scores: dict[int, float]) -> dict[int, float]:
+        """Those of these that may be seen."""
+        if not self.hidden:
+            return scores
+        return {id: score for id, score in scores.items() if not self._is_hidden(id)}
+
+    def _is_hidden(self, id: int) -> bool:
+        at = bisect_right(self.starts, id) - 1
+        return at >= 0 and id in self.hidden[at]
 
 
 class Found(NamedTuple):
@@ -94,23 +122,28 @@ def look_up(
     weights: Sequence[float],
     prefix: bool = False,
     most: int = MOST,
+    owners: tuple[str, ...] | None = None,
 ) -> Found:
     """Weigh what is asked, the rarest first, as long as that is not too much; what is more common
-    than that is only noted, and only where all of it stands beside something rarer."""
+    than that is only noted, and only where all of it stands beside something rarer.
+
+    Nothing counts that does not belong to one of `owners` (None: to anybody), except that words
+    which are nearly everywhere are so among all pieces.
+    """
+    seen = _seen(index, owners)
     counts = [(query.frequency(index, _any(index, c, prefix), most, c.table), c) for c in wanted]
     counts = [(count, concept) for count, concept in counts if count]
     if len(counts) > 1 and min(count for count, _ in counts) > most:
-        some = _everywhere(index, [c for _, c in counts], len(wanted), weights, prefix)
+        some = _everywhere(index, [c for _, c in counts], len(wanted), weights, prefix, seen)
         if some:
             return some
     rare, common = _divided(counts, most)
-    total = query.size(index)
     scores: dict[int, float] = {}
     held: dict[int, int] = {}
     weighed = []
     for concept in wanted:  # in this order, so that sums are the same whatever is rare
         if concept in rare:
-            found = _weigh(index, concept, weights, prefix, total)
+            found = _weigh(index, concept, weights, prefix, seen)
             weighed.append((concept, found))
             scores, held = _added(scores, held, found.scores)
     if common:
@@ -119,8 +152,18 @@ def look_up(
     return Found(scores, held, len(wanted), weighed, bool(common))
 
 
+def _seen(index: Index, owners: tuple[str, ...] | None) -> Seen:
+    hidden = [] if owners is None else query.hidden(index, owners)
+    return Seen(query.size(index), hidden, [run.start for run in hidden])
+
+
 def _everywhere(
-    index: Index, every: Sequence[Concept], asked: int, weights: Sequence[float], prefix: bool
+    index: Index,
+    every: Sequence[Concept],
+    asked: int,
+    weights: Sequence[float],
+    prefix: bool,
+    seen: Seen,
 ) -> Found | None:
     """For several words, each of which is nearly everywhere: what holds all of them will do, if
     that is not too little; and if it is too much, some of it."""
@@ -128,7 +171,9 @@ def _everywhere(
     match = _all(index, every, prefix)
     if any(c.table != table for c in every) or query.frequency(index, match, FEW, table) <= FEW:
         return None
-    scores = query.weighed(index, match, weights, SOME, table)
+    scores = query.weighed(index, match, weights, table, SOME, seen.is_hidden)
+    if seen.hidden and len(scores) <= FEW:
+        return None
     held = dict.fromkeys(scores, len(every))
     return Found(scores, held, asked, [(c, Held(scores, _LEAST)) for c in every], True)
 
@@ -159,14 +204,22 @@ def _added(
     return scores, held
 
 
-def noted(index: Index, wanted: Sequence[Concept], most: int = MOST) -> list[Held]:
+def noted(
+    index: Index,
+    wanted: Sequence[Concept],
+    most: int = MOST,
+    owners: tuple[str, ...] | None = None,
+) -> list[Held]:
     """Where else stands what is asked, if that is not nearly everywhere; not weighed."""
-    out = []
+    if not wanted:
+        return []
+    out, seen = [], _seen(index, owners)
     for concept in wanted:
         expression = _any(index, concept, prefix=False)
         if query.frequency(index, expression, most, concept.table) <= most:
             ids = sorted(query.matching(index, expression, concept.table))
-            out.append(Held(dict.fromkeys(ids, 0.0), _idf(len(ids), query.size(index))))
+            scores = seen.of(dict.fromkeys(ids, 0.0))
+            out.append(Held(scores, _idf(len(scores), seen.total)))
     return out
 
 
@@ -199,31 +252,40 @@ def _both(index: Index, one: str, other: str) -> str:
 
 
 def _weigh(
-    index: Index, concept: Concept, weights: Sequence[float], prefix: bool, total: int
+    index: Index, concept: Concept, weights: Sequence[float], prefix: bool, seen: Seen
 ) -> Held:  # fmt: skip
     """The forms of a word count as one: as common as they are together, and the best one counts.
-    What is looked up where only some pieces are is as common as among all of them."""
-    rows = total if concept.table == query.WORDS else query.size(index, concept.table)
-    words = [match((term,), prefix=prefix, engine=index.fts) for term in concept.every]
-    worths = (1.0, *(worth for _, worth in concept.others))
-    parts = [
-        (scores, worth)
-        for word, worth in zip(words, worths, strict=True)
-        if (scores := query.weighed(index, word, weights, table=concept.table))
-    ]
+    What is looked up where only some pieces are is as common as among all that may be seen."""
+    parts = []
+    for term, worth in zip(concept.every, (1.0, *(w for _, w in concept.others)), strict=True):
+        scores, idf = _matches(index, term, concept.table, weights, prefix, seen)
+        if scores:
+            parts.append((scores, worth, idf))
     if len(parts) < 2:
-        scores, worth = parts[0] if parts else ({}, 1.0)
-        idf = _idf(len(scores), total)
-        worth *= idf / _idf(len(scores), rows)
+        scores, worth, theirs = parts[0] if parts else ({}, 1.0, 1.0)
+        idf = _idf(len(scores), seen.total)
+        worth *= idf / theirs
         return Held({id: s * worth for id, s in scores.items()} if worth != 1 else scores, idf)
     best: dict[int, float] = {}
-    for scores, worth in parts:
-        share = worth / _idf(len(scores), rows)
+    for scores, worth, theirs in parts:
+        share = worth / theirs
         for id, score in scores.items():
             if score * share > best.get(id, 0.0):
                 best[id] = score * share
-    idf = _idf(len(best), total)
+    idf = _idf(len(best), seen.total)
     return Held({id: best[id] * idf for id in sorted(best)}, idf)
+
+
+def _matches(
+    index: Index, term: Term, table: str, weights: Sequence[float], prefix: bool, seen: Seen
+) -> tuple[dict[int, float], float]:
+    """What holds a term and may be seen, and the idf that is in its scores: of all that hold it."""
+    said = match((term,), prefix=prefix, engine=index.fts)
+    if seen.hidden and index.fts == "fts4":
+        return seen.of(query.weighed_alike(index, said, table)), 1.0
+    scores = query.weighed(index, said, weights, table)
+    rows = seen.every if table == query.WORDS else query.size(index, table)
+    return seen.of(scores), _idf(len(scores), rows)
 
 
 def _idf(count: int, total: int) -> float:

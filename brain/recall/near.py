@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from brain.index.query import Candidate
+from brain.index.query import K1, B, Candidate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 AFTER = (0.4, 0.2, 0.1)  # what a match hands on to the pieces that follow it
 BEFORE = (0.3, 0.15, 0.1)
 ASKED = 2.0  # a question hands on more to the next piece: that may be the answer
-K1, B = 1.2, 0.75  # of bm25, as in FTS5
 
 
 def reach(candidate: Candidate) -> Iterator[tuple[int, float]]:

@@ -41,7 +41,7 @@ def understood(
     if not (wanted := terms(question)):
         return None
     every = concepts(wanted, aliases.expand(config), config.aliasFactor)
-    speakers = query.speakers(index) if "sessions" in filters.scopes else []
+    speakers = query.speakers(index, filters.owners) if "sessions" in filters.scopes else []
     expected = priors.expected(question, speakers)
     said = {word for name in expected.names for word in name.split()}
     names = [c for c in every if len(c.term.words) == 1 and fold(c.term.words[0]) in said]

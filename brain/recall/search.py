@@ -144,10 +144,11 @@ def _ranked(
         config.headingWeight, config.bodyWeight, config.tagWeight, config.pathWeight,
         config.bodyWeight,
     )  # fmt: skip
-    found = look_up(index, asked.votes, weights, prefix)
+    found = look_up(index, asked.votes, weights, prefix, owners=filters.owners)
     ranked = _rank(index, asked, found, filters, limit, now, config)
     if not ranked and found.partly:  # what is rare was filtered out: the common words must do
-        found = look_up(index, asked.votes, weights, prefix, most=query.size(index) * 64)
+        most = query.size(index) * 64
+        found = look_up(index, asked.votes, weights, prefix, most, filters.owners)
         ranked = _rank(index, asked, found, filters, limit, now, config)
     return ranked
 
@@ -178,7 +179,7 @@ def _rank(
         cosines = asked.similar(enough, [c.id for c in chosen])
         chosen += _meant(index, cosines, chosen, filters, config)
         known |= query.feedback(index, [c.id for c in chosen if c.id not in own])
-    asked_too = noted(index, asked.names)
+    asked_too = noted(index, asked.names, owners=filters.owners)
     whole = near.parents((c.section for c in chosen), [h for _, h in found.concepts] + asked_too)
     exact = _exact(index, found, phrases.intersection(c.id for c in chosen))
     ranked = []

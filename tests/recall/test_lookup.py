@@ -128,7 +128,7 @@ def test_a_common_word_must_do_where_the_rare_one_is_filtered_out(
     """Never nothing: also when there was too much to weigh at first."""
     files = {f"{n}.md": f"clam number {n}\n" for n in range(30)}
     brain = opened(vault(files | {"rare.md": "walrus\n", "here.md": "clam #here\n"}))
-    monkeypatch.setattr("brain.recall.lookup.look_up.__defaults__", (False, 5))
+    monkeypatch.setattr("brain.recall.lookup.look_up.__defaults__", (False, 5, None))
     assert kit.found(brain, "walrus clam")[0] == "rare.md"
     assert kit.found(brain, "walrus clam", tags=["here"]) == ["here.md"]
 
