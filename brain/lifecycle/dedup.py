@@ -21,6 +21,7 @@ _LEAD = re.compile(
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _CODE = re.compile(r"(`+[^`]*`+)")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
+_NESTED = re.compile(r"\n(?=\s*(?:\n|(?:[-*+]|\d{1,9}[.)])\s))")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _WORD = re.compile(r"\w+(?:['\N{RIGHT SINGLE QUOTATION MARK}]\w+)*")
 # Words that say nothing by themselves; those that deny something are not among them.
@@ -91,25 +92,42 @@ class Known:
     def __init__(self) -> None:
         self._exact: dict[str, list[str]] = {}
         self._near: dict[str, list[str]] = {}
-        self._keys: dict[str, tuple[str, str]] = {}
+        self._keys: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def add(self, ref: str, text: str) -> None:
         """Learn an entry, or that it says something else now."""
         self.remove(ref)
-        keys = self._keys[ref] = fingerprint(text), near(text)
-        for held, key in zip((self._exact, self._near), keys, strict=True):
-            held.setdefault(key, []).append(ref)
+        exact, nears = self._keys[ref] = fingerprint(text), _nears(text)
+        self._exact.setdefault(exact, []).append(ref)
+        for key in nears:
+            self._near.setdefault(key, []).append(ref)
 
     def remove(self, ref: str) -> None:
-        for held, key in zip((self._exact, self._near), self._keys.pop(ref, ()), strict=False):
-            held[key].remove(ref)
-            if not held[key]:
-                del held[key]
+        exact, nears = self._keys.pop(ref, ("", ()))
+        if exact:
+            _drop(self._exact, exact, ref)
+        for key in nears:
+            _drop(self._near, key, ref)
 
     def exact(self, text: str) -> str | None:
         """The entry that says this already."""
         return next(iter(self._exact.get(fingerprint(text), ())), None)
 
     def near(self, text: str) -> list[str]:
-        """The entries that say nearly this, the same one included."""
-        return list(self._near.get(near(text), ()))
+        """The entries that say nearly this, the same one included, with or without the lines nested
+        in them."""
+        found = [ref for key in _nears(text) for ref in self._near.get(key, ())]
+        return list(dict.fromkeys(found))
+
+
+def _nears(text: str) -> tuple[str, ...]:
+    """What tells that a text is near: of the whole, and of what its nested lines belong to."""
+    if "\n" not in text:
+        return (near(text),)
+    return tuple({near(text): 0, near(_NESTED.split(text, maxsplit=1)[0]): 0})
+
+
+def _drop(held: dict[str, list[str]], key: str, ref: str) -> None:
+    held[key].remove(ref)
+    if not held[key]:
+        del held[key]

@@ -60,6 +60,10 @@ class Note:
         lacks = found and about(" ".join([text, *links])) - about(self.texts[found])
         return None if lacks else found
 
+    def near(self, text: str) -> list[str]:
+        """The entries that say nearly this, whatever they link to."""
+        return list(dict.fromkeys([*self.known.near(text), *self.bare.near(without_links(text))]))
+
     def section(self, kind: str, settings: tuple[str, ...]) -> str:
         """The section for a kind: as the settings say (`decision=Choices made`), else one that the
         note has for it, else its usual name."""

@@ -85,7 +85,7 @@ def _remember(
     if ref := same or (waiting and waiting["id"]):
         asked = Add(path, ref, text, section, _tags(wanted), links, wanted.fields)
         return _again(brain, wanted, asked, by) | {"redacted": sorted(rules)}
-    near = [_named(note, other) for other in note.known.near(text) if other not in against]
+    near = [_named(note, other) for other in note.near(text) if other not in against]
     fields, more = _fields(brain, wanted, against, path, by)
     ref = _free(note)
     change = Add(path, ref, text, section, tags, links, fields)

@@ -108,6 +108,21 @@ def test_known_entries_are_found_and_forgotten() -> None:
     assert known.near(SAID) == ["b"]
 
 
+def test_nested_lines_do_not_hide_what_an_entry_says() -> None:
+    known = Known()
+    known.add("a", f"{SAID}\n- because it is one file")
+    known.add("b", f"{SAID} #db\n\n  1. first\n  2. then")
+    known.add("c", "Chose SQLite over\nPostgreSQL")
+    known.add("d", "Chose SQLite\n- over PostgreSQL")
+    assert known.near(SAID) == ["a", "b", "c", "d"]
+    assert known.near(f"{SAID}\n* for other reasons") == ["a", "b", "c", "d"]
+    assert known.near("Chose SQLite") == ["d"]
+    assert known.exact(SAID) == "c"
+    known.remove("a")
+    known.add("b", "Something else")
+    assert known.near(SAID) == ["c", "d"]
+
+
 MARKED = st.sampled_from(
     ["#tag", "`#code`", "[[Link]]", "[a:: b]", "2026-02-01", "^m-1", "- ", "::"]
 )

@@ -13,7 +13,7 @@ from brain.errors import BadRequest, NotFound
 from brain.verbs import notes
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-from tests.verbs.conftest import Made, note, settle
+from tests.verbs.conftest import NOTE, Made, note, settle
 
 ZOO = "40_Brain/projects/zoo/agent/MEMORY.md"
 
@@ -186,6 +186,15 @@ def test_nearly_the_same_is_told(brain: Brain) -> None:
     shape = brain.remember("Deploy runs: on Tuesdays!")
     assert shape["outcome"] == "added"
     assert [near["id"] for near in shape["near"]] == [first["id"]]
+
+
+def test_what_lacks_only_nested_lines_or_links_is_near(made: Made) -> None:
+    sand = "- Bed B is sandy ^m-00000001\n    - mulch helps\n"
+    brain = made({NOTE: f"## Facts\n{sand}- Seals bark [[Sea]] ^m-00000002\n"})
+    shape = brain.remember("Bed B is sandy.", date=False)
+    assert (shape["outcome"], [near["id"] for near in shape["near"]]) == ("added", ["m-00000001"])
+    shape = brain.remember("Seals bark", links=["Land"])
+    assert (shape["outcome"], [near["id"] for near in shape["near"]]) == ("added", ["m-00000002"])
 
 
 # -- what contradicts ----------------------------------------------------------------------------
