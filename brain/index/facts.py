@@ -75,8 +75,9 @@ class Read(NamedTuple):
 # -- questions -----------------------------------------------------------------------------------
 
 
-def of(index: Index, refs: Iterable[str]) -> dict[str, Facts]:
-    """The facts of those of these entries that there are any of, by the id that was asked for."""
+def of(index: Index, refs: Iterable[str], waiting: bool = True) -> dict[str, Facts]:
+    """The facts of those of these entries that there are any of, by the id that was asked for;
+    with or without the hits that wait on this machine."""
     wanted = set(refs)
     with reading():
         db = index.db
@@ -84,7 +85,7 @@ def of(index: Index, refs: Iterable[str]) -> dict[str, Facts]:
         asked = {ref: known.get(ref, ref) for ref in wanted}
         sql = f"SELECT {', '.join(Facts._fields)} FROM facts WHERE ref IN"
         found = {row[0]: Facts(*row) for row in _each(db, sql, set(asked.values()))}
-        for ref, count, at in _waiting(db, asked):
+        for ref, count, at in _waiting(db, asked) if waiting else ():
             was = found.get(ref, Facts(ref))
             found[ref] = was._replace(hits=was.hits + count, last_hit=max(was.last_hit, at))
     return {ref: found[name] for ref, name in asked.items() if name in found}

@@ -163,12 +163,15 @@ def renamed(index: Index) -> list[tuple[str, str]]:
         return index.db.execute("SELECT ref, class FROM aliases").fetchall()
 
 
-def learned(index: Index, refs: Collection[str] | None = None) -> list[tuple[str, str, float]]:
-    """(id, other, strength) of entries that were put to use together: those of these ids, or all.
-    What waits on this machine counts already, so that a pair may come twice."""
+def learned(
+    index: Index, refs: Collection[str] | None = None, waiting: bool = True
+) -> list[tuple[str, str, float]]:
+    """(id, other, strength) of entries that were put to use together: those of these ids, or all;
+    with or without what waits on this machine, so that a pair may come twice."""
     found: list[tuple[str, str, float]] = []
+    tables = [("learned", "one", "strength"), ("spooled", "ref", "count")]
     with reading():
-        for table, one, strength in (("learned", "one", "strength"), ("spooled", "ref", "count")):
+        for table, one, strength in tables if waiting else tables[:1]:
             sql = f"SELECT {one}, other, {strength} FROM {table} WHERE other != ''"
             if refs is None:
                 found += index.db.execute(sql)

@@ -88,7 +88,8 @@ class Scale:
 
     def weigh(self, rows: Sequence[Row]) -> list[Weighed]:
         """These entries, with what is known of them."""
-        known = facts.of(self.index, [row.ref for row in rows if row.scope == "memory"])
+        refs = [row.ref for row in rows if row.scope == "memory"]
+        known = facts.of(self.index, refs, waiting=False)
         return [self._weighed(row, known.get(row.ref) or Facts(row.ref)) for row in rows]
 
     def _weighed(self, row: Row, known: Facts) -> Weighed:

@@ -131,7 +131,9 @@ class Walk:
     def _together(self, memories: set[str]) -> dict[Pair, float]:
         """How often each of these was put to use along with another one, seen from it."""
         ids = self._ids(memories)
-        pairs = ties.together(ask.learned(self.index, ids) if ids else (), self.names)
+        pairs = ties.together(
+            ask.learned(self.index, ids, waiting=False) if ids else (), self.names
+        )
         both = pairs | {(other, name): times for (name, other), times in pairs.items()}
         return {pair: times for pair, times in both.items() if pair[0] in memories}
 

@@ -307,9 +307,23 @@ def test_status_kind_and_use_count(made: Made) -> None:
     fitness = {o["id"]: o["fitness"] for o in wire.context(brain.recall("walrus"))["memories"]}
     assert fitness["m-00000001"]["status"] == 0.8
     assert fitness["m-00000003"]["kind"] == 1.3
+    brain.flush()
     again = {o["id"]: o["fitness"] for o in wire.context(brain.recall("walrus"))["memories"]}
     assert again["m-00000002"]["use"] == pytest.approx(1.05)  # it was in a prompt once
     assert again["m-00000002"]["access"] == pytest.approx(1.5)
+
+
+def test_the_same_question_has_the_same_answer(made: Made) -> None:
+    """Hits that wait on this machine are no part of the vault: they count once they are flushed."""
+    lines = [f"walrus fact {number} ^m-0000000{number}" for number in range(9)]
+    brain = made({NOTE: bullets(*lines), "40_Brain/brain.yaml": "topK: 3\n"})
+    first = brain.recall("walrus")
+    for ref in first.refs:
+        brain.reinforce(ref)
+    second, third = brain.recall("walrus"), brain.recall("walrus")
+    assert second.text == third.text
+    (brain.vault.folder / "brain.db").unlink()
+    assert brain.recall("walrus").text == second.text
 
 
 def test_a_guess_is_worth_less(made: Made) -> None:
