@@ -69,6 +69,8 @@ def _print(records: list[dict[str, Any]], as_json: bool) -> None:
 def _details(record: dict[str, Any]) -> list[str]:
     said = [f"{key} {record[key]}" for key in ("session", "source", "delta", "of") if key in record]
     out = [", ".join(said)] if said else []
+    if "state" in record:
+        out.append("not in the note yet; see `brain pending`")
     if record.get("why"):
         out.append(f"because {record['why']}")
     if record.get("before"):

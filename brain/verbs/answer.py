@@ -6,11 +6,12 @@ import time
 
 from brain import access, wire
 from brain.changes import Add, Done, Move
+from brain.errors import BrainError
 from brain.formats import links
 from brain.journal import event_id
 from brain.kinds import status_of
 from brain.redact import redact, redact_value
-from brain.store import Outcome
+from brain.store import Outcome, place
 from brain.sync import Delta
 from brain.verbs import naming, notes
 
@@ -179,6 +180,32 @@ def tell(brain: Brain, path: str, before: str, shape: Shape) -> None:
 def gone(brain: Brain, path: str, shape: Shape) -> None:
     """Tell who listens that an entry went."""
     brain.wrote(Delta(path, shape["scope"], removed=((shape["id"], shape["text"]),)))
+
+
+def idle(brain: Brain, deeds: Sequence[Deed]) -> Done | None:
+    """What the last of these finds done, if nothing is left to do and nothing to be put on
+    record."""
+    promised = brain.store.promised()
+    done = None
+    for deed in deeds:
+        if not deed.change or deed.data:
+            return None
+        path = deed.change.path
+        data = place.read(brain.vault, path, brain.config.maxFileSize).data
+        data = promised[path](data) if path in promised else data
+        (done,) = place.edited(brain.vault, path, data, [deed.change]).done
+        if done.outcome != "already":
+            return None
+    return done
+
+
+def awaited(brain: Brain, row: Row) -> Shape:
+    """An entry as it will read once what waits for it is written."""
+    brain.refresh()
+    try:
+        return of_row(brain.find(row.ref))
+    except BrainError:
+        return of_row(row)
 
 
 def linked_from(brain: Brain, refs: Iterable[str], by: Actor) -> list[str]:

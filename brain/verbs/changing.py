@@ -42,7 +42,7 @@ def update(
 def forget(brain: Brain, id: str, why: str, by: Actor) -> Shape:
     """A memory goes, with the lines nested in it. `linked_from` says what still links to it."""
     row = naming.memory(brain, id, by)
-    left = [f"{other.path}:{other.line}" for other in naming.linking(brain, row.ref)]
+    left = answer.linked_from(brain, [row.ref], by)
     deed = Deed("remove", row.ref, Remove(row.path, row.ref), _because(why))
     result = answer.applied(brain, [deed], by)[0]
     shape = answer.of_row(row)
@@ -150,11 +150,14 @@ def _changed(
     main: int = 0,
 ) -> Shape:
     """Carry out deeds of which one or more are about this memory, and tell."""
+    if done := answer.idle(brain, deeds):
+        shape = answer.entry(brain, row.path, done) | {"created": row.created}
+        return answer.happened(shape, "unchanged", None, rules)
     results = answer.applied(brain, deeds, by, main)
     mine = [r for r in results if _is_about(r, row)]
     last = mine[-1]
     if last.done is None:
-        return answer.happened(answer.of_row(row), outcome, last, rules)
+        return answer.happened(answer.awaited(brain, row), outcome, mine[0], rules)
     shape = answer.entry(brain, row.path, last.done) | {"created": row.created}
     if last.done.outcome == "done" or len(mine) > 1:
         answer.tell(brain, row.path, last.done.before, shape)

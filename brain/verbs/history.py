@@ -13,7 +13,7 @@ from brain.verbs import naming
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from brain.access import Actor
     from brain.api import Brain
@@ -25,10 +25,31 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 def history(brain: Brain, id: str, by: Actor) -> list[Shape]:
-    """All that the journal knows of a memory, oldest first; also of one that is gone."""
+    """All that the journal knows of a memory, oldest first, and what waits to be written; also of
+    one that is gone."""
     brain.refresh()
-    records = brain.journal.records(ref=refs(brain, id, by))
-    return [wire.record(record) for record in records if may_see(brain, record, by)]
+    same = refs(brain, id, by)
+    records = [record for record in brain.journal.records(ref=same) if may_see(brain, record, by)]
+    return [*map(wire.record, records), *_pending(brain, same, by)]
+
+
+def _pending(brain: Brain, same: set[str], by: Actor) -> Iterator[Shape]:
+    from brain.verbs.answer import owner
+    from brain.verbs.waiting import moment
+
+    for intent in [entry.intent for entry in brain.store.pending()]:
+        if access.may(by, "read", owner(brain, intent.path)):
+            head = {"at": moment(intent.at), "by": intent.by}
+            tail = {"path": intent.path, "device": None, "state": "pending"}
+            for deed in intent.deeds:
+                if deed.ref in same:
+                    yield {
+                        "event": deed.id,
+                        **head,
+                        "op": deed.op,
+                        "id": deed.ref,
+                        **tail,
+                    } | deed.data
 
 
 def audit(

@@ -13,12 +13,12 @@ from difflib import unified_diff
 from brain import access, config, wire
 from brain.access import PERSON
 from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
-from brain.errors import BadRequest, BrainError, Denied, NotFound, StaleFile
+from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
 from brain.formats.text import digest
 from brain.record import NamedTuple
 from brain.store import Outcome
 from brain.vault import files
-from brain.verbs import answer, history, naming
+from brain.verbs import answer, history, naming, waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.api import Brain
+    from brain.intents import Intent
     from brain.journal import Record
     from brain.verbs.answer import Shape
 
@@ -49,6 +50,7 @@ def undo(brain: Brain, event: str, force: bool, by: Actor) -> Shape:
     """Take back one change: the one with this id, or the last that is not taken back yet (of an
     agent: its own last one)."""
     brain.refresh()
+    _refuse_what_waits(brain, event, by)
     record = _record(brain, event, by) if event else _last(brain, by)
     return _undone(brain, record, force, by)
 
@@ -99,6 +101,26 @@ def _last(brain: Brain, by: Actor) -> Record:
     if record is None:
         raise NotFound("There is nothing to undo.", "See `brain audit`.")
     return record
+
+
+def _refuse_what_waits(brain: Brain, event: str, by: Actor) -> None:
+    """What is not written yet cannot be taken back, nor is what was done before it the last. An
+    agent hears of its own."""
+    for intent in [entry.intent for entry in brain.store.pending()]:
+        main = next((deed for deed in intent.deeds if "part_of" not in deed.data), None)
+        if main is None or (by.type != "person" and intent.by != by.name):
+            continue
+        if main.id == event or (not event and _is_last(brain, intent, by)):
+            raise Busy(
+                f"{main.op} of {main.ref} is not written yet.",
+                f"Try again in a moment, or give it up: `brain pending --drop {intent.id}`.",
+            )
+
+
+def _is_last(brain: Brain, intent: Intent, by: Actor) -> bool:
+    with suppress(NotFound):
+        return waiting.moment(intent.at) >= _last(brain, by).at
+    return True
 
 
 def _open(records: Iterable[Record], brain: Brain) -> Iterable[Record]:

@@ -25,16 +25,21 @@ def pending(brain: Brain) -> list[Shape]:
 def _shape(entry: Open) -> Shape:
     intent = entry.intent
     deeds = [{"op": deed.op, "id": deed.ref, "event": deed.id} for deed in intent.deeds]
-    at = datetime.fromtimestamp(intent.at, UTC).isoformat(timespec="milliseconds")
     return {
         "id": intent.id,
-        "at": at.replace("+00:00", "Z"),
+        "at": moment(intent.at),
         "by": intent.by,
         "path": intent.path,
         "state": entry.state or "waiting",
         "why": entry.why,
         "deeds": deeds,
     }
+
+
+def moment(at: float) -> str:
+    """A time as records tell it."""
+    said = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    return said.replace("+00:00", "Z")
 
 
 def flush(brain: Brain) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -192,6 +194,20 @@ def test_secrets_in_words(demo: Path, run: Run) -> None:
     said = run("remember", f"The token is {key}")
     assert key not in said.out
     assert "Left out, as secrets: " in said.out
+
+
+def test_while_somebody_types_in_words(demo: Path, run: Run) -> None:
+    path = demo / "40_Brain/MEMORY.md"
+    path.write_text(path.read_text() + "- typ")
+    soon = time.time() + 60
+    os.utime(path, (soon, soon))
+    said = run("update", ID, "Nets are for pigeons")
+    assert "Nets are for pigeons" in said.out
+    assert "Not in the note yet" in said.out
+    assert "not in the note yet; see `brain pending`" in run("history", ID).out
+    said = run("undo")
+    assert said.code == 7
+    assert "brain pending --drop i-" in said.err
 
 
 def test_history_and_audit_in_words(demo: Path, run: Run) -> None:

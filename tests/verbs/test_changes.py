@@ -356,3 +356,31 @@ def test_who_links_to_a_memory_is_not_taken_for_it(brain: Brain, purge: bool) ->
     if purge:
         assert brain.forget(gone, purge=True)["id"] == gone
     assert brain.find(other).ref == other
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda b: b.link(ID, "Deploys go"),
+        lambda b: b.link(ID, "Architecture"),
+        lambda b: b.unlink(ID, "Walrus"),
+        lambda b: b.tag(ID, ["db"]),
+        lambda b: b.tag(ID, ["new"], ["other"]),
+        lambda b: b.update(ID, "Chose DuckDB"),
+        lambda b: b.move(ID, "Key Decisions"),
+    ],
+)
+def test_what_is_so_already_is_not_put_on_record(brain: Brain, verb: Verb) -> None:
+    verb(brain)
+    text, records = note(brain), brain.audit()
+    shape = verb(brain)
+    assert (shape["outcome"], shape["state"], shape["event"]) == ("unchanged", "unchanged", None)
+    assert shape["id"] == ID
+    assert note(brain) == text
+    assert brain.audit() == records
+
+
+def test_a_reason_is_put_on_record_though_the_words_are_the_same(brain: Brain) -> None:
+    brain.update(ID, "Chose DuckDB")
+    brain.update(ID, "Chose DuckDB", why="asked again", confidence=0.9)
+    assert brain.history(ID)[-1]["why"] == "asked again"

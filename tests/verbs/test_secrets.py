@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 
 import pytest
 
@@ -80,6 +81,8 @@ def test_so_do_other_verbs(brain: Brain) -> None:
 def test_while_it_waits_the_answer_holds_no_secret_either(brain: Brain) -> None:
     path = brain.vault.root / NOTE
     path.write_text(path.read_text() + "- typ")
+    soon = time.time() + 60
+    os.utime(path, (soon, soon))
     shape = brain.remember("Seals bark", links=[f"See {SECRET}"])
     assert shape["state"] == "pending"
     assert SECRET not in str(shape)

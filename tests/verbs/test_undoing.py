@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from brain.api import Brain
-from brain.errors import BadRequest, NotFound, StaleFile
+from brain.errors import BadRequest, Busy, NotFound, StaleFile
 from tests.store.kit import SECRET
 from tests.verbs.conftest import LONG_AGO, NOTE, note
 
@@ -214,3 +215,63 @@ def test_a_resolution_can_be_undone(brain: Brain) -> None:
     assert brain.conflicts() == []
     with pytest.raises(NotFound, match="nothing to undo"):
         brain.undo()
+
+
+# -- what is pending -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def typing(brain: Brain) -> Brain:
+    """A person is typing in the note."""
+    path = brain.vault.root / NOTE
+    brain.remember("Seals bark")
+    path.write_text(path.read_text() + "- typ")
+    soon = time.time() + 60
+    os.utime(path, (soon, soon))
+    return brain
+
+
+WAITING: dict[str, tuple[Verb, str]] = {
+    "update": (lambda b: b.update(ID, "Chose DuckDB"), "2026-02-01: Chose DuckDB [[Arch"),
+    "link": (lambda b: b.link(ID, "Deploys go"), "[relates_to:: [[#^m-"),
+    "tag": (lambda b: b.tag(ID, ["sql"]), "#sql"),
+    "pin": (lambda b: b.pin(ID), "#pinned"),
+}
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_what_waits_is_told_as_it_will_be(typing: Brain, name: str) -> None:
+    verb, words = WAITING[name]
+    shape = verb(typing)
+    assert shape["state"] == "pending"
+    assert words in shape["text"]
+    assert words not in note(typing).split("Deploys")[0]
+
+
+def test_what_waits_is_not_undone_over(typing: Brain) -> None:
+    """Nor is the change before it taken for the last."""
+    shape = typing.forget(ID)
+    for event in ("", shape["event"]):
+        with pytest.raises(Busy, match=f"remove of {ID} is not written yet"):
+            typing.undo(event)
+    (waits,) = typing.pending()
+    typing.release(waits["id"], drop=True)
+    os.utime(typing.vault.root / NOTE, (LONG_AGO, LONG_AGO))
+    assert typing.undo()["undid"] == "add"
+
+
+def test_an_agent_is_told_of_no_other_that_waits(typing: Brain) -> None:
+    typing.remember("Whales sing", agent="zoo", by="zoo")
+    event = typing.forget(ID)["event"]
+    with pytest.raises(NotFound, match="no event"):
+        typing.undo(event, by="zoo")
+    assert typing.undo(by="zoo")["undid"] == "add"
+
+
+def test_history_tells_what_waits(typing: Brain) -> None:
+    typing.update(ID, "Chose DuckDB", why="faster", session="s-1")
+    (record,) = typing.history(ID)
+    assert (record["op"], record["state"], record["why"]) == ("update", "pending", "faster")
+    os.utime(typing.vault.root / NOTE, (LONG_AGO, LONG_AGO))
+    (record,) = typing.history(ID)
+    assert (record["op"], record.get("state")) == ("update", None)

@@ -233,6 +233,8 @@ def test_links_from_what_may_not_be_read_are_not_told(house: Brain) -> None:
     shape = house.remember("Seals bark", agent="zoo", by="zoo")
     for agent in ("helper", "zoo"):
         house.link(house.remember(f"{agent} heard it", agent=agent)["id"], shape["id"])
+    (linked,) = house.forget(shape["id"], by="zoo")["linked_from"]
+    assert linked.startswith("40_Brain/projects/zoo/")
     (linked,) = house.forget(shape["id"], purge=True, by="zoo")["linked_from"]
     assert linked.startswith("40_Brain/projects/zoo/")
     assert len(house.forget(shape["id"], purge=True)["linked_from"]) == 2
