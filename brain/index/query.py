@@ -302,9 +302,13 @@ def _rank(index: Index, weights: Sequence[float], table: str) -> str:
     return f"bm25({table}, {', '.join(str(float(w)) for w in weights)})"
 
 
-def haystacks(index: Index, ids: Sequence[int]) -> list[tuple[int, str, str]]:
-    """(row id, tags, all else that full text knows) of these chunks."""
-    sql = "SELECT id, tags, heading || char(10) || text || char(10) || path FROM chunks WHERE id IN"
+def haystacks(
+    index: Index, ids: Sequence[int], texts: bool = True
+) -> list[tuple[int, str, str]]:  # fmt: skip
+    """(row id, tags, all else that full text knows) of these chunks; '' instead, if only their tags
+    are wanted."""
+    rest = "heading || char(10) || text || char(10) || path" if texts else "''"
+    sql = f"SELECT id, tags, {rest} FROM chunks WHERE id IN"
     with reading():
         return index.db.execute(f"{sql} ({','.join(map(str, ids))})").fetchall()
 
@@ -337,6 +341,14 @@ def by_ref(index: Index, ref: str) -> list[Row]:
             return []
         sql = f"{_ROW} WHERE c.ref >= ? AND c.ref < ? ORDER BY c.path, c.line LIMIT 20"
         return [Row(*row) for row in index.db.execute(sql, (ref, ref + "\U0010ffff"))]
+
+
+def called(index: Index, refs: Sequence[str]) -> list[int]:
+    """The row ids of chunks that have one of these ids; of very many, the first."""
+    some = f"ref IN ({','.join('?' * len(refs))})"
+    sql = f"SELECT id FROM chunks WHERE {some} ORDER BY path, line, place LIMIT 1000"
+    with reading():
+        return [id for (id,) in index.db.execute(sql, [_text(ref) for ref in refs])]
 
 
 def by_place(index: Index, path: str, line: int) -> list[Row]:

@@ -36,35 +36,37 @@ def liked(
     }
 
 
-def phrases(found: Found) -> set[int]:
-    """The row ids of what may hold something exactly as it was written."""
-    return {id for concept, held in found.concepts if concept.term.exact for id in held.scores}
+def phrases(found: Found, own: dict[int, float], most: int) -> list[int]:
+    """The row ids of what may hold something exactly as it was written, the best `most` of it."""
+    held = {id for concept, held in found.concepts if concept.term.exact for id in held.scores}
+    return best({id: own[id] for id in held}, most)
 
 
 def chosen(
     index: Index,
     own: dict[int, float],
-    first: set[int],
+    first: dict[int, int],
     filters: Filters,
     enough: int,
     aged: tuple[str, ...],
 ) -> list[Candidate]:
-    """The best candidates that pass the filters, at least `enough` if there are so many."""
+    """The best candidates that pass the filters, at least `enough` if there are so many; those that
+    are to be first in this order."""
     chosen: list[Candidate] = []
     for batch in _batches(own, first, enough):
         for at in range(0, len(batch), _BATCH):
             chosen += query.candidates(index, batch[at : at + _BATCH], filters, aged)
         if len(chosen) >= enough:
             break
-    chosen.sort(key=lambda c: (c.id not in first, -own[c.id], c.path, c.line, c.place))
+    chosen.sort(key=lambda c: (-first.get(c.id, 0), -own[c.id], c.path, c.line, c.place))
     return chosen[:enough]
 
 
-def _batches(own: dict[int, float], first: set[int], enough: int) -> Iterator[list[int]]:
+def _batches(own: dict[int, float], first: dict[int, int], enough: int) -> Iterator[list[int]]:
     """Row ids in steps, the best first. What is equally good is never divided, so that the answer
     does not hang on the order in which the index was filled."""
     if first:
-        yield sorted(first & own.keys(), key=own.__getitem__, reverse=True)
+        yield sorted(first.keys() & own.keys(), key=own.__getitem__, reverse=True)
     rest = {id: score for id, score in own.items() if id not in first} if first else own
     top = best(rest, enough + SPARE)
     yield top

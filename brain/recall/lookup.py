@@ -107,7 +107,7 @@ def concepts(
     out = []
     for term in wanted:
         others: dict[str, float] = {}
-        if len(term.words) == 1 and not (term.column or term.exact):
+        if len(term.words) == 1 and not term.column and not term.exact.startswith('"'):
             word = fold(term.words[0])
             others = dict.fromkeys(forms(word), 1.0)
             if alias_factor:

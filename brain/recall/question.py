@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from brain.config import Config
 from brain.index import query
 from brain.index.db import Index
 from brain.index.query import Filters
 from brain.recall import aliases, priors
 from brain.recall.lookup import Concept, concepts
-from brain.recall.terms import Term, fold, terms
+from brain.recall.terms import MAX_TERMS, Term, fold, terms
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     Similar = Callable[[int, list[int]], dict[int, float]]
 
 
+_NAME = re.compile(r"[^\W_][\w.-]*[^\W_]")
+_MOST = 10_000  # characters of a question in which ids are looked for
+
+
 class Asked(NamedTuple):
     """A question, understood."""
 
@@ -28,6 +34,7 @@ class Asked(NamedTuple):
     expected: priors.Expected
     similar: Similar | None = None  # in a hybrid search
     name: str = ""  # the question itself, folded: it may be the name of a note
+    called: tuple[int, ...] = ()  # the row ids of entries whose id it names
 
     @property
     def words(self) -> tuple[Term, ...]:
@@ -50,4 +57,11 @@ def understood(
         votes, names = every, []
     similar = meaning.asked(index, question, names, filters) if meaning else None
     name = fold(question.strip(" \t\n?!.\"'[]")).removesuffix(".md")
-    return Asked(votes, names, expected, similar, name)
+    called = tuple(query.called(index, ids)) if (ids := _ids(question)) else ()
+    return Asked(votes, names, expected, similar, name, called)
+
+
+def _ids(question: str) -> list[str]:
+    """What may be an id: `m-7f3k2ab4`, also as in a link or a prompt, `item_1`, `TASK-1`."""
+    words = (word for word in _NAME.findall(question[:_MOST]) if not word.isalpha())
+    return list(dict.fromkeys(word for word in words if not word.isdigit()))[:MAX_TERMS]

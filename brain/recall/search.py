@@ -10,17 +10,21 @@ from brain.index import query
 from brain.index.db import Index
 from brain.index.query import Candidate, Filters, Row
 from brain.recall import candidates, near, priors, rank
+from brain.recall.exact import exactly
 from brain.recall.lookup import Found, look_up, noted
 from brain.recall.question import Asked, understood
 from brain.recall.rank import Factors
 from brain.recall.snippet import Words, best_line, mark
-from brain.recall.terms import Term, exactly, fold
+from brain.recall.terms import Term, fold
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from brain.recall.similar import Meaning
 
+LIKELY = 500  # matches of which the text is read, to see whether they hold it exactly as asked
 ENOUGH = 60  # matches that are ranked for a page of ten
 NO_WORDS = Found({}, {}, 0, [])  # for a search by meaning alone
 NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
@@ -168,11 +172,15 @@ def _rank(
     known = query.feedback(index, candidates.best(own, most)) if query.any_feedback(index) else {}
     enough = min(most, max(ENOUGH, 2 * limit))
     liked, aged = candidates.liked(own, known, config), config.recencyScopes
-    phrases = candidates.phrases(found)
-    chosen = candidates.chosen(index, liked, phrases, filters, enough, aged)
+    likely = candidates.phrases(found, liked, LIKELY)
+    exact = _exact(index, asked, likely)
+    chosen = candidates.chosen(index, liked, exact, filters, enough, aged)
+    if found.partly:  # what is everywhere was not weighed, and may be there exactly so
+        exact |= _exact(index, asked, {c.id for c in chosen} - set(likely))
+    chosen += _called(index, asked, chosen, filters, aged)
     handed: dict[int, float] = {}
     if config.neighbourFactor:
-        handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen)
+        handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen if c.id in own)
     chosen += candidates.brought(index, handed, chosen, filters)
     cosines: dict[int, float] = {}
     if asked.similar and (chosen or not found.asked):  # else beginnings of words come first
@@ -181,7 +189,6 @@ def _rank(
         known |= query.feedback(index, [c.id for c in chosen if c.id not in own])
     asked_too = noted(index, asked.names, owners=filters.owners)
     whole = near.parents((c.section for c in chosen), [h for _, h in found.concepts] + asked_too)
-    exact = _exact(index, found, phrases.intersection(c.id for c in chosen))
     ranked = []
     for c in chosen:
         score, touched = known.get(c.id, NOTHING)
@@ -197,7 +204,7 @@ def _rank(
             rank.feedback(score, config.scoreFactor),
             _recency(c, touched, now, config),
         )
-        ranked.append(Ranked(c, factors, exact.get(c.id, 0) + _is_called(c, asked.name)))
+        ranked.append(Ranked(c, factors, exact.get(c.id, 0) + _is_named(c, asked.name)))
     return sorted(_blended(ranked, cosines, config), key=_order)
 
 
@@ -240,19 +247,35 @@ def _recency(c: Candidate, touched: str, now: datetime, config: Config) -> float
     return rank.recency(rank.days_between(max(c.created, touched), now), config.recencyDecay)
 
 
-def _exact(index: Index, found: Found, may: set[int]) -> dict[int, int]:
-    """How many things each of these holds exactly as they were written."""
-    if not may:
-        return {}
-    wanted = [(c.term.column, exactly(c.term)) for c, _ in found.concepts if c.term.exact]
+def _exact(index: Index, asked: Asked, may: Iterable[int]) -> dict[int, int]:
+    """How many things each of these holds exactly as they were written, if any. What has the id
+    that was asked for comes before them all."""
+    every = [c.term for c in (*asked.votes, *asked.names) if c.term.exact]
+    wanted = [exactly(term) for term in every]
     counts = {}
-    for id, tags, text in query.haystacks(index, sorted(may)):
-        folded = {"tags": fold(tags), "": fold(text)}
-        counts[id] = sum(1 for column, said in wanted if said.search(folded[column]))
-    return counts
+    if wanted and (ids := sorted(may)):
+        texts = not all(said.is_tag for said in wanted)
+        for id, tags, text in query.haystacks(index, ids, texts):
+            tags, text = fold(tags), fold(text)
+            counts[id] = sum(said.stands_in(tags, text) for said in wanted)
+    counts |= dict.fromkeys(asked.called, len(wanted) + 1)
+    return {id: count for id, count in counts.items() if count}
 
 
-def _is_called(c: Candidate, name: str) -> bool:
+def _called(
+    index: Index,
+    asked: Asked,
+    chosen: list[Candidate],
+    filters: Filters,
+    aged: tuple[str, ...],
+) -> list[Candidate]:
+    """What has the id that was asked for, and is not there for its words."""
+    there = {c.id for c in chosen}
+    ids = [id for id in asked.called if id not in there]
+    return query.candidates(index, ids, filters, aged) if ids else []
+
+
+def _is_named(c: Candidate, name: str) -> bool:
     """Is this the beginning of the note that the question names?"""
     if c.scope != "sources" or c.line != 1:
         return False

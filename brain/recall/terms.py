@@ -24,6 +24,10 @@ _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+|\b[wW]{3}\.\S+")
 _QUOTED = re.compile(r'"([^"]*)"|\u201c([^\u201c\u201d]*)\u201d')
 _WORD = re.compile(r"[^\W_]+")
 _RUN = f"[{UNSPACED}]+"  # compiled when a question needs it, which few do
+_AROUND = ".,;:!?()[]{}<>'\"`，。、；：！？（）「」"  # no part of the name beside it
+_BEFORE = _AROUND.replace(".", "")
+_SIGNED = re.compile(r"--?[A-Za-z]|\.[A-Za-z]|[A-Za-z]\w*\+\+\Z|[A-Za-z]{1,2}#\Z")  # .env, C++
+_DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+){2,}")
 MAX_TERMS = 64  # that count of a question, and words of a phrase
 LONGEST = 200  # characters: what is longer was not written as a word
 
@@ -58,50 +62,86 @@ def terms(question: str) -> tuple[Term, ...]:
     found: list[Term] = []
 
     def phrase(match: re.Match[str]) -> str:
-        said = match.group(1) or match.group(2) or ""
-        words = tuple(islice(_words(said), MAX_TERMS))
-        if not words or (not said.isascii() and re.search(_RUN, said)):
-            return f" {said} "
-        found.append(Term(words, exact=f'"{" ".join(words)}'))
-        return " "
+        found.extend(quoted := _of_quoted(match.group(1) or match.group(2) or ""))
+        return " " if quoted else f" {match.group()[1:-1]} "
 
     text = _QUOTED.sub(phrase, _URL.sub(" ", text))
     tokens = dict.fromkeys(text.split())
-    return _without_noise(chain(found, chain.from_iterable(map(_of_token, tokens))))
+    alone = len(tokens) == 1 and not found
+    return _without_noise(chain(found, *(_of_token(token, alone) for token in tokens)))
 
 
 def _words(text: str) -> Iterator[str]:
     return (word for found in _WORD.finditer(text) if len(word := found.group()) <= LONGEST)
 
 
-def _of_token(token: str) -> Iterator[Term]:
+def _of_quoted(said: str) -> list[Term]:
+    """A phrase. Where it holds a script without spaces, its characters are looked up in a row, and
+    its words besides."""
+    if not said.isascii() and re.search(_RUN, said):
+        said = said[:LONGEST]
+        characters = Term(tuple("".join(re.findall(_RUN, said))), "spaced", f'"{said}')
+        return [characters, *(Term((word,)) for word in _words(re.sub(_RUN, " ", said)))]
+    first = list(islice(_WORD.finditer(said), MAX_TERMS))
+    words = tuple(found.group() for found in first)
+    if not words or max(map(len, words)) > LONGEST:
+        return []
+    return [Term(words, exact=f'"{said if len(first) < MAX_TERMS else said[: first[-1].end()]}')]
+
+
+def _of_token(token: str, alone: bool) -> Iterator[Term]:
     runs = "" if token.isascii() else _RUN
     if len(token) > LONGEST and not (runs and re.search(runs, token)):
         return
     plain = _SHORTENED.sub("", token)
+    if len(token) <= LONGEST and (tag := _tag(plain)):
+        yield tag
     text = re.sub(runs, " ", plain) if runs else plain
-    if len(token) <= LONGEST:
-        yield from _as_written(token, plain, list(_words(text)))
-    yield from (Term((word,)) for word in _words(text))
+    for piece in text.split():
+        words = list(_words(piece))
+        said = piece.rstrip(_AROUND).lstrip(_BEFORE)
+        name = words and len(piece) <= LONGEST and _is_a_name(said, words, alone)
+        if name:
+            yield Term(tuple(words), exact=said)
+        if not name or len(words) > 1:
+            yield from (Term((word,)) for word in words)
     for run in re.finditer(runs, token) if runs else ():
         yield from (Term(tuple(part), "spaced") for part in _parts(run.group()))
 
 
-def _as_written(token: str, plain: str, words: list[str]) -> Iterator[Term]:
-    """A tag, a path or an identifier, besides its words."""
-    if token.startswith("#") and words:
-        yield Term(tuple(words), "tags", token.strip("#.,;:!?()"))
-    elif len(words) > 1 and _is_a_name(plain, words):
-        yield Term(tuple(words), exact=plain.strip(".,;:!?()[]{}<>'\"`"))
+def _tag(token: str) -> Term | None:
+    """The tag that a token is; `#123` is none, as in Obsidian."""
+    said = token.lstrip(_BEFORE)
+    tag = said.strip(f"#{_AROUND}").rstrip("/")
+    if not said.startswith("#") or tag.isdigit() or not (words := tuple(_words(tag))):
+        return None
+    return Term(words, "tags", f"#{tag}")
 
 
-def _is_a_name(token: str, words: list[str]) -> bool:
-    """Is this a path or an identifier? `and/or`, `10:30` and `well-known` are none."""
-    if "-" in token:
-        return any(char.isdigit() for char in token) and not token.replace("-", "").isalpha()
+def _is_a_name(said: str, words: list[str], alone: bool) -> bool:
+    """Is this a path or an identifier? `and/or`, `10:30`, `well-known` and `GitHub` are none,
+    unless one asks for nothing else."""
+    if said.startswith("#"):
+        return said[1:].isdigit()
+    if alone:
+        return not said.isalnum() or bool(re.search("[a-z][A-Z]", said))
+    if _SIGNED.match(said):
+        return True
+    if len(words) == 1:
+        return bool(re.match("[a-z]+[A-Z]", said))
+    if all(word.isdigit() for word in words):
+        return "-" in said or bool(_DOTTED.fullmatch(said))
+    if "-" in said.replace("->", ""):
+        return any(map(str.isdigit, said)) or _is_a_header(words)
     return any(len(word) > 1 and not word.isdigit() for word in words) and not all(
         word.casefold() in STOP_WORDS for word in words
     )
+
+
+def _is_a_header(words: list[str]) -> bool:
+    """`X-Request-ID` is one, `Sci-Fi` is none."""
+    shouted = any(len(word) > 1 and word.isupper() for word in words)
+    return all(word[0].isupper() for word in words) and (shouted or len(words) > 2)
 
 
 def _parts(run: str) -> Iterator[str]:
@@ -117,8 +157,8 @@ def _without_noise(found: Iterable[Term]) -> tuple[Term, ...]:
     loud: dict[Term, None] = {}
     quiet: dict[Term, None] = {}
     for term in found:
-        if term.column or len(term.words) > 1 or len(term.words[0]) > 1:
-            is_loud = len(term.words) > 1 or term.words[0].casefold() not in STOP_WORDS
+        if term.column or term.exact or len(term.words[0]) > 1:
+            is_loud = term.exact or term.words[0].casefold() not in STOP_WORDS
             (loud if is_loud else quiet)[term] = None
         if len(loud) == MAX_TERMS:
             break
@@ -143,15 +183,6 @@ def match(
         for column, term in zip(columns, wanted, strict=True)
     ]
     return (" AND " if every else " OR ").join(parts)
-
-
-def exactly(term: Term) -> re.Pattern[str]:
-    """What a folded text must hold to hold a term exactly as it was written."""
-    if term.exact.startswith('"'):
-        said = r"[\W_]+".join(re.escape(fold(word)) for word in term.words)
-    else:
-        said = re.escape(fold(term.exact))
-    return re.compile(rf"(?<![^\W_]){said}(?![^\W_])")
 
 
 def fold(text: str) -> str:

@@ -37,11 +37,20 @@ def words(question: str) -> list[str]:
         ("Notes/Walrus.md", ["Notes Walrus md", "Notes", "Walrus", "md"]),
         ("brain.index.db", ["brain index db", "brain", "index", "db"]),
         ("snake_case", ["snake case", "snake", "case"]),
+        ("1.2.3", ["1 2 3"]),
+        ("I like C++ and C#", ["like", "C", "C"]),
+        ('"C++"', ["C"]),
+        ("the X-Request-ID header", ["X Request ID", "Request", "ID", "header"]),
+        ("use --dry-run", ["use", "dry run", "dry", "run"]),
+        ("a sci-fi book at 10:30", ["sci", "fi", "book", "10", "30"]),
+        ("local-first", ["local first", "local", "first"]),  # all that is asked
         # scripts without spaces, also a single character
         ("館", ["館"]),
         ("東京", ["東 京"]),
         ("東京の", ["東 京 の", "東 京", "京 の"]),
         ("데이터", ["데 이 터", "데 이", "이 터"]),
+        ('"数据库"', ["数 据 库"]),
+        ('"用SQLite数据库"', ["用 数 据 库", "SQLite"]),
         ("SQLite数据库", ["SQLite", "数 据 库", "数 据", "据 库"]),
         ("café", ["café"]),
         ("cafe\u0301", ["café"]),
@@ -55,7 +64,8 @@ def test_terms(question: str, expected: list[str]) -> None:
 
 
 def test_a_tag_is_looked_up_among_tags() -> None:
-    assert terms("#db")[0] == Term(("db",), "tags", "db")
+    assert terms("#db")[0] == Term(("db",), "tags", "#db")
+    assert terms("#日本語")[0] == Term(("日本語",), "tags", "#日本語")
 
 
 def test_a_repeated_word_counts_once() -> None:
