@@ -22,7 +22,7 @@ from brain.vault import git
 if TYPE_CHECKING:
     from brain.store.door import Store
 
-STALE = 10.0  # s: who saves later than this has seen what was written
+STALE = 5.0  # s: who saves later than this has seen what was written
 SLOW = 1.0  # s: nobody reads and removes a line faster
 AGAIN = 3  # times that a change is written anew after a slow save,
 FAST = 0.02  # of which one after a fast save counts so much

@@ -264,6 +264,22 @@ def test_wiped_by_an_editor_that_had_seen_half_of_it(opened: Open, root: Path) -
     assert text(root).count("A new thing") == 2
 
 
+def test_a_deletion_that_nobody_saw_is_honoured(opened: Open, root: Path) -> None:
+    """No process was there to settle it; when the person saved tells that it had stood."""
+    store = opened(WATCHED)
+    before = text(root)
+    store.apply([kit.deed("add", 1)])
+    [entry] = store.open()
+    store.log.mark([entry.intent.id], "written", time.time() - 6)
+    (root / NOTE).write_text(before)
+    store.apply([kit.deed("add", 2)])
+    assert LINE not in text(root)
+    store.config = QUICK
+    store.drain()
+    assert LINE not in text(root)
+    assert ops(store) == ["add", "add", "gone"]
+
+
 def test_a_later_deletion_is_honoured(opened: Open, root: Path) -> None:
     store = opened(WATCHED)
     store.apply([kit.deed("add", 1), kit.deed("add", 2)])
