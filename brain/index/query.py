@@ -4,8 +4,7 @@ counted."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 
 from brain.index.db import FULL_TEXTS, Index, reading
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
@@ -15,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_MOST = 10_000  # ids in one statement, whose length has a limit
 K1, B = 1.2, 0.75  # of bm25, as in FTS5
 CREATED = (
     "coalesce(c.created, f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"
@@ -152,17 +152,16 @@ def weighed(
     weights: Sequence[float],
     table: str = WORDS,
     most: int = -1,
-    hidden: Callable[[int], bool] | None = None,
+    after: int = -1,
 ) -> dict[int, float]:
-    """The bm25 of all matches, or of the first `most` that are not hidden, by row id, in the order
-    of these; as common as they are in that table. The last of the weights is that of SPACED."""
+    """The bm25 of all matches, or of the first `most` that come `after` one, by row id, in the
+    order of these; as common as they are in that table. The last of the weights is that of
+    SPACED."""
     rank = _rank(index, weights[:-1] if table == WORDS else weights[-1:], table)
-    sql = f"SELECT rowid, -{rank} FROM {table} WHERE {table} MATCH ?"
+    later = f" AND rowid > {after:d}" if after >= 0 else ""
+    sql = f"SELECT rowid, -{rank} FROM {table} WHERE {table} MATCH ?{later} LIMIT {most:d}"
     with reading():
-        if hidden is None:
-            return dict(index.db.execute(f"{sql} LIMIT {most:d}", (match,)))
-        rows = (row for row in index.db.execute(sql, (match,)) if not hidden(row[0]))
-        return dict(islice(rows, most if most >= 0 else None))
+        return dict(index.db.execute(sql, (match,)))
 
 
 def weighed_alike(index: Index, match: str, table: str) -> dict[int, float]:
@@ -186,21 +185,31 @@ def _alike(matchinfo: bytes) -> float:
     return score
 
 
-def hidden(index: Index, owners: tuple[str, ...]) -> list[range]:
-    """The row ids of all that belongs to others than these, in runs that do not touch."""
-    some = f"agent NOT IN ({','.join('?' * len(owners))})"
-    if "" in owners:
-        some += " AND agent != ''"  # of which there is an index
-    first, last = (f"(SELECT {end}(id) FROM chunks WHERE file = f.id)" for end in ("min", "max"))
+def hidden(index: Index, ids: Iterable[int], owners: Sequence[str]) -> set[int]:
+    """Those of these chunks that belong to others than these owners."""
+    every = list(ids)
+    found: set[int] = set()
     with reading():
-        files = index.db.execute(f"SELECT {first}, {last} FROM files f WHERE {some}", owners)
-        spans = sorted((start, end + 1) for start, end in files if start is not None)
-    runs: list[range] = []
-    for start, stop in spans:
-        if runs and runs[-1].stop == start:
-            start = runs.pop().start
-        runs.append(range(start, stop))
-    return runs
+        for at in range(0, len(every), _MOST):
+            some = ",".join(map(str, every[at : at + _MOST]))
+            sql = f"SELECT id FROM {_of_others(owners)} AND id IN ({some})"
+            found.update(id for (id,) in index.db.execute(sql, owners))
+    return found
+
+
+def count_hidden(index: Index, owners: Sequence[str]) -> int:
+    """How many chunks belong to others than these owners."""
+    with reading():
+        sql = f"SELECT count(*) FROM {_of_others(owners)}"
+        return int(index.db.execute(sql, owners).fetchone()[0])
+
+
+def _of_others(owners: Sequence[str]) -> str:
+    """Chunks of others than these; by their own index if what everybody may read is theirs."""
+    others = f"agent NOT IN ({','.join('?' * len(owners))})"
+    if {"", "admin"} <= set(owners):
+        return f"chunks INDEXED BY chunks_owned WHERE agent NOT IN ('', 'admin') AND {others}"
+    return f"chunks WHERE {others}"
 
 
 def matching(index: Index, match: str, table: str = WORDS) -> set[int]:

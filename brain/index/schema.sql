@@ -29,11 +29,9 @@ CREATE TABLE files (
     stale    TEXT    NOT NULL          -- why the rows below are older than the file, else ''
 );
 CREATE INDEX files_stale ON files (path) WHERE stale != '';
-CREATE INDEX files_owned ON files (agent) WHERE agent != '';
 CREATE INDEX files_tied ON files (id) WHERE scope IN ('memory', 'items');
 
--- One row per searchable piece: a memory, an item, a task, a turn, a passage of a note. Those of a
--- file have ids in a row, without a gap.
+-- One row per searchable piece: a memory, an item, a task, a turn, a passage of a note.
 -- AUTOINCREMENT, so that a rowid once handed out never comes to mean another text.
 CREATE TABLE chunks (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -60,6 +58,7 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_file ON chunks (file);
 CREATE INDEX chunks_ref ON chunks (ref);
 CREATE INDEX chunks_speaker ON chunks (heading, agent) WHERE scope = 'sessions';
+CREATE INDEX chunks_owned ON chunks (id, agent) WHERE agent NOT IN ('', 'admin');
 CREATE INDEX chunks_pinned ON chunks (agent) WHERE scope = 'memory' AND status = 'pinned';
 CREATE INDEX chunks_negative ON chunks (agent) WHERE scope = 'memory' AND kind = 'negative';
 CREATE INDEX chunks_summary ON chunks (agent) WHERE kind IN ('summary', 'session');

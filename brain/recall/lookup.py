@@ -7,7 +7,6 @@ its own, so that a sum of them is the bm25 of them all, and it is known which pi
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 
 from brain.index import query
 from brain.index.db import Index
@@ -17,7 +16,7 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 MOST = 6_000  # matches that are weighed, all words together: bm25 takes two microseconds for each
 FEW = 60  # fewer pieces that hold all words are not enough of an answer
@@ -48,31 +47,25 @@ class Held(NamedTuple):
     idf: float
 
 
-class Seen(NamedTuple):
-    """What an asker may see: all pieces but the hidden ones, given as runs of row ids."""
+class Seen:
+    """What an asker may see: what belongs to these owners, or all."""
 
-    every: int
-    hidden: list[range]
-    starts: list[int]
-
-    @property
-    def total(self) -> int:
-        return self.every - sum(map(len, self.hidden))
+    def __init__(self, index: Index, owners: tuple[str, ...] | None) -> None:
+        self.index, self.owners = index, owners
+        self.every = query.size(index)
+        hidden = 0 if owners is None else query.count_hidden(index, owners)
+        self.total = self.every - hidden
 
     @property
-    def is_hidden(self) -> Callable[[int], bool] | None:
-        """Whether a row id is hidden; None if none is."""
-        return self._is_hidden if self.hidden else None
+    def all(self) -> bool:
+        return self.total == self.every
 
     def of(self, scores: dict[int, float]) -> dict[int, float]:
         """Those of these that may be seen."""
-        if not self.hidden:
+        if self.owners is None or self.all or not scores:
             return scores
-        return {id: score for id, score in scores.items() if not self._is_hidden(id)}
-
-    def _is_hidden(self, id: int) -> bool:
-        at = bisect_right(self.starts, id) - 1
-        return at >= 0 and id in self.hidden[at]
+        hidden = query.hidden(self.index, scores, self.owners)
+        return {id: score for id, score in scores.items() if id not in hidden}
 
 
 class Found(NamedTuple):
@@ -130,7 +123,7 @@ def look_up(
     Nothing counts that does not belong to one of `owners` (None: to anybody), except that words
     which are nearly everywhere are so among all pieces.
     """
-    seen = _seen(index, owners)
+    seen = Seen(index, owners)
     counts = [(query.frequency(index, _any(index, c, prefix), most, c.table), c) for c in wanted]
     counts = [(count, concept) for count, concept in counts if count]
     if len(counts) > 1 and min(count for count, _ in counts) > most:
@@ -152,11 +145,6 @@ def look_up(
     return Found(scores, held, len(wanted), weighed, bool(common))
 
 
-def _seen(index: Index, owners: tuple[str, ...] | None) -> Seen:
-    hidden = [] if owners is None else query.hidden(index, owners)
-    return Seen(query.size(index), hidden, [run.start for run in hidden])
-
-
 def _everywhere(
     index: Index,
     every: Sequence[Concept],
@@ -171,8 +159,13 @@ def _everywhere(
     match = _all(index, every, prefix)
     if any(c.table != table for c in every) or query.frequency(index, match, FEW, table) <= FEW:
         return None
-    scores = query.weighed(index, match, weights, table, SOME, seen.is_hidden)
-    if seen.hidden and len(scores) <= FEW:
+    scores: dict[int, float] = {}
+    page, last = scores, -1
+    while len(scores) < SOME and (last < 0 or len(page) == SOME):
+        page = query.weighed(index, match, weights, table, SOME, last)
+        scores |= seen.of(page)
+        last = max(page)
+    if len(scores) <= FEW:
         return None
     held = dict.fromkeys(scores, len(every))
     return Found(scores, held, asked, [(c, Held(scores, _LEAST)) for c in every], True)
@@ -213,7 +206,7 @@ def noted(
     """Where else stands what is asked, if that is not nearly everywhere; not weighed."""
     if not wanted:
         return []
-    out, seen = [], _seen(index, owners)
+    out, seen = [], Seen(index, owners)
     for concept in wanted:
         expression = _any(index, concept, prefix=False)
         if query.frequency(index, expression, most, concept.table) <= most:
@@ -281,7 +274,7 @@ def _matches(
 ) -> tuple[dict[int, float], float]:
     """What holds a term and may be seen, and the idf that is in its scores: of all that hold it."""
     said = match((term,), prefix=prefix, engine=index.fts)
-    if seen.hidden and index.fts == "fts4":
+    if not seen.all and index.fts == "fts4":
         return seen.of(query.weighed_alike(index, said, table)), 1.0
     scores = query.weighed(index, said, weights, table)
     rows = seen.every if table == query.WORDS else query.size(index, table)
