@@ -64,7 +64,7 @@ class Asking(Keeping):
         `check=False` leaves that out, for a caller that has just done it; the answer is then
         only as fresh as the last check.
         """
-        from brain.recall.search import search
+        from brain.recall.search import results
         from brain.redact import redact
 
         if not question.strip():
@@ -73,11 +73,11 @@ class Asking(Keeping):
         filters = self.filters(scopes, kinds, tags, agent, project, since, until, superseded, by)
         most = self.config.searchLimit if limit is None else limit
         given = (self.index, question, filters, most, self.clock(), self.config)
-        hits, notes = self.by_meaning(lambda meaning: search(*given, meaning))
+        (hits, about), notes = self.by_meaning(lambda meaning: results(*given, meaning))
         shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
         asked, _ = redact(question, emails=self.config.redactEmails)
         self.events.publish(self.now(), "memory:search", {"query": asked, "results": shown})
-        return Answer(hits, freshness, tuple(notes))
+        return Answer(hits, freshness, (*about, *notes))
 
     def by_meaning(self, ask: Callable[[Meaning | None], T]) -> tuple[T, list[str]]:
         """What `ask` answers, given the meaning to ask by where a hybrid search is set and

@@ -15,7 +15,7 @@ from brain.recall.lookup import Found, look_up, noted
 from brain.recall.question import Asked, understood
 from brain.recall.rank import Factors
 from brain.recall.snippet import Words, best_line, mark
-from brain.recall.terms import Term, fold
+from brain.recall.terms import Term, fold, without_quotes
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LIKELY = 500  # matches of which the text is read, to see whether they hold it exactly as asked
 ENOUGH = 60  # matches that are ranked for a page of ten
 NO_WORDS = Found({}, {}, 0, [])  # for a search by meaning alone
+UNQUOTED = "Nothing here holds the text in quotes; this is what holds its words."
 NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
 
 
@@ -87,6 +88,22 @@ def _order(one: Ranked) -> tuple[int, float, str, int, int]:
     return (-one.exact, -one.factors.rank, c.path, c.line, c.place)
 
 
+class Results(NamedTuple):
+    """What a search found; `notes` say what one should know about it."""
+
+    hits: list[Hit]
+    notes: list[str]
+
+
+class _Looked(NamedTuple):
+    """What was found, by which words, whether only by their beginnings, and what to say of it."""
+
+    found: list[Ranked]
+    words: tuple[Term, ...] = ()
+    prefix: bool = False
+    note: str = ""
+
+
 def search(
     index: Index,
     question: str,
@@ -98,16 +115,30 @@ def search(
 ) -> list[Hit]:
     """The best `limit` chunks for a question. Same index, question and clock: same answer.
 
-    Words match in all their forms; only if nothing does, they match as beginnings of words. Any
-    word will do, but what holds more of them ranks higher, and what holds a quoted text, a tag, a
-    path or an identifier exactly so comes first. With a `meaning`, what means the same counts
-    beside the words; NoModel if its model does not answer.
+    Words match in all their forms; only if nothing does, they match as beginnings of words, and if
+    that finds nothing, those of a quoted text match one by one. Any word will do, but what holds
+    more of them ranks higher, and what holds a quoted text, a tag, a path or an identifier exactly
+    so comes first. With a `meaning`, what means the same counts beside the words; NoModel if its
+    model does not answer.
     """
-    asked = understood(index, question, filters, config, meaning) if limit > 0 else None
-    if asked is None:
-        return []
-    found, prefix = _found(index, asked, filters, limit, now, config)
-    return _hits(index, found[:limit], asked.words, prefix, filters)
+    return results(index, question, filters, limit, now, config, meaning).hits
+
+
+def results(
+    index: Index,
+    question: str,
+    filters: Filters,
+    limit: int,
+    now: datetime,
+    config: Config,
+    meaning: Meaning | None = None,
+) -> Results:
+    """As `search`, with what one should know about the answer."""
+    if limit <= 0:
+        return Results([], [])
+    looked = _looked(index, question, filters, limit, now, config, meaning)
+    hits = _hits(index, looked.found[:limit], looked.words, looked.prefix, filters)
+    return Results(hits, [looked.note] if looked.note else [])
 
 
 def ranked(
@@ -120,19 +151,40 @@ def ranked(
     meaning: Meaning | None = None,
 ) -> list[Ranked]:
     """The candidates of `search`, at most `most`, before anything of them is shown."""
+    return _looked(index, question, filters, most, now, config, meaning).found[:most]
+
+
+def _looked(
+    index: Index,
+    question: str,
+    filters: Filters,
+    limit: int,
+    now: datetime,
+    config: Config,
+    meaning: Meaning | None,
+) -> _Looked:
+    """What is found by words; if there is nothing, by meaning alone."""
     asked = understood(index, question, filters, config, meaning)
-    return _found(index, asked, filters, most, now, config)[0][:most] if asked else []
+    if asked is None:
+        return _Looked([])
+    if looked := _by_words(index, asked, filters, limit, now, config):
+        return looked
+    plain = without_quotes(question)
+    loose = understood(index, plain, filters, config, meaning) if plain != question else None
+    if loose and (looked := _by_words(index, loose, filters, limit, now, config)):
+        return looked._replace(note=UNQUOTED)
+    by_meaning = asked.similar is not None
+    found = _rank(index, asked, NO_WORDS, filters, limit, now, config) if by_meaning else []
+    return _Looked(found, asked.words)
 
 
-def _found(
+def _by_words(
     index: Index, asked: Asked, filters: Filters, limit: int, now: datetime, config: Config
-) -> tuple[list[Ranked], bool]:
-    """What was found, and whether only by the beginnings of words."""
+) -> _Looked | None:
     for prefix in (False, True):
         if found := _ranked(index, asked, prefix, filters, limit, now, config):
-            return found, prefix
-    by_meaning = asked.similar is not None
-    return _rank(index, asked, NO_WORDS, filters, limit, now, config) if by_meaning else [], False
+            return _Looked(found, asked.words, prefix)
+    return None
 
 
 def _ranked(

@@ -71,6 +71,11 @@ def terms(question: str) -> tuple[Term, ...]:
     return _without_noise(chain(found, *(_of_token(token, alone) for token in tokens)))
 
 
+def without_quotes(question: str) -> str:
+    """The question with what it quotes as plain words."""
+    return _QUOTED.sub(lambda match: f" {match.group()[1:-1]} ", question)
+
+
 def _words(text: str) -> Iterator[str]:
     return (word for found in _WORD.finditer(text) if len(word := found.group()) <= LONGEST)
 

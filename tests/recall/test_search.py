@@ -51,7 +51,10 @@ def searched(request: pytest.FixtureRequest, vault: MakeVault, opened: OpenBrain
         ("セイウチ", ["Notes/東京.md"]),
         ("京水", []),
         ('"one file"', ["Architecture.md"]),
-        ('"file one"', []),
+        ('"whiskers tusks"', ["Notes/Walrus.md"]),  # its words
+        ('"file one" tusks', ["Notes/Walrus.md"]),  # which do not count as long as others do
+        ('"tusks xylophone"', ["Notes/Walrus.md"]),
+        ('"xylophone qqq"', []),
         ("#animals/sea", ["Notes/Walrus.md"]),
         ("#sea", ["Notes/Walrus.md"]),
         ("local-first", ["40_Brain/MEMORY.md"]),
@@ -557,6 +560,20 @@ def test_an_id_finds_its_entry_first(question: str, searched: Searched) -> None:
     instead = brain.search(question.replace("2", "4")).results  # of what is superseded
     assert instead[0].row.ref == "m-00000003"
     assert brain.search(question, scopes=["tasks"]).results == []
+
+
+def test_a_quoted_text_that_stands_nowhere_is_words(searched: Searched) -> None:
+    """And the answer says so."""
+    brain = searched()
+    for question in ('"file one"', "\u201cxylophone tusks\u201d", '"京水族"'):
+        answer = brain.search(question)
+        assert answer.results
+        assert answer.notes == (
+            "Nothing here holds the text in quotes; this is what holds its words.",
+        )
+    for question in ('"one file"', "file one", '"xylophone qqq"', '"one fil"'):
+        assert brain.search(question).notes == ()
+    assert brain.search('"file one"', tags=["nothing"]).notes == ()
 
 
 # -- the same vault, the same answer -----------------------------------------------------------
