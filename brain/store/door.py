@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from brain import access, lock
 from brain.access import PERSON, Actor
-from brain.changes import Change, Deed, Done, Edited, Insert, Replace
+from brain.changes import Change, Configure, Deed, Done, Edited, Insert, Replace
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
 from brain.intents import Intent, Log, Open
 from brain.journal import Journal, event_id
 from brain.journal.line import HEAD
-from brain.redact import redact, redact_value
+from brain.redact import redact_value
 from brain.store import attempt, crash, place, settling, writing
 from brain.store.place import Text
 from brain.vault import git
@@ -30,6 +30,12 @@ from brain.vault.layout import Vault
 LOCK_WAIT = 30.0  # s
 Plan = dict[str, tuple[Text, Edited]]
 _KEPT = ("path", "ref", "expect")  # of a change: these are not redacted
+# What stood there before, or stands beside what is new: a person's addresses are left in it.
+_STOOD: dict[type[Any], tuple[str, ...]] = {
+    Replace: ("raw",),
+    Insert: ("raw", "section"),
+    Configure: ("value", "lines"),
+}
 _TAKEN = {*HEAD, "sum"}  # names in the journal that a deed's data cannot have
 
 
@@ -182,9 +188,8 @@ class Store:
         if change:  # `expect` is compared with the note, and written nowhere
             values = change._asdict()
             same = {key: values.pop(key) for key in _KEPT if key in values}
-            if isinstance(change, Replace | Insert):  # what stood there, as the journal has it
-                for key in {"raw", "section"} & values.keys():
-                    same[key] = redact(values.pop(key), emails=False)[0]
+            for key in _STOOD.get(type(change), ()):
+                same[key] = redact_value(values.pop(key), emails=False)
             change = type(change)(**self._clean(values), **same)
         return deed._replace(change=change, data=self._clean(deed.data))
 

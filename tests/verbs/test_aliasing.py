@@ -36,6 +36,18 @@ def test_an_alias_is_a_line_more(tuned: Brain) -> None:
     assert tuned.config.topK == 9
 
 
+def test_what_a_person_wrote_beside_it_stays_as_it_is(made: Made) -> None:
+    text = 'aliases:\n  - "anna=anna@zoo.example"\n'
+    brain = made({**kit.VAULT, YAML: text})
+    aliasing.add(brain, "walrus", ["tusker"], PERSON)
+    assert note(brain, YAML) == text + '  - "walrus=tusker"\n'
+    aliasing.remove(brain, "anna", [], PERSON)
+    assert "anna" not in note(brain, YAML)
+    brain.undo()
+    brain.undo()
+    assert note(brain, YAML) == text
+
+
 def test_more_words_join_those_there_are(tuned: Brain) -> None:
     shape = aliasing.add(tuned, "a", ["c"], PERSON)
     assert note(tuned, YAML) == TEXT.replace("- a=b", '- "a=b, c"')
