@@ -28,6 +28,7 @@ __all__ = ["Answer", "Asking", "Clock", "Freshness", "heading_above"]
 
 ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # as in a prompt, or as in a link
 PLACE = r"(.+):([0-9]{1,9})"
+KINDS_OF_OTHERS = ("note", "agent", "task", "session", "user", "assistant", "system", "tool")
 GONE = r"m-[0-9a-z]{4,8}"  # an id that nothing has; what links to it is not meant
 
 
@@ -77,7 +78,20 @@ class Asking(Keeping):
         shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
         asked, _ = redact(question, emails=self.config.redactEmails)
         self.events.publish(self.now(), "memory:search", {"query": asked, "results": shown})
+        if not hits:
+            about = [*about, *self._unknown(filters)]
         return Answer(hits, freshness, (*about, *notes))
+
+    def _unknown(self, filters: Filters) -> list[str]:
+        """What there is nothing of, whatever the question."""
+        every = Filters(scopes=SCOPES, owners=filters.owners)
+        wanted = [(f"is tagged #{t.lstrip('#')}", every._replace(tags=(t,))) for t in filters.tags]
+        for project in filters.projects:
+            said = f"belongs to a project {project!r}"
+            wanted.append((said, every._replace(projects=(project,))))
+        return self._surely(
+            lambda: [f"Nothing {s}." for s, f in wanted if not query.any_passes(self.index, f)]
+        )
 
     def by_meaning(self, ask: Callable[[Meaning | None], T]) -> tuple[T, list[str]]:
         """What `ask` answers, given the meaning to ask by where a hybrid search is set and
@@ -122,7 +136,7 @@ class Asking(Keeping):
             raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
         return Filters(
             scopes=chosen or Filters().scopes,
-            kinds=tuple(kinds),
+            kinds=tuple(self._kind(kind, owners) for kind in kinds),
             tags=tuple(tags),
             agents=(self.agent(agent),) if agent else (),
             projects=(project,) if project else (),
@@ -131,6 +145,24 @@ class Asking(Keeping):
             owners=owners,
             superseded=superseded,
         )
+
+    def _kind(self, name: str, owners: tuple[str, ...] | None) -> str:
+        """The kind that a person calls so: one that there may be, or one of the vault's own."""
+        from brain.kinds import KINDS
+
+        known = {*KINDS, *KINDS_OF_OTHERS}
+        if name in known:
+            return name
+        known |= self._surely(lambda: query.kinds(self.index, owners))
+        folded = name.strip().casefold().replace("-", "_")
+        if found := {name, folded} & known:
+            return name if name in found else folded
+        from difflib import get_close_matches
+
+        every = sorted(known)
+        near = get_close_matches(folded, every, 1)
+        remedy = f"Did you mean {near[0]!r}?" if near else f"Kinds: {', '.join(every)}."
+        raise BadRequest(f"There is no kind {name!r}.", remedy)
 
     def actor(self, by: Actor | str, session: str = "") -> Actor:
         """Who acts, with the rights that this machine gives."""

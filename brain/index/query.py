@@ -339,6 +339,22 @@ def listed(index: Index, filters: Filters, limit: int, offset: int = 0) -> list[
         return [Row(*row) for row in found]
 
 
+def any_passes(index: Index, filters: Filters) -> bool:
+    """Is there a chunk that passes the filters?"""
+    where, values = filters.where()
+    sql = f"SELECT 1 FROM chunks c JOIN files f ON f.id = c.file WHERE {where} LIMIT 1"
+    with reading():
+        return _with_tagged(index.db).execute(sql, values).fetchone() is not None
+
+
+def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
+    """The kinds of all chunks, or of those of these owners."""
+    where, values = Filters(scopes=(), owners=owners).where()
+    with reading():
+        found = index.db.execute(f"SELECT DISTINCT c.kind FROM chunks c WHERE {where}", values)
+        return {kind for (kind,) in found}
+
+
 def by_ref(index: Index, ref: str) -> list[Row]:
     """The chunks with this id; if there is none, those whose id starts with it."""
     ref = _text(ref)

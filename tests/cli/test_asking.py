@@ -56,6 +56,16 @@ def test_search_json_has_the_documented_shape(demo: Path, run: Run) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
+def test_search_tells_of_filters_that_nothing_can_pass(demo: Path, run: Run) -> None:
+    said = run("search", "frost", "--kind", "decisions")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == "brain: There is no kind 'decisions'. Did you mean 'decision'?\n"
+    said = run("search", "frost", "--tag", "nope", "--project", "nowhere")
+    assert (said.code, said.out) == (0, "Nothing found.\n")
+    assert "Nothing is tagged #nope.\nNothing belongs to a project 'nowhere'." in said.err
+    assert run("list", "--kind", "nokind").code == 2
+
+
 def test_as_of_is_a_moment_before_the_answer(demo: Path, run: Run) -> None:
     assert run("search", "frost", "--json").json["as_of"].endswith("Z")
 
@@ -249,7 +259,7 @@ def test_list_shows_memories_newest_first(demo: Path, run: Run) -> None:
         (["--kind", "correction"], ["m-2gd8ya1s"]),
         (["--tag", "pinned"], ["m-9hx3c6vr"]),
         (["--tag", "#pinned"], ["m-9hx3c6vr"]),
-        (["--project", "garden-planner", "--kind", "nothing"], []),
+        (["--project", "garden-planner", "--kind", "task"], []),
     ],
 )
 def test_list_filters(demo: Path, run: Run, options: list[str], expected: list[str]) -> None:

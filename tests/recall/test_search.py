@@ -7,6 +7,7 @@ import math
 import os
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -290,10 +291,47 @@ def test_bad_filters(searched: Searched) -> None:
     brain = searched()
     with pytest.raises(BadRequest, match="no scope 'everything'"):
         brain.search("x", scopes=["everything"])
+    with pytest.raises(BadRequest, match=r"no kind 'descision'\. Did you mean 'decision'"):
+        brain.search("x", kinds=["descision"])
+    with pytest.raises(BadRequest, match=r"no kind 'qqq'\. Kinds: agent, architecture"):
+        brain.search("x", kinds=["fact", "qqq"])
     with pytest.raises(BadRequest, match="no date"):
         brain.search("x", since="soon")
     with pytest.raises(BadRequest, match="nothing to search for"):
         brain.search("  ")
+
+
+def test_kinds_of_the_vault_are_kinds(searched: Searched) -> None:
+    text = '[{"id": "a", "type": "Recipe", "content": "walrus soup"}]'
+    brain = searched({"40_Brain/projects/p/items.json": text})
+    path = "40_Brain/projects/p/items.json"
+    assert kit.found(brain, "walrus", kinds=["Recipe"]) == [path]
+    for kind in ("Task-Progress", "FACT", "task", "assistant"):  # of which there is none
+        assert kit.found(brain, "walrus", kinds=[kind]) == []
+    with pytest.raises(BadRequest, match=r"no kind 'Recipes'\. Did you mean 'Recipe'"):
+        brain.search("x", kinds=["Recipes"])
+
+
+def test_no_error_names_a_kind_that_may_not_be_seen(vault: MakeVault, opened: OpenBrain) -> None:
+    item = '[{"id": "a", "type": "recipe", "content": "walrus soup"}]'
+    agent = "40_Brain/projects/{}/agent/AGENT.md"
+    brain = opened(vault({
+        "40_Brain/projects/p/items.json": item,
+        **{agent.format(name): f"---\nid: {name}\n---\n" for name in ("p", "q")},
+    }))  # fmt: skip
+    assert kit.found(brain, "walrus", kinds=["recipe"], by="p")
+    for asked in ("recipe", "recipes"):
+        with pytest.raises(BadRequest, match=rf"no kind '{asked}'\. Kinds: (?!.*recipe)"):
+            brain.search("walrus", kinds=[asked], by="q")
+
+
+def test_an_answer_tells_that_there_is_no_such_tag_or_project(searched: Searched) -> None:
+    brain = searched()
+    nothing = brain.search("sqlite", tags=["#nope", "db"], project="nowhere")
+    assert nothing.results == []
+    assert nothing.notes == ("Nothing is tagged #nope.", "Nothing belongs to a project 'nowhere'.")
+    for wanted in ({"tags": ["animals"]}, {"project": "zoo"}):
+        assert brain.search("sqlite", **wanted).notes == ()
 
 
 def test_a_filter_looks_beyond_the_best_matches(searched: Searched) -> None:
@@ -365,7 +403,9 @@ def test_no_question_breaks_anything(standing: Brain, question: str, tag: str, d
         return
     try:
         plain = standing.search(question, check=False, scopes=["all"])
-        standing.search(question, check=False, tags=[tag], kinds=[tag])
+        standing.search(question, check=False, tags=[tag], kinds=["fact"])
+        with suppress(BadRequest):
+            standing.search(question, check=False, kinds=[tag])
     except sqlite3.Error as error:  # pragma: no cover
         pytest.fail(f"{question!r}: {error}")
     for hit in plain.results:
@@ -573,7 +613,7 @@ def test_a_quoted_text_that_stands_nowhere_is_words(searched: Searched) -> None:
         )
     for question in ('"one file"', "file one", '"xylophone qqq"', '"one fil"'):
         assert brain.search(question).notes == ()
-    assert brain.search('"file one"', tags=["nothing"]).notes == ()
+    assert brain.search('"file one"', tags=["animals"]).notes == ()
 
 
 # -- the same vault, the same answer -----------------------------------------------------------
