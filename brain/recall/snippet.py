@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WIDTH = 160
+_PROPERTIES = re.compile(r"---[ \t]*\r?\n(?:.*\n)*?---[ \t]*\r?(?:\n|\Z)")
 
 
 class Words:
@@ -52,11 +53,11 @@ def _longest_first(words: set[str]) -> list[str]:
 def best_line(text: str, words: Words) -> tuple[int, str]:
     """(line from 0, its text) of the first line that holds the most different words.
 
-    A line of the properties counts only if no other holds a word; the first line with any text, if
-    none does at all.
+    A line of the properties counts only if no other holds a word; if none does at all, it is the
+    first line with any text behind them.
     """
     folded = fold(text)
-    body = text.find("\n---", 3) + 4 if text.startswith("---") else 0  # behind the properties
+    body = body_at(text)
     per_line: dict[tuple[bool, int], set[str]] = {}
     row = at = 0
     for start, _, word in words.spans(folded):
@@ -64,10 +65,17 @@ def best_line(text: str, words: Words) -> tuple[int, str]:
         at = start
         per_line.setdefault((at >= body, row), set()).add(word)
     if not per_line:
-        best = text[: len(text) - len(text.lstrip())].count("\n")
+        rest = text[body:].lstrip() or text.lstrip("- \t\r\n")  # nothing but properties
+        best = text.count("\n", 0, len(text) - len(rest))
     else:
         _, best = max(per_line, key=lambda key: (key[0], len(per_line[key]), -key[1]))
     return best, text.split("\n", best + 1)[best]
+
+
+def body_at(text: str) -> int:
+    """Where the text of a note begins, behind its properties; 0 if it has none."""
+    properties = _PROPERTIES.match(text) if text.startswith("---") else None
+    return properties.end() if properties else 0
 
 
 def mark(line: str, words: Words, opening: str, closing: str) -> str:

@@ -254,6 +254,15 @@ def test_what_holds_none_of_the_words_is_found(searched: Brain) -> None:
     assert answer.freshness.fresh
 
 
+def test_what_is_found_by_meaning_alone_shows_its_text(vault: MakeVault, opened: OpenBrain) -> None:
+    text = f"---\ntags: [garage]\n---\n\n{CARS['car.md']}"
+    brain = opened(vault({**HYBRID, "car.md": text}))
+    brain.provider = Hashing()
+    (hit,) = (hit for hit in brain.search("vehicle").results if hit.row.path == "car.md")
+    assert hit.factors.bm25 == 0
+    assert (hit.line, hit.snippet()) == (5, CARS["car.md"].strip())
+
+
 def test_the_score_follows_from_what_is_shown(searched: Brain) -> None:
     results = searched.search("the physician needs tyres", scopes=["all"]).results
     for hit in results:

@@ -66,6 +66,12 @@ def test_marking_only_adds_marks(line: str, question: str) -> None:
         ("---\ntags: walrus\n---\n\nthe walrus\n", "walrus", 4),
         ("---\ntags: walrus\n---\n\nnone\n", "walrus", 1),
         ("\n\nfirst words\n", "walrus", 2),
+        ("---\ntags: clam\n---\n\n# Title\n\ntext\n", "walrus", 4),
+        ("---\r\ntags: clam\r\n---\r\ntext\r\n", "walrus", 3),
+        ("---\n---\ntext\n", "walrus", 2),
+        ("---\ntags: clam\n---\n", "walrus", 1),  # it has no text
+        ("---\ntags: clam\n--- no end\n", "walrus", 0),
+        ("---\n", "walrus", 0),
         ("a\r\nwalrus\r\n", "walrus", 1),
         ("a\u2028walrus\nb\n", "walrus", 0),
         ("", "walrus", 0),
