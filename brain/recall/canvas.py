@@ -2,7 +2,8 @@
 
 A memory whose id stands in its note is a file card that shows that block: a click opens it. Others
 are text cards with a link to their note. Cards lie in a grid inside their group, and groups in
-rows; nothing overlaps, and the same graph is laid out in the same way every time.
+rows; nothing overlaps, what a line is called fits between two cards, and the same graph is laid out
+in the same way every time.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 
     Shape = dict[str, Any]
 
-WIDTH, HEIGHT = 360, 160  # of a memory's card
-SMALL_WIDTH, SMALL_HEIGHT = 240, 60  # of a tag's or note's
-GAP, MARGIN = 60, 40  # between cards, and around them in a group
+WIDTH, HEIGHT = 360, 160  # of a memory's card, or a note's: the file that it shows is cut to it
+SMALL_WIDTH, SMALL_HEIGHT = 240, 60  # of a tag's, or of a note's that is not there
+ACROSS, DOWN = 140, 80  # between cards: room for the name of a line, and of the file below it
+MARGIN = 40  # around the cards of a group
 APART = 160  # between groups
 _COLOURS = {"contradicts": "1", "supersedes": "2", "learned": "5"}
 _BOTH_WAYS = ("has_tag", "relates_to", "contradicts", "learned")
@@ -53,15 +55,13 @@ def canvas(graph: Graph, clusters: Sequence[Cluster]) -> Shape:
     groups = _groups(graph, clusters)
     boxes: dict[str, Box] = {}
     nodes: list[Shape] = []
-    for group, box in zip(
-        groups, _rows([_size(len(group.cards)) for group in groups]), strict=True
-    ):
-        laid = {
-            card.id: _place(card, at, len(group.cards), box) for at, card in enumerate(group.cards)
-        }
+    grids = [_grid(group.cards) for group in groups]
+    for group, grid, box in zip(groups, grids, _rows([_size(grid) for grid in grids]), strict=True):
+        x, y = box.x + MARGIN, box.y + MARGIN
+        laid = [at._replace(x=at.x + x, y=at.y + y) for at in grid]
         nodes.append({"id": group.id, "type": "group", **box._asdict(), "label": group.label})
-        nodes += [_card(card, laid[card.id]) for card in group.cards]
-        boxes |= laid
+        nodes += [_card(card, at) for card, at in zip(group.cards, laid, strict=True)]
+        boxes |= {card.id: at for card, at in zip(group.cards, laid, strict=True)}
     edges = [edge for edge in graph.edges if edge.type != "in_cluster"]
     return {"nodes": nodes, "edges": [_edge(at, edge, boxes) for at, edge in enumerate(edges)]}
 
@@ -87,16 +87,26 @@ def _groups(graph: Graph, clusters: Sequence[Cluster]) -> list[Group]:
 # -- the layout ------------------------------------------------------------------------------------
 
 
-def _columns(cards: int) -> int:
-    return ceil(sqrt(cards))
+def _grid(cards: Sequence[Node]) -> list[Box]:
+    """Where the cards of a group lie, in rows as high as their highest card."""
+    columns = ceil(sqrt(len(cards)))
+    boxes: list[Box] = []
+    y = 0
+    for first in range(0, len(cards), columns):
+        sizes = [_card_size(card) for card in cards[first : first + columns]]
+        boxes += [Box(at * (WIDTH + ACROSS), y, *size) for at, size in enumerate(sizes)]
+        y += max(height for _, height in sizes) + DOWN
+    return boxes
 
 
-def _size(cards: int) -> tuple[int, int]:
-    """The width and height of a group of so many cards."""
-    columns = _columns(cards)
-    rows = ceil(cards / columns)
-    width = columns * (WIDTH + GAP) - GAP + 2 * MARGIN
-    return width, rows * (HEIGHT + GAP) - GAP + 2 * MARGIN
+def _card_size(card: Node) -> tuple[int, int]:
+    return (WIDTH, HEIGHT) if card.type in ENTRIES or card.path else (SMALL_WIDTH, SMALL_HEIGHT)
+
+
+def _size(grid: Sequence[Box]) -> tuple[int, int]:
+    """The width and height of a group around these cards."""
+    width = max(box.x + box.width for box in grid)
+    return width + 2 * MARGIN, max(box.y + box.height for box in grid) + 2 * MARGIN
 
 
 def _rows(sizes: Sequence[tuple[int, int]]) -> list[Box]:
@@ -110,14 +120,6 @@ def _rows(sizes: Sequence[tuple[int, int]]) -> list[Box]:
         boxes.append(Box(x, y, width, height))
         x, tallest = x + width + APART, max(tallest, height)
     return boxes
-
-
-def _place(card: Node, at: int, cards: int, group: Box) -> Box:
-    """Where the card with this number lies in its group."""
-    row, column = divmod(at, _columns(cards))
-    x, y = column * (WIDTH + GAP), row * (HEIGHT + GAP)
-    size = (WIDTH, HEIGHT) if card.type in ENTRIES else (SMALL_WIDTH, SMALL_HEIGHT)
-    return Box(group.x + MARGIN + x, group.y + MARGIN + y, *size)
 
 
 # -- cards and lines -------------------------------------------------------------------------------

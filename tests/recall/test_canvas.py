@@ -60,6 +60,12 @@ def inside(card: dict[str, Any], group: dict[str, Any]) -> bool:
     )
 
 
+def apart(one: dict[str, Any], other: dict[str, Any], at: str, size: str) -> int:
+    """How much room there is between two cards in one direction; less than 0 if they overlap."""
+    first, second = sorted((one, other), key=lambda card: int(card[at]))
+    return int(second[at]) - int(first[at]) - int(first[size])
+
+
 types = st.sampled_from(["memory", "item", "tag", "note"])
 
 
@@ -116,3 +122,39 @@ def test_a_click_opens_the_memory() -> None:
     assert not inside(cards["[[Sea]]"], cards["((c-1))"])
     assert [edge.get("label") for edge in drawn["edges"]] == [None, "supersedes"]
     assert canvas(Graph(), []) == {"nodes": [], "edges": []}
+
+
+CHARACTER = 10  # pixels that a character of a label takes at most, on average
+
+
+def test_what_a_line_is_called_fits_between_two_cards() -> None:
+    nodes = tuple(Node(f"m-{n}", "memory", f"words {n}", MEMORY) for n in range(9))
+    types = ("supersedes", "contradicts", "derived_from", "relates_to", "learned", "link")
+    edges = tuple(Edge(f"m-{n}", f"m-{n + 1}", type, 0.5) for n, type in enumerate(types))
+    drawn = canvas(Graph(nodes, edges), [])
+    longest = max(len(edge["label"]) for edge in drawn["edges"])
+    cards = [node for node in drawn["nodes"] if node["type"] != "group"]
+    for one, other in combinations(cards, 2):
+        if one["y"] == other["y"]:
+            assert apart(one, other, "x", "width") >= CHARACTER * longest
+        elif one["x"] == other["x"]:
+            assert apart(one, other, "y", "height") >= 60  # a label, and the name of a file
+
+
+def test_a_note_has_room_for_more_than_its_heading() -> None:
+    nodes = (Node("[[Sea]]", "note", "Sea", "Sea.md"), Node("[[nowhere]]", "note", "Nowhere"))
+    cards = {node["id"]: node for node in canvas(Graph(nodes), [])["nodes"]}
+    assert cards["[[Sea]]"]["height"] == 160
+    assert cards["[[nowhere]]"]["height"] == 60
+
+
+def test_a_group_ends_where_its_cards_end() -> None:
+    nodes = (
+        *(Node(f"m-{n}", "memory", f"words {n}", MEMORY) for n in range(3)),
+        *(Node(f"#t{n}", "tag", f"#t{n}") for n in range(3)),
+    )
+    group, *cards = canvas(Graph(nodes), [])["nodes"]
+    for at, size in (("x", "width"), ("y", "height")):
+        margin = min(card[at] for card in cards) - group[at]
+        last = max(card[at] + card[size] for card in cards)
+        assert group[at] + group[size] - last == margin
