@@ -219,8 +219,9 @@ class Log:
                     raise OSError("the disk is full")
                 if durable and not self._held:
                     os.fsync(handle)
-            except OSError:
+            except OSError as error:
                 os.ftruncate(handle, size)
+                error.filename = error.filename or self.path
                 raise
             self._due = self._due or (durable and self._held)
             self._head = self._head or os.pread(handle, _HEAD, 0)

@@ -36,7 +36,7 @@ def _opened(path: str | os.PathLike[str]) -> int:
     try:
         return os.open(path, flags, 0o600)
     except FileNotFoundError:  # only the first time
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         return os.open(path, flags, 0o600)
 
 

@@ -82,7 +82,7 @@ def save(state: str, device: Device) -> tuple[int, int, int, int]:
     try:
         handle = os.open(path, _FLAGS, 0o600)
     except FileNotFoundError:
-        os.makedirs(state, exist_ok=True)
+        os.makedirs(state, 0o700, exist_ok=True)
         handle = os.open(path, _FLAGS, 0o600)
     try:
         os.write(handle, data)
@@ -97,5 +97,5 @@ def _home(state: str) -> int:
     try:
         return os.stat(state).st_ino
     except FileNotFoundError:
-        os.makedirs(state, exist_ok=True)
+        os.makedirs(state, 0o700, exist_ok=True)
         return os.stat(state).st_ino

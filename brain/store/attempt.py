@@ -114,7 +114,7 @@ def keep(store: Store, left: Sequence[Left]) -> None:
     """What a displaced file held, to know later what an editor has added to it."""
     for item in left:
         base = base_of(store, item.name)
-        os.makedirs(os.path.dirname(base), exist_ok=True)
+        os.makedirs(os.path.dirname(base), 0o700, exist_ok=True)
         with open(f"{base}.part", "wb") as file:
             file.write(item.data)
         os.replace(f"{base}.part", base)

@@ -70,7 +70,8 @@ class Store:
         file holds now, and BrainError when the disk will not take it; then every file is as it was.
         """
         for deed in deeds:
-            self._allow(by, deed)
+            path = deed.change.path if deed.change else ""
+            self.allow(by, path, deed.data.get("agent", ""))
         deeds = [self._redacted(deed)._replace(id=deed.id or event_id()) for deed in deeds]
         with self.locked():
             crash.recover(self)
@@ -163,11 +164,11 @@ class Store:
 
     # -- before the promise ----------------------------------------------------------------------
 
-    def _allow(self, by: Actor, deed: Deed) -> None:
+    def allow(self, by: Actor, path: str = "", owner: str = "") -> None:
+        """Denied if the actor may not write this file, or what this agent owns."""
         self._refuse_when_off()
-        owner = deed.data.get("agent", "")
-        if deed.change:
-            owner = place.role(self.vault, deed.change.path).agent
+        if path:
+            owner = place.role(self.vault, path).agent
         if not access.may(by, "write", owner):
             whose = f"what belongs to {owner}" if owner else "this"
             raise Denied(f"{by.name} may not write {whose}.", "Ask the admin agent or a person.")

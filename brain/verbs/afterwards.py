@@ -188,7 +188,7 @@ def _stems(question: str) -> set[str]:
 def _write(brain: Brain, value: State) -> None:
     import json
 
-    os.makedirs(brain.vault.state_path, exist_ok=True)
+    os.makedirs(brain.vault.state_path, 0o700, exist_ok=True)
     path, text = f"{brain.vault.state_path}/{_FILE}", json.dumps(value, ensure_ascii=False)
     with suppress(FileNotFoundError):
         os.unlink(f"{path}.new")

@@ -6,9 +6,9 @@ from contextlib import suppress
 from datetime import date as days
 from functools import partial
 
-from brain import kinds
+from brain import access, kinds
 from brain.changes import Add, Anchor, Deed
-from brain.errors import BadRequest, StaleFile
+from brain.errors import BadRequest, NotFound, StaleFile
 from brain.formats.links import TAG
 from brain.journal import line
 from brain.lifecycle.conflict import may_oppose, opposes
@@ -53,6 +53,9 @@ def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
     """Put a memory at the end of its section; what is there already is not written again, not even
     when two say it at the same moment."""
     _check(wanted)
+    seen = access.readable(by)
+    if agent and seen is not None and agent not in (*seen, by.name):
+        raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
     path = who.note(brain, agent)
     if last := notes.last(brain, path):
         with suppress(StaleFile):
@@ -81,6 +84,7 @@ def _remember(
         raise StaleFile(f"{path} may have changed.", "Look at it again.")
     waiting = _waiting(brain, promised, text) if promised and not same else None
     if waiting and not (wanted.supersedes or wanted.tags or links or wanted.fields):
+        brain.store.allow(by, path)
         return answer.happened(waiting, "duplicate", None, rules) | restating.told([])
     if ref := same or (waiting and waiting["id"]):
         asked = Add(path, ref, text, section, _tags(wanted), links, wanted.fields)

@@ -83,7 +83,7 @@ def pause(brain: Brain, paused: bool) -> None:
     """Leave, or take away, the mark that every writer on this machine looks for."""
     path = f"{brain.vault.state_path}/paused"
     if paused:
-        os.makedirs(brain.vault.state_path, exist_ok=True)
+        os.makedirs(brain.vault.state_path, 0o700, exist_ok=True)
         with open(path, "w", encoding="utf-8"):
             pass
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 
 import pytest
@@ -84,7 +85,9 @@ def test_who_may_remember_where(house: Brain, by: str, agent: str, may: bool) ->
     if may:
         assert house.remember("Seals bark", agent=agent, by=by)["outcome"] == "added"
         return
-    with pytest.raises(Denied, match=f"{by} may not write"):
+    hidden = (by, agent) == ("zoo", "helper")  # that it is there is not told either
+    said = "There is no agent" if hidden else f"{by} may not write"
+    with pytest.raises((Denied, NotFound), match=said):
         house.remember("Seals bark", agent=agent, by=by)
     assert "Seals bark" not in note(house)
 
@@ -337,3 +340,24 @@ def test_an_agent_and_a_project_of_one_name_cannot_act(vault: MakeVault, opened:
     with pytest.raises(Denied, match="one name"):
         brain.remember("The seal sings", by="zoo", agent="zoo")
     assert brain.remember("The seal sings", agent="zoo")["outcome"] == "added"
+
+
+def test_an_agent_that_may_not_write_a_note_hears_nothing_of_it(made: Made) -> None:
+    """Neither that it is there, nor what is promised for it."""
+    typing = {**kit.VAULT, "40_Brain/brain.yaml": "holdSeconds: 1000\nholdMost: 1000\n"}
+    brain = made({**typing, "40_Brain/agents/park/AGENT.md": "---\ntype: project\n---\n"})
+    (brain.vault.root / "40_Brain/projects/zoo/agent/MEMORY.md").touch()
+    assert brain.remember("The lion sleeps", agent="zoo", by="zoo")["state"] == "pending"
+    for name in ("zoo", "nobody"):
+        with pytest.raises(NotFound) as caught:
+            brain.remember("The lion sleeps", agent=name, by="park")
+        assert str(caught.value) == f"There is no agent '{name}'. Leave --agent out."
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
+def test_what_this_machine_keeps_is_the_users_alone(brain: Brain) -> None:
+    brain.remember("The lion sleeps")
+    brain.recall("lion")
+    state = brain.vault.state
+    assert not state.stat().st_mode & 0o077
+    assert not (state / "recall.json").stat().st_mode & 0o077
