@@ -457,3 +457,18 @@ def test_a_search_beside_a_writer_is_fresh_if_nothing_changed(
     writer.sync()
     with Holder(writer):
         assert reader.search("walrus").freshness.fresh
+
+
+def test_a_full_disk_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
+    """The index stays what it was, and works again once there is room."""
+    root = vault(kit.VAULT)
+    brain = opened(root)
+    brain.sync()
+    (pages,) = brain.index.db.execute("PRAGMA page_count").fetchone()
+    brain.index.db.execute(f"PRAGMA max_page_count = {pages}")
+    (root / "Large.md").write_text("\n\n".join(f"# Part {n}\n{n * 'otter '}" for n in range(400)))
+    with pytest.raises(BrainError, match=r"no room for brain.db\. Make room"):
+        brain.sync()
+    brain.index.db.execute(f"PRAGMA max_page_count = {1000 * pages}")
+    assert brain.search("otter").results
+    assert brain.search("walrus").results

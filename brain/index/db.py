@@ -361,9 +361,11 @@ def reading() -> Iterator[None]:
 
 
 def raise_if_busy(error: sqlite3.DatabaseError) -> None:
-    """A lock is not damage."""
+    """A lock is not damage, and neither is a full disk."""
     if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
         raise Busy("Another process holds the index.", "Try again in a moment.") from error
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
+        raise BrainError("There is no room for brain.db.", "Make room on its disk.") from error
 
 
 def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
