@@ -4,7 +4,7 @@ counted."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from brain.index.db import FULL_TEXTS, Index, reading
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
@@ -217,6 +217,33 @@ def matching(index: Index, match: str, table: str = WORDS) -> set[int]:
     with reading():
         rows = index.db.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (match,))
         return {id for (id,) in rows}
+
+
+def any_matches(index: Index, match: str, filters: Filters) -> bool:
+    """Does anything match that passes the filters?"""
+    where, values = filters.where()
+    sql = f"""SELECT 1 FROM {WORDS} CROSS JOIN chunks c ON c.id = {WORDS}.rowid
+        CROSS JOIN files f ON f.id = c.file WHERE {WORDS} MATCH ? AND {where} LIMIT 1"""
+    with reading():
+        return _with_tagged(index.db).execute(sql, (match, *values)).fetchone() is not None
+
+
+def terms(index: Index) -> Callable[[str], str | None]:
+    """What finds the first word of the full text that is not before a given one, as FTS5 keeps
+    it."""
+    with reading():
+        index.db.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms"
+            f" USING fts5vocab('main', '{WORDS}', 'instance')"
+        )
+
+    def after(at: str) -> str | None:
+        with reading():
+            sql = "SELECT term FROM temp.terms WHERE term >= ? LIMIT 1"
+            row = index.db.execute(sql, (at,)).fetchone()
+        return row[0] if row else None
+
+    return after
 
 
 def candidates(

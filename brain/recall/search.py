@@ -11,7 +11,7 @@ from brain.index.db import Index
 from brain.index.query import Candidate, Filters, Row
 from brain.recall import candidates, near, priors, rank
 from brain.recall.exact import exactly
-from brain.recall.lookup import Found, look_up, noted
+from brain.recall.lookup import Concept, Found, look_up, noted
 from brain.recall.question import Asked, understood
 from brain.recall.rank import Factors
 from brain.recall.snippet import Words, best_line, mark
@@ -20,7 +20,7 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from brain.recall.similar import Meaning
 
@@ -82,6 +82,11 @@ class Ranked(NamedTuple):
     exact: int = 0
 
 
+def _holds(row: Row) -> str:
+    """All that full text knows of it."""
+    return f"{row.heading} {row.text} {row.tags} {row.path}"
+
+
 def _order(one: Ranked) -> tuple[int, float, str, int, int]:
     """What holds it exactly as it was written comes first; then the rank counts."""
     c = one.candidate
@@ -102,6 +107,7 @@ class _Looked(NamedTuple):
     words: tuple[Term, ...] = ()
     prefix: bool = False
     note: str = ""
+    near: Sequence[Concept] = ()  # words that stand for others, which nothing holds
 
 
 def search(
@@ -116,10 +122,10 @@ def search(
     """The best `limit` chunks for a question. Same index, question and clock: same answer.
 
     Words match in all their forms; only if nothing does, they match as beginnings of words, and if
-    that finds nothing, those of a quoted text match one by one. Any word will do, but what holds
-    more of them ranks higher, and what holds a quoted text, a tag, a path or an identifier exactly
-    so comes first. With a `meaning`, what means the same counts beside the words; NoModel if its
-    model does not answer.
+    that finds nothing, those of a quoted text match one by one; at last, words near them do. Any
+    word will do, but what holds more of them ranks higher, and what holds a quoted text, a tag, a
+    path or an identifier exactly so comes first. With a `meaning`, what means the same counts
+    beside the words; NoModel if its model does not answer.
     """
     return results(index, question, filters, limit, now, config, meaning).hits
 
@@ -138,7 +144,12 @@ def results(
         return Results([], [])
     looked = _looked(index, question, filters, limit, now, config, meaning)
     hits = _hits(index, looked.found[:limit], looked.words, looked.prefix, filters)
-    return Results(hits, [looked.note] if looked.note else [])
+    note = looked.note
+    if looked.near:
+        from brain.recall import fuzzy
+
+        note = fuzzy.note(looked.near, (_holds(hit.row) for hit in hits))
+    return Results(hits, [note] if note else [])
 
 
 def ranked(
@@ -173,6 +184,8 @@ def _looked(
     loose = understood(index, plain, filters, config, meaning) if plain != question else None
     if loose and (looked := _by_words(index, loose, filters, limit, now, config)):
         return looked._replace(note=UNQUOTED)
+    if looked := _by_near_words(index, loose or asked, filters, limit, now, config):
+        return looked
     by_meaning = asked.similar is not None
     found = _rank(index, asked, NO_WORDS, filters, limit, now, config) if by_meaning else []
     return _Looked(found, asked.words)
@@ -185,6 +198,19 @@ def _by_words(
         if found := _ranked(index, asked, prefix, filters, limit, now, config):
             return _Looked(found, asked.words, prefix)
     return None
+
+
+def _by_near_words(
+    index: Index, asked: Asked, filters: Filters, limit: int, now: datetime, config: Config
+) -> _Looked | None:
+    from brain.recall import fuzzy  # which few questions need
+
+    votes = fuzzy.near(index, [*asked.votes, *asked.names], filters)
+    if not votes:
+        return None
+    asked = asked._replace(votes=votes, names=[])
+    found = _ranked(index, asked, False, filters, limit, now, config)
+    return _Looked(found, asked.words, near=votes) if found else None
 
 
 def _ranked(

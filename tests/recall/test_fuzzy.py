@@ -1,0 +1,150 @@
+"""Words near those that nothing holds: found last of all, and the answer says so."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain.api import Brain
+from brain.recall import fuzzy
+from brain.recall.lookup import Concept
+from brain.recall.stems import stem
+from brain.recall.terms import Term
+from tests import kit
+from tests.conftest import MakeVault, OpenBrain
+
+NOTES = {
+    "sqlite.md": "We keep it all in SQLite, in one file.\n",
+    "config.md": "The configuration is read at the start.\n",
+    "kube.md": "Kubernetes was too much for us.\n",
+    "mail.md": "Письма приходят утром.\n",
+    "cafe.md": "A café with a view.\n",
+} | {f"{n}.md": f"filler {n}\n" for n in range(9)}
+
+
+@pytest.fixture
+def brain(vault: MakeVault, opened: OpenBrain) -> Brain:
+    brain = opened(vault(NOTES))
+    brain.sync()
+    return brain
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "word"),
+    [
+        ("sqlte", "sqlite.md", "SQLite"),  # a letter less
+        ("sqllite", "sqlite.md", "SQLite"),  # more
+        ("sqlyte", "sqlite.md", "SQLite"),  # other
+        ("sqltie", "sqlite.md", "SQLite"),  # two that changed places
+        ("configuraton", "config.md", "configuration"),  # in the ending that no stem has
+        ("kubrnetse", "kube.md", "Kubernetes"),  # two edits of a long word
+        ("писма", "mail.md", "Письма"),
+        ("cafè9", "", ""),
+        ("sqte", "", ""),  # two edits of a short one
+        ("zqlite", "", ""),  # the first letter is another
+        ("sqx", "", ""),
+    ],
+)
+def test_a_word_that_nothing_holds_finds_what_is_near(
+    question: str, found: str, word: str, brain: Brain
+) -> None:
+    answer = brain.search(question)
+    assert [hit.row.path for hit in answer.results] == ([found] if found else [])
+    said = f"Nothing here holds '{question}'; this is what holds '{word}'."
+    assert answer.notes == ((said,) if found else ())
+    for hit in answer.results:
+        assert f"«{word}»" in hit.snippet()
+        assert hit.score == pytest.approx(hit.factors.rank)
+        assert not hit.prefix
+
+
+def test_near_words_come_last_of_all(brain: Brain) -> None:
+    """Not beside a word that stands there, nor where a beginning of one does."""
+    assert kit.found(brain, "sqlte kubernetes") == ["kube.md"]
+    assert brain.search("sqlte kubernetes").notes == ()
+    assert kit.found(brain, "kubern") == ["kube.md"]
+    assert brain.search("kubern").notes == ()
+
+
+def test_several_words(brain: Brain) -> None:
+    answer = brain.search("sqlte kubernetos xylophone")
+    assert {hit.row.path for hit in answer.results} == {"sqlite.md", "kube.md"}
+    assert {hit.factors.coverage for hit in answer.results} == {0.25 + 0.5 / 3}
+    (note,) = answer.notes
+    assert note.startswith("Nothing here holds 'sqlte' or 'kubernetos'; this is what holds '")
+
+
+def test_a_name_is_meant_as_it_is_written(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({"a.md": "the walrus #tusks m-aaaaaaaw item42 python\n"}))
+    for question in ("m-aaaaaaax", "item43", "http://walrux", "src/pyhton.js", "max_wlrus"):
+        assert brain.search(question).results == [], question
+    for question in ('"walrux"', "#tuskz"):  # which count as words if there is nothing else
+        assert kit.found(brain, question) == ["a.md"]
+
+
+def test_nobody_is_told_of_words_that_they_may_not_read(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    agent = "40_Brain/projects/{}/agent"
+    files = {f"{agent.format(name)}/AGENT.md": "---\ntype: project\n---\n" for name in ("a", "b")}
+    files |= {
+        f"{agent.format('a')}/MEMORY.md": "- The cormorant is red\n",
+        f"{agent.format('b')}/MEMORY.md": "- A cormorang and a zebrafish\n",
+        "note.md": "The warehouses\n",
+    }
+    brain = opened(vault(files))
+    brain.sync()
+    answer = brain.search("cormoranx", by="a")
+    assert answer.notes == ("Nothing here holds 'cormoranx'; this is what holds 'cormorant'.",)
+    assert brain.search("zebrafich", by="a") == brain.search("zebraxxch", by="a")
+    assert brain.search("zebrafich", by="b").notes
+    assert brain.search("warehuoses", by="a", scopes=["memory"]).notes == ()
+    assert brain.search("warehuoses", by="a").notes
+
+
+def test_without_fts5_there_are_none(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault(NOTES | {"40_Brain/brain.yaml": "ftsEngine: fts4\n"}))
+    assert brain.search("sqlte").results == []
+
+
+def test_a_note_names_few_words_as_they_stand_there() -> None:
+    near = [Concept(Term(("tsuk",)), (("tusk", 1.0),)), Concept(Term(("else",)))]
+    texts = ["no", "A Tusk and TUSK", "the tusks' tusk"]
+    said = "Nothing here holds 'tsuk'; this is what holds 'Tusk' or 'tusks'."
+    assert fuzzy.note(near, texts) == said
+
+
+letters = st.text("abcdeé", min_size=1, max_size=7)
+
+
+def _distance(one: str, other: str) -> int:
+    """By the book: letters less, more, other, or two neighbours that change places."""
+    table = {(i, 0): i for i in range(len(one) + 1)} | {(0, j): j for j in range(len(other) + 1)}
+    for i, a in enumerate(one, 1):
+        for j, b in enumerate(other, 1):
+            options = [table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (a != b)]
+            if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
+                options.append(table[i - 2, j - 2] + 1)
+            table[i, j] = min(options)
+    return table[len(one), len(other)]
+
+
+@given(one=letters, other=letters, most=st.integers(0, 3))
+def test_what_is_near_is_near_by_the_book(one: str, other: str, most: int) -> None:
+    alive, near = fuzzy._alike(one, other, most)
+    assert near == (_distance(one, other) <= most)
+    if alive < len(one):  # nothing that begins so is near
+        for more in ("", *"abcde", one[alive + 1 :], other[alive:], other[alive + 1 :]):
+            assert _distance(one[: alive + 1] + more, other) > most
+
+
+@given(word=st.text("abc", min_size=2, max_size=6), other=st.text("abc", min_size=2, max_size=7))
+def test_one_edit_makes_all_that_is_near(word: str, other: str) -> None:
+    near = word[0] == other[0] and _distance(word, other) <= 1
+    assert ({word, other} <= {word, *fuzzy._edits(word)}) == near
+
+
+@pytest.mark.parametrize("word", ["database", "library", "relational", "hoping", "walrus", "news"])
+def test_a_stem_has_a_word(word: str) -> None:
+    assert stem(fuzzy._with_stem(stem(word))) == stem(word)
