@@ -148,7 +148,8 @@ def test_any_record_can_be_put_and_dropped(
     new, (done,) = edit(format, PATH, data, [Put(PATH, ref, values)])
     want = records(format, data)
     want[ref] = {**want.get(ref, {"id": ref}), **_storable(values)}
-    assert records(format, new) == want
+    want = _storable(want)  # a NUL that was there stays as it is where it says the same
+    assert _storable(records(format, new)) == want
     found = {chunk.ref: new[chunk.start : chunk.end] for chunk in parse(new).chunks}
     assert found.pop(ref).decode() == done.after
     old = spans.pop(ref, b"").decode()
@@ -157,7 +158,8 @@ def test_any_record_can_be_put_and_dropped(
     again = edit(format, PATH, new, [Put(PATH, ref, values)])
     assert (again.data, again.done[0].outcome) == (new, "already")
     dropped = edit(format, PATH, new, [Drop(PATH, ref)])
-    assert records(format, dropped.data) == {k: v for k, v in want.items() if k != ref}
+    left = _storable(records(format, dropped.data))
+    assert left == {k: v for k, v in want.items() if k != ref}
     if not old and spans:
         assert dropped.data == data
 
