@@ -55,3 +55,21 @@ def forms(word: str) -> tuple[str, ...]:
             if base in _FORMS:
                 return tuple(other for other in _FORMS[base] if other != word)
     return ()
+
+
+def bases(word: str) -> list[str]:
+    """Words of which a folded word may be a form, and its own plural: `slug` for *slugs*, `deploy`
+    for *deploying*, `docs` for *doc*. Some of them are no words."""
+    found = [f"{word}s", *forms(word)]
+    if word.endswith("y"):
+        found.append(f"{word[:-1]}ies")
+    if word.endswith("ies"):
+        found.append(f"{word[:-3]}y")
+    for ending in ("s", "es", "ed", "ing"):
+        root = word.removesuffix(ending)
+        if root != word and len(root) > 1:
+            found.append(root)
+            if ending in ("ed", "ing"):
+                found.append(f"{root}e")
+                found += [root[:-1]] if root[-1] == root[-2] else []
+    return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from brain.index import query
-from brain.recall.lookup import Concept
+from brain.recall.concepts import Concept
 from brain.recall.stems import stem
 from brain.recall.terms import Term, fold, match
 

@@ -10,34 +10,18 @@ import math
 
 from brain.index import query
 from brain.index.db import Index
-from brain.recall.forms import forms
-from brain.recall.terms import Term, fold, match
+from brain.recall.concepts import Concept, table_of
+from brain.recall.terms import Term, match
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 MOST = 6_000  # matches that are weighed, all words together: bm25 takes two microseconds for each
 FEW = 60  # fewer pieces that hold all words are not enough of an answer
 SOME = 2_500  # of those that hold all of several words which are everywhere, so many will do
 _LEAST = 1e-6  # what FTS5 takes for the weight of a word that stands in most pieces
-
-
-class Concept(NamedTuple):
-    """One thing asked for: a term, and what else stands for it, with what that is worth."""
-
-    term: Term
-    others: tuple[tuple[str, float], ...] = ()
-
-    @property
-    def every(self) -> tuple[Term, ...]:
-        return (self.term, *(Term(tuple(words.split())) for words, _ in self.others))
-
-    @property
-    def table(self) -> str:
-        """Where it is looked up."""
-        return query.SPACED if self.term.column == "spaced" else query.WORDS
 
 
 class Held(NamedTuple):
@@ -93,22 +77,6 @@ def coverage(held: int, asked: int) -> float:
     return 1.0 if held == asked else 0.25 + 0.5 * held / asked
 
 
-def concepts(
-    wanted: Sequence[Term], aliases: Mapping[str, Sequence[str]], alias_factor: float
-) -> list[Concept]:
-    """What the terms of a question stand for."""
-    out = []
-    for term in wanted:
-        others: dict[str, float] = {}
-        if len(term.words) == 1 and not term.column and not term.exact.startswith('"'):
-            word = fold(term.words[0])
-            others = dict.fromkeys(forms(word), 1.0)
-            if alias_factor:
-                others |= dict.fromkeys(aliases.get(word, ()), alias_factor)
-        out.append(Concept(term, tuple(others.items())))
-    return out
-
-
 def look_up(
     index: Index,
     wanted: Sequence[Concept],
@@ -124,7 +92,7 @@ def look_up(
     which are nearly everywhere are so among all pieces.
     """
     seen = Seen(index, owners)
-    counts = [(query.frequency(index, _any(index, c, prefix), most, c.table), c) for c in wanted]
+    counts = [(_frequency(index, c, prefix, most), c) for c in wanted]
     counts = [(count, concept) for count, concept in counts if count]
     if len(counts) > 1 and min(count for count, _ in counts) > most:
         some = _everywhere(index, [c for _, c in counts], len(wanted), weights, prefix, seen)
@@ -155,9 +123,11 @@ def _everywhere(
 ) -> Found | None:
     """For several words, each of which is nearly everywhere: what holds all of them will do, if
     that is not too little; and if it is too much, some of it."""
-    table = every[0].table
-    match = _all(index, every, prefix)
-    if any(c.table != table for c in every) or query.frequency(index, match, FEW, table) <= FEW:
+    table = every[0].tables[0]
+    if any(c.tables != (table,) for c in every):
+        return None
+    match = _all(index, every, prefix, table)
+    if query.frequency(index, match, FEW, table) <= FEW:
         return None
     scores: dict[int, float] = {}
     page, last = scores, -1
@@ -176,13 +146,28 @@ def _beside(
 ) -> set[int]:
     """The pieces that hold all of what is common, as far as can be beside something rare: what is
     looked up in two places meets only here."""
-    found = []
-    for table in dict.fromkeys(concept.table for concept in common):
-        match = _all(index, [c for c in common if c.table == table], prefix)
-        if all(c.table == table for c in rare):
-            match = _both(index, " OR ".join(_any(index, c, prefix) for c in rare), match)
+    found = [_matching(index, c, prefix) for c in common if len(c.tables) > 1]
+    plain = [c for c in common if len(c.tables) == 1]
+    for table in dict.fromkeys(concept.tables[0] for concept in plain):
+        match = _all(index, [c for c in plain if c.tables[0] == table], prefix, table)
+        if all(c.tables == (table,) for c in rare):
+            match = _both(index, " OR ".join(_any(index, c, prefix, table) for c in rare), match)
         found.append(query.matching(index, match, table))
     return set.intersection(*found)
+
+
+def _frequency(index: Index, concept: Concept, prefix: bool, most: int) -> int:
+    """In how many pieces a concept stands, at most; what is in two places counts in both."""
+    tables = concept.tables
+    return sum(query.frequency(index, _any(index, concept, prefix, t), most, t) for t in tables)
+
+
+def _matching(index: Index, concept: Concept, prefix: bool) -> set[int]:
+    return {
+        id
+        for table in concept.tables
+        for id in query.matching(index, _any(index, concept, prefix, table), table)
+    }
 
 
 def _added(
@@ -208,9 +193,8 @@ def noted(
         return []
     out, seen = [], Seen(index, owners)
     for concept in wanted:
-        expression = _any(index, concept, prefix=False)
-        if query.frequency(index, expression, most, concept.table) <= most:
-            ids = sorted(query.matching(index, expression, concept.table))
+        if _frequency(index, concept, False, most) <= most:
+            ids = sorted(_matching(index, concept, False))
             scores = seen.of(dict.fromkeys(ids, 0.0))
             out.append(Held(scores, _idf(len(scores), seen.total)))
     return out
@@ -229,12 +213,14 @@ def _divided(
     return rare, common
 
 
-def _any(index: Index, concept: Concept, prefix: bool) -> str:
-    return match(concept.every, prefix=prefix, engine=index.fts)
+def _any(index: Index, concept: Concept, prefix: bool, where: str) -> str:
+    """What of a concept is looked up in one table."""
+    terms = tuple(term for term in concept.every if table_of(term) == where)
+    return match(terms, prefix=prefix, engine=index.fts)
 
 
-def _all(index: Index, every: Sequence[Concept], prefix: bool) -> str:
-    match, *others = (_any(index, concept, prefix) for concept in every)
+def _all(index: Index, every: Sequence[Concept], prefix: bool, where: str) -> str:
+    match, *others = (_any(index, concept, prefix, where) for concept in every)
     for other in others:
         match = _both(index, match, other)
     return match
@@ -251,7 +237,7 @@ def _weigh(
     What is looked up where only some pieces are is as common as among all that may be seen."""
     parts = []
     for term, worth in zip(concept.every, (1.0, *(w for _, w in concept.others)), strict=True):
-        scores, idf = _matches(index, term, concept.table, weights, prefix, seen)
+        scores, idf = _matches(index, term, weights, prefix, seen)
         if scores:
             parts.append((scores, worth, idf))
     if len(parts) < 2:
@@ -270,14 +256,14 @@ def _weigh(
 
 
 def _matches(
-    index: Index, term: Term, table: str, weights: Sequence[float], prefix: bool, seen: Seen
+    index: Index, term: Term, weights: Sequence[float], prefix: bool, seen: Seen
 ) -> tuple[dict[int, float], float]:
     """What holds a term and may be seen, and the idf that is in its scores: of all that hold it."""
     said = match((term,), prefix=prefix, engine=index.fts)
     if not seen.all and index.fts == "fts4":
-        return seen.of(query.weighed_alike(index, said, table)), 1.0
-    scores = query.weighed(index, said, weights, table)
-    rows = seen.every if table == query.WORDS else query.size(index, table)
+        return seen.of(query.weighed_alike(index, said, table_of(term))), 1.0
+    scores = query.weighed(index, said, weights, table_of(term))
+    rows = seen.every if table_of(term) == query.WORDS else query.size(index, table_of(term))
     return seen.of(scores), _idf(len(scores), rows)
 
 

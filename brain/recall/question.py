@@ -9,7 +9,7 @@ from brain.index import query
 from brain.index.db import Index
 from brain.index.query import Filters
 from brain.recall import aliases, priors
-from brain.recall.lookup import Concept, concepts
+from brain.recall.concepts import Concept, concepts
 from brain.recall.terms import MAX_TERMS, Term, fold, terms
 from brain.record import NamedTuple
 
@@ -47,7 +47,7 @@ def understood(
     """What a question asks of this index; None if there is no word in it."""
     if not (wanted := terms(question)):
         return None
-    every = concepts(wanted, aliases.expand(config), config.aliasFactor)
+    every = concepts(wanted, aliases.expand(config), config.aliasFactor, question)
     speakers = query.speakers(index, filters.owners) if "sessions" in filters.scopes else []
     expected = priors.expected(question, speakers)
     said = {word for name in expected.names for word in name.split()}

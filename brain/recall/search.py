@@ -10,8 +10,9 @@ from brain.index import query
 from brain.index.db import Index
 from brain.index.query import Candidate, Filters, Row
 from brain.recall import candidates, near, priors, rank
+from brain.recall.concepts import Concept
 from brain.recall.exact import exactly
-from brain.recall.lookup import Concept, Found, look_up, noted
+from brain.recall.lookup import Found, look_up, noted
 from brain.recall.question import Asked, understood
 from brain.recall.rank import Factors
 from brain.recall.snippet import Words, best_line, mark

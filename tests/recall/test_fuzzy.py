@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from brain.api import Brain
 from brain.recall import fuzzy
-from brain.recall.lookup import Concept
+from brain.recall.concepts import Concept
 from brain.recall.stems import stem
 from brain.recall.terms import Term
 from tests import kit

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from brain.api import Brain
 from brain.index import query
 from brain.recall import lookup
-from brain.recall.lookup import Concept, Found, concepts, look_up, noted
+from brain.recall.concepts import Concept, concepts
+from brain.recall.lookup import Found, look_up, noted
 from brain.recall.terms import Term, match, terms
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -152,7 +153,7 @@ def test_words_that_are_everywhere_are_looked_up_together(
     brain = opened(vault(files))
     brain.sync()
     monkeypatch.setattr(lookup, "FEW", 20)
-    asked = lookup.concepts(terms("walrus clam"), {}, 0.5)
+    asked = concepts(terms("walrus clam"), {}, 0.5)
     found = lookup.look_up(brain.index, asked, SEVERAL, most=100)
     rows = query.rows(brain.index, sorted(found.scores))
     assert {row.path for row in rows} == {path for path, text in files.items() if "us c" in text}

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from brain.api import Brain
 from brain.index import query
 from brain.recall import lookup
-from brain.recall.lookup import concepts, look_up, noted
+from brain.recall.concepts import concepts
+from brain.recall.lookup import look_up, noted
 from brain.recall.terms import terms
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
