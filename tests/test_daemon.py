@@ -138,7 +138,7 @@ def test_a_changed_brain_yaml_is_taken_over(play: Play) -> None:
     write = play.write("40_Brain/brain.yaml", "exclude: [Notes]\nsearchLimit: 1\n")
     assert len(play(write, None)) == 3
     assert play.brain.config.searchLimit == 1
-    assert kit.found(play.brain, "tusks") == []
+    assert kit.found(play.brain, "whiskers") == []
 
 
 def test_a_broken_brain_yaml_is_told_once_and_the_old_one_holds(play: Play) -> None:

@@ -14,7 +14,7 @@ from brain.recall.budget import Allocation, Fitted, allocate, fit
 from brain.recall.context import Recalled, Request, Weighed
 from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
-from brain.recall.snippet import Words, best_line
+from brain.recall.snippet import Words, best_line, body_at
 from brain.recall.terms import terms
 from brain.record import NamedTuple
 from brain.verbs import afterwards, knowing, who
@@ -221,23 +221,28 @@ def _tier(one: Weighed, asked: Asked) -> str:
 
 
 def _shown(row: Row, asked: Asked) -> tuple[str, int]:
-    """(text, line): an entry as it stands, of a note what stands around the line that answers."""
+    """(text, line): an entry as it stands, of a note what stands around the line that answers;
+    its properties only if that is one of them."""
     if row.scope == "memory":
         return about.without_fields(row.text), row.line
-    if row.scope != "sources" or len(row.text) <= EXCERPT:
+    if row.scope != "sources":
         return row.text, row.line
     lines = row.text.split("\n")
     best, _ = best_line(row.text, Words(terms(asked.query)))
+    top = row.text.count("\n", 0, body_at(row.text))
+    top = top if top <= best else 0
     first = last = best
     size = len(lines[best])
-    while size < EXCERPT and (first > 0 or last < len(lines) - 1):
+    while size < EXCERPT and (first > top or last < len(lines) - 1):
         if last < len(lines) - 1:
             last += 1
             size += len(lines[last]) + 1
-        if size < EXCERPT and first > 0:
+        if size < EXCERPT and first > top:
             first -= 1
             size += len(lines[first]) + 1
-    return "\n".join(lines[first : last + 1]).strip("\n"), row.line + first
+    while first < best and not lines[first].strip():
+        first += 1
+    return "\n".join(lines[first : last + 1]).rstrip("\n"), row.line + first
 
 
 def _conflicts(found: Recalled) -> tuple[Conflict, ...]:

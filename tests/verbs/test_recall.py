@@ -592,3 +592,13 @@ def test_nothing_is_written_while_paused(made: Made) -> None:
     brain.recall("zeppelin")
     assert not (Path(brain.vault.state_path) / "spool.jsonl").exists()
     assert brain.recall("walrus").text
+
+
+def test_a_note_is_shown_without_its_properties(made: Made) -> None:
+    """Unless one of them is what answers."""
+    text = "---\ntags: [sea]\nhabitat: arctic\n---\n\n# Walrus\n\nTusks and whiskers.\n"
+    brain = made({NOTE: "", "Notes/Walrus.md": text})
+    (piece,) = brain.recall("whiskers").fitted.package.memories
+    assert (piece.text, piece.line) == ("# Walrus\n\nTusks and whiskers.", 6)
+    (piece,) = brain.recall("arctic").fitted.package.memories
+    assert (piece.text, piece.line) == (text.rstrip(), 1)

@@ -32,7 +32,8 @@ _BLANK_LINES = re.compile(r"\n[ \n]*\n")
 # The tokens by which chat models mark turns, our own ids and markers, and our own delimiters.
 _CONTROL = re.compile(
     r"<(?=[|｜][\w▁])|(?<=\w[|｜])(?=>)|\[(?=/?INST\])|\[(?=id:)|\[(?=\s*⚠)|<(?=<\s*/?SYS)"
-    r"|<(?=/?s>|/?(?:bos|eos|project_memory|start_of_turn|end_of_turn|system|user|assistant)\b)"
+    r"|<(?=/?s>|/?project_memory)"
+    r"|<(?=/?(?:bos|eos|start_of_turn|end_of_turn|system|user|assistant)\b)"
     r"|=(?===+\s*(?:end\s+of\s+)?project\s+memory)",
     re.IGNORECASE,
 )
