@@ -185,15 +185,16 @@ def _alike(matchinfo: bytes) -> float:
     return score
 
 
-def hidden(index: Index, ids: Iterable[int], owners: Sequence[str]) -> set[int]:
-    """Those of these chunks that belong to others than these owners."""
-    every = list(ids)
-    found: set[int] = set()
+def hidden(index: Index, owners: Sequence[str], ids: Iterable[int] | None = None) -> set[int]:
+    """The chunks that belong to others than these owners: all, or those of these."""
+    whose = f"SELECT id FROM {_of_others(owners)}"
     with reading():
+        if ids is None:
+            return {id for (id,) in index.db.execute(whose, owners)}
+        every, found = list(ids), set()
         for at in range(0, len(every), _MOST):
             some = ",".join(map(str, every[at : at + _MOST]))
-            sql = f"SELECT id FROM {_of_others(owners)} AND id IN ({some})"
-            found.update(id for (id,) in index.db.execute(sql, owners))
+            found |= {id for (id,) in index.db.execute(f"{whose} AND id IN ({some})", owners)}
     return found
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST = 6_000  # matches that are weighed, all words together: bm25 takes two microseconds for each
 FEW = 60  # fewer pieces that hold all words are not enough of an answer
 SOME = 2_500  # of those that hold all of several words which are everywhere, so many will do
+LISTED = 5_000  # pieces that may not be seen; more are looked up among the matches alone
 _LEAST = 1e-6  # what FTS5 takes for the weight of a word that stands in most pieces
 
 
@@ -37,8 +38,9 @@ class Seen:
     def __init__(self, index: Index, owners: tuple[str, ...] | None) -> None:
         self.index, self.owners = index, owners
         self.every = query.size(index)
-        hidden = 0 if owners is None else query.count_hidden(index, owners)
-        self.total = self.every - hidden
+        count = 0 if owners is None else query.count_hidden(index, owners)
+        self.total = self.every - count
+        self._hidden = query.hidden(index, owners) if owners and 0 < count <= LISTED else None
 
     @property
     def all(self) -> bool:
@@ -48,7 +50,7 @@ class Seen:
         """Those of these that may be seen."""
         if self.owners is None or self.all or not scores:
             return scores
-        hidden = query.hidden(self.index, scores, self.owners)
+        hidden = self._hidden or query.hidden(self.index, self.owners, scores)
         return {id: score for id, score in scores.items() if id not in hidden}
 
 

@@ -68,11 +68,15 @@ def _told(brain: Brain, question: str, **wanted: Any) -> list[tuple[str, float]]
     return [(f"{hit.row.path}:{hit.row.line}", hit.score) for hit in found]
 
 
+@pytest.mark.parametrize("listed", [0, 99])
 @pytest.mark.parametrize(
     "asked", ["tango", "quux", "海象", "東京", "went", "quu", "tango quux", "東京 tango"]
 )
-def test_no_score_tells_what_stands_in_hidden_memories(asked: str, laid: Laid) -> None:
+def test_no_score_tells_what_stands_in_hidden_memories(
+    asked: str, listed: int, laid: Laid, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever word of one length they hold, an agent that may not read them is told the same."""
+    monkeypatch.setattr(lookup, "LISTED", listed)
     for words in (("nothing", "tango", "quux", "go"), ("海象", "東京")):
         plain, *others = [laid(word) for word in words]
         for scopes in ([], ["sessions"], ["all"]):
@@ -123,7 +127,7 @@ def test_words_that_are_everywhere_are_found_where_they_may_be_read(
     found = look_up(brain.index, wanted, EVEN, most=15, owners=MINE)
     assert query.count_hidden(brain.index, MINE) == 60
     assert 20 <= len(found.scores) < 30
-    assert not query.hidden(brain.index, found.scores, MINE)
+    assert not query.hidden(brain.index, MINE, found.scores)
     assert all(held == 2 for held in found.held.values())
 
 
@@ -146,5 +150,6 @@ def test_hidden_is_what_belongs_to_others(
         brain.sync()
         rows = brain.index.db.execute("SELECT id, agent FROM chunks").fetchall()
         hidden = {id for id, agent in rows if agent not in owners}
-        assert query.hidden(brain.index, [id for id, _ in rows], owners) == hidden
+        assert query.hidden(brain.index, owners, [id for id, _ in rows]) == hidden
+        assert query.hidden(brain.index, owners) == hidden
         assert query.count_hidden(brain.index, owners) == len(hidden)
