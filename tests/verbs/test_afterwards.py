@@ -77,6 +77,13 @@ def test_a_question_is_open_while_who_asked_it_finds_nothing(agents: Brain) -> N
     assert agents.gaps() == []
 
 
+def test_a_word_that_is_only_near_is_no_answer(agents: Brain) -> None:
+    agents.recall("tusks")
+    agents.remember("Tasks are due on Monday")
+    assert agents.search("tusks").results  # for want of anything better
+    assert [gap["query"] for gap in agents.gaps()] == ["tusks"]
+
+
 def test_what_was_demoted_is_no_answer(agents: Brain) -> None:
     agents.recall("fuel for rockets")
     agents.demote("m-00000001")
