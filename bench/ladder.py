@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from brain.index import query
-from brain.recall import lookup, near, priors
+from brain.recall import concepts, lookup, near, priors
 
 
 class Factor(NamedTuple):
@@ -34,7 +34,7 @@ def _all_the_same(*_: object) -> float:
 
 
 FACTORS = (
-    Factor("forms of words", patches=((lookup, "forms", _nothing),)),
+    Factor("forms of words", patches=((concepts, "forms", _nothing),)),
     Factor("names of speakers are no words", patches=((query, "speakers", _nothing),)),
     Factor("author", {"authorFactor": 1.0}),
     Factor("near", {"neighbourFactor": 0.0}),
