@@ -39,21 +39,6 @@ def linking(index: Index, ref: str) -> list[Row]:
         return [Row(*row) for row in index.db.execute(sql, (f"^{ref}", ref))]
 
 
-def note_named(index: Index, name: str) -> str:
-    """The name by which a link reaches this note, given by its name or path; '' if there is none.
-
-    Where several notes have the name, it is the first one's whole path.
-    """
-    file = f"{name.removesuffix('.md')}.md"
-    sql = """SELECT path FROM files WHERE path LIKE '%.md'
-        AND (path = ?1 OR substr(path, -length(?1) - 1) = '/' || ?1) ORDER BY path"""
-    with reading():
-        found = [str(path).removesuffix(".md") for (path,) in index.db.execute(sql, (file,))]
-    if len(found) == 1:
-        return found[0].rpartition("/")[2]
-    return found[0] if found else ""
-
-
 # -- the graph of memories and items -------------------------------------------------------------
 
 
