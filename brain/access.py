@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from brain.errors import NotFound
 from brain.record import NamedTuple
 
 ADMIN = "admin"
@@ -48,6 +49,13 @@ def readable(actor: Actor) -> tuple[str, ...] | None:
     if actor.type in ("person", "admin"):
         return None
     return ("", actor.name, ADMIN) if actor.type == "project" else ()
+
+
+def refuse_unseen(agent: str, owners: tuple[str, ...] | None) -> None:
+    """NotFound for an agent, if it is named, that is not among these owners; None are all. That
+    there is one is not told either."""
+    if agent and owners is not None and agent not in owners:
+        raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
 
 
 def effective(claim: str, registered: str) -> str:

@@ -21,10 +21,11 @@ def test_who_waits_hears_what_went_wrong() -> None:
 
 def test_two_calls_are_made_at_the_same_time() -> None:
     met = Event()
-    first = beside.start(met.wait, 30)
-    second = beside.start(met.set)
+    seen: list[bool] = []
+    first = beside.start(lambda: seen.append(met.wait(30)))
+    beside.start(met.set).wait()
     first.wait()
-    second.wait()
+    assert seen == [True]
 
 
 def test_no_call_is_forgotten_however_many_start_them() -> None:

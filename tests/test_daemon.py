@@ -209,6 +209,7 @@ def test_stop_ends_it_between_hints(play: Play) -> None:
         raise AssertionError("went on")
 
     daemon.run(play.brain, stop, play.trouble.append, hints())
+    assert stop.is_set()
 
 
 def test_stop_ends_it_while_it_reads(play: Play) -> None:

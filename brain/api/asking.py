@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from brain import wire
+from brain import access, wire
 from brain.api.keeping import Clock, Freshness, Keeping
 from brain.errors import Ambiguous, BadRequest, NotFound
 from brain.index import query
@@ -65,7 +65,7 @@ class Asking(Keeping):
         `check=False` leaves that out, for a caller that has just done it; the answer is then
         only as fresh as the last check.
         """
-        from brain.recall.search import results
+        from brain.recall.search import search
         from brain.redact import redact
 
         if not question.strip():
@@ -74,7 +74,7 @@ class Asking(Keeping):
         filters = self.filters(scopes, kinds, tags, agent, project, since, until, superseded, by)
         most = self.config.searchLimit if limit is None else limit
         given = (self.index, question, filters, most, self.clock(), self.config)
-        (hits, about), notes = self.by_meaning(lambda meaning: results(*given, meaning))
+        (hits, about), notes = self.by_meaning(lambda meaning: search(*given, meaning))
         shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
         asked, _ = redact(question, emails=self.config.redactEmails)
         self.events.publish(self.now(), "memory:search", {"query": asked, "results": shown})
@@ -132,8 +132,7 @@ class Asking(Keeping):
                 f"There is no scope {unknown[0]!r}.", f"Scopes: {', '.join(SCOPES)}, all."
             )
         owners = self.readable(by)
-        if owners is not None and agent and agent not in owners:
-            raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
+        access.refuse_unseen(agent, owners)
         return Filters(
             scopes=chosen or Filters().scopes,
             kinds=tuple(self._kind(kind, owners) for kind in kinds),
@@ -174,8 +173,6 @@ class Asking(Keeping):
         """The agents whose entries an actor may see; None for all."""
         if not by:
             return None
-        from brain import access
-
         return access.readable(self.actor(by))
 
     def agent(self, name: str) -> str:
@@ -239,7 +236,7 @@ class Asking(Keeping):
 
         wanted = words.casefold().split()
         filters = Filters(scopes=("memory",))
-        hits = self._surely(
+        hits, _ = self._surely(
             lambda: search(self.index, words, filters, 200, self.clock(), self.config)
         )
         return [h.row for h in hits if all(word in h.row.text.casefold() for word in wanted)]

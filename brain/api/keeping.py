@@ -16,6 +16,7 @@ from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
 from brain.events import Events
 from brain.index import query, ring
 from brain.index.db import Index
+from brain.index.moment import told
 from brain.model import Event
 from brain.record import NamedTuple
 from brain.sync import Delta, Progress, Stats
@@ -125,9 +126,7 @@ class Keeping:
         self.index.close()
 
     def now(self) -> str:
-        return (
-            self.clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        )
+        return told(self.clock())
 
     # -- bringing the index in step ------------------------------------------------------------
 

@@ -1,10 +1,15 @@
-"""Days and moments as the index writes them."""
+"""Days and moments as the index and the journal write them."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
 from brain.errors import BadRequest
+
+
+def told(moment: datetime) -> str:
+    """A moment as records and events tell it: `2026-02-01T09:30:00.000Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def as_date(text: str) -> str:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from brain.errors import BrainError
+from brain.index.moment import told
 from brain.journal import device as devices
 from brain.journal import read, records
 from brain.journal.device import Device
@@ -58,8 +59,7 @@ class Journal:
 
     def now(self) -> str:
         """The time, as records tell it."""
-        moment = self._clock().astimezone(UTC).isoformat(timespec="milliseconds")
-        return moment.replace("+00:00", "Z")
+        return told(self._clock())
 
     # -- writing ---------------------------------------------------------------------------------
 

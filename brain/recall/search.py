@@ -119,7 +119,7 @@ def search(
     now: datetime,
     config: Config,
     meaning: Meaning | None = None,
-) -> list[Hit]:
+) -> Results:
     """The best `limit` chunks for a question. Same index, question and clock: same answer.
 
     Words match in all their forms; only if nothing does, they match as beginnings of words, and if
@@ -128,19 +128,6 @@ def search(
     path or an identifier exactly so comes first. With a `meaning`, what means the same counts
     beside the words; NoModel if its model does not answer.
     """
-    return results(index, question, filters, limit, now, config, meaning).hits
-
-
-def results(
-    index: Index,
-    question: str,
-    filters: Filters,
-    limit: int,
-    now: datetime,
-    config: Config,
-    meaning: Meaning | None = None,
-) -> Results:
-    """As `search`, with what one should know about the answer."""
     if limit <= 0:
         return Results([], [])
     looked = _looked(index, question, filters, limit, now, config, meaning)

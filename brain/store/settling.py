@@ -64,7 +64,7 @@ def _together(store: Store, path: str, ended: Collection[str], lost: Collection[
     """Of what may end, that without which the rest is still judged rightly. What was done to an
     entry is judged as a whole: a change without a later one would seem to be wiped by it, and one
     that was wiped is known by those before it."""
-    written = [e for e in store.open() if e.intent.path == path and e.state == "written"]
+    written = standing.written(store, path)
     refs = {entry.intent.id: {deed.ref for deed in entry.intent.deeds} for entry in written}
     held = {ref for id in refs if id in lost and id not in ended for ref in refs[id]}
     out = []

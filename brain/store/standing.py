@@ -39,11 +39,12 @@ def wiped(store: Store, path: str, text: Text) -> dict[str, list[Deed]]:
     if text.digest == latest(store, path):
         return {}
     gone = lost(store, path, text)
-    again = (e for e in _written(store, path) if fate(store, e, text, gone) == "again")
+    again = (e for e in written(store, path) if fate(store, e, text, gone) == "again")
     return {entry.intent.id: gone.get(entry.intent.id, []) for entry in again}
 
 
-def _written(store: Store, path: str) -> list[Open]:
+def written(store: Store, path: str) -> list[Open]:
+    """What was written to a file and is not settled."""
     return [e for e in store.open() if e.intent.path == path and e.state == "written"]
 
 
@@ -71,7 +72,7 @@ def lost(store: Store, path: str, text: Text) -> dict[str, list[Deed]]:
     before, or removed it, nothing was wiped.
     """
     chains: dict[str, list[tuple[str, Deed, Done]]] = {}
-    for entry in _written(store, path):
+    for entry in written(store, path):
         for deed in entry.intent.deeds:
             if was := done(entry, deed):
                 chains.setdefault(deed.ref, []).append((entry.intent.id, deed, was))

@@ -55,9 +55,8 @@ def state(brain: Asking) -> State:
         with open(f"{brain.vault.state_path}/{_FILE}", encoding="utf-8") as file:
             found = json.load(file)
     except (OSError, ValueError):
-        return {}
-    if not isinstance(found, dict):
-        return {}
+        found = {}
+    found = found if isinstance(found, dict) else {}
     times = [one for one in _listed(found.get("times")) if isinstance(one, int | float)]
     last = [one for one in _listed(found.get("last")) if _is_recall(one)]
     return {"degraded": bool(found.get("degraded")), "times": times, "last": last}
@@ -81,7 +80,7 @@ def _is_recall(one: Any) -> bool:
 def slow(brain: Asking) -> str:
     """Why less is looked at than usual; '' while recall is as fast as it should be."""
     known = state(brain)
-    if not known.get("degraded"):
+    if not known["degraded"]:
         return ""
     return f"95 % of recalls took up to {p95(known['times']):.0f} ms"
 
@@ -110,15 +109,15 @@ def learn(brain: Brain, said: Context, ms: float, by: Actor) -> Round:
         return Round()
     try:
         known = state(brain)
-        last = known.get("last", [])
+        last = known["last"]
         before = [one for one in last if (one["by"], one["agent"]) == (by.name, asked.agent)]
         which = _round(before, by.session, question, brain)
-        times = [*known.get("times", []), round(ms, 1)][-brain.config.sloWindow :]
+        times = [*known["times"], round(ms, 1)][-brain.config.sloWindow :]
         this = {
             "at": now, "query": question, "agent": asked.agent, "session": by.session,
             "by": by.name, "refs": said.refs, "round": which.number, "tokens": said.fitted.tokens,
         }  # fmt: skip
-        degraded = _degraded(times, bool(known.get("degraded")), brain)
+        degraded = _degraded(times, known["degraded"], brain)
         _write(brain, {"times": times, "degraded": degraded, "last": [*last, this][-KEPT:]})
     finally:
         os.close(handle)
@@ -222,7 +221,7 @@ def _mark(brain: Brain, ref: str, how: str) -> State | None:
         return None
     try:
         known = state(brain)
-        recent = next((o for o in reversed(known.get("last", [])) if ref in o["refs"]), None)
+        recent = next((o for o in reversed(known["last"]) if ref in o["refs"]), None)
         if recent is None or ref in recent.setdefault(how, []):
             return None
         recent[how].append(ref)
@@ -243,10 +242,10 @@ def unlearn(brain: Brain, refs: Collection[str], texts: Iterable[str]) -> None:
         known = state(brain)
         last = [
             one
-            for one in known.get("last", [])
+            for one in known["last"]
             if not {*refs} & {*one["refs"]} and not _stems(one["query"]) <= words
         ]
-        if last != known.get("last", []):
+        if last != known["last"]:
             _write(brain, known | {"last": last})
     finally:
         os.close(handle)
@@ -254,7 +253,7 @@ def unlearn(brain: Brain, refs: Collection[str], texts: Iterable[str]) -> None:
 
 def seen(brain: Asking, by: Actor) -> list[State]:
     """The last recalls on this machine that an actor may know of: an agent, of its own."""
-    last: list[State] = state(brain).get("last", [])
+    last: list[State] = state(brain)["last"]
     if access.readable(by) is None:
         return last
     return [one for one in last if one["by"] == by.name]
@@ -275,10 +274,10 @@ def last_injected(brain: Asking, by: Actor) -> State | None:
 def health(brain: Asking) -> State:
     """How long the last recalls took."""
     known = state(brain)
-    times = known.get("times", [])
+    times = known["times"]
     return {
         "recalls": len(times),
         "p95_ms": p95(times),
         "healthy": len(times) < FEW or p95(times) < brain.config.sloHealthyMs,
-        "degraded": bool(known.get("degraded")),
+        "degraded": known["degraded"],
     }

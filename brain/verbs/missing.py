@@ -12,7 +12,7 @@ from brain.journal import Spool
 from brain.journal.spool import Waiting
 from brain.lifecycle import tagging
 from brain.recall.context import SCOPES
-from brain.recall.search import results
+from brain.recall.search import search
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.recall.ties import topics
@@ -75,7 +75,7 @@ def _finds(brain: Brain, gap: Shape, refs: Collection[str]) -> bool:
             owners = access.readable(who.actor(brain, agent))
     filters = Filters(scopes=SCOPES, owners=owners)
     most = len(refs) + 1
-    hits, near = results(brain.index, question, filters, most, brain.clock(), brain.config)
+    hits, near = search(brain.index, question, filters, most, brain.clock(), brain.config)
     return not near and any(hit.row.ref not in refs for hit in hits)
 
 

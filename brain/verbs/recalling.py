@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from brain import access, tokens
 from brain.access import ADMIN
-from brain.errors import BadRequest, BrainError, NotFound
+from brain.errors import BadRequest, BrainError
 from brain.recall import about, context
 from brain.recall.budget import Allocation, Fitted, allocate, fit
 from brain.recall.context import Recalled, Request, Weighed
@@ -161,8 +161,7 @@ def _owners(brain: Brain, agent: str, by: access.Actor) -> tuple[str, ...] | Non
     seen = access.readable(by)
     if not agent:
         return seen
-    if seen is not None and agent not in seen:
-        raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
+    access.refuse_unseen(agent, seen)
     own = access.readable(who.actor(brain, agent))
     if own is None or seen is None:
         return own if seen is None else seen

@@ -8,7 +8,7 @@ from functools import partial
 
 from brain import access, kinds
 from brain.changes import Add, Anchor, Deed
-from brain.errors import BadRequest, NotFound, StaleFile
+from brain.errors import BadRequest, StaleFile
 from brain.formats.links import TAG
 from brain.journal import line
 from brain.lifecycle.conflict import may_oppose, opposes
@@ -54,8 +54,7 @@ def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
     when two say it at the same moment."""
     _check(wanted)
     seen = access.readable(by)
-    if agent and seen is not None and agent not in (*seen, by.name):
-        raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
+    access.refuse_unseen(agent, None if seen is None else (*seen, by.name))
     path = who.note(brain, agent)
     if last := notes.last(brain, path):
         with suppress(StaleFile):

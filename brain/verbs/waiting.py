@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from brain.errors import BrainError, Denied
+from brain.index.moment import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,8 @@ def _shape(entry: Open) -> Shape:
 
 
 def moment(at: float) -> str:
-    """A time as records tell it."""
-    said = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
-    return said.replace("+00:00", "Z")
+    """The time of an intent, as records tell it."""
+    return told(datetime.fromtimestamp(at, UTC))
 
 
 def flush(brain: Brain) -> int:

@@ -279,7 +279,7 @@ def test_an_agent_finds_by_meaning_only_what_it_may_read(searched: Brain) -> Non
     searched.sync()
     filters = Filters(scopes=SCOPES, owners=("mech",))
     searched.search("vehicle")
-    hits = search(
+    hits, _ = search(
         searched.index, "automobile", filters, 50, kit.NOW, searched.config, searched.meaning
     )
     assert {hit.row.agent for hit in hits} == {"mech"}
@@ -377,7 +377,7 @@ def test_what_means_less_than_the_threshold_is_not_added(searched: Brain) -> Non
 
     def found(threshold: float) -> set[str]:
         config = searched.config._replace(similarityThreshold=threshold)
-        hits = search(searched.index, "car", filters, 9, now, config, searched.meaning)
+        hits, _ = search(searched.index, "car", filters, 9, now, config, searched.meaning)
         return {hit.row.path for hit in hits}
 
     assert "car.md" in found(0.0) > found(0.99)
