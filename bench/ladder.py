@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from brain.index import query
+from brain.index import matches
 from brain.recall import concepts, lookup, near, priors
 
 
@@ -35,7 +35,7 @@ def _all_the_same(*_: object) -> float:
 
 FACTORS = (
     Factor("forms of words", patches=((concepts, "forms", _nothing),)),
-    Factor("names of speakers are no words", patches=((query, "speakers", _nothing),)),
+    Factor("names of speakers are no words", patches=((matches, "speakers", _nothing),)),
     Factor("author", {"authorFactor": 1.0}),
     Factor("near", {"neighbourFactor": 0.0}),
     Factor("near: a question hands on more", patches=((near, "ASKED", 1.0),)),

@@ -12,7 +12,7 @@ from bench.__main__ import cpu, lay
 from bench.measure import machine
 from bench.scoring import quantile
 from brain.api import Brain
-from brain.index import query
+from brain.index import matches
 from brain.index.query import Filters
 from brain.recall.terms import match, terms
 
@@ -37,7 +37,7 @@ def measured(opened: Brain) -> Iterator[str]:
             seconds[name].append(cpu(job, question))
     contexts = [cpu(lambda q: opened.recall(q, check=False), q) for q in questions]
     yield f"On {machine()}."
-    yield f"{query.size(opened.index):,} pieces, {len(questions)} questions:"
+    yield f"{matches.size(opened.index):,} pieces, {len(questions)} questions:"
     yield from ("", "| CPU | p50 | p95 | promised |", "|---|---|---|---|")
     yield _row("the bare query", seconds["bare"])
     yield _row("`search`", seconds["brain"], "p95 < 25 ms")

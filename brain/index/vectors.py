@@ -11,7 +11,7 @@ import json
 import os
 
 from brain.index.db import reading
-from brain.index.query import _with_tagged
+from brain.index.query import with_tagged
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -126,4 +126,4 @@ def _passing(index: Index, ids: Sequence[int] | None, filters: Filters) -> set[i
     these = "1" if ids is None else f"c.id IN ({','.join(map(str, ids))})"
     sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {these} AND {where}"
     with reading():
-        return {id for (id,) in _with_tagged(index.db).execute(sql, values)}
+        return {id for (id,) in with_tagged(index.db).execute(sql, values)}

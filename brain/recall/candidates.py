@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from brain.config import Config
-from brain.index import query
+from brain.index import matches
 from brain.index.db import Index
-from brain.index.query import Candidate, Filters
+from brain.index.matches import Candidate
+from brain.index.query import Filters
 from brain.recall import rank
 from brain.recall.lookup import Found
 
@@ -55,7 +56,7 @@ def chosen(
     chosen: list[Candidate] = []
     for batch in _batches(own, first, enough):
         for at in range(0, len(batch), _BATCH):
-            chosen += query.candidates(index, batch[at : at + _BATCH], filters, aged)
+            chosen += matches.candidates(index, batch[at : at + _BATCH], filters, aged)
         if len(chosen) >= enough:
             break
     chosen.sort(key=lambda c: (-first.get(c.id, 0), -own[c.id], c.path, c.line, c.place))
@@ -89,4 +90,4 @@ def brought(
     beside = [id for id in handed if id not in there]
     if not beside or "sessions" not in filters.scopes:
         return []
-    return query.candidates(index, beside, filters._replace(scopes=("sessions",)))
+    return matches.candidates(index, beside, filters._replace(scopes=("sessions",)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from brain.formats.text import UNSPACED
-from brain.index import query
+from brain.index import matches
 from brain.recall.forms import bases, forms
 from brain.recall.terms import Term, fold
 from brain.record import NamedTuple
@@ -35,7 +35,7 @@ class Concept(NamedTuple):
 
 def table_of(term: Term) -> str:
     """Where a term is looked up."""
-    return query.SPACED if term.column == "spaced" else query.WORDS
+    return matches.SPACED if term.column == "spaced" else matches.WORDS
 
 
 def _term(words: str) -> Term:

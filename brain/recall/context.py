@@ -14,10 +14,10 @@ from brain.config import Config
 from brain.index import facts, query, shelf
 from brain.index.facts import Facts
 from brain.index.query import Filters, Row
-from brain.recall import about, fitness, graph
+from brain.recall import about, fitness, graph, triggers
 from brain.recall.fitness import Fitness
 from brain.recall.rank import Factors, days_between
-from brain.recall.search import Ranked, ranked
+from brain.recall.ranking import Ranked, ranked
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -253,8 +253,8 @@ def _warnings(scale: Scale) -> list[tuple[Weighed, str]]:
     rows = [row for row in shelf.negative(scale.index, request.owners) if row.extra]
     if not rows:
         return []
-    said = about.heard(request.query, request.text)
-    met = {row.id: about.triggered(_triggers(row), said) for row in rows}
+    said = triggers.heard(request.query, request.text)
+    met = {row.id: triggers.triggered(_triggers(row), said) for row in rows}
     found = _standing(scale, [row for row in rows if met[row.id]])
     return [(one, met[one.row.id]) for one in found]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from brain.index import query
+from brain.index import matches
 from brain.recall.concepts import Concept
 from brain.recall.stems import stem
 from brain.recall.terms import Term, fold, match
@@ -77,7 +77,7 @@ def _near(index: Index, word: str, filters: Filters) -> list[str]:
 def _standing(index: Index, words: list[str], filters: Filters) -> list[str]:
     """Those of these words that stand in what passes the filters, found by halves: few do."""
     wanted = match(tuple(Term((word,)) for word in words))
-    if not words or not query.any_matches(index, wanted, filters):
+    if not words or not matches.any_matches(index, wanted, filters):
         return []
     if len(words) == 1:
         return words
@@ -109,7 +109,7 @@ def _edits(word: str) -> Iterator[str]:
 def _two_edits(index: Index, root: str) -> list[str]:
     """A word for each stem of the index that two edits make of this one."""
     found = []
-    next_term = query.terms(index)
+    next_term = matches.terms(index)
     at = first = root[0]
     for _ in range(STEPS):
         term = next_term(at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from brain.index import query
+from brain.index import matches
 from brain.index.db import Index
 from brain.recall.concepts import Concept, table_of
 from brain.recall.terms import Term, match
@@ -37,10 +37,10 @@ class Seen:
 
     def __init__(self, index: Index, owners: tuple[str, ...] | None) -> None:
         self.index, self.owners = index, owners
-        self.every = query.size(index)
-        count = 0 if owners is None else query.count_hidden(index, owners)
+        self.every = matches.size(index)
+        count = 0 if owners is None else matches.count_hidden(index, owners)
         self.total = self.every - count
-        self._hidden = query.hidden(index, owners) if owners and 0 < count <= LISTED else None
+        self._hidden = matches.hidden(index, owners) if owners and 0 < count <= LISTED else None
 
     @property
     def all(self) -> bool:
@@ -50,7 +50,7 @@ class Seen:
         """Those of these that may be seen."""
         if self.owners is None or self.all or not scores:
             return scores
-        hidden = self._hidden or query.hidden(self.index, self.owners, scores)
+        hidden = self._hidden or matches.hidden(self.index, self.owners, scores)
         return {id: score for id, score in scores.items() if id not in hidden}
 
 
@@ -129,12 +129,12 @@ def _everywhere(
     if any(c.tables != (table,) for c in every):
         return None
     match = _all(index, every, prefix, table)
-    if query.frequency(index, match, FEW, table) <= FEW:
+    if matches.frequency(index, match, FEW, table) <= FEW:
         return None
     scores: dict[int, float] = {}
     page, last = scores, -1
     while len(scores) < SOME and (last < 0 or len(page) == SOME):
-        page = query.weighed(index, match, weights, table, SOME, last)
+        page = matches.weighed(index, match, weights, table, SOME, last)
         scores |= seen.of(page)
         last = max(page)
     if len(scores) <= FEW:
@@ -154,21 +154,21 @@ def _beside(
         match = _all(index, [c for c in plain if c.tables[0] == table], prefix, table)
         if all(c.tables == (table,) for c in rare):
             match = _both(index, " OR ".join(_any(index, c, prefix, table) for c in rare), match)
-        found.append(query.matching(index, match, table))
+        found.append(matches.matching(index, match, table))
     return set.intersection(*found)
 
 
 def _frequency(index: Index, concept: Concept, prefix: bool, most: int) -> int:
     """In how many pieces a concept stands, at most; what is in two places counts in both."""
     tables = concept.tables
-    return sum(query.frequency(index, _any(index, concept, prefix, t), most, t) for t in tables)
+    return sum(matches.frequency(index, _any(index, concept, prefix, t), most, t) for t in tables)
 
 
 def _matching(index: Index, concept: Concept, prefix: bool) -> set[int]:
     return {
         id
         for table in concept.tables
-        for id in query.matching(index, _any(index, concept, prefix, table), table)
+        for id in matches.matching(index, _any(index, concept, prefix, table), table)
     }
 
 
@@ -263,9 +263,9 @@ def _matches(
     """What holds a term and may be seen, and the idf that is in its scores: of all that hold it."""
     said = match((term,), prefix=prefix, engine=index.fts)
     if not seen.all and index.fts == "fts4":
-        return seen.of(query.weighed_alike(index, said, table_of(term))), 1.0
-    scores = query.weighed(index, said, weights, table_of(term))
-    rows = seen.every if table_of(term) == query.WORDS else query.size(index, table_of(term))
+        return seen.of(matches.weighed_alike(index, said, table_of(term))), 1.0
+    scores = matches.weighed(index, said, weights, table_of(term))
+    rows = seen.every if table_of(term) == matches.WORDS else matches.size(index, table_of(term))
     return seen.of(scores), _idf(len(scores), rows)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from brain.index.query import K1, B, Candidate
+from brain.index.matches import K1, B, Candidate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

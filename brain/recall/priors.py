@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from brain.index.query import Candidate
+from brain.index.matches import Candidate
 from brain.recall.terms import STOP_WORDS, fold
 from brain.record import NamedTuple
 

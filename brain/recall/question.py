@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from brain.config import Config
-from brain.index import query
+from brain.index import matches, query
 from brain.index.db import Index
 from brain.index.query import Filters
 from brain.recall import aliases, priors
@@ -48,7 +48,7 @@ def understood(
     if not (wanted := terms(question)):
         return None
     every = concepts(wanted, aliases.expand(config), config.aliasFactor, question)
-    speakers = query.speakers(index, filters.owners) if "sessions" in filters.scopes else []
+    speakers = matches.speakers(index, filters.owners) if "sessions" in filters.scopes else []
     expected = priors.expected(question, speakers)
     said = {word for name in expected.names for word in name.split()}
     names = [c for c in every if len(c.term.words) == 1 and fold(c.term.words[0]) in said]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from brain import access, tokens
 from brain.access import ADMIN
 from brain.errors import BadRequest, BrainError
-from brain.recall import about, context
+from brain.recall import about, context, procedures
 from brain.recall.budget import Allocation, Fitted, allocate, fit
 from brain.recall.context import Recalled, Request, Weighed
 from brain.recall.package import Conflict, Package, Piece, sections
@@ -203,7 +203,7 @@ def _package(asked: Asked, found: Recalled, degraded: str, now: datetime) -> Pac
 def _piece(one: Weighed, asked: Asked, opposites: list[str], trigger: str, now: datetime) -> Piece:
     row = one.row
     text, line = _shown(row, asked)
-    text, steps = about.procedure(text) if row.kind == "procedure" else (text, ())
+    text, steps = procedures.procedure(text) if row.kind == "procedure" else (text, ())
     known = knowing.values(row, one.known, now) if knowing.is_memory(row) else {}
     return Piece(
         row.ref, row.kind, row.status, text, row.path, line, tuple(row.tags.split()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brain.errors import Ambiguous, NotFound
-from brain.index import put, query
+from brain.index import matches, put, query
 from brain.model import SCOPES
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -57,12 +57,12 @@ def test_nothing_is_left_of_characters_that_are_gone(
     root = vault({**settings, "a.md": "鯱と海象\n", "b.md": "海象\n", "c.md": "walrus\n"})
     brain = opened(root)
     brain.sync()
-    assert query.size(brain.index, query.SPACED) >= 2
-    before = query.size(brain.index), query.size(brain.index, query.SPACED)
+    assert matches.size(brain.index, matches.SPACED) >= 2
+    before = matches.size(brain.index), matches.size(brain.index, matches.SPACED)
     (root / "a.md").unlink()
     brain.sync()
     assert kit.found(brain, "海象") == ["b.md"]
-    after = query.size(brain.index), query.size(brain.index, query.SPACED)
+    after = matches.size(brain.index), matches.size(brain.index, matches.SPACED)
     assert [a - b for a, b in zip(after, before, strict=True)] == [-1, -1]
     assert brain.index.compact()
     assert "鯱".encode() not in (root / "40_Brain/brain.db").read_bytes()
@@ -73,14 +73,14 @@ def test_only_what_holds_characters_has_a_row_for_them(vault: MakeVault, opened:
     root = vault({"a.md": "walrus and clams\n"})
     brain = opened(root)
     brain.sync()
-    assert query.size(brain.index, query.SPACED) == 0
+    assert matches.size(brain.index, matches.SPACED) == 0
     (root / "a.md").write_text("walrus 海象\n", encoding="utf-8")
     brain.sync()
     (row,) = brain.index.db.execute("SELECT spaced FROM chunks_spaced").fetchall()
     assert row == ("海 象 0 0 0",)  # and as long as the note: two words, and its name
     (root / "a.md").write_text("walrus\n", encoding="utf-8")
     brain.sync()
-    assert query.size(brain.index, query.SPACED) == 0
+    assert matches.size(brain.index, matches.SPACED) == 0
 
 
 def test_counts_links_agents(vault: MakeVault, opened: OpenBrain) -> None:

@@ -105,7 +105,7 @@ def test_a_tag_is_the_whole_tag(question: str, tags: str, expected: bool) -> Non
     assert stands(question, "db sql animals sea 日本語", tags) is expected
 
 
-@given(st.text() | st.text("abZ9_-./#+ \"日本", max_size=12))
+@given(st.text() | st.text('abZ9_-./#+ "日本', max_size=12))
 def test_whatever_is_written_stands_in_itself(question: str) -> None:
     """Alone in a text, as it was asked for."""
     for term in terms(question):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.api import Brain
-from brain.index import query
+from brain.index import matches, query
 from brain.recall import lookup
 from brain.recall.concepts import Concept, concepts
 from brain.recall.lookup import Found, look_up, noted
@@ -48,7 +48,7 @@ def test_the_sum_is_the_bm25_of_all_words_together(standing: Brain, words: list[
     """Where no word has other forms, it is what FTS5 says of the whole question."""
     wanted = terms(" ".join(words))
     found = look_up(standing.index, asked(" ".join(words)), EVEN)
-    whole = query.weighed(standing.index, match(wanted), EVEN)
+    whole = matches.weighed(standing.index, match(wanted), EVEN)
     assert found.scores == pytest.approx(whole)
 
 
@@ -85,9 +85,9 @@ def test_the_forms_of_a_word_count_as_one(standing: Brain) -> None:
     assert went.scores == pytest.approx(go.scores)
     assert went.asked == 1
     assert set(went.held.values()) == {1}
-    alone = query.weighed(standing.index, '"went"', EVEN)
+    alone = matches.weighed(standing.index, '"went"', EVEN)
     assert len(went.scores) > len(alone)
-    only = alone.keys() - query.matching(standing.index, '"go"')
+    only = alone.keys() - matches.matching(standing.index, '"go"')
     assert only
     assert all(went.scores[id] < alone[id] for id in only)  # more pieces hold some form
 

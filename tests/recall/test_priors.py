@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.index.query import Candidate
+from brain.index.matches import Candidate
 from brain.recall.priors import DATED, WHEN, author, dated, expected, when
 from tests.conftest import MakeVault, OpenBrain
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.api import Brain
-from brain.index import query
+from brain.index import matches
 from brain.recall import lookup
 from brain.recall.concepts import concepts
 from brain.recall.lookup import look_up, noted
@@ -98,10 +98,10 @@ def test_who_may_read_all_is_told_of_all(laid: Laid) -> None:
 def test_a_hidden_speaker_is_nobody(laid: Laid) -> None:
     """Not even by what is left out of a question that names one."""
     brain = laid("tango")
-    assert query.speakers(brain.index) == ["Ada", "Bo", "Zelda"]
-    assert query.speakers(brain.index, MINE) == ["Ada", "Bo"]
-    assert query.speakers(brain.index, MINE, most=1) == ["Ada"]
-    assert query.speakers(brain.index, ()) == []
+    assert matches.speakers(brain.index) == ["Ada", "Bo", "Zelda"]
+    assert matches.speakers(brain.index, MINE) == ["Ada", "Bo"]
+    assert matches.speakers(brain.index, MINE, most=1) == ["Ada"]
+    assert matches.speakers(brain.index, ()) == []
 
 
 def test_what_is_noted_is_what_may_be_read(laid: Laid) -> None:
@@ -125,9 +125,9 @@ def test_words_that_are_everywhere_are_found_where_they_may_be_read(
     monkeypatch.setattr(lookup, "SOME", 20)
     wanted = concepts(terms("tango quux"), {}, 0.5)
     found = look_up(brain.index, wanted, EVEN, most=15, owners=MINE)
-    assert query.count_hidden(brain.index, MINE) == 60
+    assert matches.count_hidden(brain.index, MINE) == 60
     assert 20 <= len(found.scores) < 30
-    assert not query.hidden(brain.index, MINE, found.scores)
+    assert not matches.hidden(brain.index, MINE, found.scores)
     assert all(held == 2 for held in found.held.values())
 
 
@@ -150,6 +150,6 @@ def test_hidden_is_what_belongs_to_others(
         brain.sync()
         rows = brain.index.db.execute("SELECT id, agent FROM chunks").fetchall()
         hidden = {id for id, agent in rows if agent not in owners}
-        assert query.hidden(brain.index, owners, [id for id, _ in rows]) == hidden
-        assert query.hidden(brain.index, owners) == hidden
-        assert query.count_hidden(brain.index, owners) == len(hidden)
+        assert matches.hidden(brain.index, owners, [id for id, _ in rows]) == hidden
+        assert matches.hidden(brain.index, owners) == hidden
+        assert matches.count_hidden(brain.index, owners) == len(hidden)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.recall.about import procedure
 from brain.recall.package import LEFT_OUT, Package, Piece
+from brain.recall.procedures import procedure
 from brain.recall.render import render
 
 SUB = "1. fetch the key\n2. open the gate"

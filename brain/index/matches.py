@@ -1,0 +1,229 @@
+"""What full text finds, and what a rank is made of: matches, how common they are, whose they are.
+
+What may not be seen is known here only as a number of rows to leave out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from brain.index.db import FULL_TEXTS, Index, reading
+from brain.index.query import CREATED, Filters, with_tagged
+from brain.record import NamedTuple
+
+WORDS, SPACED = FULL_TEXTS  # where words are looked up, and characters of scripts without spaces
+K1, B = 1.2, 0.75  # of bm25, as in FTS5
+_MOST = 10_000  # ids in one statement, whose length has a limit
+
+
+class Candidate(NamedTuple):
+    """A match before it is ranked: only what ranking needs."""
+
+    id: int
+    scope: str
+    created: str
+    path: str
+    line: int
+    place: int  # in its session or section
+    siblings: int
+    speaker: str  # of a turn
+    text: str  # of a turn or a memory; '' of what is long
+
+    @property
+    def section(self) -> range:
+        """The row ids of its session or section."""
+        first = self.id - self.place
+        return range(first, first + self.siblings)
+
+
+def size(index: Index, table: str = WORDS) -> int:
+    """How many chunks there are, or how many a table of full text holds."""
+    rows = "chunks" if table == WORDS else f"{table}_docsize"  # whose rows are the shortest
+    with reading():
+        return int(index.db.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])
+
+
+def frequency(index: Index, match: str, most: int, table: str = WORDS) -> int:
+    """How many chunks match; `most` + 1 for more than that, which is cheaper to find out."""
+    some = f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {most + 1:d}"
+    with reading():
+        return int(index.db.execute(f"SELECT count(*) FROM ({some})", (match,)).fetchone()[0])
+
+
+def weighed(
+    index: Index,
+    match: str,
+    weights: Sequence[float],
+    table: str = WORDS,
+    most: int = -1,
+    after: int = -1,
+) -> dict[int, float]:
+    """The bm25 of all matches, or of the first `most` that come `after` one, by row id, in the
+    order of these; as common as they are in that table. The last of the weights is that of
+    SPACED."""
+    rank = _rank(index, weights[:-1] if table == WORDS else weights[-1:], table)
+    later = f" AND rowid > {after:d}" if after >= 0 else ""
+    sql = f"SELECT rowid, -{rank} FROM {table} WHERE {table} MATCH ?{later} LIMIT {most:d}"
+    with reading():
+        return dict(index.db.execute(sql, (match,)))
+
+
+def weighed_alike(index: Index, match: str, table: str) -> dict[int, float]:
+    """As `weighed`, for FTS4, as if what matches were equally common in every column: how common
+    it is cannot be taken out of its own bm25."""
+    index.db.create_function("rank_alike", 1, _alike, deterministic=True)
+    sql = f"SELECT rowid, rank_alike(matchinfo({table}, 'pcalx')) FROM {table}"
+    with reading():
+        return dict(index.db.execute(f"{sql} WHERE {table} MATCH ?", (match,)))
+
+
+def _alike(matchinfo: bytes) -> float:
+    """The bm25 of a row on FTS4, were every phrase worth 1 in every column."""
+    phrases, columns, *numbers = memoryview(matchinfo).cast("I").tolist()
+    mean, length = numbers[:columns], numbers[columns : 2 * columns]
+    hits = numbers[2 * columns :: 3]  # each with two numbers of all rows
+    score = 0.0
+    for at in range(phrases * columns):
+        share = length[at % columns] / (mean[at % columns] or 1)
+        score += hits[at] * (K1 + 1) / (hits[at] + K1 * (1 - B + B * share))
+    return score
+
+
+def hidden(index: Index, owners: Sequence[str], ids: Iterable[int] | None = None) -> set[int]:
+    """The chunks that belong to others than these owners: all, or those of these."""
+    whose = f"SELECT id FROM {_of_others(owners)}"
+    with reading():
+        if ids is None:
+            return {id for (id,) in index.db.execute(whose, owners)}
+        every, found = list(ids), set()
+        for at in range(0, len(every), _MOST):
+            some = ",".join(map(str, every[at : at + _MOST]))
+            found |= {id for (id,) in index.db.execute(f"{whose} AND id IN ({some})", owners)}
+    return found
+
+
+def count_hidden(index: Index, owners: Sequence[str]) -> int:
+    """How many chunks belong to others than these owners."""
+    with reading():
+        sql = f"SELECT count(*) FROM {_of_others(owners)}"
+        return int(index.db.execute(sql, owners).fetchone()[0])
+
+
+def _of_others(owners: Sequence[str]) -> str:
+    """Chunks of others than these; by their own index if what everybody may read is theirs."""
+    others = f"agent NOT IN ({','.join('?' * len(owners))})"
+    if {"", "admin"} <= set(owners):
+        return f"chunks INDEXED BY chunks_owned WHERE agent NOT IN ('', 'admin') AND {others}"
+    return f"chunks WHERE {others}"
+
+
+def matching(index: Index, match: str, table: str = WORDS) -> set[int]:
+    """The row ids of all matches, not ranked."""
+    with reading():
+        rows = index.db.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (match,))
+        return {id for (id,) in rows}
+
+
+def any_matches(index: Index, match: str, filters: Filters) -> bool:
+    """Does anything match that passes the filters?"""
+    where, values = filters.where()
+    sql = f"""SELECT 1 FROM {WORDS} CROSS JOIN chunks c ON c.id = {WORDS}.rowid
+        CROSS JOIN files f ON f.id = c.file WHERE {WORDS} MATCH ? AND {where} LIMIT 1"""
+    with reading():
+        return with_tagged(index.db).execute(sql, (match, *values)).fetchone() is not None
+
+
+def terms(index: Index) -> Callable[[str], str | None]:
+    """What finds the first word of the full text that is not before a given one, as FTS5 keeps
+    it."""
+    with reading():
+        index.db.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms"
+            f" USING fts5vocab('main', '{WORDS}', 'instance')"
+        )
+
+    def after(at: str) -> str | None:
+        with reading():
+            sql = "SELECT term FROM temp.terms WHERE term >= ? LIMIT 1"
+            row = index.db.execute(sql, (at,)).fetchone()
+        return row[0] if row else None
+
+    return after
+
+
+def candidates(
+    index: Index, ids: Sequence[int], filters: Filters, aged: Sequence[str] = ("memory",)
+) -> list[Candidate]:
+    """Those of these chunks that pass the filters. When a note was created is not looked up unless
+    its scope is among `aged`: that takes longer than all the rest."""
+    where, values = filters.where()
+    marks = ",".join(map(str, ids))
+    with reading():
+        rows = with_tagged(index.db).execute(
+            f"{_light(aged)} FROM chunks c JOIN files f ON f.id = c.file"
+            f" WHERE c.id IN ({marks}) AND {where}",
+            values,
+        )
+        return [Candidate(*row) for row in rows]
+
+
+def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 200) -> list[str]:
+    """Who speaks in the sessions of all or of these owners, each once; the first `most` of
+    them."""
+    heard = "1"
+    if owners is not None:
+        heard = f"""EXISTS (SELECT 1 FROM chunks WHERE scope = 'sessions' AND heading = name
+            AND agent IN ({",".join("?" * len(owners))}))"""
+    sql = f"""
+        WITH RECURSIVE one (name) AS (
+            SELECT min(heading) FROM chunks WHERE scope = 'sessions' UNION ALL
+            SELECT (SELECT min(heading) FROM chunks WHERE scope = 'sessions' AND heading > name)
+            FROM one WHERE name IS NOT NULL
+        ) SELECT name FROM one WHERE name != '' AND {heard} LIMIT {most:d}
+    """
+    with reading():
+        return [name for (name,) in index.db.execute(sql, owners or ())]
+
+
+def any_feedback(index: Index) -> bool:
+    """Has anybody ever judged a memory?"""
+    with reading():
+        return index.db.execute("SELECT 1 FROM facts LIMIT 1").fetchone() is not None
+
+
+def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
+    """(score, when it was last reinforced or updated) of those of these chunks that have any."""
+    with reading():
+        some = f"c.id IN ({','.join(map(str, ids))}) AND c.scope = 'memory'"
+        found = index.db.execute(
+            f"SELECT c.id, k.score, k.touched FROM chunks c JOIN facts k ON k.ref = c.ref"
+            f" WHERE {some} UNION ALL SELECT c.id, k.score, k.touched FROM chunks c"
+            f" JOIN aliases a ON a.ref = c.ref AND a.class != c.ref JOIN facts k ON k.ref = a.class"
+            f" WHERE {some}"
+        )
+        return {id: (score, touched) for id, score, touched in found}
+
+
+def _light(aged: Sequence[str]) -> str:
+    created = CREATED if "sources" in aged else f"iif(c.scope = 'sources', '', {CREATED})"
+    return f"""SELECT c.id, c.scope, {created}, c.path, c.line, c.place, c.siblings,
+        iif(c.scope = 'sessions', c.heading, ''),
+        iif(c.scope IN ('sessions', 'memory'), c.text, '')"""
+
+
+def _rank(index: Index, weights: Sequence[float], table: str) -> str:
+    """The rank as the engine calls it: smaller is better."""
+    if index.fts == "fts4":
+        return f"rank_bm25(matchinfo({table}, 'pcnalx'))"
+    return f"bm25({table}, {', '.join(str(float(w)) for w in weights)})"
+
+
+def haystacks(
+    index: Index, ids: Sequence[int], texts: bool = True
+) -> list[tuple[int, str, str]]:  # fmt: skip
+    """(row id, tags, all else that full text knows) of these chunks; '' instead, if only their tags
+    are wanted."""
+    rest = "heading || char(10) || text || char(10) || path" if texts else "''"
+    sql = f"SELECT id, tags, {rest} FROM chunks WHERE id IN"
+    with reading():
+        return index.db.execute(f"{sql} ({','.join(map(str, ids))})").fetchall()

@@ -1,0 +1,266 @@
+"""Ranking: what a question asks for, and the best matches of the index, with all that their rank is
+made of."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from brain.config import Config
+from brain.index import matches
+from brain.index.db import Index
+from brain.index.matches import Candidate
+from brain.index.query import Filters
+from brain.recall import candidates, near, priors, rank
+from brain.recall.concepts import Concept
+from brain.recall.exact import exactly
+from brain.recall.lookup import Found, look_up, noted
+from brain.recall.question import Asked, understood
+from brain.recall.rank import Factors
+from brain.recall.terms import Term, fold, without_quotes
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from brain.recall.similar import Meaning
+
+LIKELY = 500  # matches of which the text is read, to see whether they hold it exactly as asked
+ENOUGH = 60  # matches that are ranked for a page of ten
+NO_WORDS = Found({}, {}, 0, [])  # for a search by meaning alone
+UNQUOTED = "Nothing here holds the text in quotes; this is what holds its words."
+NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
+
+
+class Ranked(NamedTuple):
+    """A candidate with all that its rank is made of."""
+
+    candidate: Candidate
+    factors: Factors
+    exact: int = 0
+
+
+def _order(one: Ranked) -> tuple[int, float, str, int, int]:
+    """What holds it exactly as it was written comes first; then the rank counts."""
+    c = one.candidate
+    return (-one.exact, -one.factors.rank, c.path, c.line, c.place)
+
+
+class Looked(NamedTuple):
+    """What was found, by which words, whether only by their beginnings, and what to say of it."""
+
+    found: list[Ranked]
+    words: tuple[Term, ...] = ()
+    prefix: bool = False
+    note: str = ""
+    near: Sequence[Concept] = ()  # words that stand for others, which nothing holds
+
+
+def ranked(
+    index: Index,
+    question: str,
+    filters: Filters,
+    most: int,
+    now: datetime,
+    config: Config,
+    meaning: Meaning | None = None,
+) -> list[Ranked]:
+    """The candidates of `search`, at most `most`, before anything of them is shown."""
+    return looked(index, question, filters, most, now, config, meaning).found[:most]
+
+
+def looked(
+    index: Index,
+    question: str,
+    filters: Filters,
+    limit: int,
+    now: datetime,
+    config: Config,
+    meaning: Meaning | None,
+) -> Looked:
+    """What is found by words; if there is nothing, by meaning alone."""
+    asked = understood(index, question, filters, config, meaning)
+    if asked is None:
+        return Looked([])
+    if looked := _by_words(index, asked, filters, limit, now, config):
+        return looked
+    plain = without_quotes(question)
+    loose = understood(index, plain, filters, config, meaning) if plain != question else None
+    if loose and (looked := _by_words(index, loose, filters, limit, now, config)):
+        return looked._replace(note=UNQUOTED)
+    if looked := _by_near_words(index, loose or asked, filters, limit, now, config):
+        return looked
+    by_meaning = asked.similar is not None
+    found = _rank(index, asked, NO_WORDS, filters, limit, now, config) if by_meaning else []
+    return Looked(found, asked.words)
+
+
+def _by_words(
+    index: Index, asked: Asked, filters: Filters, limit: int, now: datetime, config: Config
+) -> Looked | None:
+    for prefix in (False, True):
+        if found := _ranked(index, asked, prefix, filters, limit, now, config):
+            return Looked(found, asked.words, prefix)
+    return None
+
+
+def _by_near_words(
+    index: Index, asked: Asked, filters: Filters, limit: int, now: datetime, config: Config
+) -> Looked | None:
+    from brain.recall import fuzzy  # which few questions need
+
+    votes = fuzzy.near(index, [*asked.votes, *asked.names], filters)
+    if not votes:
+        return None
+    asked = asked._replace(votes=votes, names=[])
+    found = _ranked(index, asked, False, filters, limit, now, config)
+    return Looked(found, asked.words, near=votes) if found else None
+
+
+def _ranked(
+    index: Index,
+    asked: Asked,
+    prefix: bool,
+    filters: Filters,
+    limit: int,
+    now: datetime,
+    config: Config,
+) -> list[Ranked]:
+    weights = (
+        config.headingWeight, config.bodyWeight, config.tagWeight, config.pathWeight,
+        config.bodyWeight,
+    )  # fmt: skip
+    found = look_up(index, asked.votes, weights, prefix, owners=filters.owners)
+    ranked = _rank(index, asked, found, filters, limit, now, config)
+    if not ranked and found.partly:  # what is rare was filtered out: the common words must do
+        most = matches.size(index) * 64
+        found = look_up(index, asked.votes, weights, prefix, most, filters.owners)
+        ranked = _rank(index, asked, found, filters, limit, now, config)
+    return ranked
+
+
+def _rank(
+    index: Index,
+    asked: Asked,
+    found: Found,
+    filters: Filters,
+    limit: int,
+    now: datetime,
+    config: Config,
+) -> list[Ranked]:
+    """All that is worth a look, the best first."""
+    own = found.covered()
+    most = max(config.candidateLimit, limit)
+    known = (
+        matches.feedback(index, candidates.best(own, most)) if matches.any_feedback(index) else {}
+    )
+    enough = min(most, max(ENOUGH, 2 * limit))
+    liked, aged = candidates.liked(own, known, config), config.recencyScopes
+    likely = candidates.phrases(found, liked, LIKELY)
+    exact = _exact(index, asked, likely)
+    chosen = candidates.chosen(index, liked, exact, filters, enough, aged)
+    if found.partly:  # what is everywhere was not weighed, and may be there exactly so
+        exact |= _exact(index, asked, {c.id for c in chosen} - set(likely))
+    chosen += _called(index, asked, chosen, filters, aged)
+    handed: dict[int, float] = {}
+    if config.neighbourFactor:
+        handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen if c.id in own)
+    chosen += candidates.brought(index, handed, chosen, filters)
+    cosines: dict[int, float] = {}
+    if asked.similar and (chosen or not found.asked):  # else beginnings of words come first
+        cosines = asked.similar(enough, [c.id for c in chosen])
+        chosen += _meant(index, cosines, chosen, filters, config)
+        known |= matches.feedback(index, [c.id for c in chosen if c.id not in own])
+    asked_too = noted(index, asked.names, owners=filters.owners)
+    whole = near.parents((c.section for c in chosen), [h for _, h in found.concepts] + asked_too)
+    ranked = []
+    for c in chosen:
+        score, touched = known.get(c.id, NOTHING)
+        factors = Factors(
+            found.scores.get(c.id, 0.0),
+            found.coverage(c.id),
+            handed.get(c.id, 0.0),
+            whole.get(c.id - c.place, 0.0) * config.parentFactor,
+            0.0,
+            priors.author(c, asked.expected, config.authorFactor),
+            priors.when(c, asked.expected),
+            priors.dated(c, asked.expected),
+            rank.feedback(score, config.scoreFactor),
+            _recency(c, touched, now, config),
+        )
+        ranked.append(Ranked(c, factors, exact.get(c.id, 0) + _is_named(c, asked.name)))
+    return sorted(_blended(ranked, cosines, config), key=_order)
+
+
+def _meant(
+    index: Index,
+    cosines: dict[int, float],
+    chosen: list[Candidate],
+    filters: Filters,
+    config: Config,
+) -> list[Candidate]:
+    """What is not chosen for its words and means enough of the same."""
+    there = {c.id for c in chosen}
+    least = config.similarityThreshold
+    added = [id for id, cosine in cosines.items() if cosine >= least and id not in there]
+    return matches.candidates(index, added, filters, config.recencyScopes) if added else []
+
+
+def _blended(found: list[Ranked], cosines: dict[int, float], config: Config) -> list[Ranked]:
+    """With their meaning: the best by words is worth textWeight, the nearest vectorWeight."""
+    if not cosines:
+        return found
+    text = config.textWeight / (max((one.factors.relevance for one in found), default=0.0) or 1.0)
+    vector = config.vectorWeight / (max(0.0, *cosines.values()) or 1.0)
+    return [
+        one._replace(
+            factors=one.factors._replace(
+                bm25=one.factors.bm25 * text,
+                near=one.factors.near * text,
+                parent=one.factors.parent * text,
+                vector=max(0.0, cosines.get(one.candidate.id, 0.0)) * vector,
+            )
+        )
+        for one in found
+    ]
+
+
+def _recency(c: Candidate, touched: str, now: datetime, config: Config) -> float:
+    if c.scope not in config.recencyScopes:
+        return 1.0
+    return rank.recency(rank.days_between(max(c.created, touched), now), config.recencyDecay)
+
+
+def _exact(index: Index, asked: Asked, may: Iterable[int]) -> dict[int, int]:
+    """How many things each of these holds exactly as they were written, if any. What has the id
+    that was asked for comes before them all."""
+    every = [c.term for c in (*asked.votes, *asked.names) if c.term.exact]
+    wanted = [exactly(term) for term in every]
+    counts = {}
+    if wanted and (ids := sorted(may)):
+        texts = not all(said.is_tag for said in wanted)
+        for id, tags, text in matches.haystacks(index, ids, texts):
+            tags, text = fold(tags), fold(text)
+            counts[id] = sum(said.stands_in(tags, text) for said in wanted)
+    counts |= dict.fromkeys(asked.called, len(wanted) + 1)
+    return {id: count for id, count in counts.items() if count}
+
+
+def _called(
+    index: Index,
+    asked: Asked,
+    chosen: list[Candidate],
+    filters: Filters,
+    aged: tuple[str, ...],
+) -> list[Candidate]:
+    """What has the id that was asked for, and is not there for its words."""
+    there = {c.id for c in chosen}
+    ids = [id for id in asked.called if id not in there]
+    return matches.candidates(index, ids, filters, aged) if ids else []
+
+
+def _is_named(c: Candidate, name: str) -> bool:
+    """Is this the beginning of the note that the question names?"""
+    if c.scope != "sources" or c.line != 1:
+        return False
+    return name == fold(c.path.rpartition("/")[2]).removesuffix(".md")
