@@ -97,27 +97,27 @@ def fit(
 
 def _choose(package: Package, allocation: Allocation, cost: Cost, config: Config) -> Picks:
     """Fill tier by tier. What all of them leave goes to warnings and pinned memories."""
-    picks, left = _filled(package, allocation, cost, config, allocation.always)
+    picks, left = _filled(package, allocation, cost, config)
     if left <= 0 or (picks.holds("warnings", package) and picks.holds("pinned", package)):
         return picks
-    used = picks.cost_of("warnings") + picks.cost_of("pinned")
-    more = allocation._replace(always=allocation.always + left)
-    return _filled(package, more, cost, config, used + left)[0]
+    again, left = Picks(cost), allocation.total - cost.frame
+    for name in ("bridge", "memories", "summaries"):
+        for pick in picks.chosen[name]:
+            left -= again.take(name, pick.at, pick.piece, left)
+    _fill_always(package, left, again)
+    return again
 
 
 def _filled(
-    package: Package, allocation: Allocation, cost: Cost, config: Config, always: int
+    package: Package, allocation: Allocation, cost: Cost, config: Config
 ) -> tuple[Picks, int]:
-    """(what is chosen, tokens that are left): what one tier leaves flows on. Warnings and pinned
-    memories take at most `always`, so that the others have what they would have without them."""
+    """(what is chosen, tokens that are left): what one tier leaves flows on."""
     picks = Picks(cost)
     pool, carry = allocation.total - cost.frame, 0
     for tier in TIERS:
         room = max(0, min(getattr(allocation, tier) + carry, pool))
         if tier == "always":
-            room = min(room, always)
-            used = choose_in_order(package.warnings, "warnings", room, picks)
-            used += choose_in_order(package.pinned, "pinned", room - used, picks)
+            used = _fill_always(package, room, picks)
         elif tier == "bridge":
             used = choose_bridge(package.bridge, room, picks, config.headTailPreserve)
         elif tier == "retrieval":
@@ -128,6 +128,11 @@ def _filled(
         carry = max(0, getattr(allocation, tier) + carry - used)
         pool -= used
     return picks, pool
+
+
+def _fill_always(package: Package, room: int, picks: Picks) -> int:
+    used = choose_in_order(package.warnings, "warnings", room, picks)
+    return used + choose_in_order(package.pinned, "pinned", room - used, picks)
 
 
 def _fitted(
@@ -144,7 +149,7 @@ def _fitted(
     left: dict[str, tuple[str, ...]] = dict.fromkeys(TIERS, ())
     for (name, offered), (_, shown) in zip(sections(package), sections(kept), strict=True):
         tier, ids = TIER_OF[name], {piece.id for piece in shown}
-        used[tier] += sum(picks.tokens[name, piece.id] for piece in shown)
+        used[tier] += picks.cost_of(name) if shown else 0
         left[tier] += tuple(piece.id for piece in offered if piece.id not in ids)
     whole = cost.of_all(_every(package))
     share = min(1.0, sum(used.values()) / whole) if whole else 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brain.recall.package import LEFT_OUT, SECTIONS, Conflict, Package, Piece
+from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,13 +83,20 @@ def _alike(one: str, other: str) -> int:
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
 
 
+class Pick(NamedTuple):
+    """A piece that was chosen: its place among those offered, and what it costs."""
+
+    at: int
+    piece: Piece
+    tokens: int
+
+
 class Picks:
     """What was chosen so far, and what it costs."""
 
     def __init__(self, cost: Cost) -> None:
         self.cost = cost
-        self.chosen: dict[str, list[tuple[int, Piece]]] = {name: [] for name in SECTIONS}
-        self.tokens: dict[tuple[str, str], int] = {}
+        self.chosen: dict[str, list[Pick]] = {name: [] for name in SECTIONS}
         self.marked: set[Conflict] = set()
 
     def extra(self, name: str, piece: Piece) -> int:
@@ -106,8 +114,7 @@ class Picks:
         if tokens > room:
             return 0
         self.marked.update(self.cost.pairs.get(piece.id, ()))
-        self.chosen[name].append((at, piece))
-        self.tokens[name, piece.id] = tokens
+        self.chosen[name].append(Pick(at, piece, tokens))
         return tokens
 
     def take_cut(self, name: str, at: int, piece: Piece, room: int) -> int:
@@ -129,12 +136,12 @@ class Picks:
 
     def cost_of(self, name: str) -> int:
         """What was chosen of a section costs so much."""
-        return sum(self.tokens[name, piece.id] for _, piece in self.chosen[name])
+        return sum(pick.tokens for pick in self.chosen[name])
 
     def pieces(self) -> dict[str, Any]:
         """What was chosen, in the order in which it was offered."""
         return {
-            name: tuple(piece for _, piece in sorted(chosen, key=lambda pick: pick[0]))
+            name: tuple(pick.piece for pick in sorted(chosen, key=lambda pick: pick.at))
             for name, chosen in self.chosen.items()
         }
 
@@ -143,8 +150,7 @@ class Picks:
         dropped = 0
         for name in DROP_ORDER:
             while self.chosen[name] and dropped < tokens:
-                _, piece = self.chosen[name].pop()
-                dropped += self.tokens[name, piece.id]
+                dropped += self.chosen[name].pop().tokens
         return dropped > 0
 
 

@@ -243,11 +243,11 @@ def test_no_other_part_loses_by_that(package: Package, remaining: int, format: s
     """Where warnings and pinned memories had all they may, the others have what they had."""
     allocation = allocate(remaining)
     cost = Cost(package, in_format(format), estimate)
-    before, _ = _filled(package, allocation, cost, Config(), allocation.always)
+    before, _ = _filled(package, allocation, cost, Config())
     after = _choose(package, allocation, cost, Config())
     for name in ("bridge", "memories", "summaries"):
-        kept = {one.id for _, one in after.chosen[name]}
-        assert {one.id for _, one in before.chosen[name]} <= kept
+        kept = [pick.piece for pick in after.chosen[name]]
+        assert [pick.piece for pick in before.chosen[name]] == kept
 
 
 def test_a_contradiction_is_never_shown_as_one_side() -> None:
