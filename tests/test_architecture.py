@@ -32,6 +32,7 @@ LAYERS = (
         "where",
         "merge",
         "tokens",
+        "usual_words",
     ),
     ("formats",),
     ("vault", "index"),
@@ -60,6 +61,7 @@ PURE = (
     "where",
     "merge",
     "tokens",
+    "usual_words",
 )
 PURE += ("record", "formats", "lifecycle", "wire")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")
