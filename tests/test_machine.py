@@ -211,9 +211,11 @@ class History(RuleBasedStateMachine):
         self.touched = set()
         assert self.brain.index.healthy()
         stale = {path for path, _ in query.stale(self.brain.index)}
-        assert _comparable(self._rebuilt(), stale) == _comparable(
-            query.dump(self.brain.index), stale
-        )
+        dump, rebuilt = query.dump(self.brain.index), self._rebuilt()
+        if not any(self.root.glob("40_Brain/journal/*/*.jsonl")):
+            # that all journals are gone is not believed: what was wrong with them is still said
+            dump = [row for row in dump if not str(row[2]).startswith("journal-")]
+        assert _comparable(rebuilt, stale) == _comparable(dump, stale)
         self._nothing_more(only)
 
     def _nothing_more(self, only: Iterable[str] | None) -> None:
