@@ -7,6 +7,7 @@ BIN    := $(VENV)/bin
 DEMO   := .demo
 VAULT  ?=
 LOCOMO ?=
+HYBRID ?=
 
 run: $(VENV)/run.stamp ## sync a vault (VAULT=path, else a demo) and watch it
 	@vault="$(VAULT)"; \
@@ -34,7 +35,8 @@ stress: $(VENV)/test.stamp ## the long runs
 bench: $(VENV)/test.stamp ## speed and memory, as ratios within one run
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m bench
 
-bench-recall: $(VENV)/test.stamp ## how well it finds; LOCOMO=file adds conversations
+bench-recall: $(VENV)/test.stamp ## how well it finds; LOCOMO=file adds conversations, HYBRID=1 models
+	$(if $(HYBRID),$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[hybrid,hybrid-light]')
 	$(BIN)/python -m bench.recall $(if $(LOCOMO),--locomo "$(LOCOMO)")
 
 docs: $(VENV)/test.stamp ## write the generated references anew

@@ -14,9 +14,13 @@ from typing import NamedTuple
 
 import brain
 from bench import ladder, locomo, plain
+from bench.ladder import Factor
 from bench.locomo import Question, Turn
 from bench.measure import machine
 from bench.scoring import METRICS, Scores, interval, mean, quantile, score
+from brain import embed
+from brain.config import Config
+from brain.errors import NoModel
 
 DEPTH = 50
 HEAD = "| | R@1 | R@5 | R@10 | R@20 | MRR | nDCG@10 |"
@@ -85,6 +89,7 @@ def report(data: Path, work: Path) -> Iterator[str]:
     yield f"evidence, and {len(every) - len(headline)} adversarial ones."
     for pooled in (False, True):
         yield from _quality(root, turns, every, pooled)
+    yield from _with_meaning(root, headline)
     yield from _ladder(root, turns, headline)
     yield from _one_less(root, headline)
 
@@ -108,6 +113,25 @@ def _quality(
     cpu = [one.cpu * 1e3 for one in found]
     yield f"\nCPU a question for {DEPTH} results, the vault checked before each: p50"
     yield f"{quantile(cpu, 0.5):.1f} ms, p95 {quantile(cpu, 0.95):.1f} ms."
+
+
+def _with_meaning(root: Path, asked: Sequence[Question]) -> Iterator[str]:
+    """With `searchProvider: hybrid` and nothing else set, for each model that is installed."""
+    yield from ("", "### With `searchProvider: hybrid`", "", HEAD, "|---|---|---|---|---|---|---|")
+    missing = []
+    for model in embed.CARRIERS:
+        hybrid = Factor(model, {"searchProvider": "hybrid", "vectorModel": model})
+        try:
+            embed.provider(model, Config())
+        except NoModel:
+            missing.append(f"`{model}`")
+            continue
+        with ladder.without([hybrid], root):
+            yield _row(f"`{model}`", by_brain(root, asked))
+            yield _row(f"`{model}`, in all", by_brain(root, asked, pooled=True))
+    if missing:
+        yield "\nNot measured, as only `make bench-recall HYBRID=1` installs them:"
+        yield f"{', '.join(missing)}."
 
 
 def _headline(found: Sequence[Result]) -> list[Result]:

@@ -1,4 +1,4 @@
-"""What each factor of the rank adds: searches with some of them switched off.
+"""What each factor of the rank adds: searches with some of them switched off, or set otherwise.
 
 A factor is switched by its setting where it has one, and else by a constant of its module, which is
 patched in this process alone.
@@ -21,7 +21,7 @@ class Factor(NamedTuple):
     """A name, and what switches it off: settings, and names of modules with their values."""
 
     name: str
-    settings: Mapping[str, float] = MappingProxyType({})
+    settings: Mapping[str, object] = MappingProxyType({})
     patches: tuple[tuple[Any, str, object], ...] = ()
 
 

@@ -117,8 +117,9 @@ def _fence_end(text: str, start: int, end: int) -> int:
     line_end = _line_end(text, end)
     if fence[0] == "`" and "`" in text[end:line_end]:
         return 0  # a code span that happens to start a line
-    if len(prefix) < 4 and not prefix.strip():
-        return _closing(text, line_end, fence, len(prefix) + 3)
+    width = len(prefix.expandtabs(4))
+    if width < 4 and not prefix.strip():
+        return _closing(text, line_end, fence, width + 3)
     return _nested_end(text, line_end, fence, prefix)
 
 
@@ -135,7 +136,7 @@ def _closing(text: str, at: int, fence: str, deepest: int) -> int:
 def _nested_end(text: str, at: int, fence: str, prefix: str) -> int:
     """The same for a fence inside a list item or a quote, which ends with that item or quote."""
     quoted = ">" in prefix
-    depth = len(prefix) if prefix.strip() else len(prefix) - 3
+    depth = len(prefix.expandtabs(4)) - (0 if prefix.strip() else 3)
     while at < len(text):
         stop = _line_end(text, at + 1)
         line = text[at + 1 : stop]

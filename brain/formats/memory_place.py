@@ -19,6 +19,7 @@ from brain.formats.outline import Outline
 TITLE = "Agent Memory"
 _NUMBERS = re.compile(r"^(\d{1,9})[.)][ \t]", re.MULTILINE)
 _TITLE = re.compile(r"\w[\w ,.:;'()/&+-]*")  # words that are surely the words of a heading
+_CODE = re.compile("```|~~~")
 _SPACE = " \t\r\n"
 
 
@@ -55,6 +56,8 @@ def quick(note: Note, seen: Outline, section: str) -> Place | None:
     if found is None:
         return None
     item, loose = found
+    if item[2] and _CODE.search(seen.kept, start, end):
+        return None  # its lines may have numbers as well
     style = Style(_marker(item, seen.kept, start, end), newline=note.newline(end))
     return Place(at, style, heading, before=loose)
 

@@ -1,8 +1,9 @@
 """The headings of a memory note, found without a full parse, and what a section is called.
 
-Nearly all notes are headings at the start of a line with bullets under them: a scan finds those
-a hundred times as fast as markdown-it. As soon as it meets what could hide or make a heading
-(fences, HTML, formulas, underlines, indented headings) markdown-it is asked after all.
+Nearly all notes are headings at the start of a line with bullets under them, and a block of code
+now and then: a scan finds those a hundred times as fast as markdown-it. As soon as it meets what
+else could hide or make a heading (HTML, formulas, underlines, indented fences and headings)
+markdown-it is asked after all.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 # nearly every line: bullets, what is indented as far as only nested lines and code are, blank ones
 _BULLETS = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]) \S[^\n]*+\n|(?: {4}|\t)[^\n]*+\n|\r?\n)*+")
 _HEADING = re.compile(r"(#{1,6})(?=[ \t\r]|$)(.*)")
-# what could hide or make a heading: indented ones, HTML, fences, underlines
-_ODD = re.compile(r" {1,3}#{1,6}(?:[ \t\r]|$)| {0,3}(?:<|=+[ \t\r]*$|-+[ \t\r]*$)")
+# what could hide or make a heading: indented ones, HTML, underlines, indented fences
+_ODD = re.compile(r" {1,3}(?:#{1,6}(?:[ \t\r]|$)|```|~~~)| {0,3}(?:<|=+[ \t\r]*$|-+[ \t\r]*$)")
+_LONE = re.compile(r"\r(?!\n)")  # which stands for a space
+_FENCE = re.compile(r"(?:(`)`{2,}[^`\0]*|(~)~{2,}[^\0]*)$")
 _MATH = re.compile(r"^ {0,3}+\$\$(?:(?!\$\$).)*+\$\$[ \t\r]*+$", re.MULTILINE | re.DOTALL)
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t\r\0]*$")
 _EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
@@ -39,7 +42,8 @@ class Heading(NamedTuple):
 
 class Outline(NamedTuple):
     """The headings of a text. `kept` is the text with frontmatter blank and comments as NULs;
-    `plain` says that nothing but headings, lists, paragraphs, quotes and tables can be in it."""
+    `plain` says that nothing but headings, lists, paragraphs, quotes, tables and code can be in it,
+    and that fences which are not in a list open and close at the start of a line."""
 
     text: str
     kept: str
@@ -154,7 +158,7 @@ def _comments(text: str, body_at: int) -> list[tuple[int, int]]:
 
 def _scan(kept: str, body_at: int) -> list[Heading] | None:
     """The headings, if all are plain ones; None if it takes a parser to tell."""
-    if _has(kept, "```") or _has(kept, "~~~"):
+    if "\r" in kept and _LONE.search(kept):
         return None
     headings: list[Heading] = []
     at = body_at
@@ -164,10 +168,26 @@ def _scan(kept: str, body_at: int) -> list[Heading] | None:
         if match := _HEADING.match(line):
             words = _CLOSING.sub("", match.group(2)).replace("\0", " ")
             headings.append(Heading(match.end(1), " ".join(words.split()), at, after))
+        elif line.startswith(("```", "~~~")):
+            if not (after := _behind_fence(kept, line, after)):
+                return None
         elif _ODD.match(line):
             return None
         at = after
     return headings
+
+
+def _behind_fence(kept: str, line: str, at: int) -> int:
+    """Where the code ends that this line opens at its start; 0 if that is not sure."""
+    match = _FENCE.match(line)
+    if match is None:
+        return 0
+    mark = match[1] or match[2]
+    length = len(line) - len(line.lstrip(mark))
+    close = re.compile(rf"^ {{0,3}}{mark}{{{length},}}[ \t\r]*$", re.MULTILINE).search(kept, at)
+    if close is None or close[0][0] == " " or "\0" in kept[at : close.end()]:
+        return 0
+    return min(close.end() + 1, len(kept))
 
 
 def _has(text: str, marks: str) -> bool:

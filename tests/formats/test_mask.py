@@ -37,6 +37,7 @@ from tests.formats.strategies import texts
         ("  ```\n  a\n  ```\nb", "b"),
         ("- a\n    ```\n    #b\n\n    c\n    ```\n- d", "- a - d"),
         ("- a\n\t```\n\t#b\n\n\tc\n\t```\n- d", "- a - d"),
+        ("- a\n\t```\n\t#b\n- d", "- a - d"),
         ("- ```\n  #a\n  ```\n- b", "- - b"),
         ("- ```\n  #a\n- b", "- - b"),
         ("1. ```\n   #a\n\n   b\nc", "1. c"),

@@ -203,6 +203,8 @@ regular_notes = st.lists(plain, max_size=12).map(lambda lines: "".join(lines).en
 @example(b"## Facts\n1. a\n\n b\n", "x", "Facts", ())  # a paragraph is no place for a `2.`
 @example(b"## Facts\n- a\n- - -\n", "x", "Facts", ())
 @example(b"", "x\n\ny", "New", ("db",))
+@example(b"\t```", "x", "Facts", ())  # code that ends with its line, though nothing closes it
+@example(b"\r# a", "x", "Facts", ())
 def test_an_addition_is_there_and_nothing_else_changes(
     data: bytes, text: str, section: str, tags: tuple[str, ...]
 ) -> None:
