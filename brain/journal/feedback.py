@@ -27,6 +27,7 @@ _LINE = rb"""
       (?:,"(?:delta|count)":-?(?:0|[1-9][0-9]{0,4}+)(?:\.[0-9]{1,3}+)?+)?+
       (?:,"agent":"%(w)b*+")?+
       (?:,"session":"%(w)b*+")?+ )
+    ( ,"last":"%(w)b*+" )?+
     ,"sum":"[0-9a-f]{8}"\}
     (?=\n)
 """
@@ -39,18 +40,19 @@ class Feedback:
         values = {b"w": _WORDS, b"n": _NUMBER, b"device": re.escape(device.encode())}
         self._line = re.compile(_LINE % values, re.VERBOSE)
         self._said: Counter[bytes] = Counter()
-        self._last: dict[bytes, bytes] = {}  # of each thing said: who said it last, and when
+        # of each thing said: which record said it last, and what else it told
+        self._last: dict[bytes, tuple[bytes, bytes | None]] = {}
 
     def take(self, block: bytes) -> tuple[int, list[bytes]]:
         """Count the plain feedback in these lines: how many that are, and the other lines."""
         parts = self._line.split(b"\n%b\n" % block)
-        said = parts[2::3]
+        said = parts[2::4]
         known = len(self._said)
         self._said.update(said)
         if new := len(self._said) - known:
-            last = dict(zip(said, parts[1::3], strict=True))
+            last = dict(zip(said, zip(parts[1::4], parts[3::4], strict=True), strict=True))
             self._last.update((key, last[key]) for key in islice(reversed(self._said), new))
-        return len(said), [line for line in b"".join(parts[::3]).split(b"\n") if line]
+        return len(said), [line for line in b"".join(parts[::4]).split(b"\n") if line]
 
     def is_much(self) -> bool:
         """Should it be given out before more is taken?"""
@@ -61,6 +63,7 @@ class Feedback:
         import orjson
 
         for said, times in self._said.items():
-            yield orjson.loads(b"{%b,%b}" % (self._last[said], said)), times
+            record, more = self._last[said]
+            yield orjson.loads(b"{%b,%b%b}" % (record, said, more or b"")), times
         self._said.clear()
         self._last.clear()

@@ -41,7 +41,7 @@ def _record(path: Path, number: int, chance: random.Random, refs: list[str]) -> 
         [
             ("reinforce", {"delta": 3}),
             ("demote", {"delta": -1}),
-            ("hit", {"count": 2}),
+            ("hit", {"count": 2, "last": at}),
             ("add", {"source": "extracted", "confidence": 0.8, "digest": "0" * 16}),
             ("update", {"before": "x" * 60, "after": "y" * 60}),
         ],

@@ -71,10 +71,11 @@ def test_counted_together_or_alone(
 def test_plain_feedback_is_not_taken_apart() -> None:
     """What agents say of memories all the time, as it stands in a journal."""
     data = {"delta": 3, "agent": "admin", "session": "s-1"}
-    records = recorded([("reinforce", "m-1", "bot", data)] * 9 + [("hit", "m-2", "bot", {})])
+    hits = [("hit", "m-2", "brain", {"count": 2, "last": at}) for at in ("2026-01", "2026-02")]
+    records = recorded([("reinforce", "m-1", "bot", data)] * 9 + hits)
     counted = feedback.Feedback(DEVICE)
-    assert counted.take(encode(records, 0)[0].strip()) == (10, [])
-    (first, nine), (second, one) = counted.given()
+    assert counted.take(encode(records, 0)[0].strip()) == (11, [])
+    (first, nine), (second, two) = counted.given()
     assert (first["ref"], first["seq"], nine) == ("m-1", 9, 9)
-    assert (second["ref"], second["seq"], one) == ("m-2", 10, 1)
+    assert (second["ref"], second["seq"], second["last"], two) == ("m-2", 11, "2026-02", 2)
     assert list(counted.given()) == []
