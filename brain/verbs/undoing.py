@@ -1,8 +1,8 @@
 """Taking back what was done, entry by entry.
 
 The journal keeps the text that a change replaced and a digest of what it left. If the entry is no
-longer what the change left, somebody has gone on with it: then nothing is done, and the difference
-is shown; `force` takes it back all the same.
+longer what the change left, somebody has gone on with it: then nothing is done, neither to it nor
+to what was done along with it, and the difference is shown; `force` takes it back all the same.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
 from brain.formats.text import digest
 from brain.record import NamedTuple
-from brain.store import Outcome
+from brain.store import Outcome, place
 from brain.vault import files
 from brain.verbs import answer, history, naming, waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from brain.access import Actor
@@ -36,7 +36,7 @@ OPS = (
     *("add", "remove", "update", "pin", "unpin", "confirm", "tag", "link", "unlink", "move"),
     *("resolve", "configure", *FEEDBACK),
 )
-PARTS = (*OPS, "conflict")
+PARTS = (*OPS, "conflict", "undo")
 
 
 class Now(NamedTuple):
@@ -145,28 +145,39 @@ def _undone_ids(brain: Brain) -> set[str]:
 
 
 def _undone(brain: Brain, record: Record, force: bool, by: Actor) -> Shape:
-    """Take back a change, its parts first."""
-    parts = _parts(brain, record)
-    if not all(history.may_see(brain, part, by) for part in parts):
+    """Take back a change with all that was done along with it; if some of that cannot be, nothing
+    is done."""
+    every = _whole(brain, record)
+    if not all(history.may_see(brain, part, by) for part in every):
         raise Denied(f"{by.name} may not undo all of {record.id}.", "Ask the admin agent.")
-    for part in parts:
-        _shape(brain, part, answer.applied(brain, _plan(brain, part, force), by)[0])
-    results = answer.applied(brain, _plan(brain, record, force), by)
-    shape = _shape(brain, record, results[-1])
+    deeds: list[Deed] = []
+    main = 0
+    for one in every:
+        deeds += _plan(brain, one, force, deeds)
+        main = len(deeds) - 1 if one.id == record.id else main
+    result, *others = answer.applied(brain, deeds, by, main)
+    made = {other.deed.data["of"]: other for other in others}
+    for part in every:
+        if part.id != record.id:
+            _shape(brain, part, made[part.id])
     told = {"of": record.id, "undid": record.op}
-    return answer.happened(shape, "undone", results[-1]) | told
+    return answer.happened(_shape(brain, record, result), "undone", result) | told
 
 
-def _parts(brain: Brain, record: Record) -> list[Record]:
-    """What was done along with a change, newest first; an id that was written stays."""
+def _whole(brain: Brain, record: Record) -> list[Record]:
+    """A change and what was done along with it, newest first; an id that was written stays."""
     if record.op in FEEDBACK:
-        return []
-    later = history.newest(brain, by=record.by, since=record.at, ops=PARTS)
+        return [record]
+    later = history.newest(brain, by=record.by, ops=PARTS)
     undone = _undone_ids(brain)
-    return [r for r in later if r.data.get("part_of") == record.id and r.id not in undone]
+    parts = [r for r in later if r.data.get("part_of") == record.id and r.id not in undone]
+    if record not in later:
+        return [*parts, record]
+    return [r for r in later if r in parts or r == record]
 
 
-def _plan(brain: Brain, record: Record, force: bool) -> list[Deed]:
+def _plan(brain: Brain, record: Record, force: bool, first: Sequence[Deed]) -> list[Deed]:
+    """What takes back one record, after these other deeds."""
     data = record.data
     why: dict[str, Any] = {"of": record.id}
     if record.op == "gone":
@@ -178,7 +189,7 @@ def _plan(brain: Brain, record: Record, force: bool) -> list[Deed]:
         raise BadRequest(
             f"{record.op} of {record.ref} cannot be undone by itself.", "Do the opposite instead."
         )
-    now = _now(brain, record)
+    now = _now(brain, record, first)
     if after:
         _compare(record, now, before, after, force)
     if data.get("redacted") and not force:
@@ -228,14 +239,18 @@ def _opposite(record: Record) -> Deed:
     raise BadRequest(f"{record.op} cannot be undone.", "Do the opposite instead.")
 
 
-def _now(brain: Brain, record: Record) -> Now:
-    """The entry or setting that a record is about, as it is now; without text if it is gone."""
+def _now(brain: Brain, record: Record, first: Sequence[Deed]) -> Now:
+    """The entry or setting that a record is about, as these deeds will leave it; without text if it
+    is gone."""
     from brain.formats import memory_md, yaml_edit
 
     try:
         data, _ = files.read(f"{brain.vault.root_path}/{record.path}", brain.config.maxFileSize)
     except OSError:
         data = b""
+    changes = [d.change for d in first if d.change and d.change.path == record.path]
+    if changes:
+        data = place.edited(brain.vault, record.path, data, changes).data
     if record.op == "configure":
         return Now(record.ref, yaml_edit.lines_of(data.decode("utf-8", "replace"), record.ref))
     same = naming.same(brain, record.ref)

@@ -217,6 +217,62 @@ def test_a_resolution_can_be_undone(brain: Brain) -> None:
         brain.undo()
 
 
+def a_resolution(brain: Brain) -> str:
+    """Two memories at odds, one of which was chosen; returns the other, which gave way."""
+    brain.remember("Always use tabs", date=False)
+    other = brain.remember("Never use tabs", date=False)["id"]
+    brain.resolve(other, keep="Always use tabs")
+    return str(other)
+
+
+def went_on(brain: Brain, ref: str) -> str:
+    """A person goes on with an entry."""
+    path = brain.vault.root / NOTE
+    path.write_text(path.read_text().replace(f" ^{ref}", f" at all ^{ref}"))
+    os.utime(path, (LONG_AGO, LONG_AGO))
+    return note(brain)
+
+
+def test_an_undo_that_refuses_a_part_has_done_nothing(brain: Brain) -> None:
+    now = went_on(brain, a_resolution(brain))
+    records = brain.audit()
+    with pytest.raises(StaleFile, match="This would be lost"):
+        brain.undo()
+    assert note(brain) == now
+    assert brain.audit() == records
+
+
+def test_a_revert_that_keeps_a_part_keeps_all_of_it(brain: Brain) -> None:
+    brain.remember("Always use tabs", date=False)
+    other = brain.remember("Never use tabs", date=False)["id"]
+    brain.resolve(other, keep="Always use tabs", by="admin")
+    now = went_on(brain, other)
+    report = brain.revert("admin", "1h")
+    assert ([one["op"] for one in report["kept"]], report["undone"]) == (["resolve"], [])
+    assert note(brain) == now
+
+
+def test_all_of_an_undo_can_be_undone(brain: Brain) -> None:
+    """Its parts, too: the links of both memories, and that they are at odds."""
+    a_resolution(brain)
+    after = note(brain)
+    undone = brain.undo()
+    assert len(brain.conflicts()) == 1
+    brain.undo(undone["event"])
+    assert note(brain) == after
+    assert brain.conflicts() == []
+
+
+def test_parts_about_one_entry_are_undone_one_after_the_other(brain: Brain) -> None:
+    before = note(brain)
+    event = brain.update(ID, "Chose DuckDB", tags=["duck"])["event"]
+    after = note(brain)
+    undone = brain.undo(event)
+    assert note(brain) == before
+    brain.undo(undone["event"])
+    assert note(brain) == after
+
+
 # -- what is pending -----------------------------------------------------------------------------
 
 
