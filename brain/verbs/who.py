@@ -2,7 +2,8 @@
 
 An agent is a folder with an AGENT.md. What it may do is the lower of what that file claims and what
 this machine's registry (`agents.json` in the state folder) says; without a word there, the agent of
-the brain folder itself is the admin, and any other one is a project agent.
+the brain folder itself is the admin, and any other one is a project agent. One whose AGENT.md
+cannot be read may do nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 
 from brain import access
-from brain.access import ADMIN, PERSON, Actor
+from brain.access import ADMIN, PERSON, RANKS, Actor
 from brain.errors import BrainError, Denied
 from brain.vault import files
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from brain.api.asking import Asking
 
 REGISTRY = "agents.json"
+UNREADABLE = ("frontmatter", "duplicate-key", "invalid-utf8", "nul", "conflict-markers")
 _MOST = 1_000_000  # bytes of an AGENT.md that are looked at
 
 
@@ -55,14 +57,22 @@ def _refuse_twins(brain: Asking, folders: list[str]) -> None:
 
 
 def _claim(brain: Asking, place: str) -> str:
-    from brain.formats import agent_md
+    """The type that an agent's AGENT.md says; '' if it says none, and the least if what it says
+    cannot be read."""
+    from brain.formats import agent_md, frontmatter, text
 
     try:
         data, _ = files.read(f"{brain.vault.root_path}/{place}/AGENT.md", _MOST)
-    except OSError:
+    except FileNotFoundError:
         return ""
-    properties = agent_md.parse(data).properties
-    return str(properties["type"]) if "type" in properties else ""
+    except OSError:
+        return RANKS[0]
+    said = agent_md.parse(data)
+    words, _ = text.decode(data)
+    open_ended = words.startswith("---") and not frontmatter.split(words)[1]
+    if open_ended or any(problem.code in UNREADABLE for problem in said.problems):
+        return RANKS[0]
+    return str(said.properties["type"]) if "type" in said.properties else ""
 
 
 def registry(brain: Asking) -> dict[str, str]:

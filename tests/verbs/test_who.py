@@ -50,6 +50,33 @@ def test_the_type_an_agent_has(house: Brain, name: str, type: str) -> None:
     assert house.actor(name).type == type
 
 
+UNREADABLE = {
+    "not valid": "---\ntype: skill\nname: [\n---\n",
+    "said twice": "---\ntype: skill\ntype: project\n---\n",
+    "never closed": "---\ntype: skill\n\nHelps.\n",
+    "not UTF-8": b"---\ntype: skill\xff\n---\n",
+    "too large": "---\ntype: skill\n---\n" + "x" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("why", UNREADABLE)
+def test_a_claim_that_cannot_be_read_gives_nothing(made: Made, why: str) -> None:
+    house = made({**FILES, "40_Brain/agents/helper/AGENT.md": UNREADABLE[why]})
+    assert house.actor("helper").type == "skill"
+    with pytest.raises(Denied, match="helper may not write"):
+        house.remember("Seals bark", agent="helper", by="helper")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right on Windows")
+def test_nor_does_one_behind_a_link(house: Brain) -> None:
+    path = house.vault.root / "40_Brain/agents/helper/AGENT.md"
+    path.rename(house.vault.root / "real.md")
+    path.symlink_to(house.vault.root / "real.md")
+    assert house.actor("helper").type == "skill"
+    path.unlink()
+    assert house.actor("helper").type == "project"  # it claims nothing; its place gives that
+
+
 def test_the_registry_gives_and_takes(house: Brain) -> None:
     house.vault.state.mkdir(parents=True, exist_ok=True)
     path = house.vault.state / "agents.json"
