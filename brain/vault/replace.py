@@ -33,6 +33,7 @@ Meanwhile = Callable[[bytes], None]
 NO_LIMIT = swap.NO_LIMIT
 PATIENCE = 0.1  # s for an editor to let go of the note
 MOST = 10.0  # s after which we give up, when somebody saves all the time
+_MARK = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of which the name of a device is made
 RECENT = 0.05  # s: without leases, a file changed so lately may be in the middle of a save
 
 
@@ -298,11 +299,16 @@ class _Swap:
 
 
 def keep_copy(aside: str, full: str) -> str:
-    """What cannot be merged stays beside the note, as sync tools leave it. Where that is."""
+    """What cannot be merged stays beside the note, as sync tools leave it. Where that is: under a
+    name that `conflicts` knows, and that nothing else has."""
     stem, ending = os.path.splitext(full)
-    copy = f"{stem}.sync-conflict-{time.strftime('%Y%m%d-%H%M%S')}-BRAIN{os.urandom(1).hex()}"
-    os.rename(aside, copy + ending)
-    return copy + ending
+    while True:
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        mark = "".join(_MARK[byte % 36] for byte in os.urandom(2))
+        copy = f"{stem}.sync-conflict-{stamp}-BRAIN{mark}{ending}"
+        with suppress(FileExistsError):
+            swap.place(aside, copy)
+            return copy
 
 
 def look(aside: str) -> tuple[bytes, bool]:

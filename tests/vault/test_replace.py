@@ -13,8 +13,8 @@ import pytest
 
 from brain import beside
 from brain.errors import StaleFile
-from brain.vault import swap
-from brain.vault.replace import create, replace
+from brain.vault import conflicts, swap
+from brain.vault.replace import create, keep_copy, replace
 
 TEMP = ".brain-x.tmp"
 
@@ -156,6 +156,17 @@ def test_a_file_that_cannot_be_removed_is_left_to_be_looked_at_later(
     replaced = replace(str(note), TEMP, b"- a\n", adding(b"- b\n"))
     assert [(left.name, left.data) for left in replaced.left] == [(TEMP, b"- a\n")]
     assert others(tmp_path) == [TEMP]
+
+
+def test_texts_that_are_kept_do_not_cover_each_other(tmp_path: Path) -> None:
+    """As many in one second as there are; each is known as a conflict copy by its name."""
+    note, aside = str(tmp_path / "note.md"), tmp_path / TEMP
+    for number in range(300):
+        aside.write_text(f"- {number}\n")
+        keep_copy(str(aside), note)
+    names = others(tmp_path)
+    assert {(tmp_path / name).read_text() for name in names} == {f"- {n}\n" for n in range(300)}
+    assert {conflicts.copied_by(name) for name in names} == {"Syncthing"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
