@@ -7,6 +7,7 @@ change. What was removed may come back at any time: text that reappears wins.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -54,15 +55,21 @@ def fate(store: Store, entry: Open, text: Text, lost: Mapping[str, list[Deed]]) 
         return "stands"
     if entry.head != git.head(store.git):
         return "blocked"
-    if text.stat is None or text.stat.st_mtime > entry.at + STALE or entry.again >= AGAIN:
+    if text.stat is None or _saved(text.stat) > entry.at + STALE or entry.again >= AGAIN:
         return "gone"
     return "again"
 
 
 def weight(entry: Open, text: Text) -> float:
     """How much being wiped by this text counts."""
-    slow = text.stat is not None and text.stat.st_mtime > entry.at + SLOW
+    slow = text.stat is not None and _saved(text.stat) > entry.at + SLOW
     return 1 if slow else FAST
+
+
+def _saved(st: os.stat_result) -> float:
+    """When a file came to be what it is. Who restores a backup gives it the time at which it was
+    once written; the change time cannot be set."""
+    return max(st.st_mtime, st.st_ctime)
 
 
 def lost(store: Store, path: str, text: Text) -> dict[str, list[Deed]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -278,6 +279,22 @@ def test_a_deletion_that_nobody_saw_is_honoured(opened: Open, root: Path) -> Non
     store.drain()
     assert LINE not in text(root)
     assert ops(store) == ["add", "add", "gone"]
+
+
+def test_a_backup_that_keeps_its_time_is_honoured(opened: Open, root: Path, tmp_path: Path) -> None:
+    """`cp -p` gives the note the time at which it was once saved, long before our change."""
+    shutil.copy2(root / NOTE, tmp_path / "backup.md")
+    age(tmp_path / "backup.md", 1000)
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    [entry] = store.open()
+    store.log.mark([entry.intent.id], "written", time.time() - 6)
+    shutil.copy2(tmp_path / "backup.md", root / NOTE)
+    store.config = QUICK
+    store.drain()
+    assert text(root) == kit.MEMORY
+    assert ops(store) == ["add", "gone"]
+    assert store.log.empty()
 
 
 def test_a_later_deletion_is_honoured(opened: Open, root: Path) -> None:
