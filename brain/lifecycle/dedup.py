@@ -1,7 +1,7 @@
 """Is this known already? The same words, or nearly the same.
 
-What counts is the prose: list marker, checkbox, date before it, tags, fields and block id do not,
-and of links only the words. Code counts as it is, since `#one` and `#two` are not tags there.
+What counts is the prose: list marker, checkbox, date before it, fields and block id do not, nor do
+tags before and behind it. Of links and of tags in a sentence the words count, and code as it is.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from unicodedata import normalize
 
-from brain.formats.links import FIELD, TAG
+from brain.formats.links import FIELD, tag_spans
+from brain.formats.mask import blank, mask
 
 _LEAD = re.compile(
     r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[^\[\]\n]\]\s+)?"
@@ -20,6 +21,8 @@ _LEAD = re.compile(
 )
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _CODE = re.compile(r"(`+[^`]*`+)")
+_AROUND = re.compile(r"\A\s*(?:\0++(?:\s+|\Z))+|(?:(?:^|[ \t]+)\0++)+[ \t\r]*$", re.MULTILINE)
+_LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
 _NESTED = re.compile(r"\n(?=\s*(?:\n|(?:[-*+]|\d{1,9}[.)])\s))")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
@@ -31,6 +34,14 @@ _EMPTY = frozenset(
         *("to", "of", "in", "on", "at", "by", "for", "with", "from", "as", "into"),
         *("and", "or", "that", "this", "these", "those", "it", "its", "we", "our", "i", "you"),
         *("has", "have", "had", "will", "would", "so", "then", "there", "please"),
+    )
+)
+# Behind these a sentence goes on.
+_OPEN = _EMPTY | frozenset(
+    (
+        *("over", "than", "not", "no", "never", "only", "use", "uses", "used", "using", "via"),
+        *("without", "about", "like", "called", "named", "prefer", "avoid", "versus", "vs"),
+        *("chose", "choose", "adopt", "adopted", "dropped", "needs", "need", "between", "per"),
     )
 )
 
@@ -45,16 +56,40 @@ def prose(text: str) -> str:
         words = "".join(parts)
     else:
         words = _plain(words)
+    words = untagged(words)
     return words if words.strip() else text
 
 
 def _plain(words: str) -> str:
-    """Without tags, fields, and the brackets of links."""
+    """Without fields, and the brackets of links."""
     if "::" in words:
         words = FIELD.sub("", words)
-    if "#" in words:
-        words = TAG.sub("", words)
     return _WIKILINK.sub(r"\1", words) if "[[" in words else words
+
+
+def untagged(words: str, links: bool = False) -> str:
+    """Without the tags before and behind some words, and the links if these are no words either;
+    a tag that stands among the words, or that they do not end without, is one of them."""
+    spans = tag_spans(mask(words)) if "#" in words else []
+    if links:
+        spans = sorted([*spans, *(match.span() for match in _LINK.finditer(words))])
+    if not spans:
+        return words
+    around = [_behind(words, *m.span()) for m in _AROUND.finditer(blank(words, spans, "\0"))]
+    left = blank(words, around)
+    for start, _ in reversed(spans):
+        if left[start] == "#":
+            left = left[:start] + left[start + 1 :]
+    return left
+
+
+def _behind(words: str, start: int, stop: int) -> tuple[int, int]:
+    """Tags that follow some words, without the first of them if those would break off."""
+    said = words[words.rfind("\n", 0, start) + 1 : start].split()
+    if said and said[-1].casefold() in _OPEN:
+        tag = words[start:stop].split(maxsplit=1)[0]
+        start = words.index(tag, start) + len(tag)
+    return start, stop
 
 
 @lru_cache(4)  # one text is asked about, and learned, several times in a row

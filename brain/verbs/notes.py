@@ -10,13 +10,13 @@ import re
 
 from brain import kinds
 from brain.formats import frontmatter
-from brain.formats.links import FIELD, TAG, WIKILINK
+from brain.formats.links import FIELD, WIKILINK
 from brain.formats.outline import outline
 from brain.formats.text import decode
 from brain.index import put, query
 from brain.index.db import reading
 from brain.lifecycle.conflict import Stances
-from brain.lifecycle.dedup import Known
+from brain.lifecycle.dedup import Known, untagged
 from brain.store import place
 from brain.vault import files
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from brain.verbs.answer import Shape
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?=$|[:\s,])")
-_LINKS = re.compile(r"(?:\s*!?\[\[[^\[\]\n]*\]\])+\s*$")
 _PATH = re.compile(r"`([^`\s]*[\w-][./][\w.-][^`\s]*)`")
 
 
@@ -87,9 +86,9 @@ def _parted(setting: str) -> tuple[str, str, str]:
 
 
 def without_links(text: str) -> str:
-    """An entry without tags, fields, and the links that stand behind its words."""
-    words = TAG.sub("", FIELD.sub("", text)).rstrip() if "[" in text or "#" in text else text
-    return _LINKS.sub("", words)
+    """An entry without the links that stand behind its words; with them, if it has no others."""
+    words = untagged(FIELD.sub("", text), links=True) if "[[" in text else text
+    return words if words.strip() else text
 
 
 def about(text: str) -> set[str]:

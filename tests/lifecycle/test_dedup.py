@@ -22,6 +22,8 @@ SAID = "Chose SQLite over PostgreSQL"
         "Chose [[SQLite]] over [[Databases/PostgreSQL|PostgreSQL]]",
         "Chose SQLite over PostgreSQL [supersedes:: [[#^m-9c01dexk]]] #pinned ^m-2b8xq1mz",
         " Chose SQLite\nover PostgreSQL \n",
+        "#db #decision Chose SQLite over PostgreSQL #pinned",
+        "Chose #sqlite over #postgresql #db [k:: v]",
     ],
 )
 def test_the_same_words_are_the_same_memory(again: str) -> None:
@@ -47,6 +49,13 @@ def test_other_words_are_another_memory(other: str) -> None:
     [
         ("Guard it with `#ifdef`", "Guard it with `#ifndef`"),
         ("#go", "#rust"),
+        ("PR #41 broke the build", "PR #57 broke the build"),
+        ("Broken since #41", "Broken since #57"),
+        ("Chose #sqlite over #postgres", "Chose #postgres over #sqlite"),
+        ("Chose #sqlite over #postgres", "Chose #sqlite over #mysql #db"),
+        ("We use #redis", "We use #memcached"),
+        ("Chose #sqlite over `x`", "Chose #mysql over `x`"),
+        ("Keep #one `x`", "Keep #two `x`"),
         ("[trigger:: dbg!]", "[trigger:: println!]"),
         ("2026-02-01", "2026-02-02"),
         ("Run `make #one`", "Run `make #two`"),

@@ -140,6 +140,21 @@ def test_an_agent_that_is_not_there(brain: Brain, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("PR #41 broke the build on main", "PR #57 broke the build on main"),
+        ("Chose #sqlite over #postgres", "Chose #mysql over #sqlite"),
+        ("[[Design Doc]]", "#db"),
+    ],
+)
+def test_what_stands_in_a_sentence_is_part_of_it(brain: Brain, one: str, other: str) -> None:
+    brain.remember(one, kind="error")
+    shape = brain.remember(other, kind="error")
+    assert (shape["outcome"], shape["conflicts"]) == ("added", [])
+    assert other in note(brain)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Chose SQLite over PostgreSQL for local-first search.",
