@@ -12,7 +12,7 @@ from hashlib import blake2b
 from unicodedata import normalize
 
 from brain.formats.links import FIELD, tag_spans
-from brain.formats.mask import blank, mask
+from brain.formats.mask import mask
 
 _LEAD = re.compile(
     r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[^\[\]\n]\]\s+)?"
@@ -21,7 +21,6 @@ _LEAD = re.compile(
 )
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _CODE = re.compile(r"(`+[^`]*`+)")
-_AROUND = re.compile(r"\A\s*(?:\0++(?:\s+|\Z))+|(?:(?:^|[ \t]+)\0++)+[ \t\r]*$", re.MULTILINE)
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
 _NESTED = re.compile(r"\n(?=\s*(?:\n|(?:[-*+]|\d{1,9}[.)])\s))")
@@ -70,26 +69,30 @@ def _plain(words: str) -> str:
 def untagged(words: str, links: bool = False) -> str:
     """Without the tags before and behind some words, and the links if these are no words either;
     a tag that stands among the words, or that they do not end without, is one of them."""
-    spans = tag_spans(mask(words)) if "#" in words else []
-    if links:
-        spans = sorted([*spans, *(match.span() for match in _LINK.finditer(words))])
-    if not spans:
+    if "#" not in words and not links:
         return words
-    around = [_behind(words, *m.span()) for m in _AROUND.finditer(blank(words, spans, "\0"))]
-    left = blank(words, around)
-    for start, _ in reversed(spans):
-        if left[start] == "#":
-            left = left[:start] + left[start + 1 :]
-    return left
+    lines = zip(words.split("\n"), mask(words).split("\n"), strict=True)
+    return "\n".join([_untagged(line, tag_spans(masked), links) for line, masked in lines])
 
 
-def _behind(words: str, start: int, stop: int) -> tuple[int, int]:
-    """Tags that follow some words, without the first of them if those would break off."""
-    said = words[words.rfind("\n", 0, start) + 1 : start].split()
-    if said and said[-1].casefold() in _OPEN:
-        tag = words[start:stop].split(maxsplit=1)[0]
-        start = words.index(tag, start) + len(tag)
-    return start, stop
+def _untagged(line: str, spans: list[tuple[int, int]], links: bool) -> str:
+    if links:
+        spans = sorted([*spans, *(match.span() for match in _LINK.finditer(line))])
+    start, stop, behind = 0, len(line), []
+    while spans and not line[spans[-1][1] : stop].strip():
+        behind.append(spans.pop())
+        stop = behind[-1][0]
+    before = line[:stop].split()
+    if behind and before and before[-1].casefold() in _OPEN:  # they would break off
+        spans.append(behind[-1])
+        stop = behind[-1][1]
+    while spans and not line[start : spans[0][0]].strip():
+        start = spans.pop(0)[1]
+    words = line[start:stop]
+    for at, _ in reversed(spans):
+        if line[at] == "#":
+            words = words[: at - start] + words[at - start + 1 :]
+    return words
 
 
 @lru_cache(4)  # one text is asked about, and learned, several times in a row
