@@ -55,8 +55,9 @@ def concepts(
     for term in wanted:
         word = _word(term)
         others = dict.fromkeys(forms(word), 1.0) if word and not term.column else {}
-        if alias_factor and word:
-            known = (aliases.get(base, ()) for base in (word, *bases(word)))
+        if alias_factor:
+            names = (word, *bases(word)) if word else (fold(term.exact),)
+            known = (aliases.get(name, ()) for name in names)
             others = {other: alias_factor for some in known for other in some} | others
         every.append((term, others))
     for head in _heads(question, aliases) if alias_factor else ():

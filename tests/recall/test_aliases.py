@@ -76,8 +76,9 @@ NOTES = {
     "slug.md": "The slug ate it\n",
     "store.md": "The store is slow\n",
     "mouse.md": "A rodent was here\n",
+    "cpp.md": "Templates of cpp\n",
 } | {f"{n}.md": f"filler {n}\n" for n in range(20)}
-OWN = ("部署=deploy", "auth=sign-in", "slug=garden snail", "数据库=store", "mouse=rodent")
+OWN = ("部署=deploy", "auth=sign-in", "slug=garden snail", "数据库=store", "mouse=rodent", "c++=cpp")
 
 
 @pytest.mark.parametrize("engine", ["fts5", "fts4"])
@@ -99,6 +100,8 @@ OWN = ("部署=deploy", "auth=sign-in", "slug=garden snail", "数据库=store", 
         ("slug", {"snail.md", "slug.md"}),
         ("slugs", {"snail.md", "slug.md"}),
         ("mice", {"mouse.md"}),
+        ("C++", {"cpp.md"}),
+        ("the C++ templates", {"cpp.md"}),
     ],
 )
 def test_an_alias_is_used_however_it_is_written(
