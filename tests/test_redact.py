@@ -61,7 +61,7 @@ NAMED = (
     "X-Api-Key: {}", 'set("password", "{}")', '"{{\\"token\\": \\"{}\\"}}"', "| password | {} |",
     "client_secret={}", "PrivateKey = {}", "password for the prod server: {}", "密码：{}",
     "secret_key_base: {}", "Passwort: {}", "mot de passe : {}", "passphrase: {}, and more",
-    "**Password**: {}", "密码是{}，请勿外传",
+    "**Password**: {}", "**Password:** {}", "密码是{}，请勿外传",
 )  # fmt: skip
 
 
@@ -72,6 +72,46 @@ def test_what_is_called_a_secret_is_one(notation: str) -> None:
         redacted, found = redact(notation.format(value))
         assert redacted == notation.format("[redacted:keyword]")
         assert [hit.rule for hit in found] == ["keyword"]
+
+
+TYPED = (
+    ("Server root pw: {}", "Sommer2024!"),
+    ("db pass = {}", "eOV4qBkdf$"),
+    ("SMTP_PASS={}", "Kx7pQ2mZ"),
+    ("password={}", "hunter2hunter2"),
+    ("password={}", "correcthorse"),
+    ("password: {}", "hunter2hunter2"),
+    ("pwd: '{}'", "Pa55wort!"),
+    ("The password is now {}.", "Tr0ub4dor&3"),
+    ("Das Passwort lautet {}", "wZbqcabUGJmG"),
+    ("Das Passwort ist {}, bitte merken", "Geheim123!"),
+    ("Passwort für den Drucker: {}", "Sommer2024"),
+    ("WLAN-Passwort: {}", "1234abcd!"),
+    ("le mot de passe est {}", "Zk39fjQ!a"),
+    ("la contraseña es {}", "Verano2024"),
+    ("la password è {}", "Estate2024!"),
+    ("a senha é {}", "Verao2024!"),
+    ("hasło: {}", "Qwerty123!"),
+    ("wachtwoord: {}", "Welkom01!"),
+    ("lösenord: {}", "Hej2024!!"),
+    ("şifre: {}", "Yaz2024!!"),
+    ("пароль: {}", "Leto2024!"),
+    ("密码是{}", "Xia2024!!"),
+    ("비밀번호: {}", "Yeoreum2024!"),
+)
+
+
+@pytest.mark.parametrize(("notation", "value"), TYPED)
+def test_a_password_that_a_person_made_up_is_caught(notation: str, value: str) -> None:
+    """With a digit and a sign, or a capital letter: in no language is that a word."""
+    assert redact(notation.format(value))[0] == notation.format("[redacted:keyword]")
+
+
+def test_a_key_with_its_mark_is_caught_however_regular_it_is() -> None:
+    regular = "abcd1234efgh5678ijkl9012mnop3456"
+    for mark, rule in (("sk-proj-", "openai"), ("sk-ant-", "anthropic"), ("sk-or-", "openrouter")):
+        assert redact(f"use {mark}{regular[:20]} now")[0] == f"use [redacted:{rule}] now"
+        assert redact(f"use {mark}{regular} now")[0] == f"use [redacted:{rule}] now"
 
 
 HELD = (
@@ -109,6 +149,13 @@ LEFT = (
     "4111 1111 1111 1112", "1700000000000", "order 12345678901234567890", "call +49 30 1234567",
     "密码：请联系管理员获取最新的密码并更新所有的服务器配置文件，谢谢大家", "user = password = the",
     "[Secret Redaction](#13-pii--secret-redaction)", "GB82 WEST 1234 5698 7654 33",
+    "Passwords: 1Password", "password: Argon2id", "password: pbkdf2-sha256", "pass: 98.5%",
+    "First pass: O(n^2)", "Second pass: Sonnet-4.5", "boarding pass: LH1234-56A", "pw: v1.2.3-Beta",
+    "password: at least 12 characters", "the password is sha256-hashed", "pass = 12/15",
+    "connect(name, password=somewhere)", "password=new_password2", "bypass: Sommer2024!",
+    "password: #Ops2026x", "password=required", "pass: GPT4Turbo",
+    "the compass: North2South!", "password: see [[Vault 2]]", "password: OAuth2/OIDC",
+    "the skill sk-proj-settings-for-the-new-team is there", "Das Passwort ist abgelaufen",
 )  # fmt: skip
 
 
@@ -277,6 +324,7 @@ HOSTILE = (
     "aB3", "/aB3", "aws ", "\u200b", "[redacted:", "login a password ", "authorization: ", "ssn: ",
     "\0a", "Private-Lines: 1\nAAAAAAAAAAAAAAAA ", "ghp_aaaa@a.b.c.", "curl -u a:", "token is ",
     "key: {", "e" * 31 + " ",
+    "pass: aB3$x ", "pw=", "password=", "sk-proj-a", "mot de passe est ", "password is now ",
     "token for a b c ", "aB3" * 20 + " ", "password:a ", "M" * 24 + ".", "1",
 )  # fmt: skip
 

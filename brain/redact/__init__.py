@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 MARKS = ("-----begin", "private-lines", "authorization", "bearer ", "curl", "password", "pwd")
 WORDS = (
-    *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase", "senha"),
-    *("пароль", "密码", "パスワード"),
+    *("pass", "pw", "secret", "token", "key", "credential", "kennwort", "contrase", "senha"),
+    *("wachtwoord", "adgangskode", "lösenord", "salasana", "hasło", "heslo", "jelszó", "parola"),
+    *("şifre", "mật khẩu", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
 GUESSED = ("keyword", "entropy")
 # What was found to hold no secret: headings and names come with every write, and a text is looked

@@ -1,30 +1,36 @@
 """Secrets without a format: what is called a secret, and what looks like noise.
 
-A value behind a word such as `password` counts from 3.5 bits a character on; without such a word,
-32 characters and 4.5 bits are asked for, and that it is no address, path, digest, id, link or name.
+A value behind a word such as `token` counts from 3.5 bits a character on. Behind `password`, in
+many languages, one that a person made up counts too: with a digit and a sign, or a capital letter.
+Without such a word, 32 characters and 4.5 bits are asked for, and that it is no address, path,
+digest, id, link or name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import log2
 
 from brain.redact.formats import NOISE, compiled
 
-NAMED_BITS, BARE_BITS = 3.5, 4.5
+NAMED_BITS, TYPED_BITS, BARE_BITS = 3.5, 3.0, 4.5
 
 # All of these are searched for in the text in small letters.
 _NAME = (
-    r"(?a)(?:pass(?:word|wd|phrase|code|wort)|pwd|kennwort|contrase[ñn]a|senha|mot de passe|пароль"
-    r"|密码|パスワード|secret|token|credential|(?:(?<=[ _.-])|(?<=[a-z]))key)"
+    r"(?a)(?:(?P<typed>pass(?:word|wd|phrase|code|wort|ord)|pwd|(?<![a-z])(?:pw|pass)(?![a-z])"
+    r"|kennwort|contrase[ñn]a|senha|mot de passe|wachtwoord|adgangskode|lösenord|salasana|hasło"
+    r"|heslo|jelszó|parola|şifre|mật khẩu|пароль|密[码碼]|パスワード|비밀번호)"
+    r"|secret|token|credential|(?:(?<=[ _.-])|(?<=[a-z]))key)"
     r"(?P<tail>[\w.-]{0,40})"
 )
 _SEPARATOR = (
-    r"""\\?["'`\])*]{0,3}(?:[ ](?:for|of|to|on|in|at)(?:[ ][\w.@-]{1,30}){1,3})?"""
+    r"""\\?["'`\])*]{0,3}(?:[ ](?:for|of|to|on|in|at|für|von|pour|para|del?|per|voor)"""
+    r"""(?:[ ][\w.@-]{1,30}){1,3})?"""
     r"""(?:[ \t]{0,3}:[ \t]{0,2}[a-z][\w.\[\]| ]{0,30}(?=[ \t]{0,2}=))?"""  # password: str = …
     r"""(?:[ \t]{0,8}(?:=>|:=|==?|::?|[>：是は]|\|(?=[ \t])|,(?=[ \t]{0,3}\\?["'`]))"""
-    r"""|[ \t]{1,3}is(?=[ \t:]):?|(?=[ \t]))[ \t]{0,8}(?:[bfru@]{1,2}(?=["'`]))?"""
+    r"""|[ \t]{1,3}(?:is|was|ist|war|lautet|es|est|è|é|är|er|jest)(?=[ \t:])(?:[ ]now)?:?"""
+    r"""|(?=[ \t]))(?:\*\*?(?=[ \t]))?[ \t]{0,8}(?:[bfru@]{1,2}(?=["'`]))?"""
 )
 _KEY_OF = (
     r"(?:api|access|account|app|auth|client|encryption|licen[cs]e|master|private|secret|session"
@@ -36,8 +42,8 @@ _OTHER = (
 )
 
 _VALUE = (
-    r"""\\?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote))[\0!-\[\]-~]){8,200})"""
-    r"""|(?P<plain>[\0!#-&(-;=?-\[\]-_a-~]{8,200})"""
+    r"""\\?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote))[\0!-\[\]-~]){6,200})"""
+    r"""|(?P<plain>[\0!#-&(-;=?-\[\]-_a-~]{6,200})"""
 )
 _STAND_IN = (
     r"\$\{?[A-Za-z_]|\$\(|%\w+%$|\{\{|[<\[*]|(?:your|my|some|the)[-_ ]"
@@ -50,8 +56,15 @@ _PATH = r"~?/|\.{1,2}/|[A-Za-z]:[\\/]|\\\\|[\w+.-]{2,20}:"
 _LOWER_NAME = r"[a-z][a-z0-9]*(?:[-_.:/][a-z0-9]+)+$"
 _CONSTANT = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"
 _CAMEL = r"[A-Za-z_][A-Za-z_.-]*\d{0,4}$"
-_PLAIN_SHAPES = (_WORDS, _STAND_IN, _DATE, _CONSTANT)
 _WORD = r"[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])"
+_SIGN = r"[!$%^&*?+~#@=]"
+_NO_PASSWORD = (
+    r"[#^][\w/-]+$|\S+@[\w-]+\.[\w.]+$|v?\d+(?:\.\d+)+|\d+\W?[a-z]+$|.*[()\[\]{}<>|\\/,;:]"
+)
+_TERM = (
+    r"(?i).*(?:pass|pwd|secret|hash|crypt|argon|pbkdf|sha-?\d|md5|base64|oauth|value|text|string"
+    r"|null|none|undefined|unknown|required|optional|enabled|disabled|hidden|redacted)"
+)
 _SAYABLE = r"(?i)(?=.*[aeiouy])(?!.*[^aeiouy]{4})"
 
 _PIECE = rf"""[^\s"'`,;(){{}}<>\[\]|]{{{NOISE},}}"""
@@ -82,7 +95,7 @@ def named(text: str, lower: str) -> Iterator[tuple[int, int]]:
         separator = compiled(_SEPARATOR).match(lower, name.end())
         if not separator or (separator[0].isspace() and not _is_option(lower, name.start())):
             continue
-        if span := _value(text, name, separator.end()):
+        if span := _secret(text, name, separator):
             yield span
             done = span[1]
 
@@ -100,9 +113,27 @@ def _is_option(lower: str, start: int) -> bool:
     return lower.startswith("-", lower.rfind(" ", max(0, start - 40), start) + 1)
 
 
-def _value(text: str, name: re.Match[str], at: int) -> tuple[int, int] | None:
+def _secret(text: str, name: re.Match[str], separator: re.Match[str]) -> tuple[int, int] | None:
+    """Where the value stands, if it is one that such a name has."""
+    value = _value(text, separator.end())
+    if not value or any(_is(shape, value[1]) for shape in (_STAND_IN, _DATE, _CONSTANT)):
+        return None
+    start, word, group = value
+    span, between = (start, start + len(word)), separator[0].strip(" \t*")
+    if name["typed"] == "pass" and between not in (":", "="):  # pass it on to …
+        return None
+    if name["typed"] != "pass" and _telling(word, name, group):
+        return span
+    if name["typed"] and _made_up(word, name["typed"], between):
+        return span
+    tight = name["typed"] == name[0] and separator[0] == "="
+    return span if tight and _is_any(word, text[max(0, start - 200) : start]) else None
+
+
+def _value(text: str, at: int) -> tuple[int, str, str] | None:
+    """What stands there: from where on, the word, and whether it is in quotes."""
     match = compiled(_VALUE).match(text, at)
-    if not match:
+    if not match or "\0" in match[0]:
         return None
     group = "plain" if match["quoted"] is None else "quoted"
     start, value = match.start(group), match[group]
@@ -110,22 +141,47 @@ def _value(text: str, name: re.Match[str], at: int) -> tuple[int, int] | None:
         if "?" in text[max(0, start - 500) : start].rpartition(" ")[2]:
             value = value.partition("&")[0]
         value = value if "(" in value else value.rstrip(".,;:)]}")
-    return (start, start + len(value)) if telling(value, name[0], group) else None
+    return start, value, group
 
 
-def telling(value: str, name: str, group: str = "quoted") -> bool:
-    """Does a value look like a secret, if something called `name` holds it?"""
-    if len(value) < 12 or "\0" in value or any(_is(shape, value) for shape in _PLAIN_SHAPES):
+def _telling(value: str, name: re.Match[str], group: str) -> bool:
+    """Does a value look like a secret, if something of that name holds it?"""
+    if len(value) < 12 or _is(_WORDS, value):
         return False
     if group == "plain" and _is(_CODE, value):
         return False
     if _is(_PATH, value) and (_worded(value) or value.count("/") > 2 or "://" in value):
         return False
-    if (_is(_LOWER_NAME, value) or _is(_CAMEL, value)) and _worded(value):
-        human = not name.startswith(("token", "key", "secret", "cred"))
-        if not (human and _is(_MIXED, value)):
-            return False
-    return entropy(value) >= NAMED_BITS
+    named = _is(_LOWER_NAME, value) or _is(_CAMEL, value)
+    mixed = name["typed"] and _is(_MIXED, value)
+    if named and not mixed and (_worded(value) or _is(_TERM, value)):
+        return False
+    return entropy(value) >= (TYPED_BITS if name["typed"] else NAMED_BITS)
+
+
+def _made_up(value: str, name: str, between: str) -> bool:
+    """Is this a password as people make them: letters, a digit, and a sign or a capital?"""
+    if _is(_NO_PASSWORD, value) or not (_has(str.isdigit, value) and _has(str.isalpha, value)):
+        return False
+    if compiled(_SIGN).search(value):
+        return True
+    if _is(_TERM, value) or len(value) < 8:
+        return False
+    if name == "pass" and between == ":":  # a second pass: Turbo5
+        return len(value) >= 12 and _is(_MIXED, value) and not _worded(value)
+    if value.islower() or value.isupper():
+        return len(value) >= 10 and value.isalnum() and between in (":", "=")
+    return True
+
+
+def _is_any(value: str, before: str) -> bool:
+    """`password=` and a word: a password, unless it is the argument of a call."""
+    call = "(" in before.rpartition("\n")[2]
+    return len(value) >= 8 and value.isalpha() and not call and not _is(_TERM, value)
+
+
+def _has(test: Callable[[str], bool], text: str) -> bool:
+    return any(map(test, text))
 
 
 def _is(shape: str, text: str) -> bool:

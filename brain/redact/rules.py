@@ -26,6 +26,7 @@ _HEX = "[0-9a-f]"
 _UUID = rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
 _BASE64 = "[A-Za-z0-9+/]"
 _ALNUM = "[A-Za-z0-9]"
+_DIGIT_NEAR = r"(?=[A-Za-z_-]{0,40}\d)"  # a shorter key is told from a name by its digits
 
 
 def _prefixed(name: str, prefixes: str, body: str) -> Rule:
@@ -87,10 +88,14 @@ PREFIXED = (
     _prefixed("docker", "dckr_pat_ dckr_oat_", r"[\w-]{27,}"),
     _prefixed("artifactory", "AKCp cmVmd", f"{_ALNUM}{{59,}}"),
     # models
-    _prefixed("anthropic", "sk-ant-", r"[\w-]{32,}"),
-    _prefixed("openrouter", "sk-or-", r"[\w-]{40,}"),
-    _prefixed("openai", "sk-proj- sk-svcacct- sk-admin-", r"[\w-]{40,}"),
-    _prefixed("openai-old", "sk-", f"{_ALNUM}{{32,}}"),
+    _prefixed("anthropic", "sk-ant-", rf"(?:[\w-]{{32,}}|{_DIGIT_NEAR}[\w-]{{20,}})"),
+    _prefixed("openrouter", "sk-or-", rf"(?:[\w-]{{40,}}|{_DIGIT_NEAR}[\w-]{{20,}})"),
+    _prefixed(
+        "openai",
+        "sk-proj- sk-svcacct- sk-admin-",
+        rf"(?:[\w-]{{40,}}|{_DIGIT_NEAR}[\w-]{{20,}})",
+    ),
+    _prefixed("openai-old", "sk-", f"(?:{_ALNUM}{{32,}}|{_DIGIT_NEAR}{_ALNUM}{{20,}})"),
     _prefixed("huggingface", "hf_ api_org_", f"{_ALNUM}{{34,}}"),
     _prefixed("groq", "gsk_", f"{_ALNUM}{{40,}}"),
     _prefixed("replicate", "r8_", f"{_ALNUM}{{37,}}"),
