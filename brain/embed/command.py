@@ -7,8 +7,13 @@ one JSON array of arrays of numbers, or with one array of numbers a line. It run
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 import subprocess
+import sys
+from contextlib import suppress
+from copy import copy
 
 from brain.errors import NoModel
 from brain.redact import redact
@@ -16,7 +21,7 @@ from brain.redact import redact
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, Self
 
 SECONDS = 120.0  # for one batch
 REMEDY = "See the setting vectorModel."
@@ -35,23 +40,50 @@ class Command:
         except ValueError as error:
             raise NoModel(f"The command {line!r} cannot be read ({error}).", REMEDY) from error
 
+    def within(self, seconds: float) -> Self:
+        """The same command, which may take no longer than this."""
+        quick = copy(self)
+        quick._seconds = min(seconds, self._seconds)
+        return quick
+
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """What the command answers, one row for each text; NoModel if it does not."""
         given = json.dumps([redact(text, emails=self._emails)[0] for text in texts])
         try:
-            done = subprocess.run(
-                self._words, input=given.encode(), capture_output=True, timeout=self._seconds
-            )
+            code, answer, errors = _run(self._words, given.encode(), self._seconds)
         except (OSError, ValueError) as error:
             raise NoModel(f"The {self.name!r} cannot be run ({error}).", REMEDY) from error
         except subprocess.TimeoutExpired as error:
             raise NoModel(
                 f"The {self.name!r} took longer than {self._seconds:g} s.", REMEDY
             ) from error
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
-            raise NoModel(f"The {self.name!r} failed: {said or done.returncode}.", REMEDY)
-        return rows(done.stdout, self.name)
+        if code:
+            said = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+            raise NoModel(f"The {self.name!r} failed: {said or code}.", REMEDY)
+        return rows(answer, self.name)
+
+
+def _run(words: list[str], given: bytes, seconds: float) -> tuple[int, bytes, bytes]:
+    """(exit code, output, errors). Whoever is not waited for any more is ended, together with all
+    that it started: a child that outlives it would hold its output open."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+    ) as process:
+        try:
+            answer, errors = process.communicate(given, seconds)
+        except BaseException:  # Ctrl-C too: the command is in a session of its own
+            _end(process)
+            raise
+        return process.returncode, answer, errors
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if sys.platform == "win32":
+        process.kill()
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def rows(answer: bytes, name: str) -> list[Any]:

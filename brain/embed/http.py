@@ -8,6 +8,10 @@ with the model that stands behind a `#` in the address.
 from __future__ import annotations
 
 import json
+import socket
+import threading
+from contextlib import suppress
+from copy import copy
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
@@ -17,9 +21,9 @@ from brain.redact import redact
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, Self
 
-SECONDS = 30.0  # for each step of an exchange
+SECONDS = 120.0  # for one batch
 MOST = 256_000_000  # bytes of an answer
 REMEDY = "Is it running? See the setting vectorModel."
 _WITH_INPUT = ("/v1/embeddings", "/api/embed")
@@ -39,6 +43,12 @@ class Http:
         except ValueError as error:
             raise NoModel(f"{address} is no address ({error}).", REMEDY) from error
 
+    def within(self, seconds: float) -> Self:
+        """The same address, which may take no longer than this."""
+        quick = copy(self)
+        quick._seconds = min(seconds, self._seconds)
+        return quick
+
     def embed(self, texts: Sequence[str]) -> Any:
         """What the endpoint answers, one row for each text; NoModel if it does not."""
         clean = [redact(text, emails=self._emails)[0] for text in texts]
@@ -54,15 +64,59 @@ class Http:
         return rows(data, self.name)
 
     def _post(self, body: bytes) -> tuple[int, bytes]:
+        """(status, answer). TimeoutError when the time is up, whatever it is spent on: a name to be
+        looked up, a connection, or an answer that comes in byte by byte."""
+        exchange = _Exchange(self._connection(), self._target(), body)
+        exchange.start()
+        exchange.join(self._seconds)
+        if exchange.is_alive():
+            exchange.end()
+            raise TimeoutError(f"within {self._seconds:g} s")
+        if exchange.error:
+            raise exchange.error
+        return exchange.status, exchange.answer
+
+    def _connection(self) -> HTTPConnection:
         kind = HTTPSConnection if self._at.scheme == "https" else HTTPConnection
-        connection = kind(self._host, self._port, timeout=self._seconds)
-        target = f"{self._at.path or '/'}{'?' if self._at.query else ''}{self._at.query}"
+        return kind(self._host, self._port, timeout=self._seconds)
+
+    def _target(self) -> str:
+        return f"{self._at.path or '/'}{'?' if self._at.query else ''}{self._at.query}"
+
+
+class _Exchange(threading.Thread):
+    """One question and its answer, beside the thread that waits for it."""
+
+    def __init__(self, connection: HTTPConnection, target: str, body: bytes) -> None:
+        super().__init__(daemon=True)
+        self._connection, self._asked = connection, (target, body)
+        self._socket: socket.socket | None = None
+        self._over = False
+        self.status, self.answer = 0, b""
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        target, body = self._asked
         try:
-            connection.request("POST", target, body, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            return answer.status, answer.read(MOST)
+            self._connection.connect()
+            self._socket = self._connection.sock  # the connection forgets it before the answer ends
+            if self._over:
+                return
+            headers = {"Content-Type": "application/json"}
+            self._connection.request("POST", target, body, headers)
+            answer = self._connection.getresponse()
+            self.status, self.answer = answer.status, answer.read(MOST)
+        except Exception as error:  # for the thread that waits
+            self.error = error
         finally:
-            connection.close()
+            self._connection.close()
+
+    def end(self) -> None:
+        """Let go of who does not answer."""
+        self._over = True
+        if self._socket:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
 
 
 def rows(data: bytes, name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import islice
+from itertools import accumulate, islice
 
 from brain.errors import NoModel
 from brain.formats.text import digest
@@ -51,7 +51,10 @@ def catch_up(
     total = left = vectors.count_missing(index)
     gone = vectors.left_over(index) if left or ends is None else {}
     while left and (ends is None or time.monotonic() < ends):
-        if not _step(index, provider, made, vectors.missing(index, most), gone, wait):
+        pieces = vectors.missing(index, most)
+        if ends is not None:
+            pieces = _few(pieces, most)
+        if not _step(index, provider, made, pieces, gone, most, wait):
             return vectors.count_missing(index)  # it has to begin anew
         left = vectors.count_missing(index)
         if progress:
@@ -73,19 +76,26 @@ def _begun(index: Index, provider: Provider, wait: float) -> Made:
     return made
 
 
+def _few(pieces: list[Piece], most: int) -> list[Piece]:
+    """The first of these, of which a model sees no more than `most` windows; one at least."""
+    sums = accumulate(len(given(piece)) for piece in pieces)
+    return pieces[: max(1, sum(windows <= most for windows in sums))]
+
+
 def _step(
     index: Index,
     provider: Provider,
     made: Made,
     pieces: Sequence[Piece],
     gone: dict[bytes, bytes],
+    most: int,
     wait: float,
 ) -> bool:
     """Make and keep the vectors of these; False if it has to begin anew."""
     texts = [given(piece) for piece in pieces]
     marks = [digest("\0".join(windows).encode("utf-8", "replace")) for windows in texts]
     new = [windows for windows, mark in zip(texts, marks, strict=True) if mark not in gone]
-    fresh = _vectors(provider, new, len(pieces))
+    fresh = _vectors(provider, new, most)
     rows = [
         (piece.id, mark, gone[mark] if mark in gone else next(fresh))
         for piece, mark in zip(pieces, marks, strict=True)
@@ -147,9 +157,9 @@ def embed(provider: Provider, texts: Sequence[str]) -> NDArray[np.float32]:
     try:
         import numpy as np
     except ImportError as error:
-        from brain.embed import INSTALL
+        from brain.embed import install
 
-        raise NoModel(f"Hybrid search needs numpy ({error}).", INSTALL) from error
+        raise NoModel(f"Hybrid search needs numpy ({error}).", install()) from error
     name = getattr(provider, "name", type(provider).__name__)
     try:
         rows = np.asarray(provider.embed(texts), np.float32)

@@ -8,6 +8,7 @@ same cosine, to the last bit, however the index came to hold them.
 from __future__ import annotations
 
 import re
+import time
 
 from brain.errors import NoModel
 from brain.index import vectors
@@ -32,10 +33,12 @@ SPARE = 1000  # rows read on before all is read again without those that are gon
 
 
 class Meaning:
-    """A model, and the vectors it made, in memory for as long as they are the index's."""
+    """A model, and the vectors it made, in memory for as long as they are the index's. `spent` are
+    the seconds that were spent on the model, and not on comparing."""
 
     def __init__(self, provider: Provider) -> None:
         self.provider = provider
+        self.spent = 0.0
         self._question: dict[str, bytes] = {}  # the last one, which may be asked in two ways
         self._mark = ""
         self._whole = 0  # how many there were when all were read
@@ -133,13 +136,19 @@ class Meaning:
         self._ids = np.concatenate([self._ids, [id for id, _ in new]])
         self._starts = np.concatenate([self._starts, starts])
 
+    def _embedded(self, question: str) -> bytes:
+        started = time.perf_counter()
+        try:
+            return hybrid.packed(hybrid.embed(self.provider, [question]))[0]
+        finally:
+            self.spent += time.perf_counter() - started
+
     def _cosines(self, question: str) -> NDArray[np.float64]:
         """Of each chunk, that of the window which is nearest."""
         import numpy as np
 
         if question not in self._question:
-            made = hybrid.packed(hybrid.embed(self.provider, [question]))
-            self._question = {question: made[0]}
+            self._question = {question: self._embedded(question)}
         asked = np.frombuffer(self._question[question], np.int8)
         if len(asked) != self._rows.shape[1]:
             raise NoModel(

@@ -5,6 +5,8 @@ Whatever is missing (a package, a model, an answer) is a sentence, and search go
 
 from __future__ import annotations
 
+import time
+
 from brain.errors import Busy, NoModel
 from brain.index import vectors
 from brain.recall import hybrid
@@ -26,14 +28,19 @@ PATIENCE = 1.0  # seconds that a search spends on vectors that are missing
 def model(brain: Keeping) -> Meaning:
     """The model of the settings, or the one that was given; NoModel if it is not there."""
     from brain.embed import provider
+    from brain.embed.waited import Waited
 
-    return Meaning(brain.provider or provider(brain.config.vectorModel, brain.config))
+    model = brain.provider or provider(brain.config.vectorModel, brain.config)
+    return Meaning(Waited(model, brain.vault.state_path))
 
 
 def asking(brain: Asking, ask: Callable[[Meaning | None], T]) -> tuple[T, list[str]]:
     """What `ask` answers by meaning, or by words alone if that cannot be; and what a person should
     know about it."""
+    started = time.perf_counter()
     meaning, notes = ready(brain)
+    if "meaning" in brain.__dict__:
+        brain.meaning.spent += time.perf_counter() - started
     try:
         return ask(meaning), notes
     except NoModel as error:
@@ -52,12 +59,17 @@ def ready(brain: Asking) -> tuple[Meaning | None, list[str]]:
 
 
 def learn(brain: Asking, budget: float | None = None, wait: float = 30.0) -> list[str]:
-    """Make the vectors that are missing, all or for some seconds; says what went wrong."""
-    progress = brain.progress if budget is None else None
+    """Make the vectors that are missing; says what went wrong. All of them, and then the model may
+    take its time; or for some seconds, and then it is not waited for long."""
+    from brain.embed.waited import forgive, patient
+
     try:
-        hybrid.catch_up(
-            brain.index, brain.meaning.provider, progress=progress, budget=budget, wait=wait
-        )
+        model = brain.meaning.provider
+        if budget is None:
+            hybrid.catch_up(brain.index, patient(model), progress=brain.progress, wait=wait)
+            forgive(model)
+        else:
+            hybrid.catch_up(brain.index, model, budget=budget, wait=wait)
     except NoModel as error:
         return [str(error)]
     except Busy:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 REMAINING = 100_000  # tokens of context that are left, where nobody says
 QUESTION, WORD = 10_000, 200  # characters of a question, and of a word in a huge one, that count
 EXCERPT = 800  # characters of a note that a prompt shows
+UNASKED = "Nothing is known about that; this comes with every context."
 
 
 class Asked(NamedTuple):
@@ -67,6 +68,12 @@ class Context(NamedTuple):
         return self.fitted.text
 
     @property
+    def answers(self) -> list[str]:
+        """The ids of the memories in it that were found for the question."""
+        found = {one.row.ref for one in self.recalled.memories if one.row.scope == "memory"}
+        return [piece.id for piece in self.fitted.package.memories if piece.id in found]
+
+    @property
     def refs(self) -> list[str]:
         """The ids of the memories in it."""
         package = self.fitted.package
@@ -84,7 +91,7 @@ def recall(
     """What belongs into a prompt about this; counted as read, and learned from, afterwards."""
     _check(asked)
     freshness = brain.refresh() if check else brain.unchecked()
-    started = time.perf_counter()
+    started, modelled = time.perf_counter(), _modelled(brain)
     slow = afterwards.slow(brain)
     config = brain.config
     if slow:
@@ -105,12 +112,14 @@ def recall(
         notes = [*notes, f"Degraded: {degraded}."]
     elif notes:
         degraded = "not all was searched by meaning"
+    notes = [*recalled.notes, *notes]
     package = _package(asked, recalled, degraded, brain.clock())
     allocation = _allocation(asked, config)
     count = tokens.counter(config.tokenizer)
     fitted = fit(package, allocation, lambda p: render(p, asked.format), count, config)
-    ms = (time.perf_counter() - started) * 1000
-    if nothing := off or _nothing(package, fitted):
+    # to look at less would not make a model any faster
+    ms = (time.perf_counter() - started - (_modelled(brain) - modelled)) * 1000
+    if nothing := off or _nothing(recalled, package, fitted):
         notes = [*notes, nothing]
     said = Context(asked, fitted, recalled, Round(), degraded, freshness, tuple(notes))
     if off:
@@ -118,6 +127,12 @@ def recall(
     with suppress(BrainError, OSError):  # what is learned is never in the way
         return said._replace(round=afterwards.learn(brain, said, ms, by))
     return said
+
+
+def _modelled(brain: Brain) -> float:
+    """The seconds of this process that went to the model of a hybrid search, so far."""
+    meaning = brain.__dict__.get("meaning")  # it is not made only to be asked that
+    return meaning.spent if meaning else 0.0
 
 
 def _check(asked: Asked) -> None:
@@ -137,10 +152,12 @@ def _off(config: Config) -> str:
     return f"Contexts are turned off: {'autoInject' if config.memory else 'memory'} is false."
 
 
-def _nothing(package: Package, fitted: Fitted) -> str:
-    """Why there is no piece in it; '' if there is one."""
+def _nothing(recalled: Recalled, package: Package, fitted: Fitted) -> str:
+    """Why there is no piece in it, or only such as come without being asked for; '' if there is
+    one that fits."""
     if any(pieces for _, pieces in sections(fitted.package)):
-        return ""
+        known = recalled.memories or recalled.warnings or recalled.tasks
+        return "" if known or recalled.answered else UNASKED
     if any(pieces for _, pieces in sections(package)):
         return f"Nothing of what is known fits into {fitted.allocation.total:,} tokens."
     return "Nothing is known about that."
@@ -205,16 +222,24 @@ def _piece(one: Weighed, asked: Asked, opposites: list[str], trigger: str, now: 
     text, line = _shown(row, asked)
     text, steps = procedures.procedure(text) if row.kind == "procedure" else (text, ())
     known = knowing.values(row, one.known, now) if knowing.is_memory(row) else {}
+    speaker, session = _turn(row)
     return Piece(
         row.ref, row.kind, row.status, text, row.path, line, tuple(row.tags.split()),
-        row.created, row.agent, known.get("by", ""), known.get("source", ""),
-        known.get("session") or "", known.get("confidence"), one.score,
+        row.created, row.agent, known.get("by") or speaker, known.get("source", ""),
+        known.get("session") or session, known.get("confidence"), one.score,
         tuple(opposites), steps, trigger, _tier(one, asked),
     )  # fmt: skip
 
 
+def _turn(row: Row) -> tuple[str, str]:
+    """(who said it, in which session); both '' for what is no turn."""
+    if row.scope != "sessions" or not row.path.endswith(".jsonl"):
+        return "", ""
+    return row.heading, row.path.rpartition("/")[2].removesuffix(".jsonl")
+
+
 def _tier(one: Weighed, asked: Asked) -> str:
-    if asked.session and one.known.session == asked.session:
+    if asked.session and asked.session in (one.known.session, _turn(one.row)[1]):
         return "task"
     return "global" if one.row.agent in ("", ADMIN) else "project"
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from zlib import crc32
 
+from brain.embed.command import Command
+
 SIZE = 509
 SAME = {"automobile": "car", "vehicle": "car", "physician": "doctor", "feline": "cat"}
 
@@ -30,3 +32,15 @@ class Hashing:
             row[crc32(SAME.get(word, word).encode()) % self.size] += 1.0
         length = math.sqrt(sum(n * n for n in row)) or 1.0
         return [n / length for n in row]
+
+
+class Sleeper(Command):
+    """A real command that never answers; `asked` is how often it was started."""
+
+    def __init__(self, seconds: float = 120.0) -> None:
+        super().__init__("sleep 60", seconds=seconds)
+        self.asked: list[int] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.asked.append(len(texts))
+        return super().embed(texts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
 from pathlib import Path
 
@@ -78,6 +80,28 @@ def test_what_goes_wrong_is_a_sentence(script, code: str, said: str) -> None:
 def test_a_command_that_hangs_is_ended(script) -> None:
     with pytest.raises(NoModel, match=r"longer than 0\.5 s"):
         Command(script("import time; time.sleep(60)"), seconds=0.5).embed(["x"])
+
+
+def test_what_it_started_is_ended_with_it(tmp_path: Path) -> None:
+    """A shell waits for its child, and both hold the output open."""
+    os.mkfifo(tmp_path / "alive")
+    reading = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    line = f"sh -c 'sleep 60 > {tmp_path}/alive & wait'"
+    with pytest.raises(NoModel, match=r"longer than 0\.3 s"):
+        Command(line).within(0.3).embed(["x"])
+    assert select.select([reading], [], [], 10)[0]  # nobody is left who could write
+    os.close(reading)
+
+
+def test_a_child_that_got_away_is_not_waited_for(script) -> None:
+    code = "import subprocess; subprocess.Popen(['sleep', '3'], start_new_session=True); "
+    with pytest.raises(NoModel, match=r"longer than 0\.5 s"):
+        Command(script(code + "import time; time.sleep(60)"), seconds=0.5).embed(["x"])
+
+
+def test_nobody_gets_more_time_by_being_asked_to_hurry(script) -> None:
+    with pytest.raises(NoModel, match=r"longer than 0\.2 s"):
+        Command(script("import time; time.sleep(60)"), seconds=0.2).within(5).embed(["x"])
 
 
 @pytest.mark.parametrize("line", ["/nowhere/model", "'unclosed", "a\0b"])

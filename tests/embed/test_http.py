@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -120,3 +121,46 @@ def test_what_goes_wrong_is_a_sentence(
 def test_nobody_there(address: str) -> None:
     with pytest.raises(NoModel, match=r"address|answer"):
         Http(address, seconds=5).embed(["a"])
+
+
+class Dripping(threading.Thread):
+    """A server that sends a byte now and then, and never comes to an end."""
+
+    def __init__(self, head: bytes) -> None:
+        super().__init__()
+        self.head, self.gone = head, False
+        self.listening = socket.create_server(("127.0.0.1", 0))
+
+    def run(self) -> None:
+        client, _ = self.listening.accept()
+        with self.listening, client:
+            client.settimeout(0.02)
+            try:
+                client.sendall(self.head)
+                for _ in range(500):
+                    client.sendall(b"x")
+                    self._pause(client)
+            except OSError:
+                self.gone = True  # who asked has hung up
+
+    def _pause(self, client: socket.socket) -> None:
+        try:
+            while client.recv(4096):
+                pass
+            raise ConnectionResetError
+        except TimeoutError:
+            return
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n"]
+)
+def test_an_answer_that_never_ends_is_given_up(head: bytes) -> None:
+    """However often a byte comes in: each of them would start a timeout anew."""
+    server = Dripping(head)
+    server.start()
+    address = f"http://127.0.0.1:{server.listening.getsockname()[1]}/"
+    with pytest.raises(NoModel, match=r"does not answer \(within 0\.2 s\)"):
+        Http(address).within(0.2).embed(["a"])
+    server.join()
+    assert server.gone

@@ -120,9 +120,10 @@ def test_a_damaged_package_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_model_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed, "CARRIERS", {"minilm": (("no_such_package", ""),)})
-    for model in ("", "minilm"):
-        with pytest.raises(NoModel, match=r"not installed.*vault-brain\[hybrid\]"):
+    none = (("no_such_package", ""),)
+    monkeypatch.setattr(embed, "CARRIERS", {"minilm": none, "static": none})
+    for model, extra in (("", "hybrid"), ("minilm", "hybrid"), ("static", "hybrid-light")):
+        with pytest.raises(NoModel, match=rf"not installed.*'\.\[{extra}\]'"):
             embed.provider(model, Config())
     for model in ("word2vec", "command:", "http:x", "ftp://x/"):
         with pytest.raises(NoModel, match="no vectorModel"):

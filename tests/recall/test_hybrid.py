@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from brain.recall.search import search
 from brain.recall.similar import Meaning
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-from tests.embed.kit import SIZE, Hashing
+from tests.embed.kit import SIZE, Hashing, Sleeper
 
 np = pytest.importorskip("numpy")
 
@@ -439,3 +440,69 @@ def test_what_means_the_same_is_a_cluster(vault: MakeVault, opened: OpenBrain) -
     brain.provider = Broken(NoModel("gone"))  # type: ignore[assignment]
     del brain.meaning
     assert brain.graph()["clusters"] == []
+
+
+def test_a_model_that_hangs_is_waited_for_once(
+    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from brain.embed import waited
+    from brain.verbs import afterwards
+
+    monkeypatch.setattr(waited, "SECONDS", 0.2)
+    brain, sleeper = opened(vault(HYBRID)), Sleeper(0.3)
+    brain.provider = sleeper
+    started = time.perf_counter()
+    said = brain.recall("tyres")
+    took = time.perf_counter() - started
+    assert "took longer than 0.2 s" in said.notes[0]
+    assert afterwards.state(brain)["times"][0] < (took - 0.2) * 1000  # the rest is the model's
+    for answer in (brain.search("tyres"), brain.search("tyres")):
+        assert [hit.row.path for hit in answer.results] == ["car.md"]
+        assert "is asked again in" in answer.notes[0]
+    assert sleeper.asked == [1]
+    assert "took longer than 0.3 s" in brain.learn()[0]  # who can wait asks it all the same
+    assert sleeper.asked == [1, 1]
+
+
+def test_a_model_that_works_again_is_asked_after_a_sync(
+    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from brain.embed import waited
+
+    monkeypatch.setattr(waited, "SLOW", 0.0)  # as if it had taken long
+    brain = opened(vault(HYBRID))
+    brain.provider = Broken(RuntimeError("busy"))  # type: ignore[assignment]
+    assert "busy" in brain.search("car").notes[0]
+    monkeypatch.setattr(brain.provider, "answer", None)
+    assert "a moment ago" in brain.search("car").notes[0]
+    brain.provider = Hashing()
+    brain.provider.name = "broken"
+    del brain.meaning
+    assert "a moment ago" in brain.search("car").notes[0]
+    assert brain.learn() == []
+    assert brain.search("car").notes == ()
+
+
+def test_long_entries_are_no_reason_to_wait_longer(vault: MakeVault, opened: OpenBrain) -> None:
+    """While somebody waits, a model gets so many windows at once, of however few entries."""
+    long = "Nothing of interest stands in this sentence. " * 200
+    brain = opened(vault({f"{n}.md": f"{n} {long}" for n in range(6)}))
+    brain.sync()
+    sizes: list[int] = []
+
+    class Counting(Hashing):
+        def embed(self, texts: Sequence[str]) -> list[list[float]]:
+            sizes.append(len(texts))
+            return super().embed(texts)
+
+    model = Counting()
+    with_budget = hybrid.catch_up(brain.index, model, budget=0)
+    chunks = vectors.count_missing(brain.index)
+    assert with_budget == chunks
+    pieces = vectors.missing(brain.index, 99)
+    few = hybrid._few(pieces, hybrid.SMALL_BATCH)
+    assert 0 < sum(len(hybrid.given(piece)) for piece in few) <= hybrid.SMALL_BATCH
+    assert len(hybrid._few(pieces[:1], 1)) == 1
+    sizes.clear()
+    hybrid.catch_up(brain.index, model)
+    assert len(sizes) == 1  # and a batch is a batch, whatever the entries are cut into
