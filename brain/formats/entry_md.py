@@ -14,10 +14,9 @@ from unicodedata import normalize
 
 from brain.errors import BadRequest
 from brain.formats import links
+from brain.formats.markdown import MARKER, MATH, blocks
 from brain.formats.mask import blank, hidden
 
-_MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)(?:\[[^\[\]\n]\](?:\s+|$))?")
-_MATH = re.compile(r"^ {0,3}+\$\$(?:(?!\$\$).)*+\$\$[ \t\r]*+$", re.MULTILINE | re.DOTALL)
 # a line that starts a block of its own right below a line of words
 _STARTS = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S|>|#{1,6}(?:[ \t]|$)|```|~~~")
 # a first line that words, tags and an id cannot stand on
@@ -65,11 +64,11 @@ def parts(raw: str, prefix: str = "") -> Parts:
     shown = kept.replace("\0", " ")
     masked = blank(shown, code)
     if "$$" in masked:
-        masked = blank(masked, [match.span() for match in _MATH.finditer(masked)])
+        masked = blank(masked, [match.span() for match in MATH.finditer(masked)])
     shown, masked = shown[len(lead) :], masked[len(lead) :]
     stop = len(shown.rstrip())
-    is_item = not lead.strip(" \t") and bool(_MARKER.match(shown))
-    begin = _MARKER.match(shown, 0, stop).end() if is_item else 0  # type: ignore[union-attr]
+    is_item = not lead.strip(" \t") and bool(MARKER.match(shown))
+    begin = MARKER.match(shown, 0, stop).end() if is_item else 0  # type: ignore[union-attr]
     end = max(begin, min(stop, _own_stop(kept, shown, stop)))
     ids = list(links.BLOCK_ID.finditer(masked[begin:end]))
     found = ids[-1] if ids else None
@@ -81,8 +80,6 @@ def _own_stop(kept: str, shown: str, stop: int) -> int:
     """Where the text ends that is the entry's own and not nested in it."""
     if "\n" not in shown[:stop]:
         return stop
-    from brain.formats.memory_md import blocks
-
     block = next(blocks(kept), None)
     if block is None:
         return stop

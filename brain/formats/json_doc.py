@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from brain.formats.text import BOM, decode, derived_id
+from brain.formats.text import BOM, UNSAFE, decode, derived_id
 from brain.model import Chunk, Document, Problem
 
 MAX_DEPTH = 100  # orjson writes at most 254 levels; nobody nests a memory half as deep
-_UNSAFE = {"invalid-utf8", "nul", "conflict-markers"}  # an edit of such a file could lose something
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _UNSTORABLE = re.compile("[\ud800-\udfff\0]")
@@ -60,9 +59,9 @@ class Record(NamedTuple):
 
 def loads(text: str) -> Any:
     """The one value of `text`; JsonError, with the character to blame, if it is anything else."""
-    start = _skip(text, 0)
+    start = skip(text, 0)
     value, end = _value(text, start)
-    after = _skip(text, end)
+    after = skip(text, end)
     if after < len(text):
         raise _invalid(after, "text after the end")
     return value
@@ -70,7 +69,7 @@ def loads(text: str) -> Any:
 
 def elements(text: str, at: int) -> Iterator[tuple[Any, int, int]]:
     """Each element of the array that starts at `at`, with where it starts and ends."""
-    start = _skip(text, at + 1)
+    start = skip(text, at + 1)
     while text[start : start + 1] != "]":
         value, end = _value(text, start)
         yield value, start, end
@@ -79,29 +78,29 @@ def elements(text: str, at: int) -> Iterator[tuple[Any, int, int]]:
 
 def members(text: str, at: int) -> Iterator[Member]:
     """Each member of the object that starts at `at`, in the order of the text."""
-    key_start = _skip(text, at + 1)
+    key_start = skip(text, at + 1)
     while text[key_start : key_start + 1] != "}":
         key, colon = _value(text, key_start)
-        colon = _skip(text, colon)
+        colon = skip(text, colon)
         if not isinstance(key, str) or text[colon : colon + 1] != ":":
             raise _invalid(colon, "expecting a key in quotes and a colon")
-        start = _skip(text, colon + 1)
+        start = skip(text, colon + 1)
         value, end = _value(text, start)
         yield Member(key, key_start, value, start, end)
         key_start = _next(text, end, "}")
 
 
-def _skip(text: str, at: int) -> int:
+def skip(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
 def _next(text: str, end: int, closing: str) -> int:
     """Where the next element starts, or the closing bracket stands."""
-    at = _skip(text, end)
+    at = skip(text, end)
     if text[at : at + 1] == closing:
         return at
-    start = _skip(text, at + 1)
+    start = skip(text, at + 1)
     if text[at : at + 1] != "," or text[start : start + 1] == closing:
         raise _invalid(at, f"expecting ',' and a value, or '{closing}'")
     return start
@@ -240,7 +239,7 @@ class Reading:
     def __init__(self, data: bytes, name: str, prefix: str, *, keyed: bool = False) -> None:
         self.text, self.problems = decode(data)
         self.records: list[Record] = []
-        self.broken = any(problem.code in _UNSAFE for problem in self.problems)
+        self.broken = any(problem.code in UNSAFE for problem in self.problems)
         self._refs = Refs(prefix)
         if not self.broken and self.text.strip():
             self._read(name, keyed, 3 if data.startswith(BOM) else 0)
@@ -316,7 +315,7 @@ class Reading:
 
 def _entries(text: str, name: str, keyed: bool) -> Iterator[tuple[str, Any, int, int]]:
     """(key, value, start, end) of whatever the file lists, by characters."""
-    value, at = loads(text), _skip(text, 0)
+    value, at = loads(text), skip(text, 0)
     if isinstance(value, dict) and isinstance(value.get(name), list | dict):
         at = [member.start for member in members(text, at) if member.key == name][-1]
         value = value[name]

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from brain.changes import Change, Done, Drop, Edited, Put
-from brain.errors import BadRequest, Refused
+from brain.errors import BadRequest
 from brain.formats import items_json, json_doc, tasks_json
 from brain.formats.json_doc import Member, elements, members
-from brain.formats.text import BOM, decode
+from brain.formats.text import BOM, UNSAFE, decode, refused
 from brain.model import Chunk, Document
 
 _INDENT = "  "
@@ -190,18 +190,12 @@ class _File:
         return self._done(change, cut[0], text, self.text[start:end], "", previous)
 
 
-_STOPS = {"invalid-utf8", "nul", "conflict-markers", "json", "json-depth", "json-shape"}
-
-
-def refused(path: str, line: int, message: str) -> Refused:
-    said, _, remedy = message.partition("; ")
-    remedy = remedy[:1].upper() + remedy[1:] if remedy else "Mend it by hand, then try again"
-    return Refused(f"{path}, line {line}: {said}.", f"{remedy}.")
+_STOPS = UNSAFE | {"json", "json-depth", "json-shape"}
 
 
 def _list(text: str, name: str) -> _List:
     """Where the list of records is in a text that `json_doc.Reading` could read."""
-    at = json_doc._skip(text, 0)
+    at = json_doc.skip(text, 0)
     if text[at] == "{":
         at = [member.start for member in members(text, at) if member.key == name][-1]
     found = list(elements(text, at))

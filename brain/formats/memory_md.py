@@ -11,42 +11,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from functools import cache
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from brain import kinds
 from brain.formats import frontmatter, links, note_md
+from brain.formats.markdown import MARKER, MATH, Block, blocks, without_math
 from brain.formats.mask import blank, hidden
-from brain.formats.text import Offsets, decode, derived_id
+from brain.formats.text import UNSAFE, Offsets, decode, derived_id
 from brain.model import Chunk, Document, Link, Problem
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
-
 MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # above this a note is read by passages, without entries
-UNSAFE = frozenset({"invalid-utf8", "nul", "conflict-markers"})
-_MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)(?:\[[^\[\]\n]\](?:\s+|$))?")
 _DATE = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?=$|[:\s,])"
 )
 _FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:")
-_MATH = re.compile(r"^ {0,3}+\$\$(?:(?!\$\$).)*+\$\$[ \t\r]*+$", re.MULTILINE | re.DOTALL)
-_LISTS = {"bullet_list_open", "ordered_list_open"}
-_OTHER = {"fence", "code_block", "html_block", "blockquote_open", "table_open"}
 _COMMENT = re.compile(r"\0++(?:\n++\0++)*+")  # in text whose comments are NULs
-
-
-class Block(NamedTuple):
-    """Rows `start` to `stop` (exclusive) of the note, under these headings."""
-
-    kind: str  # item, paragraph or other
-    start: int
-    stop: int
-    own_stop: int  # where what belongs to the entry itself ends and what is nested in it starts
-    path: tuple[str, ...]
 
 
 class _Inline(NamedTuple):
@@ -105,13 +86,13 @@ class _Note:
         self.kept = blank(body, self.comments, "\0")
         self.shown = self.kept.replace("\0", " ")
         prose = blank(self.shown, [(body_at + start, body_at + stop) for start, stop in code])
-        self.math = [match.span() for match in _MATH.finditer(prose)]
+        self.math = [match.span() for match in MATH.finditer(prose)]
         self.masked = blank(prose, self.math)
         self.offsets = Offsets(text, data)
         self.tags = tags
 
     def drafts(self) -> Iterator[_Draft]:
-        for block in blocks(self._source()):
+        for block in blocks(without_math(self.kept, self.math)):
             start = self.offsets.starts[block.start]
             stop = self._end(block.stop, start)
             if stop == start:
@@ -132,16 +113,6 @@ class _Note:
         said = "opens a comment (%%) that is never closed and hides the rest of the note"
         return [Problem(self.offsets.line(start), "open-comment", said)]
 
-    def _source(self) -> str:
-        """The rows that Markdown sees: in formulas a line may start with `-`, `+` or `#`."""
-        out: list[str] = []
-        at = 0
-        for start, stop in self.math:
-            rows = self.kept.count("\n", start, stop)
-            out += self.kept[at:start], "$$" + "\n$$" * rows
-            at = stop
-        return "".join([*out, self.kept[at:]])
-
     def _is_aside(self, block: Block, start: int, stop: int) -> bool:
         """Is this paragraph a formula or a footnote?"""
         if block.kind == "item":
@@ -150,7 +121,7 @@ class _Note:
         return formula or bool(_FOOTNOTE.match(self.shown, start, stop))
 
     def _entry(self, block: Block, start: int, stop: int) -> _Draft | None:
-        marker = _MARKER.match(self.shown, start, stop) if block.kind == "item" else None
+        marker = MARKER.match(self.shown, start, stop) if block.kind == "item" else None
         begin = marker.end() if marker else start
         end = max(begin, min(stop, self._end(block.own_stop, start)))
         block_id, cut, resume = self._block_id(begin, end)
@@ -252,64 +223,6 @@ def _is_closed(comment: str) -> bool:
 
 def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
-
-
-@cache
-def _markdown() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    md = MarkdownIt("commonmark").enable("table")
-    md.core.ruler.disable(["inline", "text_join"])
-    return md
-
-
-def blocks(text: str) -> Iterator[Block]:
-    """The top-level blocks of a text in order, each with the headings above it.
-
-    Comments are NULs: they do not indent what follows them, and a line of them is blank.
-    """
-    lines = text.replace("\r", " ").split("\n")  # markdown-it would end lines at `\r` too
-    lines = [line.rstrip("\0 \t") if "\0" in line else line for line in lines]
-    tokens = _markdown().parse("\n".join(lines))
-    path: list[tuple[int, str]] = []
-    i = 0
-    while i < len(tokens):
-        token = tokens[i]
-        if token.type == "heading_open":
-            level = int(token.tag[1])
-            content = tokens[i + 1].content.replace("\ufffd", " ")  # markdown-it's NUL
-            words = " ".join(content.split())
-            path = [p for p in path if p[0] < level] + [(level, words)]
-        elif token.type not in _LISTS and (block := _block(tokens, i, path)):
-            yield block
-        i = i + 1 if token.type in _LISTS else _after(tokens, i)
-
-
-def _block(tokens: list[Token], i: int, headings: list[tuple[int, str]]) -> Block | None:
-    """The block that token `i` opens; None if it opens none."""
-    token = tokens[i]
-    if not token.map:
-        return None
-    start, stop = token.map
-    path = tuple(words for _, words in headings if words)
-    if token.type == "paragraph_open":
-        return Block("paragraph", start, stop, stop, path)
-    if token.type == "list_item_open":
-        first = tokens[i + 1]
-        own_stop = first.map[1] if first.map and first.type not in _LISTS else start + 1
-        return Block("item", start, stop, own_stop, path)
-    return Block("other", start, stop, stop, path) if token.type in _OTHER else None
-
-
-def _after(tokens: list[Token], i: int) -> int:
-    """The index behind the token that closes token `i`."""
-    if tokens[i].nesting <= 0:
-        return i + 1
-    level = tokens[i].level
-    i += 1
-    while tokens[i].level > level:
-        i += 1
-    return i + 1
 
 
 def _inline(masked: str, shown: str, line: int) -> _Inline:

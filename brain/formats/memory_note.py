@@ -15,7 +15,7 @@ from brain.formats import frontmatter, memory_md
 from brain.formats.entry_edit import anchored
 from brain.formats.entry_md import parts
 from brain.formats.outline import Outline, outline
-from brain.formats.text import BOM, decode
+from brain.formats.text import BOM, UNSAFE, decode, refused
 
 if TYPE_CHECKING:
     from brain.formats.memory_place import Place
@@ -87,7 +87,7 @@ class Note:
         self.lines = self.text.count("\n")  # is known from here on: to count takes long
         self.check_length()
         for problem in problems:
-            if problem.code in memory_md.UNSAFE:
+            if problem.code in UNSAFE:
                 raise refused(self.path, problem.line, problem.message)
 
     def check_length(self) -> None:
@@ -260,9 +260,3 @@ class Note:
             if not RULE.match(self.text[match.start(1) :].partition("\n")[0]):
                 return match.group(1) + " "
         return "- "
-
-
-def refused(path: str, line: int, message: str) -> Refused:
-    said, _, remedy = message.partition("; ")
-    remedy = remedy[:1].upper() + remedy[1:] + "." if remedy else "Mend it by hand, then try again."
-    return Refused(f"{path}, line {line}: {said}.", remedy)

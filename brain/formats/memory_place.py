@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from brain.changes import Insert
 from brain.formats.entry_md import Style
-from brain.formats.memory_note import ITEM, RULE, Note, Piece, refused
+from brain.formats.memory_note import ITEM, RULE, Note, Piece
 from brain.formats.outline import Outline
+from brain.formats.text import refused
 
 TITLE = "Agent Memory"
 _NUMBERS = re.compile(r"^(\d{1,9})[.)][ \t]", re.MULTILINE)

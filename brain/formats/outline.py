@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
+from brain.formats import markdown
 from brain.formats.mask import blank, hidden
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ _HEADING = re.compile(r"(#{1,6})(?=[ \t\r]|$)(.*)")
 _ODD = re.compile(r" {1,3}(?:#{1,6}(?:[ \t\r]|$)|```|~~~)| {0,3}(?:<|=+[ \t\r]*$|-+[ \t\r]*$)")
 _LONE = re.compile(r"\r(?!\n)")  # which stands for a space
 _FENCE = re.compile(r"(?:(`)`{2,}[^`\0]*|(~)~{2,}[^\0]*)$")
-_MATH = re.compile(r"^ {0,3}+\$\$(?:(?!\$\$).)*+\$\$[ \t\r]*+$", re.MULTILINE | re.DOTALL)
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t\r\0]*$")
 _EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _NUMBERED = re.compile(r"^[\W_]*\d|\d[\W_]*$")
@@ -197,32 +197,16 @@ def _has(text: str, marks: str) -> bool:
 
 def _parsed(kept: str, body_at: int) -> Iterator[Heading]:
     """The headings by way of markdown-it."""
-    from brain.formats.memory_md import _markdown
-
-    lines = _source(kept, body_at).replace("\r", " ").split("\n")
-    lines = [line.rstrip("\0 \t") if "\0" in line else line for line in lines]
     starts = [0]
     for line in kept.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
     starts[-1] = len(kept)
-    tokens = _markdown().parse("\n".join(lines))
-    for number, token in enumerate(tokens):
-        if token.type == "heading_open" and token.level == 0 and token.map:
-            words = tokens[number + 1].content.replace("\ufffd", " ")
-            first, last = token.map
-            yield Heading(int(token.tag[1]), " ".join(words.split()), starts[first], starts[last])
+    formulas = _formulas(kept, body_at) if _has(kept, "$$") else []
+    for level, words, first, last in markdown.headings(markdown.without_math(kept, formulas)):
+        yield Heading(level, words, starts[first], starts[last])
 
 
-def _source(kept: str, body_at: int) -> str:
-    """The text with each line of a formula as `$$`, which starts no other block."""
-    if not _has(kept, "$$"):
-        return kept
+def _formulas(kept: str, body_at: int) -> list[tuple[int, int]]:
     code, _ = hidden(kept[body_at:])
     prose = blank(kept, [(body_at + start, body_at + stop) for start, stop in code])
-    out: list[str] = []
-    at = 0
-    for match in _MATH.finditer(prose.replace("\0", " ")):
-        start, stop = match.span()
-        out += kept[at:start], "$$" + "\n$$" * kept.count("\n", start, stop)
-        at = stop
-    return "".join([*out, kept[at:]])
+    return [match.span() for match in markdown.MATH.finditer(prose.replace("\0", " "))]

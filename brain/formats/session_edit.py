@@ -8,8 +8,8 @@ from brain.changes import Append, Change, Done, Edited
 from brain.errors import BadRequest
 from brain.formats import session_jsonl
 from brain.formats.json_doc import storable
-from brain.formats.json_edit import Style, dumped, refused
-from brain.formats.text import BOM
+from brain.formats.json_edit import Style, dumped
+from brain.formats.text import BOM, refused
 
 
 def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from brain.errors import Refused
 from brain.model import Problem
 
 try:
@@ -18,6 +19,7 @@ except ImportError:
 
 BOM = b"\xef\xbb\xbf"
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base32: no i, l, o, u to misread
+UNSAFE = frozenset({"invalid-utf8", "nul", "conflict-markers"})  # problems; an edit could lose text
 _PAIRS = [a + b for a in ALPHABET for b in ALPHABET]
 _MARKER = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?\r?$", re.MULTILINE)
 # Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer: scripts that put no spaces between words
@@ -105,6 +107,14 @@ class Offsets:
         row = bisect_right(self.starts, char) - 1
         within = self._text[self.starts[row] : char]
         return self._bytes[row] + len(within.encode()) + self._shift
+
+
+def refused(path: str, line: int, message: str) -> Refused:
+    """That a file is not edited for what is wrong with this line: what, and after a `; ` what to
+    do about it."""
+    said, _, remedy = message.partition("; ")
+    remedy = remedy[:1].upper() + remedy[1:] if remedy else "Mend it by hand, then try again"
+    return Refused(f"{path}, line {line}: {said}.", f"{remedy}.")
 
 
 def digest(data: bytes) -> bytes:

@@ -28,7 +28,7 @@ from brain.changes import (
     Update,
 )  # fmt: skip
 from brain.errors import BadRequest, Refused
-from brain.formats import frontmatter, memory_edit, memory_md, memory_note
+from brain.formats import frontmatter, markdown, memory_edit, memory_md, memory_note
 from brain.formats.edit import edit
 from brain.formats.outline import outline
 from brain.formats.text import BOM, decode
@@ -359,7 +359,7 @@ def _no_parse(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("parsed")
 
     monkeypatch.setattr(memory_md, "parse", parse)
-    monkeypatch.setattr(memory_md, "_markdown", parse)
+    monkeypatch.setattr(markdown, "_markdown", parse)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
