@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +19,7 @@ settings.register_profile(
 settings.load_profile("brain")
 
 MakeVault = Callable[..., Path]
+SetZone = Callable[[str], None]
 OpenBrain = Callable[..., Brain]
 
 
@@ -43,3 +45,16 @@ def opened(tmp_path: Path) -> Iterator[OpenBrain]:
             return stack.enter_context(kit.open_brain(root, state or tmp_path / "state"))
 
         yield make
+
+
+@pytest.fixture
+def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetZone]:
+    """`zone("Asia/Tokyo")` sets the clock of this machine to that zone."""
+
+    def put(name: str) -> None:
+        monkeypatch.setenv("TZ", name)
+        time.tzset()
+
+    yield put
+    monkeypatch.undo()
+    time.tzset()

@@ -9,6 +9,7 @@ import click
 from brain import wire
 from brain.cli.app import choices, common, seeing
 from brain.cli.output import opened, print_answer, say, tell, warn
+from brain.index.moment import shown
 from brain.model import SCOPES
 
 
@@ -110,8 +111,8 @@ def _print_entry(shape: dict[str, Any]) -> None:
     say(shape["text"])
     say()
     for key in ("id", "scope", "kind", "status", "agent", "project", "heading", "created"):
-        if shape[key]:
-            say(f"{key:<8} {shape[key]}", "dim")
+        if said := shown(shape[key]) if key == "created" else shape[key]:
+            say(f"{key:<8} {said}", "dim")
     if shape["tags"]:
         say(f"{'tags':<8} {' '.join('#' + tag for tag in shape['tags'])}", "dim")
     for link in shape["links"]:
@@ -141,11 +142,11 @@ def _print_worth(shape: dict[str, Any]) -> None:
     moved = f" {sure['feedback']:+.2f} by feedback" if sure["feedback"] else ""
     say(f"confidence {shape['confidence']:.2f}: {' × '.join(parts)}{moved}", "dim")
     session = f", in session {origin['session']}" if origin["session"] else ""
-    say(f"{'from':<8} {origin['by']}, {origin['at'][:10]}{session}", "dim")
+    say(f"{'from':<8} {origin['by']}, {shown(origin['at'])[:10]}{session}", "dim")
     if origin["why"]:
         say(f"{'because':<8} {origin['why']}", "dim")
     for crumb in origin["since"]:
-        say(f"{crumb['op']:<8} {crumb['by']}, {crumb['at'][:10]}", "dim")
+        say(f"{crumb['op']:<8} {crumb['by']}, {shown(crumb['at'])[:10]}", "dim")
 
 
 @click.command("list")
@@ -186,7 +187,7 @@ def list_command(
     for entry in entries:
         named = (entry["heading"] or entry["title"]) if entry["kind"] in ("note", "agent") else ""
         first = (named or entry["text"]).split("\n", 1)[0]
-        say(f"{entry['id']:<12} {entry['created'][:10]}  {entry['kind']:<12} {first[:100]}")
+        say(f"{entry['id']:<12} {shown(entry['created'])[:10]}  {entry['kind']:<12} {first[:100]}")
     if not entries:
         say("Nothing to list.")
     warn(freshness)

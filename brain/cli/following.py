@@ -14,6 +14,7 @@ import click
 from brain import wire
 from brain.cli.app import choices, common
 from brain.cli.output import note, opened, say
+from brain.index.moment import shown
 from brain.model import Event
 
 POLL = 0.2  # seconds between looks at the ring of another process
@@ -73,7 +74,7 @@ def _print(event: Event, as_json: bool) -> None:
     if as_json:
         say(json.dumps(shape, ensure_ascii=False))
     else:
-        say(f"{event.at[11:19]}  {event.name:<13} {_words(shape)}")
+        say(f"{shown(event.at)[11:]}  {event.name:<13} {_words(shape)}")
 
 
 def _words(event: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from brain import wire
 from brain.cli.app import choices, common, seeing
 from brain.cli.output import note, opened, say, tell, warn
 from brain.errors import NotFound
+from brain.index.moment import shown
 from brain.model import Problem
 
 # How much a problem matters: these are only worth a line all together.
@@ -49,7 +50,7 @@ def status_command(by: str, vault: str | None, as_json: bool) -> None:
         say(f"Agent   {agent['agent']} ({agent.get('type', 'no type')})")
     say(f"Daemon  {'process ' + str(shape['daemon']) if shape['daemon'] else 'not running'}")
     if last := shape["last_injected"]:
-        say(f"Recall  {len(last['refs'])} memories for {last['query']!r}, {last['at'][:16]}")
+        say(f"Recall  {len(last['refs'])} memories for {last['query']!r}, {shown(last['at'])[:16]}")
         say(f"        {shape['recall']['p95_ms']:.0f} ms at most for 95 % of the last recalls")
     if shape["recall"]["degraded"]:
         say("        slow, so that less is looked at than usual")

@@ -10,6 +10,7 @@ import click
 from brain.cli.app import choices, common
 from brain.cli.output import note, opened, say, tell
 from brain.cli.writing import print_change
+from brain.index.moment import shown
 
 BY = click.option("--by", default="", metavar="AGENT", help="Who asks or acts.  [you]")
 
@@ -58,8 +59,8 @@ def _print(records: list[dict[str, Any]], as_json: bool) -> None:
         tell({"records": records})
         return
     for record in records:
-        when = record["at"][:19].replace("T", " ")
-        say(f"{when}  {record['by']:<10} {record['op']:<9} {record['id']:<12} {record['event']}")
+        did = f"{record['by']:<10} {record['op']:<9} {record['id']:<12} {record['event']}"
+        say(f"{shown(record['at'])}  {did}")
         for line in _details(record):
             say(f"  {line}", "dim")
     if not records:
@@ -143,7 +144,7 @@ def conflicts_command(by: str, vault: str | None, as_json: bool) -> None:
         tell({"conflicts": found})
         return
     for conflict in found:
-        say(f"{conflict['event']}  {conflict['type']}, {conflict['at'][:10]}", "bold")
+        say(f"{conflict['event']}  {conflict['type']}, {shown(conflict['at'])[:10]}", "bold")
         for entry in conflict["entries"]:
             say(f"  {entry['id']}  {entry['text']}")
     if not found:

@@ -117,12 +117,17 @@ def print_answer(question: str, answer: Answer, explain: bool, as_json: bool) ->
 
         tell(wire.answer(question, answer, explain))
         return
+    from brain.index.moment import shown
+
     for hit in answer.results:
         row = hit.row
         about = [row.scope, row.kind] if row.kind != "note" else [row.scope]
         say(f"{row.path}:{hit.line}", "bold")
         say(f"  {hit.snippet()}")
-        say(f"  {row.ref} · {' · '.join(about)} · {row.created[:10]} · {hit.score:.2f}", "dim")
+        say(
+            f"  {row.ref} · {' · '.join(about)} · {shown(row.created)[:10]} · {hit.score:.2f}",
+            "dim",
+        )
         if hit.conflicts:
             say(f"  [⚠ CONFLICT] {', '.join(hit.conflicts)} says the opposite.")
         if explain:

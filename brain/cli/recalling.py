@@ -9,6 +9,7 @@ import click
 
 from brain.cli.app import acting, choices, common, seeing
 from brain.cli.output import explained, note, opened, say, tell, warn
+from brain.index.moment import shown
 from brain.recall.render import FORMATS
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def gaps_command(every: bool, agent: str, by: str, vault: str | None, as_json: b
         times = "once" if one["count"] == 1 else f"{one['count']:,} times"
         now = "" if one["open"] else ", and finds something now"
         say(f"{one['query']}")
-        say(f"  asked {times}, last {one['last'][:10]}{now}", "dim")
+        say(f"  asked {times}, last {shown(one['last'])[:10]}{now}", "dim")
     if not found:
         say("Nothing was asked in vain.")
     for one in tags:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 CREATED = (
     "coalesce(c.created, f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"
 )
+# The same by the clock of this machine, as the days and times in notes are: what filters compare.
+_HERE = (
+    f"coalesce(CASE WHEN {CREATED} GLOB '*[T ]*[Z+-]*' THEN"
+    f" strftime('%Y-%m-%dT%H:%M:%f', {CREATED}, 'localtime') END, {CREATED})"
+)
 
 
 # Is no memory in the place of this one? An agent supersedes what is its own, the admin any, and
@@ -71,10 +76,10 @@ class Filters(NamedTuple):
             parts.append("tagged(c.tags, ?)")
             values.append(tag.lstrip("#"))
         if self.since:
-            parts.append(f"{CREATED} >= ?")
+            parts.append(f"{_HERE} >= ?")
             values.append(self.since)
         if self.until:
-            parts.append(f"substr({CREATED}, 1, length(?)) <= ?")
+            parts.append(f"substr({_HERE}, 1, length(?)) <= ?")
             values += [self.until, self.until]
         return " AND ".join(parts) or "1", [_text(value) for value in values]
 

@@ -8,12 +8,12 @@ from itertools import islice
 
 from brain import access, wire
 from brain.errors import BadRequest
-from brain.index.moment import as_date
+from brain.index import moment
 from brain.verbs import naming
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from brain.access import Actor
     from brain.api import Brain
@@ -34,12 +34,12 @@ def history(brain: Brain, id: str, by: Actor) -> list[Shape]:
 
 
 def _pending(brain: Brain, same: set[str], by: Actor) -> Iterator[Shape]:
+    from brain.verbs import waiting
     from brain.verbs.answer import owner
-    from brain.verbs.waiting import moment
 
     for intent in [entry.intent for entry in brain.store.pending()]:
         if access.may(by, "read", owner(brain, intent.path)):
-            head = {"at": moment(intent.at), "by": intent.by}
+            head = {"at": waiting.moment(intent.at), "by": intent.by}
             tail = {"path": intent.path, "device": None, "state": "pending"}
             for deed in intent.deeds:
                 if deed.ref in same:
@@ -67,13 +67,13 @@ def audit(
     """What was done, newest first: by one actor, to one agent's memory, of certain kinds, in a
     time."""
     wanted = refs(brain, id, by) if id else ()
-    last = when(brain, until)
+    end = when(brain, until, moment.after)
     found = (
         record
         for record in brain.journal.records(
             ref=wanted, by=who, since=when(brain, since), ops=tuple(ops), reverse=True
         )
-        if (not last or record.at[: len(last)] <= last)
+        if (not end or record.at < end)
         and (not agent or owner(brain, record) == agent)
         and may_see(brain, record, by)
     )
@@ -101,13 +101,14 @@ def owner(brain: Brain, record: Record) -> str:
     return owner(brain, record.path) if record.path else str(record.data.get("agent", ""))
 
 
-def when(brain: Brain, text: str) -> str:
-    """A moment as records tell it: a date, a time, or how long ago (`30m`, `2h`, `7d`)."""
+def when(brain: Brain, text: str, bound: Callable[[str], str] = moment.first) -> str:
+    """A moment as records tell it: a date or a time by the clock of this machine, or how long ago
+    (`30m`, `2h`, `7d`)."""
     if match := _AGO.fullmatch(text.strip()):
         ago = timedelta(**{_UNITS[match[2]]: int(match[1])})
         return (brain.clock().astimezone(UTC) - ago).isoformat(timespec="seconds")[:19]
     try:
-        return as_date(text)
+        return bound(text.strip())
     except BadRequest as error:
         error.remedy = "Write it as 2026-02-01, 2026-02-01T09:30, or as 2h for two hours ago."
         raise

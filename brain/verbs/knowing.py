@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from math import log1p
 
 from brain import wire, worth
 from brain.access import PERSON
 from brain.index import facts
 from brain.index.facts import Facts
+from brain.recall.rank import days_between
 from brain.verbs import naming
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from brain.api.asking import Asking
     from brain.index.query import Row
@@ -43,7 +44,7 @@ def values(row: Row, known: Facts | None, now: datetime) -> Shape:
     found = known or Facts(row.ref)
     source = found.source or "user_stated"
     used = max(row.created, found.touched, found.last_hit)
-    age, idle = _days(row.created, now), _days(used, now)
+    age, idle = days_between(row.created, now), days_between(used, now)
     return {
         "score": found.score,
         "hits": found.hits,
@@ -98,7 +99,7 @@ def _initial(found: Facts) -> float:
 def _confidence(row: Row, found: Facts, now: datetime) -> Shape:
     """initial x trust x remaining x use, plus what feedback moved."""
     source = found.source or "user_stated"
-    age, half = _days(row.created, now), worth.half_life(row.kind, source)
+    age, half = days_between(row.created, now), worth.half_life(row.kind, source)
     moved = worth.REINFORCED * found.reinforced - worth.DEMOTED * found.demoted
     return {
         "initial": _initial(found),
@@ -118,16 +119,6 @@ def _importance(row: Row, found: Facts, now: datetime) -> Shape:
         "base": base,
         "merges": worth.MERGED * found.merges,
         "hits": found.hits,
-        "idle_days": 0.0 if row.status == "pinned" else _days(used, now),
+        "idle_days": 0.0 if row.status == "pinned" else days_between(used, now),
         "status": row.status,
     }
-
-
-def _days(since: str, now: datetime) -> float:
-    """Days, never less than none."""
-    try:
-        then = datetime.fromisoformat(since)
-    except ValueError:
-        return 0.0
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return max(0.0, (now - then).total_seconds() / 86400)

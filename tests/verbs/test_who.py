@@ -13,7 +13,7 @@ from brain.api import Brain
 from brain.errors import BrainError, Denied, NotFound, Refused
 from brain.vault import layout
 from tests import kit
-from tests.conftest import MakeVault, OpenBrain
+from tests.conftest import MakeVault, OpenBrain, SetZone
 from tests.verbs.conftest import Made, note
 
 ID = "m-7f3k2ab4"
@@ -217,6 +217,40 @@ def test_audit_filters(house: Brain) -> None:
     assert ops(since="1h") == ["reinforce", "pin", "add"]
     with pytest.raises(BrainError, match="2h for two hours ago"):
         ops(since="soon")
+
+
+@pytest.mark.parametrize(
+    ("where", "before", "day", "later"),
+    [
+        ("Asia/Tokyo", "2026-03-01T20:59", "2026-03-01", "2026-03-01T21:01"),
+        ("America/New_York", "2026-03-01T06:59", "2026-03-01", "2026-03-01T07:01"),
+        ("Pacific/Kiritimati", "2026-03-02T01:59", "2026-03-02", "2026-03-02T02:01"),
+    ],
+)
+def test_times_are_by_the_clock_of_this_machine(
+    house: Brain, zone: SetZone, where: str, before: str, day: str, later: str
+) -> None:
+    """It is noon in UTC."""
+    zone(where)
+    house.remember("Seals bark", agent="zoo", by="zoo")
+    assert house.revert("zoo", later)["undone"] == []
+    for since in (before, day):
+        assert len(house.audit(since=since)) == 1
+        assert house.audit(since=since, until=before) == []
+    assert len(house.audit(since=day, until=day)) == 1
+    assert len(house.revert("zoo", before)["undone"]) == 1
+
+
+def test_entries_are_of_a_day_here(house: Brain, zone: SetZone) -> None:
+    """Those of notes without a date, by when they were saved; a date in a note is that day."""
+    zone("Pacific/Kiritimati")
+    noon = kit.NOW.timestamp()
+    os.utime(house.vault.root / "40_Brain/MEMORY.md", (noon, noon))
+    house.refresh()
+    kept = house.filters(["memory"], since="2026-03-02", until="2026-03-02")
+    assert {row.path for row in house.entries(kept, 9)} == {"40_Brain/MEMORY.md"}
+    kept = house.filters(["memory"], since="2026-02-01", until="2026-02-01")
+    assert [row.ref for row in house.entries(kept, 9)] == [ID]
 
 
 def said(ask: Callable[[], object]) -> str:
