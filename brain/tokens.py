@@ -165,6 +165,16 @@ def _leads(char: str, encoding: str, end: int) -> bool:
     return b"" < char.encode(encoding, "ignore") < bytes((end,))
 
 
+def counting(name: str) -> tuple[Callable[[str], int], str]:
+    """What counts tokens for the setting `tokenizer`, and ''; where it names one that is not here,
+    the estimate, and what a person should know of that. The settings travel between machines, and
+    packages do not."""
+    try:
+        return counter(name), ""
+    except BadConfig as error:
+        return estimate, f"Tokens are estimated. {error}"
+
+
 def counter(name: str) -> Callable[[str], int]:
     """What counts tokens for the setting `tokenizer`.
 

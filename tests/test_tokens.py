@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from brain.errors import BadConfig
 from brain.tokens import counter, estimate
+from tests.conftest import MakeVault, OpenBrain
 
 MEASURED = json.loads((Path(__file__).parent / "token_counts.json").read_text(encoding="utf-8"))
 TEXTS = {row["name"]: row for row in MEASURED["texts"]}
@@ -102,3 +103,22 @@ def test_a_tokenizer_that_cannot_be_read_is_a_sentence(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "tokenizers", fake)
     with pytest.raises(BadConfig, match=r"tokenizers:/no/such.json.*No such file"):
         counter("tokenizers:/no/such.json")
+
+
+def test_a_context_goes_on_without_its_tokenizer(
+    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings travel between machines, and packages do not."""
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    files = {"40_Brain/MEMORY.md": "- The cat sleeps\n"}
+    settings = {"40_Brain/brain.yaml": "tokenizer: tiktoken:o200k_base\n"}
+    plain, brain = opened(vault(files)), opened(vault(files | settings))
+    said = brain.recall("cat")
+    assert said.text == plain.recall("cat").text
+    (note,) = said.notes
+    assert note.startswith("Tokens are estimated. ")
+    assert "`pip install tiktoken`" in note
+    assert [(path, problem.code) for path, problem in brain.examined()] == [
+        ("40_Brain/brain.yaml", "tokenizer")
+    ]
+    assert plain.examined() == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from brain import tokens
 from brain.formats.text import decode
 from brain.index import query
 from brain.index.query import Filters
@@ -22,10 +23,14 @@ Found = tuple[str, Problem]
 
 def examined(brain: Brain) -> list[Found]:
     """Secrets in memory notes, by rule and line; writes that wait; a journal that cannot be
-    written; folders in which files cannot change places in one step."""
+    written; folders in which files cannot change places in one step; a tokenizer that is not
+    here."""
     filters = Filters(scopes=("memory", "archive"))
     paths = dict.fromkeys(row.path for row in query.listed(brain.index, filters, -1))
-    return [*_secrets(brain, paths), *_waiting(brain), *_journal(brain), *_folders(brain, paths)]
+    return [
+        *_secrets(brain, paths), *_waiting(brain), *_journal(brain), *_folders(brain, paths),
+        *_tokenizer(brain),
+    ]  # fmt: skip
 
 
 def _secrets(brain: Brain, paths: dict[str, None]) -> Iterator[Found]:
@@ -63,3 +68,9 @@ def _folders(brain: Brain, paths: dict[str, None]) -> Iterator[Found]:
         if not swap.atomic(os.path.dirname(f"{brain.vault.root_path}/{path}")):
             said = "lies on a disk where files cannot change places in one step"
             yield path, Problem(0, "no-swap", said)
+
+
+def _tokenizer(brain: Brain) -> Iterator[Found]:
+    _, said = tokens.counting(brain.config.tokenizer)
+    if said:
+        yield f"{brain.vault.brain}/brain.yaml", Problem(0, "tokenizer", said)

@@ -115,7 +115,8 @@ def recall(
     notes = [*recalled.notes, *notes]
     package = _package(asked, recalled, degraded, brain.clock())
     allocation = _allocation(asked, config)
-    count = tokens.counter(config.tokenizer)
+    count, estimated = tokens.counting(config.tokenizer)
+    notes += [estimated] if estimated else []
     fitted = fit(package, allocation, lambda p: render(p, asked.format), count, config)
     # to look at less would not make a model any faster
     ms = (time.perf_counter() - started - (_modelled(brain) - modelled)) * 1000
