@@ -23,6 +23,7 @@ from brain.formats.entry_md import (
 from brain.formats.mask import blank, hidden
 
 _BOX = re.compile(r"\[[^\[\]\n]\](?:\s+|$)")
+_VALUE = re.compile(r"(?:\[\[[^\[\]\n]*\]\]|[^,])+")  # of a field that has several
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?:[:,]|(?=\s|$))"
 )
@@ -148,22 +149,30 @@ def related(entry: Parts, key: str, value: str, gone: bool) -> str:
     for found in links.fields(entry.own):
         start, stop = entry.begin + found.start, entry.begin + found.end
         inner = raw[start:stop].partition("::")[2][:-1]
-        held = [" ".join(one.split()) for one in inner.split(",")]
+        held = list(_VALUE.finditer(inner))
+        at = next((n for n, one in enumerate(held) if " ".join(one[0].split()) == value), -1)
         whole = " ".join(inner.split()) == value
-        if name(found.key) != name(key) or not (whole or value in held):
+        if name(found.key) != name(key) or not (whole or at >= 0):
             continue
         if not gone:
             return raw
-        rest = [] if whole else [one for one in held if one != value]
-        if not rest:
+        if whole or len(held) == 1:
             return _cut(raw, start, stop)
-        bracket = raw[stop - 1]
-        head = raw[start:stop].partition("::")[0]
-        return f"{raw[:start]}{head}:: {', '.join(rest)}{bracket}{raw[stop:]}"
+        first = stop - 1 - len(inner)
+        if at:
+            cut = held[at - 1].end(), held[at].end()
+        else:
+            cut = _lead(inner), held[1].start() + _lead(held[1][0])
+        return raw[: first + cut[0]] + raw[first + cut[1] :]
     if gone:
         return raw
     at = _words_stop(entry)
     return raw[:at] + _gap(raw, at) + as_field(key, value) + _space(raw, at) + raw[at:]
+
+
+def _lead(text: str) -> int:
+    """How much white space a text starts with."""
+    return len(text) - len(text.lstrip())
 
 
 def updated(entry: Parts, ref: str, text: str, style: Style) -> str:

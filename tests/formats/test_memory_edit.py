@@ -528,6 +528,21 @@ def test_what_is_gone_is_missing() -> None:
         assert run("- a\n", change) == ("- a\n", (Done(change, "missing"),))
 
 
+@pytest.mark.parametrize(
+    ("gone", "left"),
+    [
+        ("[[C]]", "[[A,B]],   [[D, x]]"),
+        ("[[A,B]]", "[[C]] ,   [[D, x]]"),
+        ("[[D, x]]", "[[A,B]], [[C]] "),
+        ("B", "[[A,B]], [[C]] ,   [[D, x]]"),
+    ],
+)
+def test_one_of_several_links_goes_and_the_others_stay_as_they_are(gone: str, left: str) -> None:
+    note = "- a [relates_to:: [[A,B]], [[C]] ,   [[D, x]]] ^a\n"
+    change = Relate(PATH, "a", "relates_to", gone, True)
+    assert after(note, change) == f"- a [relates_to:: {left}] ^a\n"
+
+
 def test_what_is_no_longer_as_expected_is_left_alone() -> None:
     new, (done,) = run("- a ^a\n", Replace(PATH, "a", "- b ^a", "- c ^a"))
     assert (new, done.outcome, done.before) == ("- a ^a\n", "changed", "- a ^a")
