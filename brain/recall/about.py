@@ -15,17 +15,25 @@ if TYPE_CHECKING:
 _LINK = re.compile(r"\[\[([^\]|#^]+)")
 _CODE = re.compile(r"`([^`\s]{1,200})`")
 _PATH = re.compile(r"[\w@.~-]*(?:[/\\][\w@.~-]+)+|[\w-]+\.[a-z][a-z0-9]{0,4}", re.I)
-_FILES = re.compile(r"\[files?::\s*([^\]]+)\]", re.I)
+_FILES = re.compile(r"\[files?::\s*((?:\[\[[^\[\]]*\]\]|[^\]])+)\]", re.I)
 
 
 def files(row: Row) -> list[str]:
     """The files that an entry is about; a note is about itself."""
-    found = [said.strip() for said in _LINK.findall(row.text)]
-    found += [said for said in _CODE.findall(row.text) if _PATH.fullmatch(said)]
-    for field in _FILES.findall(row.text):
-        found += [said.strip(" `[]") for said in field.split(",")]
-    if row.scope == "sources":
+    found = named(row.text)
+    if row.scope == "sources" and row.path not in found:
         found.append(row.path)
+    return found
+
+
+def named(text: str) -> list[str]:
+    """The files that a text is about."""
+    if "[" not in text and "`" not in text:
+        return []
+    found = [said.strip() for said in _LINK.findall(text)]
+    found += [said for said in _CODE.findall(text) if _PATH.fullmatch(said)]
+    for field in _FILES.findall(text):
+        found += [said.strip(" `[]") for said in field.split(",")]
     return list(dict.fromkeys(name for name in found if name))
 
 

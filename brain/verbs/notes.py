@@ -10,13 +10,14 @@ import re
 
 from brain import kinds
 from brain.formats import frontmatter
-from brain.formats.links import FIELD, WIKILINK
+from brain.formats.links import FIELD
 from brain.formats.outline import outline
 from brain.formats.text import decode
 from brain.index import put, query
 from brain.index.db import reading
 from brain.lifecycle.conflict import Stances
 from brain.lifecycle.dedup import Known, untagged
+from brain.recall.about import named
 from brain.store import place
 from brain.vault import files
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from brain.verbs.answer import Shape
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?=$|[:\s,])")
-_PATH = re.compile(r"`([^`\s]*[\w-][./][\w.-][^`\s]*)`")
 
 
 class Note:
@@ -92,9 +92,8 @@ def without_links(text: str) -> str:
 
 
 def about(text: str) -> set[str]:
-    """The files that a memory is about: what it links to, and paths in its code spans."""
-    linked = {inner.partition("|")[0].partition("#")[0] for inner in WIKILINK.findall(text)}
-    return {name.strip().casefold() for name in (*linked, *_PATH.findall(text))} - {""}
+    """The files that a memory is about, to be compared."""
+    return {name.casefold() for name in named(text)}
 
 
 def known(brain: Brain, path: str) -> Note:

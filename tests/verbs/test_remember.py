@@ -227,6 +227,14 @@ def test_a_contradiction_is_kept_and_linked(brain: Brain) -> None:
     assert conflict["type"] == "contradictory"
 
 
+@pytest.mark.parametrize("about", ["[files:: src/a.py]", "`src/a.py`", "[[Style]]"])
+def test_kinds_do_not_matter_between_memories_about_one_file(brain: Brain, about: str) -> None:
+    old = brain.remember(f"Always use tabs {about}", kind="decision")
+    assert brain.remember("Never use tabs", kind="preference")["conflicts"] == []
+    new = brain.remember(f"Never use tabs here {about}", kind="preference")
+    assert [other["id"] for other in new["conflicts"]] == [old["id"]]
+
+
 def test_a_contradiction_of_a_bullet_without_an_id(made: Made) -> None:
     brain = made({"40_Brain/MEMORY.md": "## Conventions\n- Always use tabs in Makefiles\n"})
     new = brain.remember("Never use tabs in Makefiles", kind="convention")
