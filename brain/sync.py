@@ -109,7 +109,7 @@ def sync(
             job = _Job(vault, index, config, found, stats, promised or {})
             job.progress = progress
             if not accept_loss:
-                _refuse_loss(vault, found, job.known)
+                _refuse_loss(job)
             _carry_out(job)
     stats.seconds = time.monotonic() - started
     return stats
@@ -177,17 +177,32 @@ def _edited(vault: Vault, config: Config, path: str, was: Known) -> bool:
     return digest(data) != was.digest
 
 
-def _refuse_loss(vault: Vault, found: Scan, known: dict[str, Known]) -> None:
-    """A vault that is unmounted or half-synced must not empty the index."""
-    here, before = len(found.stats), len(known)
-    whole = found.paths is None
-    lost = whole and before and (not here or (before >= FEW and here * 10 < before))
-    if lost or not os.path.isdir(vault.folder_path):
-        raise VaultLooksEmpty(
-            f"{vault.root_path} holds {here} of the {before} files it held before;"
-            " the index was kept.",
-            "Is it mounted and fully synced? If it is meant to be so: `brain sync --accept-loss`.",
-        )
+def _refuse_loss(job: _Job) -> None:
+    """A vault that is unmounted or half-synced must not empty the index, and a brain folder that
+    is so must not empty it of memories; unless there was a single one of its files, which may well
+    have been deleted. What was not looked at counts as there."""
+    vault, found, known = job.vault, job.found, job.known
+    if not os.path.isdir(vault.folder_path):
+        raise _loss_of(vault.root_path, len(found.stats), len(known))
+    if not job.plan.gone and found.stats:
+        return
+    rest = 0 if found.paths is None else query.files(job.index) - len(known)
+    here, before = len(found.stats) + rest, len(known) + rest
+    if before and (not here or (before >= FEW and here * 10 < before)):
+        raise _loss_of(vault.root_path, here, before)
+    if found.paths is None or vault.brain in found.paths:
+        inside = f"{vault.brain}/"
+        memories = {path for path in known if path.startswith(inside)}
+        left = any(path.startswith(inside) for path in found.stats)
+        if len(memories) > 1 and memories <= job.plan.gone.keys() and not left:
+            raise _loss_of(vault.folder_path, 0, len(memories))
+
+
+def _loss_of(folder: str, here: int, before: int) -> VaultLooksEmpty:
+    return VaultLooksEmpty(
+        f"{folder} holds {here} of the {before} files it held before; the index was kept.",
+        "Is it mounted and fully synced? If it is meant to be so: `brain sync --accept-loss`.",
+    )
 
 
 def _carry_out(job: _Job) -> None:

@@ -65,7 +65,8 @@ class History(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.home = Path(tempfile.mkdtemp(prefix="machine", dir=_fast()))
-        self.root = kit.lay(self.home / "vault", {"keep.md": "kept\n"})
+        kept = dict.fromkeys(["keep.md", "40_Brain/keep.md"], "kept\n")  # nothing looks empty
+        self.root = kit.lay(self.home / "vault", kept)
         self.brain = kit.open_brain(self.root, self.home / "state")
         self.heard: list[Any] = []
         self.brain.events.subscribe(self.heard.append)

@@ -322,6 +322,105 @@ def test_the_last_note_is_deleted(vault: MakeVault, opened: OpenBrain) -> None:
     assert brain.sync(accept_loss=True).removed == ["a.md"]
 
 
+def _emptied(root: Path) -> None:
+    """Half synced: the folders are there, the files are not yet."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            if not name.startswith(("brain.db", "brain.yaml")):
+                os.unlink(os.path.join(folder, name))
+
+
+def _asked_alone(root: Path, opened: OpenBrain) -> list[str]:
+    with opened(root) as brain:
+        return kit.found(brain, "sqlite")
+
+
+def test_nothing_is_written_into_a_vault_that_looks_empty(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    """What is written there would be all that the next sync finds."""
+    root = vault()
+    os.utime(root / "40_Brain/MEMORY.md", (1, 1))  # nobody types
+    with opened(root) as brain:
+        brain.sync()
+        brain.remember("The walrus swims")
+        ref = brain.find("Deploys go out").ref
+        expected = kit.found(brain, "sqlite")
+    _emptied(root)
+    left = kit.snapshot(root).keys()
+    for write in (
+        lambda brain: brain.remember("into emptiness"),
+        lambda brain: brain.tag(ref, ["weekly"]),
+        lambda brain: brain.reinforce(ref),
+        lambda brain: brain.flush(),
+    ):
+        with opened(root) as brain, pytest.raises(VaultLooksEmpty, match="--accept-loss"):
+            write(brain)
+    with opened(root) as brain:
+        brain.watched = True
+        answer = brain.search("sqlite")
+        assert [hit.row.path for hit in answer.results] == expected
+        assert not answer.freshness.fresh
+    assert _asked_alone(root, opened) == expected
+    assert kit.snapshot(root).keys() == left
+    with opened(root) as brain:
+        brain.sync(accept_loss=True)
+        brain.remember("From here on")
+        assert kit.found(brain, "here on") == ["40_Brain/MEMORY.md"]
+
+
+def test_what_waits_is_not_written_into_a_vault_that_looks_empty(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    root = vault()
+    with opened(root) as brain:
+        brain.sync()
+        expected = kit.found(brain, "sqlite")
+        (root / "40_Brain/MEMORY.md").touch()  # a person is typing
+        assert brain.remember("The walrus swims", by="admin")["state"] == "pending"
+    _emptied(root)
+    with opened(root) as brain:
+        assert kit.found(brain, "sqlite") == expected
+        assert not (root / "40_Brain/MEMORY.md").exists()
+
+
+def test_a_brain_folder_that_looks_empty_changes_nothing(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    """Whether it is looked at alone or with the whole vault."""
+    root = vault({f"{n}.md": "note\n" for n in range(20)} | kit.VAULT)
+    brain = opened(root)
+    brain.sync()
+    _emptied(root / "40_Brain")
+    for only in (None, ["40_Brain"]):
+        with pytest.raises(VaultLooksEmpty, match="40_Brain holds 0 of the 8 files"):
+            brain.sync(only)
+    (root / "40_Brain/AGENT.md").write_text(kit.AGENT)
+    assert len(brain.sync(["40_Brain"]).removed) == 7
+
+
+def test_paths_that_are_all_there_was(vault: MakeVault, opened: OpenBrain) -> None:
+    """As the hints of a watcher may name them."""
+    root = vault()
+    brain = opened(root)
+    brain.sync()
+    _emptied(root)
+    paths = [path for path in kit.VAULT if not path.endswith("/")]
+    with pytest.raises(VaultLooksEmpty, match="holds 0 of the 12 files"):
+        brain.sync(paths)
+
+
+def test_who_deletes_a_memory_note_may_go_on(vault: MakeVault, opened: OpenBrain) -> None:
+    root = vault()
+    with opened(root) as brain:
+        brain.sync()
+    (root / "40_Brain/MEMORY.md").unlink()
+    with opened(root) as brain:
+        assert brain.remember("A new start")["state"] == "written"
+        assert kit.found(brain, "sqlite") == []
+        assert kit.found(brain, "start") == ["40_Brain/MEMORY.md"]
+
+
 # -- where things are --------------------------------------------------------------------------
 
 

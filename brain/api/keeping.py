@@ -235,10 +235,22 @@ class Keeping:
         waits."""
         try:
             if self.waiting() and not self.paused:
+                self.refuse_loss(wait=wait)
                 self.store.drain(wait)
         except BrainError as error:
             return [str(error)]
         return []
+
+    def refuse_loss(self, paths: Iterable[str] = (), wait: float = 30.0) -> None:
+        """Before these files are written: VaultLooksEmpty if the vault does. What is written into
+        a vault that is unmounted or half synced would be all that the next sync finds. One stat
+        call each; the vault is walked only if a note is gone that the index knows."""
+        note = "/".join([self.vault.brain, *self.vault.names.memory])
+        gone = [p for p in {note, *paths} if not os.path.lexists(f"{self.vault.root_path}/{p}")]
+        if gone:
+            known = self._surely(lambda: query.any_known(self.index, gone))
+            if known:
+                self.sync(wait=wait)
 
     def waiting(self) -> bool:
         """Is anything promised that is not settled? One stat call."""

@@ -245,6 +245,19 @@ def owners(index: Index) -> set[str]:
         }
 
 
+def files(index: Index) -> int:
+    """How many files the index knows."""
+    with reading():
+        return int(index.db.execute("SELECT count(*) FROM files").fetchone()[0])
+
+
+def any_known(index: Index, paths: Sequence[str]) -> bool:
+    """Does the index know a file at one of these paths?"""
+    sql = f"SELECT 1 FROM files WHERE path IN ({','.join('?' * len(paths))}) LIMIT 1"
+    with reading():
+        return index.db.execute(sql, [_text(path) for path in paths]).fetchone() is not None
+
+
 def problems(index: Index) -> list[tuple[str, Problem]]:
     """Every problem, by path and line."""
     sql = "SELECT path, line, code, message FROM problems ORDER BY path, line, code, message"

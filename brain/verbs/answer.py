@@ -156,6 +156,7 @@ def applied(
     parts, and are undone with it. Now and then the store may settle what has stood long enough."""
     if len(deeds) > 1:
         deeds = _parted(deeds, main)
+    brain.refuse_loss(deed.change.path for deed in deeds if deed.change)
     results = brain.store.apply(deeds, by, wait, unless)
     now = time.monotonic()
     brain.settled = brain.settled or now

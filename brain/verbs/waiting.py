@@ -48,6 +48,7 @@ def flush(brain: Brain) -> int:
 
     if brain.paused:
         raise Denied("Writing is off.", "See `brain resume`, and `brain config`.")
+    brain.refuse_loss()
     spool = Spool(brain.vault.state_path)
     if gone := _purged(brain, spool):
         spool.drop(gone)
