@@ -140,3 +140,10 @@ def spaced(text: str) -> str:
     finds any substring.
     """
     return "" if text.isascii() else " ".join(re.findall(f"[{UNSPACED}]", text))
+
+
+def glued(text: str) -> list[str]:
+    """The words that stand beside such a character without a space between, each as often as it
+    does."""
+    word = f"[^\\W_{UNSPACED}]+"
+    return re.findall(f"(?<=[{UNSPACED}]){word}|{word}(?=[{UNSPACED}])", text)

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from brain import __version__, lock
 from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 APPLICATION_ID = 0x42726E31  # "Brn1"
 FULL_TEXT = "heading, text, tags, path"
 FULL_TEXTS = ("chunks_fts", "chunks_spaced")

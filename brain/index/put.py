@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 
-from brain.formats.text import spaced
+from brain.formats.text import glued, spaced
 from brain.index.db import FULL_TEXT, Index
 from brain.model import Chunk, Document, Problem
 from brain.record import NamedTuple
@@ -295,10 +295,10 @@ def _list(index: Index, words: list[tuple[Any, ...]]) -> None:
 
 
 def _apart(text: str) -> str:
-    """The characters of scripts without spaces, and a 0 for each other word, so that a text is as
-    long as it is; '' if it holds no such characters."""
+    """The characters of scripts without spaces, the words that are glued to them, and a 0 for each
+    other word, so that a text is as long as it is; '' if it holds no such characters."""
     characters = spaced(text)
-    return f"{characters}{' 0' * len(text.split())}" if characters else ""
+    return " ".join([characters, *glued(text), *("0" for _ in text.split())]) if characters else ""
 
 
 def _unlist(index: Index, files: Sequence[tuple[int]]) -> None:

@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from brain.index.db import Index
+
 _PIECE = f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+"  # compiled when an alias needs it, which few do
 
 
@@ -22,10 +24,17 @@ class Concept(NamedTuple):
 
     term: Term
     others: tuple[tuple[str, float], ...] = ()
+    glued: tuple[str, ...] = ()  # words of it that stand in a script without spaces
 
     @property
     def every(self) -> tuple[Term, ...]:
-        return (self.term, *(_term(words) for words, _ in self.others))
+        glued = (Term((word,), "spaced") for word in self.glued)
+        return (self.term, *(_term(words) for words, _ in self.others), *glued)
+
+    @property
+    def worths(self) -> tuple[float, ...]:
+        """What each of these is worth."""
+        return (1.0, *(worth for _, worth in self.others), *(1.0 for _ in self.glued))
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -63,6 +72,14 @@ def concepts(
     for head in _heads(question, aliases) if alias_factor else ():
         _share(every, head, aliases[head], alias_factor)
     return [Concept(term, tuple(others.items())) for term, others in every]
+
+
+def with_glued(index: Index, concept: Concept) -> Concept:
+    """A concept with those of its words that stand between characters of a script without spaces,
+    as in `我们用Redis做缓存`: full text takes all of that for one word."""
+    words = [term.words[0] for term in concept.every if len(term.words) == 1 and not term.column]
+    glued = [w for w in words if matches.frequency(index, f'"{w}"', 0, matches.SPACED)]
+    return concept._replace(glued=tuple(glued)) if glued else concept
 
 
 def _word(term: Term) -> str:

@@ -238,7 +238,7 @@ def _weigh(
     """The forms of a word count as one: as common as they are together, and the best one counts.
     What is looked up where only some pieces are is as common as among all that may be seen."""
     parts = []
-    for term, worth in zip(concept.every, (1.0, *(w for _, w in concept.others)), strict=True):
+    for term, worth in zip(concept.every, concept.worths, strict=True):
         scores, idf = _matches(index, term, weights, prefix, seen)
         if scores:
             parts.append((scores, worth, idf))

@@ -9,7 +9,7 @@ from brain.index import matches, query
 from brain.index.db import Index
 from brain.index.query import Filters
 from brain.recall import aliases, priors
-from brain.recall.concepts import Concept, concepts
+from brain.recall.concepts import Concept, concepts, with_glued
 from brain.recall.terms import MAX_TERMS, Term, fold, terms
 from brain.record import NamedTuple
 
@@ -48,6 +48,7 @@ def understood(
     if not (wanted := terms(question)):
         return None
     every = concepts(wanted, aliases.expand(config), config.aliasFactor, question)
+    every = [with_glued(index, concept) for concept in every]
     speakers = matches.speakers(index, filters.owners) if "sessions" in filters.scopes else []
     expected = priors.expected(question, speakers)
     said = {word for name in expected.names for word in name.split()}

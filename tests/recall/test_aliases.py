@@ -78,7 +78,10 @@ NOTES = {
     "mouse.md": "A rodent was here\n",
     "cpp.md": "Templates of cpp\n",
 } | {f"{n}.md": f"filler {n}\n" for n in range(20)}
-OWN = ("部署=deploy", "auth=sign-in", "slug=garden snail", "数据库=store", "mouse=rodent", "c++=cpp")
+OWN = (
+    *("部署=deploy", "auth=sign-in", "slug=garden snail", "数据库=store", "mouse=rodent"),
+    "c++=cpp",
+)
 
 
 @pytest.mark.parametrize("engine", ["fts5", "fts4"])

@@ -706,3 +706,22 @@ def test_notes_grow_old_where_that_is_set(vault: MakeVault, opened: OpenBrain) -
     }))  # fmt: skip
     old = next(h for h in brain.search("clam").results if h.row.path == "a.md")
     assert old.factors.recency == pytest.approx(1 / (1 + 0.01 * 2251.5))
+
+
+GLUED = "データベースはSQLiteを使う\n我们用Redis做缓存\n2026年5月にiPhone15を購入\nส่งREST APIแล้ว\n"
+
+
+@pytest.mark.parametrize("engine", ["fts5", "fts4"])
+@pytest.mark.parametrize("word", ["SQLite", "sqlite", "Redis", "iPhone15", "REST", "API", "2026"])
+def test_a_word_between_characters_is_found(
+    word: str, engine: str, vault: MakeVault, opened: OpenBrain
+) -> None:
+    notes = {f"{n}.md": f"{line}\n" for n, line in enumerate(GLUED.split("\n"))}
+    plain = {"redis.md": "Redis listens on a port, sqlite does not\n"}
+    settings = {"40_Brain/brain.yaml": f"ftsEngine: {engine}\n"}
+    brain = opened(vault(notes | plain | settings))
+    found = {hit.row.path for hit in brain.search(word).results}
+    assert {path for path, text in notes.items() if word.lower() in text.lower()} <= found
+    both = brain.search("redis 缓存").results
+    assert both[0].row.path == "1.md"
+    assert both[0].factors.coverage == 1
