@@ -28,6 +28,7 @@ PLAYED = (
     "docs/explanation/search.md",
     "docs/how-to/keep-notes-out.md",
     "docs/how-to/troubleshoot.md",
+    "docs/how-to/use-with-an-agent.md",
     "docs/how-to/use-with-git.md",
     "docs/how-to/use-with-sync-services.md",
     "docs/how-to/writing.md",

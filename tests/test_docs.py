@@ -4,14 +4,18 @@ somewhere, and no module, problem, event, command or dependency is forgotten."""
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sqlite3
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from brain import setup
 from brain.cli.app import COMMANDS
 from brain.cli.health import HARMLESS
 from tests.generate import PLAYED, ROOT, WHOLE, page
@@ -157,6 +161,24 @@ def test_every_decision_is_listed():
 def test_no_folder_of_a_certain_machine_is_mentioned(path):
     text = path.read_text(encoding="utf-8").replace("/home/you", "")
     assert not re.search(r"/(?:home|root|work|Users|opt)/", text)
+
+
+def test_the_hook_on_the_page_for_agents_prints_a_context(tmp_path, monkeypatch):
+    vault = tmp_path / "Notes"
+    setup.demo(vault)
+    (vault / "40_Brain/agents/claude").mkdir(parents=True)
+    (vault / "40_Brain/agents/claude/AGENT.md").write_text("---\ntype: project\n---\n")
+    (script,) = re.findall(
+        r"^```py\n(.*?)^```", read("docs/how-to/use-with-an-agent.md"), re.M | re.S
+    )
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
+    given = json.dumps({"session_id": "s-1", "prompt": "may I use slug pellets?"})
+    said = subprocess.run(
+        [sys.executable, "-c", script], input=given, capture_output=True, text=True, check=False
+    )
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "Never suggest slug pellets" in said.stdout
 
 
 def test_the_welcome_note_names_commands_that_exist():

@@ -185,7 +185,8 @@ class Asking(Keeping):
                 known.setdefault(str(said.get(key, "")).casefold(), said["agent"])
         if folded not in known:
             raise NotFound(
-                f"There is no agent {name!r}.", f"Agents: {', '.join(sorted(owners)) or 'none'}."
+                f"There is no agent {name!r}.",
+                f"Agents: {', '.join(sorted(owners)) or 'none'}. A folder with an AGENT.md is one.",
             )
         return known[folded]
 

@@ -128,7 +128,8 @@ def test_an_unknown_agent_is_refused_with_the_known_ones(demo: Path, run: Run) -
     said = run("search", "frost", "--agent", "nobody")
     assert (said.code, said.err) == (
         4,
-        "brain: There is no agent 'nobody'. Agents: admin, garden-planner.\n",
+        "brain: There is no agent 'nobody'. Agents: admin, garden-planner."
+        " A folder with an AGENT.md is one.\n",
     )
 
 
