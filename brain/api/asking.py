@@ -4,6 +4,7 @@ memories."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from brain import access, wire
 from brain.api.keeping import Clock, Freshness, Keeping
@@ -41,7 +42,10 @@ class Answer(NamedTuple):
 
 
 class Asking(Keeping):
-    """What one can ask an open vault."""
+    """What one can ask an open vault. `here` is the folder that a person is in, from which they may
+    name files."""
+
+    here = ""
 
     def search(
         self,
@@ -214,13 +218,22 @@ class Asking(Keeping):
         path, line = name, 0
         if place := re.fullmatch(PLACE, name):
             path, line = place[1], int(place[2])
-        if found := seen(self._surely(lambda: query.by_place(self.index, path, line))):
-            return found[0], line or found[0].line
+        for where in self._paths(path):
+            if found := seen(self._surely(partial(query.by_place, self.index, where, line))):
+                return found[0], line or found[0].line
         if not re.fullmatch(GONE, name) and (found := seen(self._with_words(name))):
             return _the_one(name, found), found[0].line
         raise NotFound(
             f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."
         )
+
+    def _paths(self, path: str) -> list[str]:
+        """The files that a person may mean: one as the vault names it, or as seen from `here`."""
+        import os.path
+
+        root = self.vault.root_path
+        seen = os.path.normpath(os.path.join(self.here or root, path))
+        return [path, seen.removeprefix(f"{root}/")] if seen.startswith(f"{root}/") else [path]
 
     def _by_another_id(self, ref: str) -> list[Row]:
         """The entry that had this id before a person edited it."""
@@ -347,7 +360,6 @@ def heading_above(row: Row, line: int) -> str:
 def _the_one(name: str, found: list[Row]) -> Row:
     if len(found) > 1:
         places = ", ".join(f"{row.path}:{row.line} ({row.ref})" for row in found[:5])
-        raise Ambiguous(
-            f"{name!r} could be any of {len(found)}: {places}.", "Give its id or path:line."
-        )
+        many = f"{len(found)}" if len(found) < query.MOST_ALIKE else "very many"
+        raise Ambiguous(f"{name!r} could be any of {many}: {places}.", "Give its id or path:line.")
     return found[0]

@@ -31,6 +31,7 @@ def opened(vault: str | None) -> Iterator[Brain]:
 
     found = layout.find(vault or ".", layout.state_home(os.environ))
     with Brain(found, progress=Progress() if sys.stderr.isatty() else None) as brain:
+        brain.here = os.getcwd()
         yield brain
         if brain.index.news:
             note(brain.index.news)

@@ -24,6 +24,8 @@ _HERE = (
 )
 
 
+MOST_ALIKE = 1000  # entries that are looked at for the beginning of an id
+
 # Is no memory in the place of this one? An agent supersedes what is its own, the admin any, and
 # for an agent who asks its own counts too; two that supersede each other are both still there.
 _CURRENT = """(c.scope != 'memory' OR NOT EXISTS (SELECT 1 FROM links s
@@ -171,16 +173,19 @@ def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
 
 
 def by_ref(index: Index, ref: str) -> list[Row]:
-    """The chunks with this id; if there is none, those whose id starts with it."""
+    """The chunks with this id, in whatever case; if there is none, those whose id starts with it,
+    of very many the first."""
     ref = _text(ref)
+    said = dict.fromkeys((ref, ref.lower(), ref.upper()) if "-" in ref or "_" in ref else (ref,))
+    spans = [(each, each) for each in said]
+    if len(ref) >= 4 or ref[1:2] == "-":  # `m-w` begins an id, `it` a word
+        spans += [(each, each + "\U0010ffff") for each in said]
+    sql = f"{_ROW} WHERE c.ref >= ? AND c.ref <= ? ORDER BY c.path, c.line LIMIT {MOST_ALIKE}"
     with reading():
-        exact = index.db.execute(f"{_ROW} WHERE c.ref = ? ORDER BY c.path, c.line LIMIT 20", (ref,))
-        if found := [Row(*row) for row in exact]:
-            return found
-        if len(ref) < 4:
-            return []
-        sql = f"{_ROW} WHERE c.ref >= ? AND c.ref < ? ORDER BY c.path, c.line LIMIT 20"
-        return [Row(*row) for row in index.db.execute(sql, (ref, ref + "\U0010ffff"))]
+        for span in spans:
+            if found := [Row(*row) for row in index.db.execute(sql, span)]:
+                return found
+    return []
 
 
 def called(index: Index, refs: Sequence[str]) -> list[int]:

@@ -32,6 +32,17 @@ def line_of(root: Path, path: str, words: str) -> int:
 # -- search --------------------------------------------------------------------------------------
 
 
+def test_a_file_may_be_named_from_where_one_is(
+    demo: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo / "40_Brain")
+    for name in ("MEMORY.md:9", "./MEMORY.md:9", "40_Brain/MEMORY.md:9"):
+        assert run("show", name, "--json").json["path"] == "40_Brain/MEMORY.md"
+    assert run("open", "../Welcome.md", "--json").json["path"] == "Welcome.md"
+    monkeypatch.chdir(demo.parent)
+    assert run("show", "MEMORY.md:9", "--vault", demo).code != 0
+
+
 def test_search_prints_place_snippet_and_facts(demo: Path, run: Run) -> None:
     said = run("search", "slug pellets", "-n", "1")
     line = line_of(demo, "40_Brain/MEMORY.md", "Never suggest slug pellets")

@@ -15,9 +15,24 @@ def test_an_entry_by_its_id_or_its_place(vault: MakeVault, opened: OpenBrain) ->
     brain = opened(vault())
     brain.sync()
     names = ["m-7f3k2ab4", "^m-7f3k2ab4", "[id:m-7f3k2ab4]", "m-7f3k", "40_Brain/MEMORY.md:4"]
+    names += ["M-7F3K2AB4", "M-7f3", "m-7", "./40_Brain/MEMORY.md:4"]
     assert {brain.find(name).line for name in names} == {4}
-    assert brain.find("Architecture.md").path == "Architecture.md"
-    for name in ("m-7", "nothing", "Architecture.md:99", "\udcff", "\udcff:1", "%", "m_7f3k2ab4"):
+    assert brain.find("task-1").ref == "TASK-1"
+    for path in ("Architecture.md", "./Architecture.md", "Notes/../Architecture.md"):
+        assert brain.find(path).path == "Architecture.md"
+    with pytest.raises(Ambiguous, match="'m-' could be any of 5"):
+        brain.find("m-")
+    for name in (
+        "m-9",
+        "nothing",
+        "../Architecture.md",
+        "Task",
+        "Architecture.md:99",
+        "\udcff",
+        "\udcff:1",
+        "%",
+        "m_7f3k2ab4",
+    ):
         with pytest.raises(NotFound):
             brain.find(name)
 
