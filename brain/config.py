@@ -8,11 +8,12 @@ because a setting such as `exclude` must not be dropped in silence.
 from __future__ import annotations
 
 from brain.errors import BadConfig
-from brain.model import Problem
+from brain.model import SCOPES, Problem
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -105,12 +106,57 @@ class Config(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a setting means, what it may be where it is one of a few words, and how it ends where
-    it is a path in the folder of an agent."""
+    """What a setting means, and what it may be: one of a few words, or words that fit, as `must`
+    says."""
 
     doc: str
     choices: tuple[str, ...] = ()
-    ending: str = ""
+    must: str = ""
+    fits: Callable[[str], bool] | None = None
+
+
+KEPT = ("agents", "projects", "archive", "journal")  # folders of the brain with a meaning
+
+
+def _is_in_agent(path: str, ending: str) -> bool:
+    """Is this a visible place below `<agent>/` that nothing else of Brain's is kept in?"""
+    agent, *parts = path.removesuffix("/").split("/")
+    hidden = any(part.startswith(".") or not part.strip() or "\\" in part for part in parts)
+    return (
+        agent == "<agent>" and path.endswith(ending) and bool(parts) and not hidden
+        and parts[0] not in KEPT and parts[-1] != "AGENT.md"
+    )  # fmt: skip
+
+
+def _is_memory_path(path: str) -> bool:
+    return _is_in_agent(path, ".md")
+
+
+def _is_sessions_path(path: str) -> bool:
+    return _is_in_agent(path, "/")
+
+
+def _is_scope(word: str) -> bool:
+    return word in SCOPES
+
+
+def _is_alias(words: str) -> bool:
+    """`word=others`; without others, the word means only itself."""
+    word, equals, _ = words.partition("=")
+    return bool(equals and word.strip())
+
+
+def _is_tokenizer(name: str) -> bool:
+    family, _, which = name.partition(":")
+    return name == "estimate" or (family in ("tiktoken", "tokenizers") and bool(which))
+
+
+def _is_section(words: str) -> bool:
+    """`kind=heading`."""
+    from brain.kinds import KINDS
+
+    kind, _, heading = words.partition("=")
+    return kind.strip().casefold() in KINDS and bool(heading.strip())
 
 
 SETTINGS = {
@@ -123,8 +169,16 @@ SETTINGS = {
     "maxMemorySize": Setting(
         "Characters of a MEMORY.md above which `brain doctor` suggests to archive."
     ),
-    "memoryPath": Setting("Where the memory note of an agent lies, in its folder.", ending=".md"),
-    "sessionsPath": Setting("Where its sessions lie, in its folder.", ending="/"),
+    "memoryPath": Setting(
+        "Where the memory note of an agent lies, in its folder.",
+        must="a path in the agent's folder that ends in `.md`, as `<agent>/MEMORY.md` is",
+        fits=_is_memory_path,
+    ),
+    "sessionsPath": Setting(
+        "Where its sessions lie, in its folder.",
+        must="a path in the agent's folder that ends in `/`, as `<agent>/sessions/` is",
+        fits=_is_sessions_path,
+    ),
     "dbPath": Setting(
         "Where brain.db lies: a path, or `auto`: in the brain folder on a local disk, else in this"
         " machine's state folder."
@@ -143,7 +197,9 @@ SETTINGS = {
     "pathWeight": Setting("Weight of words in the file's path."),
     "scoreFactor": Setting("A memory's rank is multiplied by e^(scoreFactor x score)."),
     "recencyDecay": Setting("A memory's rank is divided by 1 + recencyDecay x days."),
-    "recencyScopes": Setting("The scopes in which age counts."),
+    "recencyScopes": Setting(
+        "The scopes in which age counts.", must=f"some of {', '.join(SCOPES)}", fits=_is_scope
+    ),
     "authorFactor": Setting("For a turn whose speaker the question names."),
     "neighbourFactor": Setting(
         "How much of what its neighbours in the same session or section match a piece is given;"
@@ -152,7 +208,10 @@ SETTINGS = {
     "parentFactor": Setting("How much the whole session or section counts beside the piece."),
     "aliasFactor": Setting("What a match of an alias is worth beside one of the word itself."),
     "aliases": Setting(
-        "Words that mean the same, as `auth=login, sign-in`; see `brain alias`. A few are built in."
+        "Words that mean the same, as `auth=login, sign-in`; see `brain alias`. A few are built"
+        " in.",
+        must="words as `auth=login, sign-in`",
+        fits=_is_alias,
     ),
     "vectorModel": Setting(
         "The embedding model for `searchProvider: hybrid`: `minilm`, `static`, `command: …` or an"
@@ -193,7 +252,9 @@ SETTINGS = {
     "degradedScan": Setting("candidateLimit while recall is slow."),
     "tokenizer": Setting(
         "What counts tokens: `estimate`, or a tokenizer that is installed, as `tiktoken:o200k_base`"
-        " or `tokenizers:/path/to/tokenizer.json`."
+        " or `tokenizers:/path/to/tokenizer.json`.",
+        must="`estimate`, `tiktoken:` and a name, or `tokenizers:` and a path",
+        fits=_is_tokenizer,
     ),
     "budgetShare": Setting("The share of the remaining context that memory may take."),
     "budgetCeiling": Setting("Tokens that memory takes at most, unless a call says how many."),
@@ -219,7 +280,9 @@ SETTINGS = {
     "datePrefix": Setting("Begin what is remembered with the day, as `2026-02-01: …`."),
     "sections": Setting(
         "Where what is remembered goes, by kind: `decision=Choices made`. A kind that is not named"
-        " goes to the section that the note has for it, or to its usual one."
+        " goes to the section that the note has for it, or to its usual one.",
+        must="a kind and a heading, as `decision=Choices made`",
+        fits=_is_section,
     ),
     "redactEmails": Setting("Treat e-mail addresses like secrets: never store them."),
     "reinforceWeight": Setting("What `reinforce` adds to a memory's score."),
@@ -229,7 +292,6 @@ SETTINGS = {
     "settleSeconds": Setting("Seconds that a write must stand until it counts as settled."),
 }
 MAX_CHARS = 64_000
-KEPT = ("agents", "projects", "archive", "journal")  # folders of the brain with a meaning
 MUST_BE = {
     bool: "true or false",
     int: "a whole number above 0",
@@ -275,17 +337,13 @@ def _pairs(text: str) -> list[tuple[str, Any, int]]:
     except RecursionError:
         raise BadConfig("brain.yaml is nested too deeply.", "See `brain config`.") from None
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" line {mark.line + 1}" if mark else ""
-        what = getattr(error, "problem", None) or "it cannot be read"
-        raise BadConfig(
-            f"brain.yaml{where} is not YAML: {what}.", "Mend or delete it; globs need quotes."
-        ) from None
+        raise _no_yaml(text, error) from None
     if root is None or _is_null(root):
         return []
     if not isinstance(root, yaml.MappingNode):
         raise BadConfig(
-            "brain.yaml line 1 must be a `key: value` line.", "See `brain config` for the keys."
+            f"brain.yaml line {root.start_mark.line + 1} must be a `key: value` line.",
+            "See `brain config` for the keys.",
         )
     pairs = []
     for key, node in root.value:
@@ -293,6 +351,19 @@ def _pairs(text: str) -> list[tuple[str, Any, int]]:
         for k, n in node.value if nested else [(key, node)]:
             pairs.append((str(k.value), n, k.start_mark.line + 1))
     return pairs
+
+
+def _no_yaml(text: str, error: Any) -> BadConfig:
+    """What is wrong, and where: a line that stops in the middle is noticed at the next one."""
+    mark = getattr(error, "problem_mark", None)
+    if "simple key" in (getattr(error, "context", None) or ""):
+        mark = error.context_mark
+    last = text.rstrip().count("\n") + 1
+    where = f" line {min(mark.line + 1, last)}" if mark else ""
+    what = getattr(error, "problem", None) or "it cannot be read"
+    return BadConfig(
+        f"brain.yaml{where} is not YAML: {what}.", "Mend or delete it; globs need quotes."
+    )
 
 
 def _is_null(node: Any) -> bool:
@@ -306,38 +377,23 @@ def _fit(key: str, node: Any, line: int) -> Any:
     try:
         fitted = _convert(node, wanted)
     except (ValueError, KeyError):
-        must = MUST_BE.get(type(wanted), "a word")
-        raise BadConfig(
-            f"brain.yaml line {line}: {key} must be {must}{_not(node)}.",
-            "Mend the line or delete it to use the default.",
-        ) from None
-    choices = SETTINGS[key].choices
-    if choices and fitted not in choices:
-        raise BadConfig(
-            f"brain.yaml line {line}: {key} must be one of {', '.join(choices)}{_not(node)}.",
-            "Mend the line or delete it to use the default.",
-        )
-    if (ending := SETTINGS[key].ending) and not _is_in_agent(fitted, ending):
-        raise BadConfig(
-            f"brain.yaml line {line}: {key} must be a path in the agent's folder that ends in"
-            f" `{ending}`, as `{wanted}` is{_not(node)}.",
-            "Mend the line or delete it to use the default.",
-        )
+        raise _unfit(key, node, line, MUST_BE.get(type(wanted), "a word")) from None
+    spec = SETTINGS[key]
+    for item in [node] if isinstance(node.value, str) else node.value:
+        line = line if item is node else item.start_mark.line + 1
+        if spec.choices and item.value not in spec.choices:
+            raise _unfit(key, item, line, f"one of {', '.join(spec.choices)}")
+        if spec.fits and not spec.fits(item.value):
+            raise _unfit(key, item, line, spec.must)
     return fitted
 
 
-def _is_in_agent(path: str, ending: str) -> bool:
-    """Is this a visible place below `<agent>/` that nothing else of Brain's is kept in?"""
-    agent, *parts = path.removesuffix("/").split("/")
-    hidden = any(part.startswith(".") or not part.strip() or "\\" in part for part in parts)
-    return (
-        agent == "<agent>" and path.endswith(ending) and bool(parts) and not hidden
-        and parts[0] not in KEPT and parts[-1] != "AGENT.md"
-    )  # fmt: skip
-
-
-def _not(node: Any) -> str:
-    return f", not {node.value!r}" if isinstance(node.value, str) else ""
+def _unfit(key: str, node: Any, line: int, must: str) -> BadConfig:
+    found = f", not {node.value!r}" if isinstance(node.value, str) else ""
+    return BadConfig(
+        f"brain.yaml line {line}: {key} must be {must}{found}.",
+        "Mend the line or delete it to use the default.",
+    )
 
 
 def _convert(node: Any, wanted: Any) -> Any:

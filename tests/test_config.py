@@ -130,6 +130,23 @@ def test_the_last_of_two_holds() -> None:
         ("exclude: " + "[" * 2_000, "is nested too deeply"),
         ("exclude: " + "[" * 100_000, "is over 64,000 characters"),
         ("exclude: &x [*x]\n", "line 1: exclude must be a list of words"),
+        ("# c\n\nsearchLimit 3\n", "line 3 must be a `key: value` line"),
+        ("# c\n\n- a\n", "line 3 must be a `key: value` line"),
+        ("searchLimit: 3\nfoo\n", "line 2 is not YAML: "),
+        ("searchLimit: 3\nfoo", "line 2 is not YAML: "),
+        ("searchLimit: 3\nexclude: [a,\n", "line 2 is not YAML: "),
+        ("tokenizer: foo\n", "line 1: tokenizer must be `estimate`, `tiktoken:"),
+        ("tokenizer: 'tiktoken:'\n", "line 1: tokenizer must be `estimate`, `tiktoken:"),
+        (
+            "\naliases: [auth]\n",
+            "line 2: aliases must be words as `auth=login, sign-in`, not 'auth'",
+        ),
+        ("aliases:\n  - a=b\n  - auth\n", "line 3: aliases must be words as"),
+        ("aliases: ['=login']\n", "line 1: aliases must be words as"),
+        ("sections: [decision]\n", "line 1: sections must be a kind and a heading, as `decision="),
+        ("sections: [foo=Bar]\n", "line 1: sections must be a kind and a heading, as `decision="),
+        ("sections: ['decision= ']\n", "line 1: sections must be a kind and a heading, as"),
+        ("recencyScopes: [memry]\n", "line 1: recencyScopes must be some of memory, items, tasks"),
     ],
 )
 def test_a_mistake_stops_with_its_line(text: str, words: str) -> None:
@@ -138,6 +155,12 @@ def test_a_mistake_stops_with_its_line(text: str, words: str) -> None:
     assert str(caught.value).startswith(f"brain.yaml {words}")
     assert caught.value.remedy
     assert caught.value.exit_code == 6
+
+
+def test_a_word_without_others_and_a_kind_in_capitals_fit() -> None:
+    got, problems = parse("aliases: ['auth=']\nsections: ['Decision = Choices made']\n")
+    assert (got.aliases, got.sections) == (("auth=",), ("Decision = Choices made",))
+    assert problems == []
 
 
 @pytest.mark.parametrize("word", ["true", "True", "yes", "on", "ON"])
