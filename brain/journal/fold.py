@@ -7,52 +7,44 @@ one month can be added to another's; `snapshot` and `into` live on that.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from math import isfinite
+from collections.abc import Collection, Mapping
 
 from brain.journal.feedback import Feedback
 from brain.journal.line import MOST, Record, decode
 from brain.journal.read import BAD, File, Reader, Seen
+from brain.journal.tally import (
+    ADDED,
+    CONFIDENCE,
+    FEEDBACK,
+    HITS,
+    IMPORTANCE,
+    MERGES,
+    NEVER,
+    SOURCE,
+    TOUCHED,
+    is_number,
+    join,
+    judge,
+    score,
+    tally,
+    text,
+    texts,
+    thousandths,
+)
 from brain.model import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import Any
 
-    Key: TypeAlias = tuple[int, str, int]  # counter, device, number
-    Tally: TypeAlias = list[Any]  # what is known of one id: the fields below
+    from brain.journal.tally import Key, Tally
 
-SCORE, THOUSANDTHS, HITS, MERGES, REINFORCED, DEMOTED, REJECTED = range(7)  # counts
-TOUCHED, HIT, CONFIDENCE, IMPORTANCE, SOURCE, PURGED = range(7, 13)  # (*key, value) of the last
-ADDED = 13  # (*key, at, by, session) of the first
-_COUNTS, _LAST = range(7), range(7, 13)
-NEVER = ()  # the empty tuple: there is one, and to look at a full one would cost a cache miss
-LIMIT = 1_000_000  # no count or score of one record is larger
-_FEEDBACK = {
-    "hit": (HITS, 0),
-    "reinforce": (REINFORCED, 3),
-    "demote": (DEMOTED, -1),
-    "reject": (REJECTED, 0),
-}
 MAKES = frozenset(["add", "promote"])
 _GIVES = frozenset(["add", "promote", "update", "confirm"])
 _TOUCHES = frozenset(["reinforce", "update", "merge"])
-_USUAL = frozenset([*_FEEDBACK, *_GIVES])
+_USUAL = frozenset([*FEEDBACK, *_GIVES])
 _COUNTED = frozenset([*_USUAL, *_TOUCHES])
 _GIVEN = (("confidence", CONFIDENCE), ("importance", IMPORTANCE))
-
-
-def tally() -> Tally:
-    """Nothing yet."""
-    return [0, 0, 0, 0, 0, 0, 0, (), (), (), (), (), (), ()]
-
-
-def unpacked(state: str | list[Any]) -> Tally:
-    """A tally that was kept as JSON."""
-    import orjson
-
-    known = orjson.loads(state) if isinstance(state, str) else state
-    return [tuple(value) if value.__class__ is list else value for value in known]
 
 
 class Fold:
@@ -133,20 +125,10 @@ class Fold:
         """Count feedback of which some was given many times."""
         tallies = self.tallies
         for value, times in feedback.given():
-            ref, (column, worth) = value["ref"], _FEEDBACK[value["op"]]
-            found = tallies.get(ref)
+            found = tallies.get(value["ref"])
             if found is None:
-                found = tallies[ref] = tally()
-            key = value["lamport"], device, value["seq"]
-            if column == HITS:
-                found[HITS] += _times(value) * times
-                if key > found[HIT]:
-                    found[HIT] = _hit(value, key)
-                continue
-            found[column] += times
-            _score(found, value.get("delta", worth), times)
-            if column == REINFORCED and key > found[TOUCHED]:
-                found[TOUCHED] = (*key, value["at"])
+                found = tallies[value["ref"]] = tally()
+            judge(found, value, value["op"], (value["lamport"], device, value["seq"]), times)
 
     def _run(self, values: list[dict[str, Any]], device: str) -> None:
         """Count the records of a device, given the last first, so that what is known of an id is
@@ -168,7 +150,7 @@ class Fold:
             if op in _GIVES:
                 _gave(found, value, op, device)
             else:
-                _judged(found, value, op, device)
+                judge(found, value, op, (lamport, device, value["seq"]))
 
     def _lines(self, block: bytes, device: str, seen: Seen, reader: Reader) -> None:
         """Count lines wherever they stand."""
@@ -194,10 +176,10 @@ class Fold:
     def _count(self, value: dict[str, Any], op: str, ref: str, key: Key) -> None:
         """Count a record of any kind, given its line's object."""
         if op == "alias":
-            if ref and (old := _text(value, "old")):
+            if ref and (old := text(value, "old")):
                 self.aliases.add((ref, old))
         elif op == "purge":
-            for gone in {ref, *_texts(value.get("refs"))} - {""}:
+            for gone in {ref, *texts(value.get("refs"))} - {""}:
                 self.purges[gone] = max(self.purges.get(gone, ()), (*key, value["at"]))
         elif not ref or (self.gone and self._is_gone(ref, key)):
             if op in MAKES:
@@ -216,63 +198,54 @@ class Fold:
         found = self.tallies.get(ref)
         if found is None:
             found = self.tallies[ref] = tally()
-        if op in _FEEDBACK:
-            self._feedback(value, op, found, key)
+        if op in FEEDBACK:
+            judge(found, value, op, key)
         elif "delta" in value:
-            _score(found, value["delta"])
+            score(found, value["delta"])
         if op in _TOUCHES and key > found[TOUCHED]:
             found[TOUCHED] = (*key, value["at"])
         if op in _GIVES:
             self._given(value, found, key)
         if op in MAKES and (not found[ADDED] or key < found[ADDED]):
-            found[ADDED] = (*key, value["at"], _text(value, "by"), _text(value, "session"))
+            found[ADDED] = (*key, value["at"], text(value, "by"), text(value, "session"))
         if op in ("merge", "undo"):
-            self._merged(found, op, _text(value, "undid"))
+            self._merged(found, op, text(value, "undid"))
 
     def _merged(self, found: Tally, op: str, undid: str) -> None:
         """Something was said again, or a merge or feedback was taken back."""
         if op == "merge" or undid == "merge":
             found[MERGES] += 1 if op == "merge" else -1
             found[HITS] += 1 if op == "merge" else -1
-        elif undid in _FEEDBACK:
-            found[_FEEDBACK[undid][0]] -= 1
-
-    def _feedback(self, value: dict[str, Any], op: str, found: Tally, key: Key) -> None:
-        column, worth = _FEEDBACK[op]
-        if op == "hit":
-            found[HITS] += _times(value)
-            found[HIT] = max(found[HIT], _hit(value, key))
-        else:
-            found[column] += 1
-            _score(found, value.get("delta", worth))
+        elif undid in FEEDBACK:
+            found[FEEDBACK[undid][0]] -= 1
 
     def _given(self, value: dict[str, Any], found: Tally, key: Key) -> None:
         """What an entry started with, or was given later."""
         for name, field in _GIVEN:
-            if name in value and _is_number(value[name]) and key > found[field]:
+            if name in value and is_number(value[name]) and key > found[field]:
                 found[field] = (*key, float(value[name]))
-        if "source" in value and key > found[SOURCE] and _text(value, "source"):
+        if "source" in value and key > found[SOURCE] and text(value, "source"):
             found[SOURCE] = (*key, value["source"])
 
     def _together(self, value: dict[str, Any], ref: str, key: Key) -> None:
-        other = _text(value, "other")
+        other = text(value, "other")
         if other and other != ref and not self._is_gone(other, key):
             pair = (ref, other) if ref < other else (other, ref)
             found = self.learned.setdefault(pair, [0, ()])
-            found[0] += _thousandths(value.get("strength", 1))
-            found[1] = max(found[1], (*key, _text(value, "last") or value["at"]))
+            found[0] += thousandths(value.get("strength", 1))
+            found[1] = max(found[1], (*key, text(value, "last") or value["at"]))
 
     def _conflict(self, value: dict[str, Any], op: str, ref: str, key: Key) -> None:
-        other = _text(value, "other")
+        other = text(value, "other")
         if self._is_gone(other, key) or (op == "conflict" and not other):
             return
         pair = (ref, other) if not other or ref < other else (other, ref)
         found = self.conflicts.setdefault(pair, [(), ()])
         if op == "resolve":
-            found[1] = max(found[1], (*key, value["at"], _text(value, "by")))
+            found[1] = max(found[1], (*key, value["at"], text(value, "by")))
         else:
-            kind = _text(value, "type") or "ambiguous"
-            said = (ref, other, kind, value["at"], _text(value, "by"), _text(value, "id"))
+            kind = text(value, "type") or "ambiguous"
+            said = (ref, other, kind, value["at"], text(value, "by"), text(value, "id"))
             found[0] = max(found[0], (*key, *said))
 
     # -- adding up -------------------------------------------------------------------------------
@@ -312,54 +285,6 @@ class Fold:
         return {*self.tallies, *(ref for pair in pairs for ref in pair)}
 
 
-def classed(fold: Fold, own: Collection[str] = ()) -> tuple[dict[str, Tally], dict[str, str]]:
-    """What is known of each entry, and which of several ids it goes by. The fold is used up. `own`
-    are ids that entries are known to have been added with."""
-    names = classes(fold.same(own))
-    found: dict[str, Tally] = {} if names else fold.tallies
-    for ref, known in fold.tallies.items() if names else ():
-        join(found.setdefault(names.get(ref, ref), tally()), known)
-    for ref, purge in fold.purges.items():
-        into = found.setdefault(names.get(ref, ref), tally())
-        into[PURGED] = max(into[PURGED], purge)
-    return found, names
-
-
-def gone(fold: Fold) -> dict[str, Key]:
-    """The ids of entries that were purged, and when."""
-    names = classes(fold.same())
-    last: dict[str, Key] = {}
-    for ref, purge in fold.purges.items():
-        name = names.get(ref, ref)
-        last[name] = max(last.get(name, purge[:3]), purge[:3])
-    return {ref: last[name] for ref, name in names.items() if name in last} | last
-
-
-def join(into: Tally, more: Tally) -> None:
-    """Add what is known of an id, or of another id of the same entry."""
-    for field in _COUNTS:
-        into[field] += more[field]
-    for field in _LAST:
-        into[field] = max(into[field], more[field])
-    into[ADDED] = min(into[ADDED] or more[ADDED], more[ADDED] or into[ADDED])
-
-
-def classes(aliases: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """For each id that is an entry's along with others, the smallest of them."""
-    parent: dict[str, str] = {}
-
-    def root(ref: str) -> str:
-        while (up := parent.setdefault(ref, ref)) != ref:
-            parent[ref] = parent[up]
-            ref = up
-        return ref
-
-    for one, other in aliases:
-        low, high = sorted((root(one), root(other)))
-        parent[high] = low
-    return {ref: root(ref) for ref in list(parent)}
-
-
 def _place(line: bytes) -> tuple[int, int]:
     """The number and the counter of a record; ValueError if they cannot be that."""
     import orjson
@@ -375,68 +300,14 @@ def _gave(found: Tally, value: dict[str, Any], op: str, device: str) -> None:
     """Count what an entry started with, or was given, before all that is known of it."""
     lamport, seq = value["lamport"], value["seq"]
     for name, field in _GIVEN:
-        if name in value and found[field] is NEVER and _is_number(value[name]):
+        if name in value and found[field] is NEVER and is_number(value[name]):
             found[field] = (lamport, device, seq, float(value[name]))
-    if "source" in value and found[SOURCE] is NEVER and _text(value, "source"):
+    if "source" in value and found[SOURCE] is NEVER and text(value, "source"):
         found[SOURCE] = (lamport, device, seq, value["source"])
     if op in MAKES:
-        by, session = _text(value, "by"), _text(value, "session")
+        by, session = text(value, "by"), text(value, "session")
         found[ADDED] = (lamport, device, seq, value["at"], by, session)
     elif op in _TOUCHES and found[TOUCHED] is NEVER:
         found[TOUCHED] = (lamport, device, seq, value["at"])
     if "delta" in value:
-        _score(found, value["delta"])
-
-
-def _judged(found: Tally, value: dict[str, Any], op: str, device: str) -> None:
-    """Count feedback that was given before all that is known of an entry."""
-    column, worth = _FEEDBACK[op]
-    if column == HITS:
-        found[HITS] += _times(value)
-        if found[HIT] is NEVER:
-            found[HIT] = _hit(value, (value["lamport"], device, value["seq"]))
-        return
-    found[column] += 1
-    _score(found, value.get("delta", worth))
-    if column == REINFORCED and found[TOUCHED] is NEVER:
-        found[TOUCHED] = (value["lamport"], device, value["seq"], value["at"])
-
-
-def _times(value: dict[str, Any]) -> int:
-    """How many hits a record counts."""
-    count = value.get("count", 1)
-    return count if count.__class__ is int and 0 < count < LIMIT else 1
-
-
-def _hit(value: dict[str, Any], key: Key) -> tuple[Any, ...]:
-    """When the last of the hits was that a record counts."""
-    return (*key, _text(value, "last") or value["at"])
-
-
-def _score(found: Tally, delta: Any, times: int = 1) -> None:
-    """Fractions are kept apart: small whole numbers cost no memory, and those add up alike in any
-    order."""
-    if delta.__class__ is int and -LIMIT < delta < LIMIT:
-        found[SCORE] += delta * times
-        return
-    whole, rest = divmod(_thousandths(delta), 1000)
-    found[SCORE] += whole * times
-    found[THOUSANDTHS] += rest * times
-
-
-def _thousandths(number: Any) -> int:
-    """A number as a whole number of something, which adds up alike in any order."""
-    return round(number * 1000) if _is_number(number) and -LIMIT < number < LIMIT else 0
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and isfinite(value)
-
-
-def _text(value: dict[str, Any], name: str) -> str:
-    found = value.get(name)
-    return found if isinstance(found, str) else ""
-
-
-def _texts(value: Any) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+        score(found, value["delta"])

@@ -15,7 +15,11 @@ from zlib import crc32
 from brain.index import facts, put
 from brain.index.facts import Read
 from brain.journal import snapshot
-from brain.journal.fold import (
+from brain.journal.classes import classed, classes, gone
+from brain.journal.fold import Fold
+from brain.journal.line import after, stored
+from brain.journal.read import BAD, TORN, File, Reader, Seen
+from brain.journal.tally import (
     ADDED,
     CONFIDENCE,
     HIT,
@@ -27,16 +31,10 @@ from brain.journal.fold import (
     SOURCE,
     THOUSANDTHS,
     TOUCHED,
-    Fold,
-    classed,
-    classes,
-    gone,
     join,
     tally,
     unpacked,
 )
-from brain.journal.line import after, stored
-from brain.journal.read import BAD, TORN, File, Reader, Seen
 from brain.model import Problem
 from brain.record import NamedTuple
 
@@ -45,7 +43,7 @@ if TYPE_CHECKING:
     import sqlite3
     from typing import Any
 
-    from brain.journal.fold import Key, Tally
+    from brain.journal.tally import Key, Tally
 
 _NEAR, _BLOCK = 64, 1 << 20
 _SHOWN = 100  # problems of one file

@@ -11,7 +11,7 @@ from brain.journal.read import File, Reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.journal.fold import Key
+    from brain.journal.tally import Key
 
 _PURGE, _ALIAS = b'"op":"purge"', b'"op":"alias"'
 
@@ -120,7 +120,8 @@ def _gone(proved: Sequence[_Proved]) -> dict[str, Key]:
     records = [record for file in proved for record in file.ids]
     if not any(record.op == "purge" for record in records):
         return {}
-    from brain.journal.fold import MAKES, Fold, gone
+    from brain.journal.classes import gone
+    from brain.journal.fold import MAKES, Fold
 
     fold = Fold()
     for record in records:

@@ -11,9 +11,10 @@ import os
 from contextlib import suppress
 from zlib import crc32
 
-from brain.journal.fold import ADDED, Fold, unpacked
+from brain.journal.fold import Fold
 from brain.journal.line import TAIL, ends_with, stored
 from brain.journal.read import File, Reader, Seen
+from brain.journal.tally import ADDED, unpacked
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False

@@ -16,8 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from brain.index import facts
 from brain.index.db import Index
 from brain.journal import Journal, Record, feedback, refresh
+from brain.journal.classes import classes
 from brain.journal.device import FILE
-from brain.journal.fold import classes
 from brain.journal.line import encode
 from brain.journal.read import Reader
 from tests.journal.kit import Clock, device, entry, file, index, put, rebuilt, steady
