@@ -53,12 +53,15 @@ class Config(NamedTuple):
     topK: int = 15
     maxPinned: int = 5
     maxPerSource: int = 2
+    leastShare: float = 0.25
+    leastNoteShare: float = 0.4
     dropShare: float = 0.3
     maxRetrievalMs: int = 200
     pinnedFactor: float = 1.5
     candidateFactor: float = 0.8
     sameFileFactor: float = 1.5
     sameFolderFactor: float = 1.2
+    noteFactor: float = 0.4
     cascadeSeeds: int = 10
     cascadeDepth: int = 2
     cascadeDecay: float = 0.7
@@ -225,17 +228,23 @@ SETTINGS = {
     "topK": Setting("How many of the best are looked at for them."),
     "maxPinned": Setting("How many pinned memories a context holds, the newest first."),
     "maxPerSource": Setting("How many memories of one session a context holds."),
+    "leastShare": Setting(
+        "The share of a question, each word by how much it says, that a memory or item must hold to"
+        " be in a context; a turn of a session half of it."
+    ),
+    "leastNoteShare": Setting("The share that a passage of a note must hold."),
     "dropShare": Setting("The share of the weakest that is left out of a context."),
     "maxRetrievalMs": Setting("Milliseconds after which a context makes do with what it has."),
     "pinnedFactor": Setting("For a memory that is pinned."),
     "candidateFactor": Setting("For a memory that nobody has confirmed yet."),
     "sameFileFactor": Setting("For a memory about a file that is open."),
     "sameFolderFactor": Setting("For a memory about a file in the same folder as one."),
+    "noteFactor": Setting("For a passage of a note, beside a memory."),
     "cascadeSeeds": Setting("How many of the best pull in what they are tied to."),
-    "cascadeDepth": Setting("Over how many ties."),
+    "cascadeDepth": Setting("Over how many ties, at most 6."),
     "cascadeDecay": Setting("What is left of a score after each tie."),
     "tagEdge": Setting("How strong the tie of a common tag is."),
-    "clusterEdge": Setting("How strong the tie within a cluster is."),
+    "clusterEdge": Setting("How strong the tie within a cluster is, in `brain graph`."),
     "supersedesEdge": Setting("How strong the tie to what a memory supersedes is."),
     "relatesEdge": Setting("How strong the tie of a link is."),
     "otherEdge": Setting("How strong any other tie is."),

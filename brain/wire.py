@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from brain.verbs.recalling import Context
 
 
+_SPEAKS = ("id", "score", "factors", "fitness", "handed", "via")  # for an entry in a context
+
+
 def entry(row: Row) -> dict[str, Any]:
     """A chunk: paths relative to the vault, lines from 1."""
     extra = _read(row.extra)
@@ -98,14 +101,24 @@ def context(value: Context) -> dict[str, Any]:
 
 def weighed(value: Weighed) -> dict[str, Any]:
     """An entry with all that speaks for it: `score` is the product of what `factors` make and of
-    all `fitness`, or what it was `handed` by one that it is tied to, if that is more."""
+    all `fitness`, or what it was `handed` by one that it is tied to, if that is more: the score of
+    that `giver`, times weight and decay of all its `steps`."""
     out = entry(value.row)
     out["score"] = value.score
     out["factors"] = value.factors._asdict() if value.factors else None
     out["fitness"] = value.fitness._asdict()
     out["handed"] = value.handed
     out["via"] = value.via or None
+    if value.giver:
+        steps = [{"weight": weight, "decay": decay} for weight, decay in value.steps]
+        out["giver"] = _giver(value.giver) | {"steps": steps}
     return out
+
+
+def _giver(value: Weighed) -> dict[str, Any]:
+    """What the score is made of that was handed on."""
+    told = weighed(value)
+    return {key: told[key] for key in (*_SPEAKS, "giver") if key in told}
 
 
 def freshness(value: Freshness) -> dict[str, Any]:

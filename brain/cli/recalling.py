@@ -10,6 +10,7 @@ import click
 from brain.cli.app import acting, choices, common, seeing
 from brain.cli.output import explained, note, opened, say, tell, warn
 from brain.index.moment import shown
+from brain.recall.rank import Factors
 from brain.recall.render import FORMATS
 
 if TYPE_CHECKING:
@@ -76,16 +77,33 @@ def _explain(found: Context) -> None:
     )
     for one, trigger in found.recalled.warnings:
         say(f"  {one.row.ref}  {trigger!r} is mentioned", "dim")
+    told: dict[str, None] = {}
     for one in found.recalled.memories:
-        say(f"  {one.row.ref}  {one.score:.6f} = {_reason(one)}", "dim")
+        told |= dict.fromkeys(_reasons(one))
+    for line in told:
+        say(f"  {line}", "dim")
+
+
+def _reasons(one: Weighed) -> list[str]:
+    """The formula of a score, and of the one that it was handed, each with the numbers in it."""
+    own = [f"{one.row.ref}  {one.score:.6f} = {_reason(one)}"]
+    return own + (_reasons(one.giver) if one.giver and _is_handed(one) else [])
+
+
+def _is_handed(one: Weighed) -> bool:
+    return not one.factors or one.handed >= one.score
 
 
 def _reason(one: Weighed) -> str:
     """The formula of a score, with the numbers in it."""
-    if not one.factors or one.handed >= one.score:
-        return f"handed {one.handed:.6f}" + (f" ({one.via})" if one.via else "")
+    if one.factors is None and one.giver is None:
+        return "came unasked"
+    if one.giver and _is_handed(one):
+        steps = "".join(f" × tie {weight:.6f} × decay {decay:.6f}" for weight, decay in one.steps)
+        return f"{one.giver.row.ref} {one.giver.score:.6f}{steps} ({one.via})"
     fitness = [f"{name} {value:.6f}" for name, value in one.fitness._asdict().items() if value != 1]
-    return " × ".join([explained(one.factors, alone=not fitness), *fitness])
+    factors = one.factors or Factors(0.0, 0.0)
+    return " × ".join([explained(factors, alone=not fitness), *fitness])
 
 
 @click.command("gaps")

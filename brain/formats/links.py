@@ -20,8 +20,10 @@ TAG = re.compile(
     r"([^\s\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)"
 )
 _KEY = r"(\w[\w \-/]*?)::[ \t]*+"
+# square brackets may hold links and one more pair, such as in `arr[0]`, but no other field
+_INNER = r"\[\[[^\[\]\n]*+\]\]|\[(?!\w[\w \-/]*+::)[^\[\]\n]*+\]"
 FIELD = re.compile(
-    rf"(?<!\[)\[{_KEY}((?:\[\[[^\[\]\n]*+\]\]|[^\[\]\n]++)*+)\]"
+    rf"(?<!\[)\[{_KEY}((?:{_INNER}|[^\[\]\n]++)*+)\]"
     rf"|\({_KEY}((?:[^()\n]++|\([^()\n]*+\))*+)\)"
 )
 BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*\r?$", re.MULTILINE)

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     Owners = tuple[str, ...] | None
 
 _NEWEST = "ORDER BY 14 DESC, c.path, c.line"
+# a number, the smallest first, or a word
+_PRIORITY = """CASE lower(coalesce(json_extract(c.extra, '$.priority'), ''))
+    WHEN 'critical' THEN 0 WHEN 'urgent' THEN 0 WHEN 'highest' THEN 0 WHEN 'high' THEN 1
+    WHEN 'medium' THEN 2 WHEN 'normal' THEN 2 WHEN 'low' THEN 3 WHEN 'lowest' THEN 4 WHEN '' THEN 99
+    ELSE json_extract(c.extra, '$.priority') END"""
 _DONE = "('completed', 'done', 'cancelled', 'canceled', 'closed', 'archived')"
 
 
@@ -34,7 +39,7 @@ def summaries(index: Index, owners: Owners, most: int) -> list[Row]:
 
 def open_tasks(index: Index, owners: Owners, most: int) -> list[Row]:
     """What is to be done, by priority."""
-    order = "ORDER BY coalesce(json_extract(c.extra, '$.priority'), 99), 14 DESC, c.path, c.line"
+    order = f"ORDER BY {_PRIORITY}, 14 DESC, c.path, c.line"
     where = f"c.kind = 'task' AND c.scope = 'tasks' AND lower(c.status) NOT IN {_DONE}"
     return _some(index, where, owners, most, order)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from brain.recall.package import LEFT_OUT, SECTIONS, Conflict, Package, Piece
 from brain.record import NamedTuple
 
@@ -14,6 +16,8 @@ LEAST_CUT = 40  # tokens below which a piece is left out rather than cut
 MISSES = 4  # pieces in a row that do not fit, after which a part counts as full
 SEAM = 3  # tokens that a piece may take more of where it meets its neighbours
 CUT = " … "
+NEAR = 40  # characters within which a cut looks for the end of a word
+_ALONE = re.compile(r"(?:\A|(?<=\s))[^\w\s]+\Z")  # marks without a word
 TIER_NAMES = ("task", "project", "global")
 DROP_ORDER = tuple(reversed(SECTIONS))
 _PROBES = (Piece("a", "", "", "b", "", 0), Piece("x", "", "", "y", "", 0))
@@ -161,8 +165,32 @@ def shortened(piece: Piece, share: float) -> Piece:
         return piece._replace(steps=_ends(piece.steps, room - len(piece.text)))
     keep = min(room, len(piece.text))
     head = keep * 2 // 3
-    tail = piece.text[len(piece.text) - (keep - head) :].lstrip()
-    return piece._replace(text=piece.text[:head].rstrip() + CUT + tail, steps=())
+    ends = _head(piece.text, head), _tail(piece.text, len(piece.text) - (keep - head))
+    return piece._replace(text=CUT.join(ends), steps=())
+
+
+def _head(text: str, stop: int) -> str:
+    """What stands before, up to the end of a word; no link is left open, and no mark alone."""
+    near = max(0, stop - NEAR)
+    if text[stop : stop + 1].strip():
+        space = max(text.rfind(" ", near, stop), text.rfind("\n", near, stop))
+        stop = space if space >= 0 else stop
+    opened = text.rfind("[[", near, stop)
+    if opened >= 0 and text.find("]]", opened, stop) < 0:
+        stop = opened
+    return text[:near] + _ALONE.sub("", text[near:stop].rstrip())
+
+
+def _tail(text: str, start: int) -> str:
+    """What stands behind, from the beginning of a word on; of no link only the end."""
+    far = start + NEAR
+    if text[start - 1 : start].strip():
+        spaces = (text.find(" ", start, far), text.find("\n", start, far))
+        start = min((at for at in spaces if at >= 0), default=start)
+    closed = text.find("]]", start, far)
+    if closed >= 0 and text.find("[[", start, closed) < 0:
+        start = closed + 2
+    return text[start:].lstrip()
 
 
 def _length(piece: Piece) -> int:

@@ -1,9 +1,10 @@
 """The pipeline behind `recall`: from a question to the entries that belong into a prompt.
 
-Search gives at most 500 candidates; what makes a memory fit weighs them; the best pull in what they
-are tied to; what is superseded gives way; the weakest are dropped, no session has more than its
-share, and the first few are kept. Pinned memories, warnings whose trigger occurs, summaries and
-tasks come without being searched for.
+Search gives at most 500 candidates; those that hold too little of the question go; what makes a
+memory fit weighs the others; the best pull in what they are tied to; what is superseded gives way;
+the weakest are dropped, no session has more than its share, nothing is said twice, and the first
+few are kept. Pinned memories, warnings whose trigger occurs, summaries and tasks come without being
+searched for.
 """
 
 from __future__ import annotations
@@ -14,24 +15,28 @@ from brain.config import Config
 from brain.index import facts, query, shelf
 from brain.index.facts import Facts
 from brain.index.query import Filters, Row
-from brain.recall import about, fitness, graph, triggers
+from brain.recall import about, fitness, graph, ranking, share, triggers
 from brain.recall.fitness import Fitness
 from brain.recall.rank import Factors, days_between
-from brain.recall.ranking import Ranked, ranked
+from brain.recall.ranking import Looked, Ranked
+from brain.recall.snippet import body_at
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from brain.index.db import Index
+    from brain.recall.graph import Step
     from brain.recall.similar import Meaning
 
     Rerank = Callable[[str, list["Weighed"]], list["Weighed"]]
 
 SCOPES = ("memory", "items", "sources")
 SUMMARIES, TASKS = 10, 20  # at most; the budget decides how many of them are shown
+TURN = 0.5  # of the share that a memory must hold is enough for a turn
 _TIED = ("memory", "items")
+_TRIGGERS = ("trigger", "triggers")
 
 
 class Request(NamedTuple):
@@ -47,7 +52,8 @@ class Request(NamedTuple):
 
 class Weighed(NamedTuple):
     """An entry with all that speaks for it. `score` follows from `factors` and `fitness`, or is
-    what it was handed by one that it is tied to, as `via` says."""
+    what it was handed by one that it is tied to, as `via` says: the score of that `giver`, times
+    weight and decay of each of the `steps` from there."""
 
     row: Row
     known: Facts
@@ -56,6 +62,8 @@ class Weighed(NamedTuple):
     handed: float = 0.0
     via: str = ""
     exact: int = 0
+    giver: Weighed | None = None
+    steps: tuple[Step, ...] = ()
 
     @property
     def score(self) -> float:
@@ -75,9 +83,22 @@ class Recalled(NamedTuple):
     considered: int  # how many candidates there were
     rejected: list[str]  # ids that the reranker took out
     late: bool = False  # there was no time to follow ties
+    asks: bool = False  # there is something in the question that one could know
+    answered: bool = False  # something fits it
+    notes: tuple[str, ...] = ()  # what to say of it
 
 
 NOTHING = Recalled([], [], [], [], [], {}, 0, [])
+
+
+class Found(NamedTuple):
+    """What a search found, and how many of it there were before those that do not fit went."""
+
+    every: list[Weighed]
+    considered: int
+    asks: bool
+    is_near: bool = False  # found by words near those of the question, which is no answer
+    note: str = ""
 
 
 class Scale:
@@ -96,7 +117,8 @@ class Scale:
         files, config = self.request.files, self.config
         near = fitness.affinity(about.files(row), files, config) if files else 1.0
         if row.scope != "memory":
-            return Weighed(row, known, None, Fitness(affinity=near))
+            own = fitness.scope(row.scope, config)
+            return Weighed(row, known, None, Fitness(affinity=near, scope=own))
         hours = 24 * days_between(known.last_hit, self.now) if known.last_hit else None
         age = days_between(row.created, self.now)
         sure, trust = fitness.belief(row.kind, known, known.source or "user_stated", age)
@@ -125,42 +147,94 @@ def recall(
     """The entries for a request. Same index, request and clock: same answer, unless `late` says
     that time is up, or the reranker has a mind of its own."""
     scale, owners = Scale(index, request, now, config), request.owners
-    every, considered = _found(scale, meaning)
-    is_late = late()
+    found = _found(scale, meaning)
+    every, is_late = found.every, late()
     if not is_late:
         every = _merged(every, _tied(scale, every))
     every = sorted(_current(scale, every), key=_order)
-    kept = rerank(request.query, every) if rerank else every
+    kept, failed = _reranked(rerank, request.query, every)
     rejected = _left_out(every[: config.topK], kept)
-    warnings = _warnings(scale)
+    known = {one.row.id: one for one in every}
+    warnings = [(known.get(one.row.id, one), said) for one, said in _warnings(scale)]
     met = [one for one, _ in warnings]
     pinned = _standing(scale, shelf.pinned(index, owners, -1))[: config.maxPinned]
-    pinned = _without(pinned, met)
-    best = _strong(_without(kept, [*pinned, *met])[: config.topK], config)
-    chosen = _diverse(best, config)[: config.injectionTopN]
+    pinned = [known.get(one.row.id, one) for one in _without(pinned, met)]
+    best = _distinct(_without(kept, [*pinned, *met]), [*met, *pinned], config.topK)
+    chosen = _diverse(_strong(best, config), config)[: config.injectionTopN]
     summaries = scale.weigh(shelf.summaries(index, owners, SUMMARIES))
     summaries = _without(summaries, [*chosen, *pinned, *met])
     memories, opposites = _paired(scale, chosen, [*met, *pinned, *summaries])
     tasks = scale.weigh(shelf.open_tasks(index, owners, TASKS)) if request.tasks else []
     return Recalled(
-        warnings, pinned, memories, summaries, tasks, opposites, considered, rejected, is_late
-    )
+        warnings, pinned, memories, summaries, tasks, opposites, found.considered, rejected,
+        is_late, found.asks, bool(kept) and not found.is_near,
+        tuple(note for note in (found.note, failed) if note),
+    )  # fmt: skip
 
 
-def _found(scale: Scale, meaning: Meaning | None) -> tuple[list[Weighed], int]:
-    """The candidates of the search, the best first, and how many there were."""
+def answers(
+    index: Index, question: str, owners: tuple[str, ...] | None, now: datetime, config: Config
+) -> set[str]:
+    """The ids of what fits a question, as far as a context would look for it by words."""
+    found = _found(Scale(index, Request(question, owners=owners), now, config), None)
+    return set() if found.is_near else {one.row.ref for one in found.every}
+
+
+def _found(scale: Scale, meaning: Meaning | None) -> Found:
+    """What the search finds and what fits the question, the best first."""
     request, config = scale.request, scale.config
     filters = Filters(scopes=request.scopes, owners=request.owners, superseded=True)
-    found = ranked(
-        scale.index, request.query, filters, config.candidateLimit, scale.now, config, meaning
-    )
-    some = _worth_reading(found, request, config)
+    most = config.candidateLimit
+    looked = ranking.looked(scale.index, request.query, filters, most, scale.now, config, meaning)
+    looked = looked._replace(found=looked.found[:most])
+    held = share.shares(scale.index, looked, config.similarityThreshold)
+    lift = max(1.0, config.sameFileFactor) if request.files else 1.0
+    some = [one for one in looked.found if _fits(one, held, lift, config)]
+    some = _worth_reading(some, request, config)
     rows = query.rows(scale.index, [one.candidate.id for one in some])
     every = [
         weighed._replace(factors=one.factors, exact=one.exact)
         for weighed, one in zip(scale.weigh(rows), some, strict=True)
+        if lift == 1 or _fits(one, held, weighed.fitness.affinity, config)
     ]
-    return sorted(every, key=_order), len(found)
+    note = _note(looked, every)
+    every.sort(key=_order)
+    return Found(every, len(looked.found), share.asks(looked), bool(looked.near), note)
+
+
+def _fits(one: Ranked, held: Mapping[int, float], lift: float, config: Config) -> bool:
+    """Does it hold enough of the question? A note needs more: it is long, and holds some of the
+    words of anything. A turn needs less: it leans on the turns around it, and is only looked at
+    where somebody wants turns. So does what is about an open file."""
+    scope = one.candidate.scope
+    least = config.leastNoteShare if scope == "sources" else config.leastShare
+    return held[one.candidate.id] * lift >= least * (TURN if scope == "sessions" else 1.0)
+
+
+def _note(looked: Looked, every: Iterable[Weighed]) -> str:
+    """What `search` would say of it."""
+    if not looked.near:
+        return looked.note if every else ""
+    from brain.recall import fuzzy
+
+    texts = [f"{o.row.heading} {o.row.text} {o.row.tags} {o.row.path}" for o in every]
+    return fuzzy.note(looked.near, texts) if texts else ""
+
+
+def _reranked(
+    rerank: Rerank | None, question: str, every: list[Weighed]
+) -> tuple[list[Weighed], str]:
+    """(what a reranker makes of it, what to say): if it fails, the order before it stays."""
+    if rerank is None:
+        return every, ""
+    try:
+        kept = list(rerank(question, list(every)))
+    except Exception as error:  # it is the caller's own code
+        said = f"{type(error).__name__}: {error}".rstrip(": ")
+        return every, f"The reranker failed ({said}); the order before it stays."
+    if not all(isinstance(one, Weighed) for one in kept):
+        return every, "The reranker gave back something else; the order before it stays."
+    return kept, ""
 
 
 def _worth_reading(found: list[Ranked], request: Request, config: Config) -> list[Ranked]:
@@ -174,8 +248,10 @@ def _worth_reading(found: list[Ranked], request: Request, config: Config) -> lis
     return [one for one in found if one.candidate.id not in gone]
 
 
-def _order(one: Weighed) -> tuple[int, float, str, int, str]:
-    return (-one.exact, -one.score, one.row.path, one.row.line, one.row.ref)
+def _order(one: Weighed) -> tuple[int, bool, float, str, int, str]:
+    """What only shares a tag or a note with one that fits comes behind all that fit."""
+    is_loose = one.factors is None and len(one.steps) > 1
+    return (-one.exact, is_loose, -one.score, one.row.path, one.row.line, one.row.ref)
 
 
 def _without(some: Iterable[Weighed], others: Iterable[Weighed]) -> list[Weighed]:
@@ -191,8 +267,14 @@ def _tied(scale: Scale, every: Sequence[Weighed]) -> list[Weighed]:
         return []
     reached = graph.cascade(scale.index, seeds, scale.request.owners, scale.config)
     away = {ref: what for ref, what in reached.items() if what.via}
+    givers = {one.row.ref: one for one in reversed(best)}
     return [
-        one._replace(handed=away[ref].score, via=away[ref].via)
+        one._replace(
+            handed=away[ref].score,
+            via=away[ref].via,
+            giver=givers[away[ref].seed],
+            steps=away[ref].steps,
+        )
         for ref, one in scale.named(away).items()
     ]
 
@@ -205,7 +287,9 @@ def _merged(every: Iterable[Weighed], tied: Iterable[Weighed]) -> list[Weighed]:
         if was is None:
             found[one.row.id] = one
         elif one.handed > was.score:
-            found[one.row.id] = was._replace(handed=one.handed, via=one.via)
+            found[one.row.id] = was._replace(
+                handed=one.handed, via=one.via, giver=one.giver, steps=one.steps
+            )
     return list(found.values())
 
 
@@ -221,7 +305,7 @@ def _current(scale: Scale, every: list[Weighed]) -> list[Weighed]:
     for one in sorted(old, key=_order):
         if instead := new.get(ends[one.row.ref]):
             via = f"supersedes {one.row.ref}"
-            handed = instead._replace(handed=one.score, via=via, exact=one.exact)
+            handed = instead._replace(handed=one.score, via=via, exact=one.exact, giver=one)
             best.setdefault(instead.row.id, handed)
     return _merged(_without(every, old), best.values())
 
@@ -240,11 +324,37 @@ def _diverse(best: Iterable[Weighed], config: Config) -> list[Weighed]:
     counts: dict[str, int] = {}
     kept = []
     for one in best:
-        session = one.known.session
+        session = _session(one)
         counts[session] = counts.get(session, 0) + 1
         if not session or counts[session] <= config.maxPerSource:
             kept.append(one)
     return kept
+
+
+def _session(one: Weighed) -> str:
+    """The session that it was said or learned in; '' if there is none."""
+    return one.row.path if one.row.scope == "sessions" else one.known.session
+
+
+def _distinct(some: Iterable[Weighed], before: Iterable[Weighed], most: int) -> list[Weighed]:
+    """The first of these, without what says the same, to the word, as one before it."""
+    said = {_said(one.row) for one in before}
+    kept: list[Weighed] = []
+    for one in some:
+        if len(kept) == most:
+            break
+        if (words := _said(one.row)) not in said:
+            said.add(words)
+            kept.append(one)
+    return kept
+
+
+def _said(row: Row) -> tuple[str, str]:
+    """What an entry says; of a turn, who says it, too."""
+    if row.scope == "sources":
+        return "", " ".join(row.text[body_at(row.text) :].split())
+    speaker = row.heading if row.scope == "sessions" else ""
+    return speaker, " ".join(about.without_fields(row.text).split())
 
 
 def _warnings(scale: Scale) -> list[tuple[Weighed, str]]:
@@ -270,7 +380,7 @@ def _triggers(row: Row) -> str:
     import json
 
     fields = json.loads(row.extra).get("fields", {}) if row.extra else {}
-    return str(fields.get("trigger", ""))
+    return ",".join(str(said) for key, said in fields.items() if key.casefold() in _TRIGGERS)
 
 
 def _paired(
@@ -292,7 +402,7 @@ def _paired(
         for ref in opposites.get(one.row.ref, ()):
             if other := missing.pop(ref, None):
                 via = f"contradicts {one.row.ref}"
-                out.append(other._replace(handed=one.score, via=via, exact=one.exact))
+                out.append(other._replace(handed=one.score, via=via, exact=one.exact, giver=one))
     for ref, others in list(opposites.items()):
         for its in set(others) - there:
             opposites.setdefault(its, []).append(ref)

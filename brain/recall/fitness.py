@@ -1,6 +1,7 @@
 """What makes a match worth a place in a prompt: small factors, each with its name.
 
-    score = rank of the search x kind x status x affinity x access x use x confidence x trust
+    score = rank of the search
+            x kind x status x affinity x access x use x confidence x trust x scope
 
 Each is 1 where nothing is known. How far a memory is believed takes at most half of its score: a
 fact that a person wrote years ago may still be the only answer there is.
@@ -36,6 +37,7 @@ class Fitness(NamedTuple):
     use: float = 1.0
     confidence: float = 1.0
     trust: float = 1.0
+    scope: float = 1.0
 
     @property
     def product(self) -> float:
@@ -50,6 +52,11 @@ def kind(name: str) -> float:
 def status(name: str, config: Config) -> float:
     """More for what is pinned, less for what nobody has confirmed."""
     return {"pinned": config.pinnedFactor, "candidate": config.candidateFactor}.get(name, 1.0)
+
+
+def scope(name: str, config: Config) -> float:
+    """Less for a passage of a note than for what somebody put into one sentence to be kept."""
+    return config.noteFactor if name == "sources" else 1.0
 
 
 def affinity(about: Iterable[str], open_files: Iterable[str], config: Config) -> float:

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from brain.recall.steps import Layer
     from brain.recall.ties import Owners
 
+    Step = tuple[float, float]
+
 
 class Reached(NamedTuple):
-    """What the cascade came to: its score, how many steps away, and over which tie, in words."""
+    """What the cascade came to: its score, how many steps away, over which tie, in words; the seed
+    that it started from, and the weight and decay of each step."""
 
     score: float
     depth: int
     via: str
+    seed: str = ""
+    steps: tuple[Step, ...] = ()
 
 
 def cascade(
@@ -30,24 +35,22 @@ def cascade(
     seeds: Mapping[str, float],
     owners: Owners,
     config: Config,
-    clusters: Mapping[str, str] | None = None,
 ) -> dict[str, Reached]:
     """The seeds, given by id with their scores, and the memories and items that they are tied to.
 
     From a memory to its tag is one step, from there to another memory a second one. After step d
     a score is the one before x the tie's weight x cascadeDecay^d, and the highest is kept. What is
     superseded gives way to what took its place, which gets its score. One index and the same
-    seeds have one answer, in whatever order anything is stored. `clusters`, from memories to the
-    clusters they are in, are ways like tags if they are given.
+    seeds have one answer, in whatever order anything is stored.
     """
-    walk = Walk(index, owners, config, clusters or {})
+    walk = Walk(index, owners, config)
     layer = _start(walk, seeds)
-    reached = {name: Reached(score, 0, "") for name, (score, _) in layer.items()}
-    for depth in range(1, config.cascadeDepth + 1):
+    reached = {name: Reached(score, 0, "", trail[0]) for name, (score, _, trail) in layer.items()}
+    for depth in range(1, walk.depth + 1):
         layer = walk.further(layer, depth)
-        for name, (score, why) in layer.items():
+        for name, (score, why, (seed, *steps)) in layer.items():
             if name in walk.shown and (name not in reached or score > reached[name].score):
-                reached[name] = Reached(score, depth, why)
+                reached[name] = Reached(score, depth, why, seed, tuple(steps))
     found = {walk.shown[name]: what for name, what in reached.items()}
     return _giving_way(found, current(index, found, owners))
 
@@ -59,16 +62,17 @@ def _start(walk: Walk, seeds: Mapping[str, float]) -> Layer:
     for ref, score in seeds.items():
         name = walk.name(ref)
         if name in walk.shown and (name not in layer or score > layer[name][0]):
-            layer[name] = (score, "")
+            layer[name] = (score, "", (ref,))
     return layer
 
 
 def _giving_way(reached: dict[str, Reached], ends: Mapping[str, str]) -> dict[str, Reached]:
     kept = {ref: found for ref, found in reached.items() if ref not in ends}
     for ref, end in sorted(ends.items()):
-        score, depth, why = reached[ref]
-        if end not in kept or score > kept[end].score:
-            kept[end] = Reached(score, depth, f"supersedes {ref}" + (f", {why}" if why else ""))
+        old = reached[ref]
+        if end not in kept or old.score > kept[end].score:
+            why = f"supersedes {ref}" + (f", {old.via}" if old.via else "")
+            kept[end] = old._replace(via=why)
     return kept
 
 

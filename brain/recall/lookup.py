@@ -62,6 +62,7 @@ class Found(NamedTuple):
     asked: int
     concepts: list[tuple[Concept, Held]]
     partly: bool = False  # words that are everywhere were not looked up by themselves
+    common: tuple[Concept, ...] = ()  # these
 
     def covered(self) -> dict[int, float]:
         """The scores, each times its coverage."""
@@ -112,7 +113,7 @@ def look_up(
     if common:
         for id in held.keys() & _beside(index, rare, common, prefix):
             held[id] += len(common)
-    return Found(scores, held, len(wanted), weighed, bool(common))
+    return Found(scores, held, len(wanted), weighed, bool(common), tuple(common))
 
 
 def _everywhere(

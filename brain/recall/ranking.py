@@ -38,6 +38,7 @@ class Ranked(NamedTuple):
     candidate: Candidate
     factors: Factors
     exact: int = 0
+    cosine: float = 0.0  # how much of the same it means, in a hybrid search
 
 
 def _order(one: Ranked) -> tuple[int, float, str, int, int]:
@@ -54,19 +55,8 @@ class Looked(NamedTuple):
     prefix: bool = False
     note: str = ""
     near: Sequence[Concept] = ()  # words that stand for others, which nothing holds
-
-
-def ranked(
-    index: Index,
-    question: str,
-    filters: Filters,
-    most: int,
-    now: datetime,
-    config: Config,
-    meaning: Meaning | None = None,
-) -> list[Ranked]:
-    """The candidates of `search`, at most `most`, before anything of them is shown."""
-    return looked(index, question, filters, most, now, config, meaning).found[:most]
+    votes: Sequence[Concept] = ()  # what was looked for
+    held: Found = NO_WORDS  # where it stands
 
 
 def looked(
@@ -92,15 +82,16 @@ def looked(
         return looked
     by_meaning = asked.similar is not None
     found = _rank(index, asked, NO_WORDS, filters, limit, now, config) if by_meaning else []
-    return Looked(found, asked.words)
+    return Looked(found, asked.words, votes=asked.votes)
 
 
 def _by_words(
     index: Index, asked: Asked, filters: Filters, limit: int, now: datetime, config: Config
 ) -> Looked | None:
     for prefix in (False, True):
-        if found := _ranked(index, asked, prefix, filters, limit, now, config):
-            return Looked(found, asked.words, prefix)
+        found, held = _ranked(index, asked, prefix, filters, limit, now, config)
+        if found:
+            return Looked(found, asked.words, prefix, votes=asked.votes, held=held)
     return None
 
 
@@ -113,8 +104,8 @@ def _by_near_words(
     if not votes:
         return None
     asked = asked._replace(votes=votes, names=[])
-    found = _ranked(index, asked, False, filters, limit, now, config)
-    return Looked(found, asked.words, near=votes) if found else None
+    found, held = _ranked(index, asked, False, filters, limit, now, config)
+    return Looked(found, asked.words, near=votes, votes=votes, held=held) if found else None
 
 
 def _ranked(
@@ -125,7 +116,7 @@ def _ranked(
     limit: int,
     now: datetime,
     config: Config,
-) -> list[Ranked]:
+) -> tuple[list[Ranked], Found]:
     weights = (
         config.headingWeight, config.bodyWeight, config.tagWeight, config.pathWeight,
         config.bodyWeight,
@@ -136,7 +127,7 @@ def _ranked(
         most = matches.size(index) * 64
         found = look_up(index, asked.votes, weights, prefix, most, filters.owners)
         ranked = _rank(index, asked, found, filters, limit, now, config)
-    return ranked
+    return ranked, found
 
 
 def _rank(
@@ -219,7 +210,8 @@ def _blended(found: list[Ranked], cosines: dict[int, float], config: Config) -> 
                 near=one.factors.near * text,
                 parent=one.factors.parent * text,
                 vector=max(0.0, cosines.get(one.candidate.id, 0.0)) * vector,
-            )
+            ),
+            cosine=cosines.get(one.candidate.id, 0.0),
         )
         for one in found
     ]

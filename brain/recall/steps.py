@@ -6,7 +6,7 @@ a memory goes by the smallest id that it ever had; `shown` has the one that it h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from brain.index import graph as ask
 from brain.recall import ties
@@ -14,13 +14,18 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from brain.config import Config
     from brain.index.db import Index
     from brain.recall.ties import Owners, Pair
 
-    Layer = dict[str, tuple[float, str]]  # a memory with its reason, a way with where it starts
+    # the score of a memory with its reason, of a way with where it starts; and how one came there:
+    # the seed, and weight and decay of each step
+    Layer = dict[str, tuple[float, str, tuple[Any, ...]]]
 
-TAG, NOTE, CLUSTER = ties.WAYS
+TAG, NOTE, _ = ties.WAYS
+MOST_STEPS = 6  # after so many, with the usual weights, less than a hundred-thousandth is left
 # what is said of the memory at the other end: of one that is pointed to, of one that points
 _WORDS = {
     "relates_to": ("related to", "related to"),
@@ -32,7 +37,7 @@ _WORDS = {
 
 
 class Step(NamedTuple):
-    """To a memory, or to a way: a tag, a note or a cluster between two of them."""
+    """To a memory, or to a way: a tag or a note between two of them."""
 
     to: str
     weight: float
@@ -42,16 +47,14 @@ class Step(NamedTuple):
 class Walk:
     """The ties of those memories that a cascade comes to, of all that `owners` have."""
 
-    def __init__(
-        self, index: Index, owners: Owners, config: Config, clusters: Mapping[str, str]
-    ) -> None:
+    def __init__(self, index: Index, owners: Owners, config: Config) -> None:
         self.index, self.owners, self.config = index, owners, config
+        self.depth = min(config.cascadeDepth, MOST_STEPS)
         self.weights = ties.weights(config)
         self.names = dict(ask.renamed(index))
         self.shown: dict[str, str] = {}
         self.tags: dict[str, str] = {}
         self.most = ties.most(ask.count(index, owners, 2 * ties.MOST))
-        self.clusters = {self.name(ref): cluster for ref, cluster in sorted(clusters.items())}
         self.direct: dict[str, list[tuple[str, str, str]]] = {}  # (kind, other, words)
         self.pointing: list[Pair] = []  # a note, and a memory that it links to
         self._read_blocks()
@@ -86,20 +89,20 @@ class Walk:
 
     def further(self, layer: Layer, depth: int) -> Layer:
         """The best score of everything that is one step further, with its reason."""
-        found: Layer = {}
+        found: dict[str, Any] = {}
         decay = self.config.cascadeDecay**depth
-        steps = self._steps(layer, last=depth == self.config.cascadeDepth)
+        steps = self._steps(layer, last=depth == self.depth)
         ends = {step.to for every in steps.values() for step in every} - self.shown.keys()
         self.meet(node for node in ends if not _is_way(node))
         for node in sorted(layer):
-            score, said = layer[node]
+            score, said, trail = layer[node]
             start = said if _is_way(node) else node
             for to, weight, words in steps.get(node, ()):
                 if to != start and (to in self.shown or _is_way(to)):
                     why = f"{words} {self.shown[start]}" if words else start
-                    new = (-score * weight * decay, why)
+                    new = (-score * weight * decay, why, (*trail, (weight, decay)))
                     found[to] = min(new, found.get(to, new))
-        return {to: (-score, why) for to, (score, why) in found.items()}
+        return {to: (-score, why, trail) for to, (score, why, trail) in found.items()}
 
     def _steps(self, layer: Layer, last: bool) -> dict[str, list[Step]]:
         ways = {node for node in layer if _is_way(node)}
@@ -142,8 +145,6 @@ class Walk:
         for name in memories:
             for tag in ties.topics(self.tags[name]):
                 yield name, Step(TAG + tag, self.config.tagEdge)
-            if name in self.clusters:
-                yield name, Step(CLUSTER + self.clusters[name], self.config.clusterEdge)
         for name, kind, note in self._named(
             ask.links(self.index, self.owners, self._ids(memories))
         ):
@@ -163,7 +164,7 @@ class Walk:
                 yield self.name(ref), "link" if kind == "embed" else kind, ties.spelled(target)
 
     def _from_ways(self, ways: set[str]) -> Iterator[tuple[str, Step]]:
-        """From tags, notes and clusters to those that carry them, if they are not too many."""
+        """From tags and notes to those that carry them, if they are not too many."""
         tags = {way.removeprefix(TAG) for way in ways if way.startswith(TAG)}
         for tag, names in self._carriers(tags).items():
             for name in names if len(names) <= self.most else ():
@@ -172,12 +173,6 @@ class Walk:
         for note, named in self._naming(notes).items():
             for name, weight in named.items() if len(named) <= self.most else ():
                 yield NOTE + note, Step(name, weight, f"note {ties.name_of(note)} of")
-        for name, cluster in self.clusters.items():
-            if CLUSTER + cluster in ways:
-                yield (
-                    CLUSTER + cluster,
-                    Step(name, self.config.clusterEdge, f"cluster {cluster} of"),
-                )
 
     def _carriers(self, tags: set[str]) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {tag: set() for tag in tags}

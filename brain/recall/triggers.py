@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_PART = re.compile(r"(?:\([^()]*+\)|\[[^\[\]]*+\]|\{[^{}]*+\}|[^,])+")  # no comma but in brackets
 MOST_TEXT = 1_000_000  # characters of a text that triggers are looked for in, half at either end
 
 
@@ -34,7 +35,7 @@ def triggered(triggers: str, said: Heard) -> str:
 
 
 def _each(triggers: str) -> Iterable[str]:
-    return (trigger for said in triggers.split(",") if (trigger := said.strip(" `\"'")))
+    return (trigger for said in _PART.findall(triggers) if (trigger := said.strip(" `\"'")))
 
 
 def _ends(text: str) -> str:

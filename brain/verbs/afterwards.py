@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 KEPT = 20  # recalls whose memories may still be found useful together
 FEW = 5  # recalls that say nothing about how long they take
 ROUNDS = 3  # questions that an agent may ask about one message
-_REFS = ("refs", "useful", "useless")  # of a recall: memories, by id
+_REFS = ("refs", "answers", "useful", "useless")  # of a recall: memories, by id
 _WORDS = ("at", "query", "agent", "session", "by")
 _FILE, _LOCK = "recall.json", "recall.lock"
 
@@ -115,7 +115,8 @@ def learn(brain: Brain, said: Context, ms: float, by: Actor) -> Round:
         times = [*known["times"], round(ms, 1)][-brain.config.sloWindow :]
         this = {
             "at": now, "query": question, "agent": asked.agent, "session": by.session,
-            "by": by.name, "refs": said.refs, "round": which.number, "tokens": said.fitted.tokens,
+            "by": by.name, "refs": said.refs, "answers": said.answers, "round": which.number,
+            "tokens": said.fitted.tokens,
         }  # fmt: skip
         degraded = _degraded(times, known["degraded"], brain)
         _write(brain, {"times": times, "degraded": degraded, "last": [*last, this][-KEPT:]})
@@ -137,8 +138,9 @@ def _spool(brain: Brain, said: Context, question: str, asker: str, now: str) -> 
         spool.add_hits(said.refs, now)
     if said.recalled.rejected:
         spool.add_rejected(said.recalled.rejected, now)
-    if not said.recalled.considered or (said.recalled.rejected and not said.recalled.memories):
-        spool.add_gap(question, asker, now, said.recalled.rejected)
+    found = said.recalled
+    if found.asks and not (found.answered or found.warnings):
+        spool.add_gap(question, asker, now, found.rejected)
 
 
 def _tell(brain: Brain, said: Context) -> None:
@@ -202,14 +204,14 @@ def _private(path: str, flags: int) -> int:
 
 def judged(brain: Brain, ref: str, good: bool) -> None:
     """A memory was reinforced or demoted. What was useful in one prompt is tied together; a
-    question whose every memory was demoted had no answer."""
+    question had no answer if every memory was demoted that was found for it."""
     with suppress(BrainError, OSError):
         recent = _mark(brain, ref, "useful" if good else "useless")
         spool = Spool(brain.vault.state_path)
         if recent and good:
             for other in recent["useful"][:-1]:
                 spool.add_together([ref, other], brain.now())
-        elif recent and set(recent["useless"]) >= set(recent["refs"]):
+        elif recent and set(recent["useless"]) >= set(recent.get("answers", ())) > set():
             asker = _asker(recent["agent"], recent["by"])
             spool.add_gap(recent["query"], asker, brain.now(), recent["refs"])
 

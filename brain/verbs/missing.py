@@ -7,12 +7,10 @@ from contextlib import suppress
 from brain import access
 from brain.errors import NotFound
 from brain.index import shelf
-from brain.index.query import Filters
 from brain.journal import Spool
 from brain.journal.spool import Waiting
 from brain.lifecycle import tagging
-from brain.recall.context import SCOPES
-from brain.recall.search import search
+from brain.recall import context
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.recall.ties import topics
@@ -73,10 +71,8 @@ def _finds(brain: Brain, gap: Shape, refs: Collection[str]) -> bool:
     if agent:
         with suppress(NotFound):  # who is gone has left its question to everybody
             owners = access.readable(who.actor(brain, agent))
-    filters = Filters(scopes=SCOPES, owners=owners)
-    most = len(refs) + 1
-    hits, near = search(brain.index, question, filters, most, brain.clock(), brain.config)
-    return not near and any(hit.row.ref not in refs for hit in hits)
+    found = context.answers(brain.index, question, owners, brain.clock(), brain.config)
+    return not found <= set(refs)
 
 
 def tags(brain: Brain, by: Actor) -> list[Shape]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from brain.index import graph as ask
 from brain.journal import refresh
 from brain.recall import graph, ties
 from brain.recall.graph import Reached
+from brain.recall.steps import MOST_STEPS
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.journal.kit import put
@@ -34,7 +37,15 @@ def lay(vault: MakeVault, opened: OpenBrain, *lines: str, **files: str) -> Brain
 def reached(brain: Brain, *seeds: str, **wanted: object) -> dict[str, Reached]:
     owners = wanted.pop("owners", None)
     config = Config(**wanted)  # type: ignore[arg-type]
-    return graph.cascade(brain.index, dict.fromkeys(seeds, 1.0), owners, config)  # type: ignore[arg-type]
+    found = graph.cascade(brain.index, dict.fromkeys(seeds, 1.0), owners, config)  # type: ignore[arg-type]
+    for one in found.values():
+        assert one.seed in seeds
+        assert one.score == pytest.approx(math.prod(w * decay for w, decay in one.steps))
+    return plain(found)
+
+
+def plain(found: dict[str, Reached]) -> dict[str, Reached]:
+    return {ref: one._replace(seed="", steps=()) for ref, one in found.items()}
 
 
 # -- the numbers ---------------------------------------------------------------------------------
@@ -140,7 +151,7 @@ def test_items_are_reached_and_seed(vault: MakeVault, opened: OpenBrain) -> None
 def test_the_highest_score_is_kept(vault: MakeVault, opened: OpenBrain) -> None:
     brain = lay(vault, opened, f"one #x ^{A}", f"two #x [[#^{C}]] ^{B}", f"three #x ^{C}")
     seeds = {A: 9.0, B: 1.0, "m-gone": 5.0}
-    found = graph.cascade(brain.index, seeds, None, Config())
+    found = plain(graph.cascade(brain.index, seeds, None, Config()))
     by_tag = 9 * 0.8 * 0.7 * 0.8 * 0.7**2
     assert found == {
         A: Reached(9.0, 0, ""),
@@ -149,12 +160,11 @@ def test_the_highest_score_is_kept(vault: MakeVault, opened: OpenBrain) -> None:
     }
 
 
-def test_clusters_are_ways_if_they_are_given(vault: MakeVault, opened: OpenBrain) -> None:
-    brain = lay(vault, opened, f"one ^{A}", f"two ^{B}", f"three ^{C}")
-    clusters = {A: "c-1", B: "c-1", C: "c-2", "m-gone": "c-1"}
-    found = graph.cascade(brain.index, {A: 1.0}, None, Config(), clusters)
-    assert found.keys() == {A, B}
-    assert found[B] == Reached(pytest.approx(0.6 * 0.7 * 0.6 * 0.7**2), 2, f"cluster c-1 of {A}")
+def test_a_cascade_has_an_end(vault: MakeVault, opened: OpenBrain) -> None:
+    refs = [f"m-{n:08d}" for n in range(9)]
+    links = [f"step [[#^{to}]] ^{of}" for of, to in pairwise(refs)]
+    brain = lay(vault, opened, *links, f"end ^{refs[-1]}")
+    assert len(reached(brain, refs[0], cascadeDepth=100_000)) == 1 + MOST_STEPS
 
 
 # -- what was learned ----------------------------------------------------------------------------

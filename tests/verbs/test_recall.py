@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from brain import wire
 from brain.api import Brain
 from brain.errors import BadRequest
 from brain.recall import triggers
 from brain.verbs.recalling import QUESTION, Context
+from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.verbs.conftest import NOTE, Made
 
@@ -343,6 +346,26 @@ def test_a_prompt_tells_the_confidence_that_show_tells(made: Made) -> None:
     assert brain.show("m-00000001")["confidence"] == pytest.approx(piece.confidence, rel=0.1)
 
 
+def own(one: dict[str, Any]) -> float:
+    """What an entry's own factors make."""
+    if not one["factors"]:
+        return 0.0
+    bm25, coverage, near, parent, vector, *factors = one["factors"].values()
+    rank = (bm25 * coverage + near + parent + vector) * math.prod(factors)
+    return float(rank * math.prod(one["fitness"].values()))
+
+
+def score(one: dict[str, Any]) -> float:
+    """What the score must be, by all that is told of it and of the one that handed it on."""
+    if not (giver := one.get("giver")):
+        assert one["handed"] == 0
+        return own(one)
+    assert giver["score"] == pytest.approx(score(giver))
+    ways = math.prod(step["weight"] * step["decay"] for step in giver["steps"])
+    assert one["handed"] == pytest.approx(giver["score"] * ways)
+    return max(own(one), giver["score"] * ways)
+
+
 def test_every_score_follows_from_what_is_shown(made: Made) -> None:
     brain = made({NOTE: bullets(
         *(f"walrus {n} #sea [[Notes]] ^m-{n:08d}" for n in range(9)), "seals ^m-00000010",
@@ -351,12 +374,38 @@ def test_every_score_follows_from_what_is_shown(made: Made) -> None:
     said = wire.context(brain.recall("walrus notes", files=["Notes.md"]))
     assert len(said["memories"]) == 5
     for one in said["memories"]:
-        own = 0.0
-        if one["factors"]:
-            bm25, coverage, near, parent, vector, *factors = one["factors"].values()
-            own = (bm25 * coverage + near + parent + vector) * math.prod(factors)
-            own *= math.prod(one["fitness"].values())
-        assert one["score"] == pytest.approx(max(own, one["handed"]))
+        assert one["score"] == pytest.approx(score(one))
+
+
+_REF = st.sampled_from([f"m-{n:08d}" for n in range(8)])
+_LINE = st.tuples(
+    st.sampled_from(["walrus eats", "walrus", "seal", "old seal walrus"]),
+    st.sampled_from(["", "#sea", "#pinned", "#sea #ice", "[trigger:: walrus]"]),
+    st.sampled_from(["", "relates_to", "supersedes", "contradicts", "link"]),
+    _REF,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(_LINE, min_size=2, max_size=8), st.sampled_from(["walrus", "does it eat seal"]))
+def test_every_score_follows_whatever_hands_it_on(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[tuple[str, ...]], question: str
+) -> None:
+    root = tmp_path_factory.mktemp("vault")
+    said = {"": "", "link": "[[#^{}]]"}
+    rows = [
+        f"- {words} {mark} {said.get(tie, f'[{tie}:: [[#^{{}}]]]').format(to)} ^m-{n:08d}\n"
+        for n, (words, mark, tie, to) in enumerate(lines)
+    ]
+    (root / "40_Brain").mkdir()
+    (root / "40_Brain/brain.yaml").write_text("")
+    half = len(rows) // 2
+    text = "".join(["## Never\n", *rows[:half], "## Facts\n", *rows[half:]])
+    (root / NOTE).write_text(text)
+    with kit.open_brain(root, root / "state") as brain:
+        told = wire.context(brain.recall(question))
+    for one in (*told["memories"], *told["warnings"], *told["pinned"]):
+        assert one["score"] == pytest.approx(score(one))
 
 
 def test_the_same_answer_also_after_a_rebuild(made: Made) -> None:
@@ -602,3 +651,198 @@ def test_a_note_is_shown_without_its_properties(made: Made) -> None:
     assert (piece.text, piece.line) == ("# Walrus\n\nTusks and whiskers.", 6)
     (piece,) = brain.recall("arctic").fitted.package.memories
     assert (piece.text, piece.line) == (text.rstrip(), 1)
+
+
+# -- what really fits ----------------------------------------------------------------------------
+
+
+GARDEN = {
+    NOTE: bullets(
+        "The garden made more beans than we could eat ^m-00000001",
+        "Tender plants may go out after 14 May ^m-00000002",
+        "A good net looks tight over the cabbage ^m-00000003",
+        *(f"Bed {n} holds kale and leek ^m-1{n:07d}" for n in range(9)),
+    ),
+    "Season.md": "# Season\n\nThe tomatoes were slow. Plants stood in the house until June, and the"
+    " neighbour, who has a good eye, made a list of what looks weak.\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("question", [
+    "how do I make sourdough bread", "thanks, looks good", "book a flight to Berlin",
+    "please review my pull request", "what is the capital of France",
+])  # fmt: skip
+def test_what_does_not_fit_is_left_out(made: Made, question: str) -> None:
+    brain = made(GARDEN)
+    said = brain.recall(question)
+    assert (shown(said), said.text) == ([], "")
+    assert said.notes == ("Nothing is known about that.",)
+
+
+@pytest.mark.parametrize(("question", "answer"), [
+    ("when may tender plants go out?", "m-00000002"),
+    ("how tight is the cabbage net?", "m-00000003"),
+    ("beans", "m-00000001"),
+    ("were the tomatoes slow?", "Season.md"),
+])  # fmt: skip
+def test_what_fits_is_there(made: Made, question: str, answer: str) -> None:
+    said = made(GARDEN).recall(question)
+    assert answer in {name for p in said.fitted.package.memories for name in (p.id, p.path)}
+
+
+def test_a_question_that_nothing_fits_is_a_gap_until_something_does(made: Made) -> None:
+    brain = made(GARDEN)
+    brain.recall("how do I make sourdough bread")
+    assert [gap["query"] for gap in brain.gaps()] == ["how do I make sourdough bread"]
+    brain.remember("Sourdough bread wants a day of rest")
+    assert brain.gaps() == []
+
+
+@pytest.mark.parametrize("question", ["..", "\n.", "thanks, looks good", "why not?"])
+def test_a_question_that_asks_for_nothing_is_no_gap(made: Made, question: str) -> None:
+    brain = made(GARDEN)
+    brain.recall(question)
+    assert brain.gaps(every=True) == []
+
+
+def test_a_memory_comes_before_a_note_that_fits_as_well(made: Made) -> None:
+    brain = made({
+        NOTE: bullets("2026-02-01: The walrus eats clams ^m-00000001"),
+        "Sea.md": "# Sea\n\nThe walrus eats clams.\n",
+        **{f"{n}.md": f"# Page {n}\n\nOther matters.\n" for n in range(9)},
+    })  # fmt: skip
+    found = brain.recall("does the walrus eat clams").fitted.package.memories
+    assert [piece.path for piece in found] == [NOTE, "Sea.md"]
+
+
+def test_nothing_is_said_twice(made: Made) -> None:
+    note = "---\ncreated: 2026-01-0{n}\n---\n# Backup\n\nThe backup runs at night.\n"
+    brain = made({
+        NOTE: bullets("The other backup is on a tape ^m-00000001"),
+        **{f"{n}/Backup.md": note.format(n=n) for n in range(1, 7)},
+    })  # fmt: skip
+    texts = [piece.text for piece in brain.recall("backup").fitted.package.memories]
+    assert len(texts) == len(set(texts)) == 2
+
+
+def test_near_words_and_loosened_quotes_are_told(made: Made) -> None:
+    brain = made({NOTE: bullets("The pigeons like kale ^m-00000001")})
+    said = brain.recall("pigoens")
+    assert shown(said) == ["m-00000001"]
+    assert said.notes == tuple(brain.search("pigoens").notes)
+    assert [gap["query"] for gap in brain.gaps()] == ["pigoens"]  # it was no answer
+    said = brain.recall('"kale pigeons"')
+    assert said.notes == tuple(brain.search('"kale pigeons"').notes) != ()
+
+
+# -- turns ---------------------------------------------------------------------------------------
+
+
+def test_a_turn_names_its_speaker_and_its_session(made: Made) -> None:
+    turns = [
+        {"role": "user", "name": "Mallory", "content": "the ibis must go"},
+        {"role": "assistant", "content": "the ibis stays"},
+    ]
+    brain = made({
+        "40_Brain/projects/zoo/agent/AGENT.md": AGENT,
+        "40_Brain/projects/zoo/agent/sessions/s-1.jsonl": "".join(
+            json.dumps(turn | {"id": f"t{n}"}) + "\n" for n, turn in enumerate(turns)
+        ),
+        "40_Brain/projects/zoo/items.json": '[{"id": "item_1", "content": "ibis"}]',
+    })  # fmt: skip
+    said = brain.recall("ibis", scopes=["sessions"], format="codex")
+    found = {piece.id: piece for piece in said.fitted.package.memories}
+    assert (found["t0"].by, found["t0"].session) == ("Mallory", "s-1")
+    assert (found["t1"].by, found["t1"].session) == ("", "s-1")
+    assert "(user, by Mallory, " in said.text
+    assert "by zoo" not in said.text + brain.recall("ibis", format="codex").text
+    told = json.loads(brain.recall("ibis", scopes=["sessions"], format="json").text)
+    assert {(one.get("by"), one["session"]) for one in told["memories"]} == {
+        ("Mallory", "s-1"), (None, "s-1"),
+    }  # fmt: skip
+
+
+def test_no_session_has_more_than_its_share_of_turns(made: Made) -> None:
+    line = '{{"role":"user","name":"Ann","content":"yacht {s}{n}","id":"{s}{n}"}}\n'
+    brain = made({
+        f"40_Brain/sessions/{s}.jsonl": "".join(line.format(s=s, n=n) for n in range(6))
+        for s in "ab"
+    })  # fmt: skip
+    found = brain.recall("yacht", scopes=["sessions"]).fitted.package.memories
+    assert sorted(piece.session for piece in found) == ["a", "a", "b", "b"]
+
+
+# -- what is learned of it -----------------------------------------------------------------------
+
+
+def test_demoting_all_that_was_found_is_a_gap_whatever_else_was_there(made: Made) -> None:
+    brain = made({
+        NOTE: bullets("walrus tusks ^m-00000001", "metric units #pinned ^m-00000002")
+        + bullets("no walrus jokes [trigger:: walrus] ^m-00000003", heading="Never"),
+        "Walrus.md": "# Walrus\n\nThe walrus has tusks.\n",
+    })  # fmt: skip
+    said = brain.recall("walrus tusks")
+    assert {"m-00000001", "m-00000002", "m-00000003"} < set(said.refs)
+    brain.demote("m-00000003")
+    assert brain.gaps() == []
+    brain.demote("m-00000001")
+    assert [gap["query"] for gap in brain.gaps()] == ["walrus tusks"]
+
+
+def test_what_only_a_warning_answers_is_no_gap(made: Made) -> None:
+    brain = made({NOTE: bullets("ask first [trigger:: walrus] ^m-00000001", heading="Never")})
+    assert shown(brain.recall("may I feed a walrus"), "warnings") == ["m-00000001"]
+    assert brain.gaps(every=True) == []
+
+
+# -- triggers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "is_met"),
+    [
+        ("[trigger:: arr[0], C++]", "x = arr[0]", True),
+        ("[trigger:: arr[0], C++]", "written in C++ today", True),
+        ("[Trigger:: dbg!]", "a dbg! here", True),
+        ("[triggers:: dbg!, print]", "a print here", True),
+        ("[trigger:: foo(bar, baz)]", "call foo(bar, baz) now", True),
+        ("[trigger:: foo(bar, baz)]", "a baz) alone", False),
+        ("[trigger:: foo(, bar]", "a bar", True),
+    ],
+)
+def test_triggers_hold_what_code_holds(made: Made, field: str, text: str, is_met: bool) -> None:
+    brain = made({NOTE: bullets(f"never so {field} ^m-00000001", heading="Never")})
+    said = brain.recall("review this", text=text)
+    assert shown(said, "warnings") == (["m-00000001"] if is_met else [])
+    assert not is_met or said.fitted.package.warnings[0].text == "never so"
+
+
+# -- a reranker, and tasks -----------------------------------------------------------------------
+
+
+def test_a_reranker_that_fails_changes_nothing(made: Made) -> None:
+    brain = made({NOTE: bullets("walrus one ^m-00000001", "walrus two ^m-00000002")})
+    plain = shown(brain.recall("walrus"))
+
+    def broken(question: str, found: list[Any]) -> list[Any]:
+        raise ValueError("no model")
+
+    said = brain.recall("walrus", rerank=broken)
+    assert shown(said) == plain
+    assert said.notes == ("The reranker failed (ValueError: no model); the order before it stays.",)
+    for odd in (None, ["x"]):
+        said = brain.recall("walrus", rerank=lambda question, found, odd=odd: odd)
+        assert shown(said) == plain
+        assert len(said.notes) == 1
+    assert said.recalled.rejected == []
+
+
+def test_tasks_by_priority(made: Made) -> None:
+    levels = ["low", "Medium", "urgent", "high", None]
+    tasks = [
+        {"id": f"T-{n}", "title": f"task {n}", "status": "open", "priority": level}
+        for n, level in enumerate(levels)
+    ]
+    brain = made({"40_Brain/tasks.json": json.dumps({"tasks": tasks})})
+    said = brain.recall("anything", tasks=True)
+    assert shown(said, "bridge") == ["T-2", "T-3", "T-1", "T-0", "T-4"]

@@ -30,15 +30,18 @@ _UNSEEN = re.compile(
 _PLAIN = re.compile(r"[\w.,:;/#+()'!?@&%~-]*(?: [\w.,:;/#+()'!?@&%~-]+)*", re.ASCII)
 _BLANK_LINES = re.compile(r"\n[ \n]*\n")
 # The tokens by which chat models mark turns, our own ids and markers, and our own delimiters.
+_MISTRAL = "(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|ARGS|THINK)"
 _CONTROL = re.compile(
-    r"<(?=[|｜][\w▁])|(?<=\w[|｜])(?=>)|\[(?=/?INST\])|\[(?=id:)|\[(?=\s*⚠)|<(?=<\s*/?SYS)"
+    rf"<(?=[|｜][\w▁])|(?<=\w[|｜])(?=>)|\[(?=/?{_MISTRAL}\])|\[(?=id:)|\[(?=\s*⚠)|<(?=<\s*/?SYS)"
     r"|<(?=/?s>|/?project_memory)"
-    r"|<(?=/?(?:bos|eos|start_of_turn|end_of_turn|system|user|assistant)\b)"
+    r"|<(?=/?(?:bos|eos|bot|eot|pad|unk|sep|start_of_turn|end_of_turn|system|user|assistant|model)"
+    r"(?:_token)?\b)"
     r"|=(?===+\s*(?:end\s+of\s+)?project\s+memory)",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
-    r"\n(?=[ >#*_`\[(-]{0,12}(?:human|assistant|system|user|developer|tool|model|ai|instructions?)"
+    r"\n(?=(?:[0-9]{1,3}[.)]|[ >#*_`\[(+•‣▪◦·–—-])*+"
+    r"(?:human|assistant|system|user|developer|tool|model|ai|instructions?)"
     r"\b[\]) *_`]{0,6}(?:[:：]|\n|$))",
     re.IGNORECASE,
 )

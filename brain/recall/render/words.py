@@ -40,7 +40,7 @@ def known(piece: Piece) -> dict[str, str]:
         "status": "" if piece.status == "confirmed" else short(piece.status),
         "trigger": quoted(piece.trigger),
         "confidence": "" if sure else f"{piece.confidence:.2f}",
-        "by": short(piece.by or piece.agent),
+        "by": short(piece.by),
         "source": "" if piece.source == "user_stated" else short(piece.source),
         "created": "" if piece.text.startswith(day) else short(day),
         "session": short(piece.session),
