@@ -218,6 +218,34 @@ def _rank(index: Index, weights: Sequence[float], table: str) -> str:
     return f"bm25({table}, {', '.join(str(float(w)) for w in weights)})"
 
 
+def holding(index: Index, ids: Sequence[int], said: str, is_tag: bool) -> list[int]:
+    """Those of these chunks that have this tag, or hold these letters, given in lower case."""
+    where = "heading || char(10) || text || char(10) || path"
+    if is_tag:
+        where, said = "' ' || tags || ' '", f" {said} "
+    some = ",".join(map(str, ids))
+    sql = f"SELECT id FROM chunks WHERE id IN ({some}) AND instr(lower({where}), ?)"
+    with reading():
+        return [id for (id,) in index.db.execute(sql, (said,))]
+
+
+def tagged(index: Index, tag: str, most: int = 1_000) -> list[int]:
+    """The row ids of chunks that have this tag; of very many, the first."""
+    sql = f"SELECT id FROM chunks WHERE instr(' ' || tags || ' ', ?) LIMIT {most:d}"
+    with reading():
+        return [id for (id,) in index.db.execute(sql, (f" {tag} ",))]
+
+
+def named(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str]]:
+    """(row id, path) of the beginnings of notes in whose path these words stand in a row; of very
+    many, the first."""
+    column = "path:" if index.fts == "fts5" else ""
+    sql = f"""SELECT c.id, c.path FROM {WORDS} CROSS JOIN chunks c ON c.id = {WORDS}.rowid
+        WHERE {WORDS} MATCH ? AND c.line = 1 AND c.scope = 'sources' LIMIT {most:d}"""
+    with reading():
+        return index.db.execute(sql, (f'{column}"{words}"',)).fetchall()
+
+
 def haystacks(
     index: Index, ids: Sequence[int], texts: bool = True
 ) -> list[tuple[int, str, str]]:  # fmt: skip

@@ -8,6 +8,7 @@ from brain.index.db import Index
 from brain.index.matches import Candidate
 from brain.index.query import Filters
 from brain.recall import rank
+from brain.recall.exact import exactly
 from brain.recall.lookup import Found
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _BATCH = 400
 SPARE = 40  # that may not pass the filters
+MANY = 5_000  # of which the text is looked at by SQLite
 
 
 def best(own: dict[int, float], most: int) -> list[int]:
@@ -37,10 +39,18 @@ def liked(
     }
 
 
-def phrases(found: Found, own: dict[int, float], most: int) -> list[int]:
-    """The row ids of what may hold something exactly as it was written, the best `most` of it."""
-    held = {id for concept, held in found.concepts if concept.term.exact for id in held.scores}
-    return best({id: own[id] for id in held}, most)
+def phrases(index: Index, found: Found, own: dict[int, float], most: int) -> set[int]:
+    """The row ids of what may hold something exactly as it was written: the best `most` that hold
+    its words, and if there are more, the best that hold it letter by letter."""
+    exact = [(concept.term, held.scores) for concept, held in found.concepts if concept.term.exact]
+    likely = set(best({id: own[id] for _, scores in exact for id in scores}, most))
+    for term, scores in exact:
+        if len(scores) > most:
+            some = best({id: own[id] for id in scores}, MANY)
+            said = exactly(term)
+            held = matches.holding(index, some, said.some, said.is_tag)
+            likely.update(best({id: own[id] for id in held}, most))
+    return likely
 
 
 def chosen(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from brain.config import Config
+from brain.formats.links import tags
 from brain.index import matches, query
 from brain.index.db import Index
 from brain.index.query import Filters
 from brain.recall import aliases, priors
 from brain.recall.concepts import Concept, concepts, with_glued
-from brain.recall.terms import MAX_TERMS, Term, fold, terms
+from brain.recall.terms import LONGEST, MAX_TERMS, Term, fold, terms
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -33,8 +34,7 @@ class Asked(NamedTuple):
     names: list[Concept]  # of speakers, which tell who said it rather than what
     expected: priors.Expected
     similar: Similar | None = None  # in a hybrid search
-    name: str = ""  # the question itself, folded: it may be the name of a note
-    called: tuple[int, ...] = ()  # the row ids of entries whose id it names
+    called: tuple[int, ...] = ()  # the row ids of entries whose id it is, and notes whose name
 
     @property
     def words(self) -> tuple[Term, ...]:
@@ -44,8 +44,10 @@ class Asked(NamedTuple):
 def understood(
     index: Index, question: str, filters: Filters, config: Config, meaning: Meaning | None
 ) -> Asked | None:
-    """What a question asks of this index; None if there is no word in it."""
-    if not (wanted := terms(question)):
+    """What a question asks of this index; None if there is no word in it, and no tag."""
+    name = fold(question.strip(" \t\n?!.\"'[]")).removesuffix(".md")
+    called = (*_ids(index, question), *_notes(index, name), *_signed(index, question))
+    if not (wanted := terms(question)) and not called:
         return None
     every = concepts(wanted, aliases.expand(config), config.aliasFactor, question)
     every = [with_glued(index, concept) for concept in every]
@@ -57,12 +59,32 @@ def understood(
     if filters.scopes != ("sessions",) or not votes:
         votes, names = every, []
     similar = meaning.asked(index, question, names, filters) if meaning else None
-    name = fold(question.strip(" \t\n?!.\"'[]")).removesuffix(".md")
-    called = tuple(query.called(index, ids)) if (ids := _ids(question)) else ()
-    return Asked(votes, names, expected, similar, name, called)
+    return Asked(votes, names, expected, similar, called)
 
 
-def _ids(question: str) -> list[str]:
-    """What may be an id: `m-7f3k2ab4`, also as in a link or a prompt, `item_1`, `TASK-1`."""
+def _notes(index: Index, name: str) -> list[int]:
+    """The row ids of the beginnings of notes that have this folded name."""
+    words = re.findall(r"[^\W_]+", name) if len(name) <= LONGEST else []
+    if not words:
+        return []
+    found = matches.named(index, " ".join(words))
+    return [id for id, path in found if _stem(path) == name]
+
+
+def _stem(path: str) -> str:
+    return fold(path.rpartition("/")[2]).removesuffix(".md")
+
+
+def _signed(index: Index, question: str) -> list[int]:
+    """The row ids of what has a tag that full text knows no word of, as `#🚀`."""
+    found = tags(question[:_MOST]) if "#" in question and not question.isascii() else []
+    signs = [tag for tag in found if not re.search(r"\w", tag)]
+    return [id for tag in signs[:MAX_TERMS] for id in matches.tagged(index, tag)]
+
+
+def _ids(index: Index, question: str) -> list[int]:
+    """The row ids of entries whose id stands in the question: `m-7f3k2ab4`, also as in a link or a
+    prompt, `item_1`, `TASK-1`."""
     words = (word for word in _NAME.findall(question[:_MOST]) if not word.isalpha())
-    return list(dict.fromkeys(word for word in words if not word.isdigit()))[:MAX_TERMS]
+    ids = list(dict.fromkeys(word for word in words if not word.isdigit()))[:MAX_TERMS]
+    return query.called(index, ids) if ids else []

@@ -147,7 +147,7 @@ def _rank(
     )
     enough = min(most, max(ENOUGH, 2 * limit))
     liked, aged = candidates.liked(own, known, config), config.recencyScopes
-    likely = candidates.phrases(found, liked, LIKELY)
+    likely = candidates.phrases(index, found, liked, LIKELY)
     exact = _exact(index, asked, likely)
     chosen = candidates.chosen(index, liked, exact, filters, enough, aged)
     if found.partly:  # what is everywhere was not weighed, and may be there exactly so
@@ -179,7 +179,7 @@ def _rank(
             rank.feedback(score, config.scoreFactor),
             _recency(c, touched, now, config),
         )
-        ranked.append(Ranked(c, factors, exact.get(c.id, 0) + _is_named(c, asked.name)))
+        ranked.append(Ranked(c, factors, exact.get(c.id, 0)))
     return sorted(_blended(ranked, cosines, config), key=_order)
 
 
@@ -224,8 +224,8 @@ def _recency(c: Candidate, touched: str, now: datetime, config: Config) -> float
 
 
 def _exact(index: Index, asked: Asked, may: Iterable[int]) -> dict[int, int]:
-    """How many things each of these holds exactly as they were written, if any. What has the id
-    that was asked for comes before them all."""
+    """How many things each of these holds exactly as they were written, if any. What has the id or
+    the name that was asked for comes before them all."""
     every = [c.term for c in (*asked.votes, *asked.names) if c.term.exact]
     wanted = [exactly(term) for term in every]
     counts = {}
@@ -245,14 +245,7 @@ def _called(
     filters: Filters,
     aged: tuple[str, ...],
 ) -> list[Candidate]:
-    """What has the id that was asked for, and is not there for its words."""
+    """What has the id or the name that was asked for, and is not there for its words."""
     there = {c.id for c in chosen}
     ids = [id for id in asked.called if id not in there]
     return matches.candidates(index, ids, filters, aged) if ids else []
-
-
-def _is_named(c: Candidate, name: str) -> bool:
-    """Is this the beginning of the note that the question names?"""
-    if c.scope != "sources" or c.line != 1:
-        return False
-    return name == fold(c.path.rpartition("/")[2]).removesuffix(".md")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from brain.recall.exact import exactly
 from brain.recall.terms import fold, terms
+from tests.conftest import MakeVault, OpenBrain
 
 
 def stands(question: str, text: str, tags: str = "") -> bool:
@@ -112,3 +113,49 @@ def test_whatever_is_written_stands_in_itself(question: str) -> None:
         if term.exact and not term.column:
             said = fold(term.exact.strip('"'))
             assert exactly(term).stands_in("", said), term
+
+
+def _many(number: int) -> dict[str, str]:
+    return {f"loose/{n}.md": "---\ntags: [db/sql]\n---\nmax size\n" for n in range(number)}
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("#db", "tagged.md"),
+        ("max_size", "named.md"),
+        ("what is max_size", "named.md"),
+        ('"Max_Size"', "named.md"),
+    ],
+)
+def test_what_is_exactly_so_is_first_among_very_many(
+    question: str, path: str, vault: MakeVault, opened: OpenBrain
+) -> None:
+    long = "Something else altogether is said here, and at length. " * 30
+    exact = {
+        "tagged.md": f"---\ntags: [db]\n---\n{long}\n",
+        "named.md": f"{long} `max_size` {long}\n",
+    }
+    brain = opened(vault(_many(520) | exact))
+    assert brain.search(question).results[0].row.path == path
+
+
+@pytest.mark.parametrize("question", ["Garden Plan", "[[Garden Plan]]", "garden plan.md"])
+@pytest.mark.parametrize("engine", ["fts5", "fts4"])
+def test_the_note_that_is_named_is_first_among_many(
+    question: str, engine: str, vault: MakeVault, opened: OpenBrain
+) -> None:
+    notes = {f"{n}.md": "garden plan garden plan garden\n" for n in range(80)}
+    notes |= {"N/Garden Plan.md": "Something else altogether\n", "Garden Plan/x.md": "No\n"}
+    brain = opened(vault(notes | {"40_Brain/brain.yaml": f"ftsEngine: {engine}\n"}))
+    assert brain.search(question).results[0].row.path == "N/Garden Plan.md"
+
+
+@pytest.mark.parametrize("question", ["#🚀", "notes with #🚀, please"])
+def test_a_tag_without_a_letter_is_found(
+    question: str, vault: MakeVault, opened: OpenBrain
+) -> None:
+    brain = opened(vault({"a.md": "Launch #🚀\n", "b.md": "Notes 🚀 #🚀🚀\n"}))
+    found = brain.search(question).results
+    assert found[0].row.path == "a.md"
+    assert found[0].score == found[0].factors.rank
