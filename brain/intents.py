@@ -9,8 +9,9 @@ any more, the log is emptied; when it has become long, it is written anew.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from typing import Any, NamedTuple
 
 from brain import beside, changes
@@ -27,7 +28,8 @@ class Intent(NamedTuple):
     """What an actor wants done to one file ('' for the journal alone).
 
     `temp` is where the new file is written before it changes places with the old one, `base` the
-    digest of what was read ('' if there was no file), `head` the commit that was checked out.
+    digest of what was read ('' if there was no file), `head` the commit that was checked out,
+    `home` what tells the vault from another that comes to lie in its place ('' if not known).
     """
 
     id: str
@@ -39,6 +41,7 @@ class Intent(NamedTuple):
     base: str
     head: str
     deeds: tuple[Deed, ...]
+    home: str = ""
 
     @property
     def edits(self) -> list[Change]:
@@ -53,6 +56,7 @@ class Open:
         self.state = ""  # '', written or blocked
         self.at = intent.at  # when it came to that
         self.head = intent.head  # the commit that was checked out then
+        self.home = intent.home  # the vault for which it is meant
         # an attempt to replace the file, until it has ended
         self.temp = intent.temp  # what its files are called, or start with; '' if there is none
         self.aside = ""  # the one that changes places with the note
@@ -75,6 +79,12 @@ class Open:
         for key in _TOLD & line.keys():
             setattr(self, key, line[key])
 
+    def blocked(self, why: str) -> Open:
+        """The same, as one that is not carried out by itself."""
+        other = copy(self)
+        other.state, other.why = "blocked", why
+        return other
+
     def told(self) -> dict[str, Any]:
         """All that lines of the log have said of it, as one line."""
         more = {key: getattr(self, key) for key in sorted(_TOLD)}
@@ -88,14 +98,22 @@ _TOLD = frozenset(vars(Open(Intent("", 0.0, "", "", "", "", "", "", ())))) - {
 }
 
 
-class Log:
-    """The open intents of one vault on this machine."""
+def _anywhere(home: str) -> bool:
+    return True
 
-    def __init__(self, path: str) -> None:
+
+class Log:
+    """The open intents of one vault on this machine. `lies_here` says whether that is the vault of
+    which a promise tells; what was promised for another one is set aside, in `away`."""
+
+    def __init__(self, path: str, lies_here: Callable[[str], bool] = _anywhere) -> None:
         self.path = path
         self.open: dict[str, Open] = {}
         self.busy: dict[str, Open] = {}  # of those: not written, or in the middle of an attempt
+        self.away: dict[str, Open] = {}  # of another vault, which lay here before
         self.latest: dict[str, str] = {}  # the digest of what Brain left in a file last
+        self._lies_here = lies_here
+        self._homes: dict[str, bool] = {}  # the vaults that are told of: does that one lie here?
         self._inode = 0
         self._read = 0  # how far into the file
         self._head = b""  # what it starts with, of that
@@ -173,12 +191,16 @@ class Log:
             self._write(lines, durable=False)
         self.trim()
 
+    def find(self, id: str) -> Open | None:
+        """An open intent, be it of another vault."""
+        return self.open.get(id) or self.away.get(id)
+
     def trim(self, most: int | None = None) -> None:
         """Empty the log if nothing is open, or write it anew if it has become long: longer than
         `most` bytes."""
         if self._strange:
             return
-        if not self.open and not self.empty():
+        if not self.open and not self.away and not self.empty():
             os.truncate(self.path, 0)
             self._forget()
             self._close()
@@ -186,7 +208,8 @@ class Log:
             self._rewrite()
 
     def _rewrite(self) -> None:
-        lines = [line for one in self.open.values() for line in (_line(one.intent), one.told())]
+        every = [*self.away.values(), *self.open.values()]
+        lines = [line for one in every for line in (_line(one.intent), one.told())]
         new = Log(f"{self.path}.new")
         if os.path.lexists(new.path):
             os.unlink(new.path)
@@ -198,9 +221,8 @@ class Log:
         self._long = max(_LONG, 2 * self._read)
 
     def _forget(self) -> None:
-        self.open.clear()
-        self.busy.clear()
-        self.latest.clear()
+        for known in (self.open, self.busy, self.away, self.latest, self._homes):
+            known.clear()
         self._inode, self._read, self._head, self._strange = 0, 0, b"", False
 
     # -- the file --------------------------------------------------------------------------------
@@ -244,6 +266,8 @@ class Log:
         if self._handle < 0:
             self._handle = os.open(self.path, flags, 0o600)
             try:
+                if any(self._lies_here(home) != here for home, here in self._homes.items()):
+                    self._forget()  # another vault lies here now: who is away is sorted anew
                 self._catch_up(self._handle)
             except BaseException:
                 self._close()
@@ -292,22 +316,33 @@ class Log:
 
     def _take(self, line: dict[str, Any]) -> None:
         if "deeds" in line:
-            self.open[line["id"]] = self.busy[line["id"]] = Open(_intent(line))
+            self._sort(Open(_intent(line)))
             return
-        entry = self.open.get(line["i"])
+        entry = self.find(line["i"])
         if entry is None:
             return
         if line["s"] in ("done", "failed"):
-            del self.open[line["i"]]
-            self.busy.pop(line["i"], None)
+            for known in (self.open, self.busy, self.away):
+                known.pop(line["i"], None)
             return
         entry.take(line)
-        if entry.state == "written" and not entry.temp and not entry.news:
-            self.busy.pop(line["i"], None)
-        else:
-            self.busy[line["i"]] = entry
-        if "digest" in line:
+        self._sort(entry)
+        if "digest" in line and line["i"] in self.open:
             self.latest[entry.intent.path] = line["digest"]
+
+    def _sort(self, entry: Open) -> None:
+        id, home = entry.intent.id, entry.home
+        if home and home not in self._homes:
+            self._homes[home] = self._lies_here(home)
+        if home and not self._homes[home]:
+            self.away[id] = entry
+            return
+        self.away.pop(id, None)
+        self.open[id] = entry
+        if entry.state == "written" and not entry.temp and not entry.news:
+            self.busy.pop(id, None)
+        else:
+            self.busy[id] = entry
 
 
 def _line(intent: Intent) -> dict[str, Any]:
@@ -323,5 +358,5 @@ def _intent(line: dict[str, Any]) -> Intent:
         Deed(**{**deed, "change": deed["change"] and changes.from_json(deed["change"])})
         for deed in line["deeds"]
     )
-    fields = {key: line[key] for key in Intent._fields}
+    fields = {key: line[key] for key in Intent._fields if key in line}
     return Intent(**{**fields, "deeds": deeds})

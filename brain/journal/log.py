@@ -61,6 +61,22 @@ class Journal:
         """The time, as records tell it."""
         return told(self._clock())
 
+    # -- which vault this is -----------------------------------------------------------------------
+
+    def home(self, make: bool = False) -> str:
+        """What tells this vault from another one that comes to lie in its place: the folder that
+        this device has in its journal. `make` makes it where there is none; who asks for that holds
+        the store's lock. '' if there is none."""
+        if make:
+            with suppress(OSError):
+                self._current()
+        name = self.device
+        return name if name and self.lies_here(name) else ""
+
+    def lies_here(self, home: str) -> bool:
+        """Is this the vault of which `home` told, be it moved away and back, restored or copied?"""
+        return os.path.isdir(f"{self.folder}/{home}")
+
     # -- writing ---------------------------------------------------------------------------------
 
     def append(self, entries: Sequence[Entry], durable: bool = True) -> list[Record]:
@@ -131,17 +147,19 @@ class Journal:
     def _current(self) -> Device:
         """This device, up to the end of its journal."""
         remembered = read.stat_of(f"{self.state}/{devices.FILE}")
-        if self._device and remembered:
-            there = read.stat_of(self._path(self._device)) if self._device.month else None
-            if (remembered, there) == self._as_left:
+        if self._device and self._device.month and remembered:
+            if (remembered, read.stat_of(self._path(self._device))) == self._as_left:
                 return self._device
-        device = devices.load(self.state) or devices.new(self.state)
-        found = self._caught_up(device)
+        device = devices.load(self.state)
+        found = self._caught_up(device) if device else devices.new(self.state)
         if found is None:
             found = devices.new(self.state, device)
         stat = read.stat_of(self._path(found)) if found.month else None
         if found != device or not found.month:  # a new one is known before it writes anything
             self._keep(found, stat)
+        if not found.month:
+            with suppress(OSError):
+                os.makedirs(f"{self.folder}/{found.id}", exist_ok=True)
         self._device, self._as_left = found, (read.stat_of(f"{self.state}/{devices.FILE}"), stat)
         return found
 
@@ -150,12 +168,20 @@ class Journal:
         this one and was killed. None if the journal does not go on where it was left."""
         if device.month and not _goes_on(self._path(device), device.size, device.sum):
             return None
+        if not device.month and not self._may_be_home(device):
+            return None
         found: Device | None = device
         for month in read.months(self.folder, device.id):
             if found and month >= found.month:
                 found = found if month == found.month else found.turn(month)
                 found = _catch_up(self._path(found), found)
         return found
+
+    def _may_be_home(self, device: Device) -> bool:
+        """A device that has written nothing yet has a folder, where one can be made. If it has none,
+        it was another vault's that lay here before."""
+        blocked = os.path.lexists(self.folder) and not os.path.isdir(self.folder)
+        return blocked or self.lies_here(device.id)
 
     # -- reading ---------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ was rejected, and questions without an answer.
 A question would otherwise leave a line in the vault each time, and a git tree would never be clean.
 Killed at any point, a flush puts each hit on record once: the ids of its records follow from a name
 that the spool was given when it was begun, and what is in the journal already is not appended
-again. What the last second added can be lost in a power failure.
+again. What the last second added can be lost in a power failure. What is of another vault, which lay
+here before, is not counted, and goes with the next flush.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from contextlib import contextmanager, suppress
 from itertools import combinations
 
 from brain import lock
-from brain.errors import Busy
+from brain.errors import BrainError, Busy
 from brain.formats.text import ALPHABET, digest
 from brain.journal.line import Entry, letters
 from brain.journal.read import stat_of
@@ -49,10 +50,15 @@ class Waiting(NamedTuple):
 
 
 class Spool:
-    """The spool of a state folder. Costs nothing until it is used."""
+    """The spool of a state folder. Costs nothing until it is used. Who adds to it names the `home`
+    of the vault that it is about, as the journal does.
 
-    def __init__(self, state: str | os.PathLike[str]) -> None:
-        self.state = os.fspath(state)
+    Raises BrainError where it cannot be read or written; only `counted` then counts nothing, since
+    no question is to fail for that.
+    """
+
+    def __init__(self, state: str | os.PathLike[str], home: str = "") -> None:
+        self.state, self.home = os.fspath(state), home
         self._spool, self._flushing = (f"{self.state}/{name}" for name in _FILES)
 
     def add_hits(self, refs: Iterable[str], at: str) -> None:
@@ -75,6 +81,8 @@ class Spool:
     def _add(self, line: dict[str, Any]) -> None:
         import orjson
 
+        if self.home:
+            line["home"] = self.home
         data = orjson.dumps(line) + b"\n"
         with self._locked():
             handle = os.open(self._spool, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -108,13 +116,15 @@ class Spool:
 
     def counted(self, journal: Journal) -> list[tuple[str, str, int, str]]:
         """(entry, other, times, at) of hits and of what was used together, not on record yet."""
-        return [waits[:4] for waits in self.waiting(journal) if not waits.op]
+        with suppress(BrainError):
+            return [waits[:4] for waits in self.waiting(journal) if not waits.op]
+        return []
 
     def waiting(self, journal: Journal) -> list[Waiting]:
         """What is not on record yet."""
-        found = _coalesced(_lines(self._spool))
+        found = _coalesced(_of(journal, _lines(self._spool)))
         if os.path.exists(self._flushing):
-            half = self._entries()
+            half = self._entries(journal)
             there = journal.has(half)
             found += [waits for id, waits in half.items() if id not in there]
             found = _summed(found)
@@ -128,6 +138,7 @@ class Spool:
         count = 0
         with self._locked():
             count += self._finish(journal)  # one that was cut short
+            self.due("")  # before it is moved: can it be read?
             with suppress(FileNotFoundError):
                 os.rename(self._spool, self._flushing)
                 count += self._finish(journal)
@@ -137,7 +148,7 @@ class Spool:
     def _finish(self, journal: Journal) -> int:
         if not os.path.exists(self._flushing):
             return 0
-        entries = self._entries()
+        entries = self._entries(journal)
         there = journal.has(entries)
         left = [_entry(id, waits) for id, waits in entries.items() if id not in there]
         journal.append(left)
@@ -145,11 +156,11 @@ class Spool:
             os.unlink(self._flushing)
         return len(left)
 
-    def _entries(self) -> dict[str, Waiting]:
+    def _entries(self, journal: Journal) -> dict[str, Waiting]:
         """What is being flushed, by the ids that its records get."""
         lines = list(_lines(self._flushing))
         name = str(lines[0].get("name") or lines) if lines else ""
-        return {_id(name, waits): waits for waits in _coalesced(lines)}
+        return {_id(name, waits): waits for waits in _coalesced(_of(journal, lines))}
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -158,6 +169,8 @@ class Spool:
             raise Busy("Another Brain process is flushing its spool.", "Try again in a moment.")
         try:
             yield
+        except OSError as error:
+            raise _unusable(error.filename or self._spool, error) from error
         finally:
             os.close(handle)
 
@@ -189,11 +202,31 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
             data = file.read()
     except FileNotFoundError:
         return
+    except OSError as error:
+        raise _unusable(path, error) from error
     for line in data.split(b"\n"):
         with suppress(orjson.JSONDecodeError):
             value = orjson.loads(line)
             if isinstance(value, dict):
                 yield value
+
+
+def _unusable(path: str, error: OSError) -> BrainError:
+    why = error.strerror or str(error)
+    return BrainError(
+        f"{path} cannot be used ({why}).", "Check the disk and the rights, then try again."
+    )
+
+
+def _of(journal: Journal, lines: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The lines about this vault, and those of which that is not known."""
+    here: dict[str, bool] = {"": True}
+    for line in lines:
+        home = str(line.get("home", ""))
+        if home not in here:
+            here[home] = journal.lies_here(home)
+        if here[home]:
+            yield line
 
 
 def _without(line: dict[str, Any], until: Mapping[str, str]) -> dict[str, Any]:

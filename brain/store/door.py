@@ -28,6 +28,7 @@ from brain.vault import git
 from brain.vault.layout import Vault
 
 LOCK_WAIT = 30.0  # s
+AWAY = "it was promised for another vault, which lay here before"
 Plan = dict[str, tuple[Text, Edited]]
 _KEPT = ("path", "ref", "expect")  # of a change: these are not redacted
 # What stood there before, or stands beside what is new: a person's addresses are left in it.
@@ -52,7 +53,7 @@ class Store:
 
     def __init__(self, vault: Vault, config: Config, journal: Journal) -> None:
         self.vault, self.config, self.journal = vault, config, journal
-        self.log = Log(f"{vault.state_path}/intents.jsonl")
+        self.log = Log(f"{vault.state_path}/intents.jsonl", journal.lies_here)
         self.git = git.folder(vault.root_path)
         self.fresh: set[str] = set()  # intents that this call has logged: nobody else tried them
 
@@ -103,8 +104,17 @@ class Store:
             settling.catch_up(self)
             found = self._carry_out_all()
             settling.settle(self)
+            self._end_away()
             self.log.trim()
         return found
+
+    def _end_away(self) -> None:
+        """What was written into another vault that lay here is no longer watched over once that
+        is not back soon."""
+        due = time.time() - settling.OPEN_FOR
+        for id, entry in list(self.log.away.items()):
+            if _is_kept(entry) and entry.at <= due:
+                self.log.mark([id], "done")
 
     def expunge(self, refs: Collection[str]) -> bool:
         """Settle now what was done to these entries, and leave none of its words in the log.
@@ -114,16 +124,25 @@ class Store:
             crash.recover(self)
             settling.catch_up(self)
             settling.settle(self, refs)
+            self._drop_away(refs)
             self.log.trim(0)
-        return not any(deed.ref in refs for entry in self.open() for deed in entry.intent.deeds)
+        entries = [*self.open(), *self.log.away.values()]
+        return not any(deed.ref in refs for entry in entries for deed in entry.intent.deeds)
+
+    def _drop_away(self, refs: Collection[str]) -> None:
+        for id, entry in list(self.log.away.items()):
+            if all(deed.ref in refs for deed in entry.intent.deeds):
+                self.log.mark([id], "failed")
 
     def pending(self) -> list[Open]:
-        """What is promised and not in its file yet."""
+        """What is promised and not in its file yet; as blocked also what was promised for another
+        vault that lay here."""
         if self.log.empty():
             return []
         with self.locked():
             self.log.refresh()
-        return [entry for entry in self.log.busy.values() if entry.state != "written"]
+        away = [entry.blocked(AWAY) for entry in self.log.away.values() if not _is_kept(entry)]
+        return [*away, *(entry for entry in self.log.busy.values() if entry.state != "written")]
 
     def promised(self) -> dict[str, Callable[[bytes], bytes]]:
         """For each file that waits to be written, how its text will read. Takes no lock, so that
@@ -142,17 +161,28 @@ class Store:
             return data
 
     def release(self, id: str, *, drop: bool = False) -> None:
-        """Carry out, or drop, what is blocked because git moved on."""
+        """Carry out here, or drop, what is blocked: git moved on, or it is another vault's."""
         with self.locked():
             crash.recover(self)
-            if id not in self.log.open:
+            entry, away = self.log.find(id), id in self.log.away
+            if entry is None:
                 raise NotFound(f"Nothing is pending under {id}.", "See `brain pending`.")
-            if drop:
-                self._fail([self.log.open[id]])
+            if drop and away:
+                self.log.mark([id], "failed")  # what it left beside a note is in the other vault
+            elif drop:
+                self._fail([entry])
             else:
-                now = time.time()
-                self.log.mark([id], "", now, **{**attempt.OVER, "temp": attempt.temp(), "why": ""})
+                told = {**attempt.OVER, "temp": attempt.temp(), "why": ""}
+                told |= self._adopted() if away else {}
+                self.log.mark([id], "", time.time(), **told)
         self.drain()
+
+    def _adopted(self) -> dict[str, Any]:
+        """What the log is to say of a promise for another vault that is to be kept here: nothing of
+        what was done there."""
+        home = self.journal.home(make=True)
+        return {"home": home, "head": git.head(self.git), "did": {}, "left": [], "saved": [],
+                "noted": False, "again": 0.0}  # fmt: skip
 
     def waiting(self, path: str) -> list[Open]:
         """The intents for a file that are not in it yet."""
@@ -222,11 +252,11 @@ class Store:
 
     def _intents(self, plan: Plan, deeds: Sequence[Deed], by: Actor) -> list[Intent]:
         """One for each file; what is for the journal alone goes with the first."""
-        head, now = git.head(self.git), time.time()
+        head, home, now = git.head(self.git), self.journal.home(make=True), time.time()
         intents: list[Intent] = []
         for path, (text, _) in plan.items():
             group = [d for d in deeds if (d.change.path == path if d.change else not intents)]
-            told = by.name, by.session, path, attempt.temp(), text.digest, head, tuple(group)
+            told = by.name, by.session, path, attempt.temp(), text.digest, head, tuple(group), home
             intents.append(Intent(event_id("i"), now, *told))
         return intents
 
@@ -327,6 +357,11 @@ class Store:
             ) from error
         finally:
             os.close(handle)
+
+
+def _is_kept(entry: Open) -> bool:
+    """Is a promise in its note, and on record?"""
+    return entry.state == "written" and (entry.noted or entry.void)
 
 
 def _check_names(deeds: Sequence[Deed]) -> None:

@@ -2,7 +2,8 @@
 which questions had no answer, and what was useful together.
 
 It lies in the machine's state folder (`recall.json`, and the spool that is flushed to the journal)
-and is never in the way: what cannot be written is not learned.
+and is never in the way: what cannot be written is not learned. What was learned of another vault,
+which lay here before, is not told here.
 """
 
 from __future__ import annotations
@@ -57,9 +58,27 @@ def state(brain: Asking) -> State:
     except (OSError, ValueError):
         found = {}
     found = found if isinstance(found, dict) else {}
+    if not _is_here(brain, found.get("home")):
+        found["last"] = []
     times = [one for one in _listed(found.get("times")) if isinstance(one, int | float)]
     last = [one for one in _listed(found.get("last")) if _is_recall(one)]
     return {"degraded": bool(found.get("degraded")), "times": times, "last": last}
+
+
+def _is_here(brain: Asking, home: Any) -> bool:
+    """Was this learned of the vault that lies here? If it has no name, that must have none yet."""
+    if home and isinstance(home, str):
+        return brain.journal.lies_here(home)
+    return not brain.journal.home()
+
+
+def _home(brain: Brain) -> str:
+    """The name of this vault, under which things are learned. It gets one if it has none, unless
+    nothing is to be written."""
+    if not (home := brain.journal.home()) and not brain.paused:
+        with suppress(BrainError), brain.store.locked(0.1):
+            return brain.journal.home(make=True)
+    return home
 
 
 def _listed(value: Any) -> list[Any]:
@@ -133,7 +152,7 @@ def _asker(agent: str, by: str) -> str:
 
 
 def _spool(brain: Brain, said: Context, question: str, asker: str, now: str) -> None:
-    spool = Spool(brain.vault.state_path)
+    spool = Spool(brain.vault.state_path, _home(brain))
     if said.refs:
         spool.add_hits(said.refs, now)
     if said.recalled.rejected:
@@ -190,7 +209,8 @@ def _write(brain: Brain, value: State) -> None:
     import json
 
     os.makedirs(brain.vault.state_path, 0o700, exist_ok=True)
-    path, text = f"{brain.vault.state_path}/{_FILE}", json.dumps(value, ensure_ascii=False)
+    path = f"{brain.vault.state_path}/{_FILE}"
+    text = json.dumps({**value, "home": _home(brain)}, ensure_ascii=False)
     with suppress(FileNotFoundError):
         os.unlink(f"{path}.new")
     with open(f"{path}.new", "x", encoding="utf-8", opener=_private) as file:
@@ -207,7 +227,7 @@ def judged(brain: Brain, ref: str, good: bool) -> None:
     question had no answer if every memory was demoted that was found for it."""
     with suppress(BrainError, OSError):
         recent = _mark(brain, ref, "useful" if good else "useless")
-        spool = Spool(brain.vault.state_path)
+        spool = Spool(brain.vault.state_path, _home(brain))
         if recent and good:
             for other in recent["useful"][:-1]:
                 spool.add_together([ref, other], brain.now())

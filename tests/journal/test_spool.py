@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from brain.errors import BrainError
 from brain.index import facts
 from brain.index.db import Index
 from brain.journal import Journal, Spool, refresh
@@ -141,3 +142,23 @@ def test_flushing_closes_the_months_that_are_over(tmp_path: Path) -> None:
     Spool(journal.state).flush(journal)
     snapshots = [path.name for path in Path(journal.folder).glob("*/*.json")]
     assert snapshots == ["2026-03.snapshot.json"]
+
+
+def test_one_that_cannot_be_read_says_so_and_is_in_nobodys_way(
+    tmp_path: Path, journal: Journal, spool: Spool
+) -> None:
+    """Only hits are at stake: a question is answered without them, and a flush leaves it alone."""
+    os.makedirs(f"{journal.state}/spool.jsonl")
+    assert spool.counted(journal) == []
+    with index(tmp_path) as known:
+        refresh(journal, known)
+    for use in (
+        lambda: spool.due(AT[1]),
+        lambda: spool.waiting(journal),
+        lambda: spool.flush(journal),
+        lambda: spool.drop({"m-1": AT[1]}),
+        lambda: spool.add_hits(["m-1"], AT[0]),
+    ):
+        with pytest.raises(BrainError, match=r"spool\.jsonl cannot be used \(Is a directory\)"):
+            use()
+    assert os.path.isdir(f"{journal.state}/spool.jsonl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from brain.api import Brain
 from brain.errors import NotFound
 from tests import kit
+from tests.conftest import OpenBrain
 from tests.verbs.conftest import Made
 
 ALPHA, BETA = "40_Brain/agents/alpha", "40_Brain/agents/beta"
@@ -121,3 +123,43 @@ def test_an_odd_memory_of_recalls_disturbs_nobody(agents: Brain, odd: object) ->
     agents.reinforce("m-00000001")
     assert agents.recall("launch code", session="s1").round.number == 1
     assert agents.status()["last_injected"]["query"] == "launch code"
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_another_vault_in_the_same_place_hears_nothing(
+    agents: Brain, opened: OpenBrain, written: bool
+) -> None:
+    """Whether or not anything was ever written to the first one, which then comes back."""
+    if written:
+        agents.remember("Rockets are loud")
+    agents.recall("salary of Bob")
+    assert [gap["query"] for gap in agents.gaps()] == ["salary of Bob"]
+    root = agents.vault.root
+    agents.close()
+    os.rename(root, root.with_name("away"))
+    kit.lay(root, {"40_Brain/MEMORY.md": "- Another\n"})
+    other = opened(root)
+    assert other.status()["last_injected"] is None
+    assert other.gaps() == other.gaps(every=True) == []
+    other.recall("Another")
+    other.remember("Something else")
+    assert other.gaps() == []
+    os.rename(root, root.with_name("other"))
+    os.rename(root.with_name("away"), root)
+    agents = opened(root)
+    assert agents.status()["last_injected"] is None  # what is learned of one takes its place
+    assert [gap["query"] for gap in agents.gaps()] == ["salary of Bob"]
+
+
+def test_what_is_flushed_is_not_of_another_vault(agents: Brain, opened: OpenBrain) -> None:
+    agents.recall("salary of Bob")
+    root = agents.vault.root
+    agents.close()
+    os.rename(root, root.with_name("away"))
+    kit.lay(root, {"40_Brain/MEMORY.md": "- Another\n"})
+    other = opened(root)
+    other.recall("the price of fish")
+    assert other.flush() == 1
+    [file] = root.glob("40_Brain/journal/*/*.jsonl")
+    assert "fish" in file.read_text()
+    assert "Bob" not in file.read_text()
