@@ -103,6 +103,12 @@ def test_links_know_their_line(parts: list[str]) -> None:
         ("[a:: f(), g(x)]", {"a": "f(), g(x)"}),
         ("(a:: f(x) [b])", {"a": "f(x) [b]"}),
         ("[a:: b) c]", {"a": "b) c"}),
+        ("[a:: x[0], C++]", {"a": "x[0], C++"}),
+        ("[a:: [title](b.md)]", {"a": "[title](b.md)"}),
+        ("[a:: x[::2]] [b:: c]", {"a": "x[::2]", "b": "c"}),
+        ("[a:: see [b:: c]]", {"b": "c"}),
+        ("[a:: x[y[0]]]", {}),
+        ("[a:: x[0]", {}),
         ("[a:: b] (c:: d)", {"a": "b", "c": "d"}),
         ("[[a::b]] [a: b] [:: b] [a:: b", {}),
         ("[a:: b\nc]", {}),
@@ -112,6 +118,13 @@ def test_fields(text: str, found: dict[str, str]) -> None:
     fields = links.fields(text)
     assert {field.key: field.value for field in fields} == found
     assert all(text[f.start] in "[(" and text[f.end - 1] in "])" for f in fields)
+
+
+@given(st.lists(st.sampled_from(["x", " ", ",", "[0]", "[[n]]", "(y)", ")", "`", "a::b"])))
+def test_a_field_is_read_as_it_was_written(parts: list[str]) -> None:
+    value = "".join(parts)
+    (field,) = links.fields(f"before [key:: {value}] (other:: z) [behind]")[:1]
+    assert (field.key, field.value) == ("key", value.strip())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from brain.config import Config
 from brain.recall.budget import Allocation, _choose, _filled, allocate, fit
-from brain.recall.choose import Cost
+from brain.recall.choose import CUT, Cost, shortened
 from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
 from brain.tokens import estimate
@@ -248,6 +248,26 @@ def test_no_other_part_loses_by_that(package: Package, remaining: int, format: s
     for name in ("bridge", "memories", "summaries"):
         kept = [pick.piece for pick in after.chosen[name]]
         assert [pick.piece for pick in before.chosen[name]] == kept
+
+
+WORDED = (
+    "- The *last* frost (see [[Frost Dates]]) comes `late`, and the net stays on until November. "
+)
+
+
+@given(st.integers(1, 8), st.floats(0.05, 0.95))
+def test_a_cut_falls_between_words(times: int, share: float) -> None:
+    text = WORDED * times
+    head, _, tail = shortened(piece("m", text), share).text.partition(CUT)
+    words = set(text.split())
+    assert set(head.split()) | set(tail.split()) <= words
+    for end in (head, tail):
+        assert end.count("[[") == end.count("]]")
+    assert not head or head[-1].isalnum() or head.split()[-1] in words
+
+
+def test_a_cut_of_one_long_word_falls_inside_of_it() -> None:
+    assert shortened(piece("m", "x" * 1000), 0.3).text == "x" * 200 + CUT + "x" * 100
 
 
 def test_a_contradiction_is_never_shown_as_one_side() -> None:
