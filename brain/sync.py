@@ -82,11 +82,13 @@ def sync(
     progress: Progress | None = None,
     accept_loss: bool = False,
     promised: Mapping[str, Edit] | None = None,
+    before: Callable[[list[Delta]], None] | None = None,
 ) -> Stats:
     """Bring the index in step with the vault, or with these paths of it and all below them.
 
     An index that has not seen the whole vault yet is filled from the whole vault. A file with
-    changes that are `promised` and not written yet is indexed as if they were.
+    changes that are `promised` and not written yet is indexed as if they were. `before` is told how
+    entries changed, before the index says so for good; what it raises leaves the index as it was.
     Raises Busy if another process is still writing after `wait` seconds, and VaultLooksEmpty,
     having changed nothing, when nearly everything vanished at once and `accept_loss` is not given.
     """
@@ -107,7 +109,7 @@ def sync(
         with index.exclusive(wait), reading():
             # made anew: another process may have been faster
             job = _Job(vault, index, config, found, stats, promised or {})
-            job.progress = progress
+            job.progress, job.before = progress, before
             if not accept_loss:
                 _refuse_loss(job)
             _carry_out(job)
@@ -146,6 +148,7 @@ class _Job:
         self.vault, self.index, self.config = vault, index, config
         self.found, self.stats = found, stats
         self.progress: Progress | None = None
+        self.before: Callable[[list[Delta]], None] | None = None
         self.promised = promised
         self.known = put.known(index.db, found.paths)
         self.plan = _plan(found, self.known, promised)
@@ -215,10 +218,14 @@ def _carry_out(job: _Job) -> None:
         with job.index.transaction():
             if not stats.cold:
                 put.finish(job.index.db, "")
+            deltas: list[Delta] = []
             for _, batch in group:
                 if not stats.cold:
-                    stats.deltas += [d for entry in batch if (d := _delta(job.index, entry))]
+                    deltas += [d for entry in batch if (d := _delta(job.index, entry))]
                 put.store(job.index, batch)
+            if job.before and deltas:
+                job.before(deltas)
+        stats.deltas += deltas
     moved = {old for old, _ in stats.moved}
     left = [(was.id, path) for path, was in job.plan.gone.items() if path not in moved]
     stats.removed = [path for _, path in left]

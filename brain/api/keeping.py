@@ -9,11 +9,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 
-from brain import config as settings
 from brain import sync as syncing
 from brain import wire
-from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
+from brain.errors import BrainError, IndexDamaged
 from brain.events import Events
+from brain.formats import config_yaml
 from brain.index import query, ring
 from brain.index.db import Index
 from brain.index.moment import told
@@ -62,7 +62,7 @@ class Keeping:
         self.progress = progress
         self.events = Events()
         self.watched = False
-        self.config, self.warnings = settings.parse(files.settings(vault))
+        self.config, self.warnings = config_yaml.parse(files.settings(vault))
         self.vault = vault.named(self.config.memoryPath, self.config.sessionsPath)
         self.index = self._index()
         self._checked = ""  # when the index was last known to be in step
@@ -99,7 +99,7 @@ class Keeping:
     def reload(self) -> None:
         """Take over a changed brain.yaml; after BadConfig all is as it was."""
         before, vault = self.config, self.vault
-        self.config, self.warnings = settings.parse(files.settings(self.vault))
+        self.config, self.warnings = config_yaml.parse(files.settings(self.vault))
         self.vault = vault.named(self.config.memoryPath, self.config.sessionsPath)
         kept = before.dbPath, before.ftsEngine, vault
         if kept != (self.config.dbPath, self.config.ftsEngine, self.vault):
@@ -147,10 +147,11 @@ class Keeping:
         except IndexDamaged:
             self.index.damaged()
             stats = self._sync(None, wait, accept_loss)
-        self._follow(stats, wait)
-        self._facts(wait)
+        try:
+            self._facts(wait)
+        finally:  # the index has the files already, so that nobody would find it again
+            self._tell(stats)
         self._checked = started
-        self._tell(stats)
         if paths is None or self.vault.brain in paths:
             self._told.clear()
         return stats
@@ -159,26 +160,33 @@ class Keeping:
         return syncing.sync(
             self.vault, self.index, self.config, only=only, wait=wait, progress=self.progress,
             accept_loss=accept_loss, promised=self.store.promised() if self.waiting() else None,
+            before=lambda deltas: self._follow(deltas, wait),
         )  # fmt: skip
 
-    def _follow(self, stats: Stats, wait: float) -> None:
+    def _follow(self, deltas: Iterable[Delta], wait: float) -> None:
         """An entry whose id comes from its words keeps its history when a person edits it, in a
-        vault that has one."""
+        vault that has one. Put on record before the index knows, else a crash or another writer in
+        between would part the two for good; what is on record twice does no harm."""
         pairs = [
             (delta.path, old, new)
-            for delta in stats.deltas
+            for delta in deltas
             if delta.scope == "memory"
             for old, new in delta.renamed
         ]
-        if pairs and not self.paused and os.path.isdir(f"{self.vault.folder_path}/journal"):
+        if pairs and not self.paused and self._has_journal():
             from brain.journal import Entry, event_id
 
             entries = [
                 Entry(event_id(), "alias", "person", new, path, {"old": old})
                 for path, old, new in pairs
             ]
-            with suppress(BrainError), self.store.locked(wait):
+            with self.store.locked(wait):
                 self.journal.append(entries)
+
+    def _has_journal(self) -> bool:
+        """Is there a journal, on a disk that can be written to?"""
+        path = f"{self.vault.folder_path}/journal"
+        return os.path.isdir(path) and os.access(path, os.W_OK)
 
     def _facts(self, wait: float) -> None:
         """What the journals say, into the index, if there are any."""
@@ -279,7 +287,9 @@ class Keeping:
         stale = self.drain(wait=0.25)
         try:
             self.sync([self.vault.brain] if self.watched else None, wait=0.25)
-        except (Busy, VaultLooksEmpty) as error:
+        except IndexDamaged:
+            raise
+        except BrainError as error:
             stale.append(str(error))
         stale += [f"{path} {why}" for path, why in self._surely(lambda: query.stale(self.index))]
         return Freshness(not stale, self._checked, tuple(stale))
