@@ -79,6 +79,10 @@ class Open:
         for key in _TOLD & line.keys():
             setattr(self, key, line[key])
 
+    def waits(self, since: float) -> bool:
+        """Is it not in its file yet, or is it, since then, and cannot be settled?"""
+        return self.state != "written" or (bool(self.why) and self.at <= since)
+
     def blocked(self, why: str) -> Open:
         """The same, as one that is not carried out by itself."""
         other = copy(self)

@@ -32,7 +32,8 @@ def flush_command(vault: str | None, as_json: bool) -> None:
 @click.option("--drop", default="", metavar="ID", help="Give up what is blocked.")
 @common
 def pending_command(apply_: str, drop: str, vault: str | None, as_json: bool) -> None:
-    """Show what is promised and not in its note yet: somebody types there, or git moved on.
+    """Show what is promised and not in its note yet: somebody types there, git moved on, or another
+    vault lies here now.
 
     \b
     brain pending
@@ -49,6 +50,8 @@ def pending_command(apply_: str, drop: str, vault: str | None, as_json: bool) ->
     for one in waiting:
         what = ", ".join(f"{deed['op']} {deed['id']}" for deed in one["deeds"])
         say(f"{one['id']}  {one['path']}  {what}, by {one['by']}")
+        for words in (deed["text"] for deed in one["deeds"] if deed["text"]):
+            say(f"  {words}")
         if one["why"]:
             say(f"  {one['why']}; --apply or --drop it", "dim")
     if not waiting:

@@ -4,8 +4,8 @@ was rejected, and questions without an answer.
 A question would otherwise leave a line in the vault each time, and a git tree would never be clean.
 Killed at any point, a flush puts each hit on record once: the ids of its records follow from a name
 that the spool was given when it was begun, and what is in the journal already is not appended
-again. What the last second added can be lost in a power failure. What is of another vault, which lay
-here before, is not counted, and goes with the next flush.
+again. What the last second added can be lost in a power failure. What is of another vault, which
+lay here before, is not counted, and goes with the next flush.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from brain.vault import git
 from brain.vault.layout import Vault
 
 LOCK_WAIT = 30.0  # s
+STUCK = 60.0  # s after which it is told why what is written cannot be settled
 AWAY = "it was promised for another vault, which lay here before"
 Plan = dict[str, tuple[Text, Edited]]
 _KEPT = ("path", "ref", "expect")  # of a change: these are not redacted
@@ -135,14 +136,15 @@ class Store:
                 self.log.mark([id], "failed")
 
     def pending(self) -> list[Open]:
-        """What is promised and not in its file yet; as blocked also what was promised for another
-        vault that lay here."""
+        """What is promised and not in its file yet; what is, but cannot be settled; as blocked also
+        what was promised for another vault that lay here."""
         if self.log.empty():
             return []
         with self.locked():
             self.log.refresh()
         away = [entry.blocked(AWAY) for entry in self.log.away.values() if not _is_kept(entry)]
-        return [*away, *(entry for entry in self.log.busy.values() if entry.state != "written")]
+        stuck = time.time() - STUCK
+        return [*away, *(entry for entry in self.log.open.values() if entry.waits(stuck))]
 
     def promised(self) -> dict[str, Callable[[bytes], bytes]]:
         """For each file that waits to be written, how its text will read. Takes no lock, so that
@@ -311,10 +313,11 @@ class Store:
             except (OSError, BrainError) as error:
                 ids = [e.intent.id for e in waiting if e.intent.path == path and not e.state]
                 with suppress(OSError):
-                    self._explain(ids, str(error))
+                    self.explain(ids, str(error))
         return found
 
-    def _explain(self, ids: Sequence[str], why: str) -> None:
+    def explain(self, ids: Sequence[str], why: str) -> None:
+        """Remember why these wait, or cannot be settled."""
         for id in ids:
             entry = self.log.open[id]
             if entry.why != why:

@@ -55,6 +55,21 @@ def full(vault: Vault, path: str) -> str:
 
 def read(vault: Vault, path: str, limit: int) -> Text:
     """A file that is to be edited. Refused for one that cannot be replaced safely."""
+    text = look(vault, path, limit)
+    refuse(path, text)
+    return text
+
+
+def refuse(path: str, text: Text) -> None:
+    """Refused if this file, as it was read, cannot be replaced safely."""
+    if text.stat and text.stat.st_nlink > 1:
+        raise Refused(f"{path} has {text.stat.st_nlink} hard links.", "Make it a file of its own.")
+    if text.stat and not text.stat.st_mode & modes.S_IWUSR:
+        raise Refused(f"{path} is read-only.", "Make it writable, then try again.")
+
+
+def look(vault: Vault, path: str, limit: int) -> Text:
+    """A file that is only to be looked at. Refused for one that cannot be, or is another's."""
     where = full(vault, path)
     if not _is_real(os.path.dirname(where)) or (not _NOFOLLOW and os.path.islink(where)):
         raise _linked(path)
@@ -67,10 +82,6 @@ def read(vault: Vault, path: str, limit: int) -> Text:
             raise _linked(path) from None
         why = error.strerror or str(error)
         raise Refused(f"{path} cannot be read: {why}.", "Mend it, then try again.") from None
-    if st.st_nlink > 1:
-        raise Refused(f"{path} has {st.st_nlink} hard links.", "Make it a file of its own.")
-    if not st.st_mode & modes.S_IWUSR:
-        raise Refused(f"{path} is read-only.", "Make it writable, then try again.")
     return Text(data, st, mark(data))
 
 

@@ -29,21 +29,27 @@ MOVED = "git has checked out another commit since it was written"
 
 
 def settle(store: Store, refs: Collection[str] = ()) -> None:
-    """End what has been written long enough ago, or is about these entries alone. A file that
-    cannot be read now is left for later."""
+    """End what has been written long enough ago, or is about these entries alone. What cannot be
+    ended now is left for later, and why is remembered."""
     due = time.time() - store.config.settleSeconds
     written = [entry for entry in store.open() if entry.state == "written"]
     ripe = [e for e in written if e.at <= due or all(d.ref in refs for d in e.intent.deeds)]
     for path in dict.fromkeys(entry.intent.path for entry in ripe):
-        with suppress(BrainError, OSError):
-            _settle(store, path, [entry for entry in ripe if entry.intent.path == path])
+        group = [entry for entry in ripe if entry.intent.path == path]
+        try:
+            _settle(store, path, group)
+        except (BrainError, OSError) as error:
+            left = [e.intent.id for e in group if e.intent.id in store.log.open]
+            with suppress(OSError):
+                store.explain(left, str(error))
 
 
 def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
     ripe = [entry for entry in ripe if late_saves(store, entry)]
-    if not ripe or not _secured(store, path, ripe):
+    if not ripe:
         return
-    text = writing.read_surely(store, path)
+    _secure(store, path, ripe)
+    text = writing.look_surely(store, path)
     lost = standing.lost(store, path, text)
     fates = {entry.intent.id: standing.fate(store, entry, text, lost) for entry in ripe}
     for entry in ripe:
@@ -55,6 +61,7 @@ def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
             honour(store, lost.get(id, []))
         store.log.mark([id], "done")
     if "again" in fates.values() and not git.at_work(store.git):
+        place.refuse(path, text)
         wrote = writing.write(store, path, [], text)
         if wrote:
             writing.finish(store, wrote)
@@ -88,15 +95,14 @@ def catch_up(store: Store) -> None:
             store.log.mark([entry.intent.id], "written", entry.at, noted=True)
 
 
-def _secured(store: Store, path: str, ripe: Sequence[Open]) -> bool:
-    """The note and the journal are on the disk, the record of each deed among it: only then may a
-    promise end."""
+def _secure(store: Store, path: str, ripe: Sequence[Open]) -> None:
+    """Bring the note and the journal to the disk, the record of each deed among it: only then may
+    a promise end."""
     there = store.journal.has([deed.id for entry in ripe for deed in entry.intent.deeds])
     if not all(_note_missing(store, entry, there) for entry in ripe):
-        return False
+        raise BrainError("It cannot be put on record.", "Can the journal be written?")
     store.journal.secure()
     swap.sync_folder(os.path.dirname(place.full(store.vault, path)))
-    return True
 
 
 def _is_noted(store: Store, entry: Open) -> bool:

@@ -63,9 +63,18 @@ def read(store: Store, path: str) -> Text:
 
 
 def read_surely(store: Store, path: str) -> Text:
-    """Read a file that was there a moment ago."""
-    deadline = time.monotonic() + BACK
-    while (text := read(store, path)).stat is None and time.monotonic() < deadline:
+    """Read a file that was there a moment ago, to edit it."""
+    text = look_surely(store, path)
+    place.refuse(path, text)
+    return text
+
+
+def look_surely(store: Store, path: str) -> Text:
+    """What a file holds that was there a moment ago."""
+    deadline, limit = time.monotonic() + BACK, store.config.maxFileSize
+    while (text := place.look(store.vault, path, limit)).stat is None:
+        if time.monotonic() >= deadline:
+            break
         time.sleep(0.005)
     return text
 
@@ -214,7 +223,7 @@ def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
         did = {d.id: list(wrote.done[d.id][1:]) for d in entry.intent.deeds if d.id in wrote.done}
         more: dict[str, Any] = last if entry is todo[-1] else attempt.OVER
         if entry.state:
-            more = {**more, "again": entry.again + standing.weight(entry, wrote.text)}
+            more = {**more, "again": entry.again + standing.weight(entry, wrote.text), "why": ""}
         else:
             more = {**more, "noted": noted, "did": did, "head": head, "why": ""}
         with suppress(OSError):  # then it is found out as after a crash

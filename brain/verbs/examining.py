@@ -52,6 +52,9 @@ def _waiting(brain: Brain) -> Iterator[Found]:
         if entry.state == "blocked":
             said = f"{what} is blocked: {entry.why}; see `brain pending`"
             yield entry.intent.path, Problem(0, "blocked", said)
+        elif entry.state:
+            said = f"{what} is written, and cannot be settled: {entry.why}"
+            yield entry.intent.path, Problem(0, "blocked", said)
         else:
             yield entry.intent.path, Problem(0, "pending", f"{what} waits to be written")
 

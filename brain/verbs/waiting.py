@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 
 
 def pending(brain: Brain) -> list[Shape]:
-    """What waits: `state` is `waiting` (for a person to pause, or for git) or `blocked`."""
+    """What waits: `state` is `waiting` (for a person to pause, or for git), `blocked`, or `written`
+    for what is in its note and cannot be settled."""
     brain.drain()
     return [_shape(entry) for entry in brain.store.pending()]
 
 
 def _shape(entry: Open) -> Shape:
     intent = entry.intent
-    deeds = [{"op": deed.op, "id": deed.ref, "event": deed.id} for deed in intent.deeds]
+    deeds = [
+        {"op": deed.op, "id": deed.ref, "event": deed.id, "text": getattr(deed.change, "text", "")}
+        for deed in intent.deeds
+    ]
     return {
         "id": intent.id,
         "at": moment(intent.at),
@@ -75,7 +79,7 @@ def flush_if_due(brain: Brain) -> list[str]:
     try:
         if not brain.paused and Spool(brain.vault.state_path).due(brain.now()):
             flush(brain)
-    except BrainError as error:
+    except (BrainError, OSError) as error:
         return [str(error)]
     return []
 

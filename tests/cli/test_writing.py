@@ -263,7 +263,7 @@ def test_pending_in_words(demo: Path, run: Run) -> None:
     note.write_text(note.read_text() + "\n- typ")
     said = run("remember", "Seals bark")
     assert "Not in the note yet" in said.out
-    assert ", by person" in run("pending").out
+    assert ", by person\n  2026-10-01: Seals bark\n" in run("pending").out
     assert run("doctor").out.count("1 file with writes that wait") == 1
     waiting = run("pending", "--json").json["pending"]
     assert [deed["op"] for deed in waiting[0]["deeds"]] == ["add"]

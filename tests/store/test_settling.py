@@ -21,7 +21,7 @@ from brain.config import Config
 from brain.errors import BrainError, NotFound
 from brain.formats import memory_md
 from brain.intents import Log
-from brain.store import Store, settling, standing
+from brain.store import Store, door, settling, standing
 from brain.vault import swap
 from tests import kit as base
 from tests.store import kit
@@ -143,6 +143,51 @@ def test_one_that_cannot_be_written_does_not_stop_others(opened: Open, root: Pat
     store.drain()
     assert LINE in text(root)
     assert store.pending() == []
+
+
+def test_a_note_that_is_read_only_by_now_is_settled(opened: Open, root: Path) -> None:
+    """To see that a change stands, it is enough to read."""
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    (root / NOTE).chmod(0o444)
+    store.config = QUICK
+    store.drain()
+    assert store.log.empty()
+    assert ops(store) == ["add"]
+
+
+def test_what_cannot_be_settled_is_told_after_a_while(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    (root / NOTE).rename(root / "elsewhere.md")
+    (root / NOTE).symlink_to("../elsewhere.md")
+    store.config = QUICK
+    store.drain()
+    assert store.pending() == []
+    [entry] = store.open()
+    store.log.mark([entry.intent.id], "written", time.time() - 2 * door.STUCK)
+    [entry] = store.pending()
+    assert "lies behind a symbolic link" in entry.why
+    (root / NOTE).unlink()
+    (root / "elsewhere.md").rename(root / NOTE)
+    store.drain()
+    assert store.pending() == []
+    assert store.log.empty()
+
+
+def test_what_was_wiped_from_a_note_that_is_read_only_is_told(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    (root / NOTE).write_text(kit.MEMORY)
+    (root / NOTE).chmod(0o444)
+    store.config = QUICK
+    store.drain()
+    [entry] = store.open()
+    assert "is read-only" in entry.why
+    (root / NOTE).chmod(0o644)
+    store.drain()
+    assert LINE in text(root)
+    assert store.open() == [] or store.open()[0].why == ""
 
 
 # -- git -------------------------------------------------------------------------------------------
