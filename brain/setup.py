@@ -8,8 +8,9 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from brain import config
+from brain import settings
 from brain.errors import BadRequest, VaultNotFound
+from brain.formats import config_yaml
 from brain.vault import files, layout
 
 OLD = 60.0  # s
@@ -65,7 +66,7 @@ def init(root: Path) -> list[str]:
     names = _names(root, brain)
     sessions = "/".join(names.sessions)
     wanted = {
-        "brain.yaml": config.template(),
+        "brain.yaml": settings.template(),
         ".gitignore": GITIGNORE,
         ".gitattributes": GITATTRIBUTES.replace("sessions/", f"{sessions}/"),
         "AGENT.md": AGENT,
@@ -90,7 +91,7 @@ def _create(path: Path, text: str) -> bool:
 def _names(root: Path, brain: str) -> layout.Names:
     """How things are to be called, if there are settings already."""
     vault = layout.at(root, brain, "")
-    chosen, _ = config.parse(files.settings(vault))
+    chosen, _ = config_yaml.parse(files.settings(vault))
     return vault.named(chosen.memoryPath, chosen.sessionsPath).names
 
 

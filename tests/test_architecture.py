@@ -23,6 +23,7 @@ LAYERS = (
     (
         "beside",
         "config",
+        "settings",
         "kinds",
         "lock",
         "changes",
@@ -53,6 +54,7 @@ PURE = (
     "errors",
     "model",
     "config",
+    "settings",
     "kinds",
     "changes",
     "access",

@@ -14,8 +14,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from brain import config as config_
 from brain.api import Brain
+from brain.formats import config_yaml
 from brain.index import query
 from brain.index.db import Index
 from brain.vault import files
@@ -180,7 +180,7 @@ class History(RuleBasedStateMachine):
     @rule(text=st.sampled_from(EXCLUDES))
     def set_up(self, text: str) -> None:
         (self.root / "40_Brain/brain.yaml").write_text(text)
-        self.brain.config, _ = config_.parse(files.settings(self.brain.vault))
+        self.brain.config, _ = config_yaml.parse(files.settings(self.brain.vault))
         self._sync(None)
 
     # -- what Brain does -------------------------------------------------------------------------

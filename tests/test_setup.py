@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from brain import config, setup
+from brain import settings, setup
 from brain.api import Brain
 
 
@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_settings_are_all_there_and_all_defaults(root: Path) -> None:
-    assert (root / "40_Brain/brain.yaml").read_text() == config.template()
+    assert (root / "40_Brain/brain.yaml").read_text() == settings.template()
 
 
 def test_what_is_laid_down_parses_without_a_remark(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from brain import config as settings
-from brain import wire
+from brain import config, settings, wire
 from brain.cli.app import choices, common, seeing
 from brain.cli.output import note, opened, say, tell, warn
 from brain.errors import NotFound
@@ -127,7 +126,7 @@ def config_command(name: str | None, vault: str | None, as_json: bool) -> None:
         say(settings.written(values[name]))
     else:
         for key, value in values.items():
-            changed = "" if value == settings.default(key) else "  (set)"
+            changed = "" if value == config.default(key) else "  (set)"
             say(f"{key:<15} {settings.written(value)}{changed}")
 
 

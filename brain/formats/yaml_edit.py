@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-from brain import config
+from brain import config, settings
 from brain.changes import Change, Configure, Done, Edited
 from brain.errors import BadConfig, Refused
+from brain.formats import config_yaml
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -79,7 +80,7 @@ def put(text: str, key: str, value: Any, lines: str = "") -> str:
     elif isinstance(value, tuple) and _is_block_list(text, place.node):
         choices = [_in_list(text, place.node.value, value)]
     else:
-        choices = [_in_place(text, place, config.written(value))]
+        choices = [_in_place(text, place, settings.written(value))]
     if place and lines:
         start, end = _line(text, place.key)[0], _line(text, place.end)[1]
         last = re.search(r"\r?\n?\Z", text[start:end])
@@ -118,7 +119,7 @@ def _checked(choices: Sequence[str], expected: config.Config, place: _Place | No
     """The first that reads as it should."""
     for new in choices:
         try:
-            if config.parse(new)[0] == expected:
+            if config_yaml.parse(new)[0] == expected:
                 return new
         except BadConfig:
             continue
@@ -131,37 +132,25 @@ def _checked(choices: Sequence[str], expected: config.Config, place: _Place | No
 
 def _parsed(text: str) -> config.Config:
     try:
-        return config.parse(_opened(text)[1])[0]
+        return config_yaml.parse(_opened(text)[1])[0]
     except BadConfig as error:
         raise Refused(error.message, error.remedy) from None
 
 
 def _find(text: str, key: str) -> _Place | None:
     """The one place of a setting. Refused for a text in which it cannot be told."""
-    import yaml
-
-    _parsed(text)  # which refuses what is too large, too deep, or no YAML
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:  # in a comment, where nobody had to look
-        raise Refused(f"{NAME} holds characters that YAML forbids.", "Mend it.") from None
-    if root is None or not isinstance(root, yaml.MappingNode):
+        root = config_yaml.compose(text)
+    except BadConfig as error:
+        raise Refused(error.message, error.remedy) from None
+    if root is None:
         return None
     _refuse_special(text, root)
-    found = [pair for pair in _settings(root) if pair[0].value == key]
+    found = [pair for pair in config_yaml.pairs(root) if pair[0].value == key]
     if len(found) > 1:
         line = found[1][0].start_mark.line + 1
         raise Refused(f"{NAME} line {line} sets {key} a second time.", "Delete one of them.")
     return _placed(text, *found[0]) if found else None
-
-
-def _settings(root: Any) -> list[tuple[Any, Any]]:
-    """(key, value) of each; those of a block `memory:` count as if they stood at the top."""
-    pairs: list[tuple[Any, Any]] = []
-    for key, node in root.value:
-        nested = key.value == "memory" and node.id == "mapping"
-        pairs += node.value if nested else [(key, node)]
-    return pairs
 
 
 def _placed(text: str, key: Any, node: Any) -> _Place:
@@ -177,7 +166,7 @@ def _placed(text: str, key: Any, node: Any) -> _Place:
 def _refuse_special(text: str, root: Any) -> None:
     import yaml
 
-    nested = [node for key, node in root.value if key.value == "memory" and node.id == "mapping"]
+    nested = [node for key, node in root.value if config_yaml.is_block(key, node)]
     if any(node.flow_style for node in (root, *nested)):
         raise Refused(
             f"{NAME} has its settings in braces, which Brain does not edit.",
@@ -258,7 +247,7 @@ def _with_items(text: str, last: Any, words: list[str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    return config.written((word,))[1:-1]
+    return settings.written((word,))[1:-1]
 
 
 def _behind_its_comment(text: str, key: str, value: Any) -> str:
@@ -267,9 +256,9 @@ def _behind_its_comment(text: str, key: str, value: Any) -> str:
     if len(found) != 1:
         return ""
     at = found[0].end()
-    return f"{text[:at]}{key}: {config.written(value)}{_newline(text)}{text[at:]}"
+    return f"{text[:at]}{key}: {settings.written(value)}{_newline(text)}{text[at:]}"
 
 
 def _at_the_end(text: str, key: str, value: Any) -> str:
     gap = _newline(text) if text and not text.endswith("\n") else ""
-    return f"{text}{gap}{key}: {config.written(value)}{_newline(text)}"
+    return f"{text}{gap}{key}: {settings.written(value)}{_newline(text)}"

@@ -10,10 +10,11 @@ from __future__ import annotations
 from contextlib import suppress
 from difflib import unified_diff
 
-from brain import access, config, wire
+from brain import access, wire
 from brain.access import PERSON
 from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
+from brain.formats import config_yaml
 from brain.formats.text import digest
 from brain.record import NamedTuple
 from brain.store import Outcome, place
@@ -206,8 +207,8 @@ def _plan(brain: Brain, record: Record, force: bool, first: Sequence[Deed]) -> l
 def _set_back(record: Record, now: Now, before: str, after: str, why: dict[str, Any]) -> Deed:
     """The setting as its lines said before; without any, the default holds again."""
     name = record.ref
-    value = getattr(config.parse(before)[0], name) if before else None
-    expect = getattr(config.parse(now.raw if after else "")[0], name)
+    value = getattr(config_yaml.parse(before)[0], name) if before else None
+    expect = getattr(config_yaml.parse(now.raw if after else "")[0], name)
     return Deed("undo", name, Configure(record.path, name, value, expect, before), why)
 
 

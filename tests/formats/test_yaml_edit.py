@@ -6,9 +6,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from brain import config
+from brain import config, settings
 from brain.changes import Configure, Remove
 from brain.errors import Refused
+from brain.formats import config_yaml
 from brain.formats.edit import edit
 from brain.formats.yaml_edit import lines_of, put, remove
 
@@ -55,7 +56,7 @@ def texts(draw: st.DrawFn) -> str:
 
 
 def settings_of(text: str) -> config.Config:
-    return config.parse(text.removeprefix("\ufeff"))[0]
+    return config_yaml.parse(text.removeprefix("\ufeff"))[0]
 
 
 def other_lines(text: str, key: str) -> list[str]:
@@ -112,7 +113,7 @@ def test_any_text_is_edited_or_refused(text: str, setting: tuple[str, object]) -
 
 
 def test_what_is_new_goes_behind_the_line_that_tells_its_default() -> None:
-    template = config.template()
+    template = settings.template()
     new = put(template, "aliases", ("auth=login",))
     assert '\n# aliases: []\naliases: ["auth=login"]\n\n' in new
     assert remove(new, "aliases") == template
@@ -147,7 +148,7 @@ def test_a_list_keeps_its_style_and_its_comments() -> None:
         ("aliases: [a\n", "is not YAML"),
         ("topK: many\n", "line 1: topK must be a whole number"),
         ("topK: 3\n...\n", "cannot edit"),
-        ("# \x0c\n", "characters that YAML forbids"),
+        ("# \x0c\n", "is not YAML: special characters"),
         ("topK: 3\n---\ntopK: 4\n", "is not YAML"),
     ],
 )

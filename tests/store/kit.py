@@ -9,13 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from brain import config as settings
-
 from brain.changes import (  # isort: skip
     Add, Anchor, Append, Change, Deed, Drop, Insert, Move, Put, Relate, Remove, Replace, Retag,
     Update,
 )  # fmt: skip
 from brain.config import Config
+from brain.formats import config_yaml
 from brain.journal import Journal, Record
 from brain.store import Store
 from brain.vault import files, layout
@@ -96,7 +95,7 @@ def adding(text: str, ref: str, path: str = NOTE, section: str = "Key Decisions"
 def open_store(root: Path, state: Path, config: Config | None = QUICK) -> Store:
     """The store of this vault; with its own settings if `config` is None."""
     vault = layout.find(root, state)
-    chosen = config or settings.parse(files.settings(vault))[0]
+    chosen = config or config_yaml.parse(files.settings(vault))[0]
     journal = Journal(vault.folder, vault.state, lambda: datetime.now(UTC))
     return Store(vault, chosen, journal)
 
