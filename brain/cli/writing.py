@@ -59,6 +59,8 @@ def _remarks(shape: dict[str, Any]) -> list[str]:
         out.append(f"Still linked from {', '.join(shape['linked_from'])}.")
     for place in shape.get("left", ()):
         out.append(f"May still be in {place}.")
+    for name in shape.get("unmade", ()):
+        out.append(f"There is no note {name!r} yet.")
     for near in shape.get("near", ()):
         out.append(f"Much like {near['id']}: {near['text']}")
     for other in shape.get("conflicts", ()):

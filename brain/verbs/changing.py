@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from brain import access
 from brain.changes import Anchor, Change, Deed, Move, Relate, Remove, Retag, Update
-from brain.errors import BadRequest
+from brain.errors import BadRequest, NotFound
 from brain.formats.links import RELATIONS
 from brain.verbs import answer, naming
 
@@ -112,18 +114,29 @@ def link(brain: Brain, id: str, to: str, kind: str, by: Actor, gone: bool = Fals
 
 def _target(brain: Brain, row: Row, to: str, by: Actor) -> tuple[str, Row | None]:
     """What a link is to say, and the memory it leads to, if it does. An id goes before a note of
-    that name, and that before a memory with these words."""
+    that name, and that before a memory that says just this."""
     to = to.strip()
     if to.startswith("[[") and "^" not in to:
         return to, None
     if not naming.is_id(brain, to) and (note := naming.note(brain, to, by)):
         return f"[[{note}]]", None
-    other = brain.find(to, owners=access.readable(by))
+    other = _other(brain, to, by)
     if other.scope in naming.EDITABLE and other.kind != "note":
         return naming.target(other, row.path), other
     if not other.path.endswith(".md"):
         raise BadRequest(f"{other.ref} is in {other.path}.", "Link to a memory or a note.")
     return f"[[{other.path.removesuffix('.md')}]]", None
+
+
+def _other(brain: Brain, to: str, by: Actor) -> Row:
+    """The entry that a link is to lead to. One that has these words here and there is not meant."""
+    with suppress(NotFound):
+        other = brain.find(to, owners=access.readable(by))
+        name, text = (" ".join(words.casefold().split()) for words in (to, other.text))
+        if " " not in name or name in text or other.path.rpartition("/")[2] in to:
+            return other
+    remedy = f"A note that is yet to be made is written [[{to}]]."
+    raise NotFound(f"There is no note or memory {to!r}.", remedy)
 
 
 def anchored(other: Row, by: Actor) -> list[Deed]:

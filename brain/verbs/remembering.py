@@ -55,7 +55,11 @@ def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
     _check(wanted)
     seen = access.readable(by)
     access.refuse_unseen(agent, None if seen is None else (*seen, by.name))
-    path = who.note(brain, agent)
+    shape = _once(brain, wanted, who.note(brain, agent), by)
+    return shape | {"unmade": _unmade(brain, wanted.links, by)}
+
+
+def _once(brain: Brain, wanted: Wanted, path: str, by: Actor) -> Shape:
     if last := notes.last(brain, path):
         with suppress(StaleFile):
             return _remember(brain, wanted, path, by, last, sure=False)
@@ -223,9 +227,24 @@ def _link(brain: Brain, link: str, path: str, by: Actor) -> str:
     link = link.strip()
     if link.startswith("[["):
         return link
-    if not link.lstrip("^").startswith("m-"):
-        return f"[[{link}]]"
+    if not _is_memory(link):
+        return f"[[{naming.note(brain, link, by) or link}]]"
     return naming.target(naming.memory(brain, link, by), path)
+
+
+def _is_memory(link: str) -> bool:
+    return link.strip().lstrip("^").startswith("m-")
+
+
+def _unmade(brain: Brain, links: Sequence[str], by: Actor) -> list[str]:
+    """The notes among these that are linked to by their names and are not there yet."""
+    named = [link.strip() for link in links if not _is_memory(link)]
+    named = [name for name in named if not name.startswith("[[")]
+    if all(naming.note(brain, name, by) for name in named):
+        return []
+    brain.refresh()
+    left = [name for name in named if not naming.note(brain, name, by)]
+    return [answer.redacted(brain, name)[0] for name in left]
 
 
 def _fields(

@@ -260,6 +260,23 @@ def test_a_note_of_this_name_goes_before_a_memory_with_these_words(
     assert brain.unlink("m-00000001", to)["text"] == "First"
 
 
+def test_a_note_that_is_not_there(made: Made) -> None:
+    """To be linked to, it must be asked for; what is remembered is kept, and says so."""
+    brain = made({NOTE: "- First ^m-00000001\n- Note that no such walrus eats clams\n"})
+    text = note(brain)
+    for name in ("No Such Note", "Architecture", "m-zzzzzzzz"):
+        with pytest.raises(NotFound, match=f"no note or memory '{name}'. A note that is yet to be"):
+            brain.link("m-00000001", name)
+    assert note(brain) == text
+    assert "#^m-" in brain.link("m-00000001", "such walrus")["text"]
+    assert "[[No Such Note]]" in brain.link("m-00000001", "[[No Such Note]]")["text"]
+    shape = brain.remember("Seals bark", links=["No Such Note", "[[Nor This]]", "m-00000001"])
+    assert "[[No Such Note]] [[Nor This]] [[#^m-00000001]]" in shape["text"]
+    assert shape["unmade"] == ["No Such Note"]
+    (brain.vault.root / "No Such Note.md").write_text("Now it is.\n")
+    assert brain.remember("Seals swim", links=["no such note"])["unmade"] == []
+
+
 def test_a_note_that_one_may_not_read_is_none(made: Made) -> None:
     brain = made({**kit.VAULT, "40_Brain/projects/farm/agent/AGENT.md": "---\ntype: project\n---\n",
                   "40_Brain/projects/farm/agent/Secret.md": "x\n"})  # fmt: skip
