@@ -88,6 +88,18 @@ def run(
 
 def _look(brain: Brain, hint: Hint, missed: threading.Event) -> Iterator[str]:
     """Carry out what waits to be written, and follow one hint; yields what went wrong."""
+    try:
+        yield from _prepare(brain, hint)
+        if hint is None or hint:
+            yield from _sync(brain, hint, missed)
+    except BrokenPipeError:
+        raise  # nobody listens any more
+    except (BrainError, OSError) as error:
+        missed.set()
+        yield str(error)
+
+
+def _prepare(brain: Brain, hint: Hint) -> Iterator[str]:
     yield from brain.drain()
     if hint is None:
         try:
@@ -95,18 +107,11 @@ def _look(brain: Brain, hint: Hint, missed: threading.Event) -> Iterator[str]:
         except BadConfig as error:
             yield str(error)  # the settings stay as they were
         yield from brain.flush_if_due()
-    if hint is not None and not hint:
-        return
-    try:
-        stats = brain.sync(hint)
-        wrong = brain.learn(LEARNING)
-    except BrokenPipeError:
-        raise  # nobody listens any more
-    except (BrainError, OSError) as error:
-        missed.set()
-        yield str(error)
-        return
-    yield from wrong
+
+
+def _sync(brain: Brain, hint: Hint, missed: threading.Event) -> Iterator[str]:
+    stats = brain.sync(hint)
+    yield from brain.learn(LEARNING)
     brain.flush_events()
     if hint is None and not stats.quiet and not stats.cold:
         missed.set()  # what happened during a storm may have been missed

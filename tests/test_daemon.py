@@ -133,6 +133,21 @@ def test_what_could_not_be_followed_is_looked_for_again(
     assert missed[0].is_set()
 
 
+@pytest.mark.parametrize("name", ["spool.jsonl", "intents.jsonl"])
+def test_what_cannot_be_read_ends_nothing(name: str, play: Play) -> None:
+    """Here the hits that wait on this machine, or the log of what is promised."""
+    path = Path(play.brain.vault.state_path, name)
+    play(None)
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    play(None, play.write("New.md", "new\n"), {"New.md"})
+    assert play.trouble
+    assert all("Is a directory" in said for said in play.trouble)
+    path.rmdir()
+    play(None)
+    assert kit.found(play.brain, "new") == ["New.md"]
+
+
 def test_a_changed_brain_yaml_is_taken_over(play: Play) -> None:
     play(None)
     write = play.write("40_Brain/brain.yaml", "exclude: [Notes]\nsearchLimit: 1\n")
@@ -154,7 +169,7 @@ def test_a_broken_brain_yaml_is_told_once_and_the_old_one_holds(play: Play) -> N
     )
     assert heard == ["memory:write New.md"]
     assert len(play.trouble) == 1
-    assert play.trouble[0].startswith("brain.yaml line 2 is not YAML")
+    assert play.trouble[0].startswith("brain.yaml line 1 is not YAML")
     play(play.write("40_Brain/brain.yaml", ""), None)
     assert kit.found(play.brain, "tusks") == ["Notes/Walrus.md"]
 

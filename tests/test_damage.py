@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 
 from brain.api import Brain
-from brain.errors import BrainError
-from brain.index import query
+from brain.errors import BrainError, Busy
+from brain.index import graph, query
+from brain.index.db import reading
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
@@ -472,3 +473,40 @@ def test_a_full_disk_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
     brain.index.db.execute(f"PRAGMA max_page_count = {1000 * pages}")
     assert brain.search("otter").results
     assert brain.search("walrus").results
+
+
+def test_a_mistake_in_a_question_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault())
+    brain.sync()
+    before = brain.index._inode
+
+    def wrong() -> object:
+        with reading():
+            return brain.index.db.execute("SELECT no_such_column FROM chunks")
+
+    with pytest.raises(sqlite3.OperationalError, match="no_such_column"):
+        brain._surely(wrong)
+    assert brain.index._inode == before
+    assert not brain.index.news
+
+
+def test_a_table_that_is_gone_is_damage(vault: MakeVault, opened: OpenBrain) -> None:
+    """SQLite calls both a mistake in the question."""
+    brain = opened(vault())
+    brain.sync()
+    brain.index.db.execute("DROP TABLE learned")
+    brain.index._write_seal()  # as if nobody had been seen to do it
+    assert not brain.index.healthy()
+    assert brain._surely(lambda: graph.learned(brain.index)) == []
+    assert brain.index.news == "The index was damaged; it is built again."
+
+
+def test_an_index_that_is_held_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault())
+    brain.sync()
+    brain.index.db.execute("PRAGMA busy_timeout = 0")
+    other = sqlite3.connect(brain.index.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Busy), reading():
+        brain.index.db.execute("BEGIN IMMEDIATE")
+    other.close()

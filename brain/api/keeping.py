@@ -144,8 +144,8 @@ class Keeping:
         paths = None if only is None else list(only)
         try:
             stats = self._sync(paths, wait, accept_loss)
-        except IndexDamaged:
-            self.index.damaged()
+        except IndexDamaged as error:
+            self.index.damaged(error)
             stats = self._sync(None, wait, accept_loss)
         try:
             self._facts(wait)
@@ -245,7 +245,7 @@ class Keeping:
             if self.waiting() and not self.paused:
                 self.refuse_loss(wait=wait)
                 self.store.drain(wait)
-        except BrainError as error:
+        except (BrainError, OSError) as error:
             return [str(error)]
         return []
 
@@ -308,7 +308,7 @@ class Keeping:
         """Ask; if the index turns out to be damaged, build it again and ask once more."""
         try:
             return ask()
-        except IndexDamaged:
-            self.index.damaged()
+        except IndexDamaged as error:
+            self.index.damaged(error)
             self.sync()
             return ask()

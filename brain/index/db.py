@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 from brain import __version__, lock
 from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
@@ -98,12 +98,19 @@ class Index:
         with self.exclusive():
             self._renew("")
 
-    def damaged(self) -> None:
-        """Throw away a database that SQLite could not read, unless another process just did."""
+    def damaged(self, said: IndexDamaged) -> None:
+        """Throw away a database that SQLite could not read, unless another process just did. If it
+        turns out to be sound, and only what was asked to be wrong, that is raised."""
         before = self._inode  # not given to another file while this one is open
         with self.exclusive():
             if self._inode == before:
+                if isinstance(said.__cause__, sqlite3.Error):
+                    self._refuse_mistake(said.__cause__)
                 self._renew("damaged")
+
+    def _refuse_mistake(self, error: sqlite3.Error) -> None:
+        if _code(error) in _MISTAKES and self.healthy():
+            raise error
 
     @contextmanager
     def exclusive(self, wait: float = _WAIT) -> Iterator[None]:
@@ -312,18 +319,28 @@ class Index:
         db = self.db
         db.execute("PRAGMA page_size = 16384")  # of the default 4096 one chunk leaves half empty
         db.execute("PRAGMA journal_mode = WAL")
-        schema = _packaged("schema.sql")
-        if self.fts == "fts4":
-            schema = schema[: schema.index(_FTS_MARK)]
-            schema += _packaged("fts4.sql")
         db.executescript(
-            f"BEGIN IMMEDIATE;{schema}"
+            f"BEGIN IMMEDIATE;{self._schema()}"
             f"PRAGMA user_version={SCHEMA_VERSION};PRAGMA application_id={APPLICATION_ID};COMMIT;"
         )
         meta = {"vault": self.vault, "engine": self.fts, "version": __version__}
         meta["names"] = self.names
         db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         self._shared = _inode(f"{self.path}-shm")
+
+    def _schema(self) -> str:
+        schema = _packaged("schema.sql")
+        if self.fts == "fts4":
+            schema = schema[: schema.index(_FTS_MARK)]
+            schema += _packaged("fts4.sql")
+        return schema
+
+    def _as_made(self) -> bool:
+        """Are the tables those that a new database has?"""
+        sql = "SELECT name, sql FROM sqlite_master ORDER BY name"
+        with closing(sqlite3.connect(":memory:")) as fresh:
+            fresh.executescript(self._schema())
+            return fresh.execute(sql).fetchall() == self.db.execute(sql).fetchall()
 
     def _abandon(self) -> None:
         """Let go of the file without touching the seal."""
@@ -334,7 +351,8 @@ class Index:
         self._inode = self._shared = 0
 
     def healthy(self) -> bool:
-        """SQLite's own check, and FTS's with rank 1, which also sees full text that drifted."""
+        """SQLite's own check, and FTS's with rank 1, which also sees full text that drifted; and
+        whether all tables are there."""
         check = ", rank) VALUES ('integrity-check', 1)"
         if self.fts == "fts4":
             check = ") VALUES ('integrity-check')"
@@ -343,16 +361,16 @@ class Index:
                 return False
             for table in FULL_TEXTS:
                 self.db.execute(f"INSERT INTO {table} ({table}{check}")
+            return self._as_made()
         except sqlite3.DatabaseError as error:
             raise_if_busy(error)
             return False
-        return True
 
 
 @contextmanager
 def reading() -> Iterator[None]:
     """Turn SQLite's word for an unreadable file into IndexDamaged, which is answered by a
-    rebuild."""
+    rebuild; what may as well be a mistake in the question, too: see `Index.damaged`."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -360,12 +378,23 @@ def reading() -> Iterator[None]:
         raise IndexDamaged(f"The index cannot be read ({error}).") from error
 
 
-def raise_if_busy(error: sqlite3.DatabaseError) -> None:
+def raise_if_busy(error: sqlite3.Error) -> None:
     """A lock is not damage, and neither is a full disk."""
-    if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+    if _code(error) in _LOCKED:
         raise Busy("Another process holds the index.", "Try again in a moment.") from error
-    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
+    if _code(error) == sqlite3.SQLITE_FULL:
         raise BrainError("There is no room for brain.db.", "Make room on its disk.") from error
+
+
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+_MISTAKES = (
+    0, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_TOOBIG,
+)  # fmt: skip
+
+
+def _code(error: sqlite3.Error) -> int:
+    """What kind of error this is; 0 if Python itself raised it."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
