@@ -2,7 +2,8 @@
 
 What was read before is not read again, if it is still there. Where it is not so simple (a file is
 shorter, or gone, or has lines out of order; something was purged), all journals are read. Both ways
-lead to the same facts.
+lead to the same facts. One that cannot be read is looked at again each time; what was read of it
+before still counts, and what was purged stays so.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from brain.journal import snapshot
 from brain.journal.classes import classed, classes, gone
 from brain.journal.fold import Fold
 from brain.journal.line import after, stored
-from brain.journal.read import BAD, TORN, File, Reader, Seen
+from brain.journal.read import BAD, TORN, UNREAD, File, Reader, Seen, unread
 from brain.journal.tally import (
     ADDED,
     CONFIDENCE,
@@ -41,11 +42,14 @@ from brain.record import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from brain.journal.tally import Key, Tally
 
+    Purges: TypeAlias = Mapping[str, tuple[Any, ...]]
+
 _NEAR, _BLOCK = 64, 1 << 20
+_NEVER = (0, 0, 0, 0)  # the stat values of no file
 _SHOWN = 100  # problems of one file
 
 
@@ -85,12 +89,12 @@ def _bring(
     if part and _extend(db, part.fold):
         found = [(f"{folder}/{name}.jsonl", problem) for name, problem in part.problems]
         paths = [f"{folder}/{row.path}.jsonl" for row in part.rows]
-        put.replace_problems(db, [TORN], paths, found)
+        put.replace_problems(db, [TORN, UNREAD], paths, found)
     else:
-        part = _whole(files)
+        part = _whole(files, _purges(db))
         _replace(db, part.fold)
         found = [(f"{folder}/{name}.jsonl", problem) for name, problem in part.problems]
-        put.replace_problems(db, [BAD, TORN], None, found)
+        put.replace_problems(db, [BAD, TORN, UNREAD], None, found)
     facts.set_journals(db, part.rows)
 
 
@@ -101,7 +105,7 @@ def _growth(db: sqlite3.Connection, files: list[File], known: Mapping[str, Read]
     """What the files hold beyond what is known; None if that is not all that happened."""
     if not known or not known.keys() <= {file.name for file in files}:
         return None
-    part = Part(Fold({ref: unpacked(state)[PURGED][:3] for ref, state in facts.purged(db)}), [], [])
+    part = Part(Fold({ref: purge[:3] for ref, purge in _purges(db).items()}), [], [])
     seen = _seen(known)
     for file in files:
         was = known.get(file.name)
@@ -113,30 +117,43 @@ def _growth(db: sqlite3.Connection, files: list[File], known: Mapping[str, Read]
                 return None
             if _read(part, file, met, was):
                 return None
-        except OSError:
-            return None
+        except OSError as error:
+            _leave_out(part, file, error, was)
     return None if part.fold.repeats or part.fold.purges else part
 
 
-def _whole(files: list[File]) -> Part:
-    """What all files hold. Read once more if something was purged, to leave out what that was."""
-    part, out = _all(files, {}), {}
+def _whole(files: list[File], purges: Purges) -> Part:
+    """What all files hold. Read once more if something was purged, to leave out what that was.
+    `purges` are those that the index knows."""
+    part, out = _all(files, {}, purges), {}
     while (out := gone(part.fold)) != part.fold.gone:
-        part = _all(files, out)
+        part = _all(files, out, purges)
     return part
 
 
-def _all(files: list[File], out: Mapping[str, Key]) -> Part:
+def _all(files: list[File], out: Mapping[str, Key], purges: Purges) -> Part:
     part = Part(Fold(out), [], [])
     seen: dict[str, Seen] = {}
     for file in files:
         try:
             _read(part, file, seen.setdefault(file.device, Seen()), None)
         except OSError as error:
-            why = f"cannot be read: {error.strerror or error}"
-            part.problems.append((file.name, Problem(0, BAD, why)))
-            part.rows.append(Read(file.name, file.stat))
+            _leave_out(part, file, error, None)
+            known = Fold()  # any of these may be on record there
+            known.purges = dict(purges)
+            part.fold.add(known)
     return part
+
+
+def _purges(db: sqlite3.Connection) -> Purges:
+    """What the index knows to be purged: (*key, at)."""
+    return {ref: unpacked(state)[PURGED] for ref, state in facts.purged(db)}
+
+
+def _leave_out(part: Part, file: File, error: OSError, was: Read | None) -> None:
+    """A file cannot be read: it is as far as it was, and will be looked at again."""
+    part.problems.append((file.name, unread(error)))
+    part.rows.append((was or Read(file.name, _NEVER))._replace(stat=_NEVER))
 
 
 def _read(part: Part, file: File, seen: Seen, was: Read | None) -> bool:

@@ -233,8 +233,7 @@ class Journal:
             try:
                 Fold().file(file, reader, read.Seen())
             except OSError as error:
-                why = f"cannot be read: {error.strerror or error}"
-                reader.problems.append(Problem(0, read.BAD, why))
+                reader.problems.append(read.unread(error))
             name = f"{self.name}/{file.name}.jsonl"
             found += [(name, problem) for problem in sorted(reader.problems)]
         return found

@@ -21,6 +21,7 @@ MONTH = re.compile(r"\d{4}-\d\d\Z")
 BLOCK = 1 << 15  # small enough to stay in a processor's cache while it is taken apart
 LONGEST = 1 << 26  # a line of this many bytes is none of ours
 TORN, BAD = "journal-torn", "journal-line"  # an end without a newline; a line that is not sound
+UNREAD = "journal-unreadable"
 _NEAR = 64  # lines that may lie between a line and the one it hangs on
 _SEQ = re.compile(rb'"seq":(\d{1,16}),')
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -52,6 +53,11 @@ def files(folder: str) -> list[File]:
             if stat := stat_of(path):
                 found.append(File(name, month, path, stat))
     return found
+
+
+def unread(error: OSError) -> Problem:
+    """What is said of a journal that cannot be read."""
+    return Problem(0, UNREAD, f"cannot be read ({error.strerror or error}); make it readable")
 
 
 def months(folder: str, device: str) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 
+from brain.errors import BrainError
 from brain.journal.line import Record, decode
 from brain.journal.read import File, Reader
 
@@ -89,7 +89,8 @@ def select(
     ops: frozenset[str],
     reverse: bool,
 ) -> Iterator[Record]:
-    """The records of these files that are meant, each once."""
+    """The records of these files that are meant, each once. BrainError if one cannot be read: it
+    may say that others are purged, and they would be shown."""
     wanted = _Wanted(refs, by, since, ops)
     proved = list(_proved(files))
     gone = _gone(proved)
@@ -107,8 +108,16 @@ def select(
 
 def _proved(files: Sequence[File]) -> Iterator[_Proved]:
     for file in files:
-        with suppress(OSError):  # `problems` tells why it cannot be read
+        try:
             yield _Proved(file)
+        except FileNotFoundError:
+            continue  # gone since its folder was listed
+        except OSError as error:
+            raise BrainError(
+                f"journal/{file.name}.jsonl cannot be read ({error.strerror or error}). It may say"
+                " what was forgotten for good, so nothing that is on record is shown meanwhile.",
+                "Make it readable.",
+            ) from error
 
 
 def _key(record: Record) -> Key:

@@ -6,6 +6,7 @@ from math import log1p
 
 from brain import wire, worth
 from brain.access import PERSON
+from brain.errors import BrainError
 from brain.index import facts
 from brain.index.facts import Facts
 from brain.recall.rank import days_between
@@ -69,14 +70,17 @@ def provenance(brain: Asking, row: Row) -> Shape:
     confidence and importance."""
     found = facts.of(brain.index, [row.ref]).get(row.ref) or Facts(row.ref)
     refs = naming.same(brain, row.ref)
-    records = [wire.record(record) for record in brain.journal.records(ref=refs)]
+    try:
+        records = [wire.record(record) for record in brain.journal.records(ref=refs)]
+    except BrainError:  # a journal cannot be read, which `brain doctor` tells
+        records = []
     made = next((r for r in records if r["op"] in ("add", "promote")), {})
     now = brain.clock()
     return {
         "provenance": {
-            "by": made.get("by", PERSON.name),
+            "by": made.get("by", found.by or PERSON.name),
             "at": made.get("at", row.created),
-            "session": made.get("session"),
+            "session": made.get("session", found.session or None),
             "source": found.source or "user_stated",
             "why": made.get("why"),
             "event": made.get("event"),

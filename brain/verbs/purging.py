@@ -33,10 +33,11 @@ def purge(brain: Brain, id: str, by: Actor) -> Shape:
     """
     row = _there(brain, id, by)
     refs = naming.same(brain, row.ref) if row else history.refs(brain, id, by)
+    texts = [*_texts(brain, refs), row.text if row else ""]  # before anything is done: it may fail
     linked = answer.linked_from(brain, refs, by)
     shape = _removed(brain, row, by) if row else _gone(brain, refs, id, by)
     settled = _settled(brain, refs)
-    afterwards.unlearn(brain, refs, _texts(brain, refs))
+    afterwards.unlearn(brain, refs, texts)
     data = {"refs": sorted(refs), "agent": shape["agent"] or ""}
     result = answer.applied(brain, [Deed("purge", shape["id"], None, data)], by)[0]
     others = _unsaid(brain, refs)
