@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from brain import beside, changes
 from brain.beside import Running
@@ -48,6 +48,26 @@ class Intent(NamedTuple):
         return [deed.change for deed in self.deeds if deed.change is not None]
 
 
+class Told(TypedDict, total=False):
+    """What a line of the log may say of an intent; `Open` says what it means."""
+
+    head: str
+    home: str
+    temp: str
+    aside: str
+    news: list[str]
+    old: str
+    group: list[str]
+    did: dict[str, list[Any]]
+    digest: str
+    left: list[str]
+    saved: list[list[str]]
+    noted: bool
+    void: bool
+    again: float
+    why: str
+
+
 class Open:
     """An intent that is not settled, and how far it has come."""
 
@@ -76,7 +96,7 @@ class Open:
     def take(self, line: dict[str, Any]) -> None:
         """What a later line of the log says of it."""
         self.state, self.at = line["s"], line["at"]
-        for key in _TOLD & line.keys():
+        for key in Told.__annotations__.keys() & line.keys():
             setattr(self, key, line[key])
 
     def waits(self, since: float) -> bool:
@@ -91,15 +111,8 @@ class Open:
 
     def told(self) -> dict[str, Any]:
         """All that lines of the log have said of it, as one line."""
-        more = {key: getattr(self, key) for key in sorted(_TOLD)}
+        more = {key: getattr(self, key) for key in Told.__annotations__}
         return {"i": self.intent.id, "s": self.state, "at": self.at, **more}
-
-
-_TOLD = frozenset(vars(Open(Intent("", 0.0, "", "", "", "", "", "", ())))) - {
-    "intent",
-    "state",
-    "at",
-}
 
 
 def _anywhere(home: str) -> bool:
@@ -189,7 +202,7 @@ class Log:
             self._close()
             self.refresh()
 
-    def mark(self, ids: Iterable[str], state: str, at: float = 0.0, **more: Any) -> None:
+    def mark(self, ids: Iterable[str], state: str, at: float = 0.0, **more: Unpack[Told]) -> None:
         """Remember how far these have come."""
         if lines := [{"i": id, "s": state, "at": at, **more} for id in ids]:
             self._write(lines, durable=False)

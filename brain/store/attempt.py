@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from brain import beside, merge
 from brain.beside import Running
-from brain.intents import Intent, Open
+from brain.intents import Intent, Open, Told
 from brain.journal import event_id
 from brain.store import place
 from brain.store.place import Text
@@ -24,7 +24,7 @@ from brain.vault.replace import Edit, Found, Left, Replaced, create, replace
 if TYPE_CHECKING:
     from brain.store.door import Store
 
-OVER: dict[str, Any] = {"temp": "", "aside": "", "news": [], "old": "", "group": []}
+OVER: Told = {"temp": "", "aside": "", "news": [], "old": "", "group": []}
 
 
 def temp() -> str:
@@ -47,7 +47,7 @@ def put(
     path, id = entry.intent.path, entry.intent.id
     full = place.full(store.vault, path)
     if not entry.temp or any(name.startswith(entry.temp) for name in entry.left):
-        store.log.mark([id], entry.state, entry.at, **{**OVER, "temp": temp()})
+        store.log.mark([id], entry.state, entry.at, **anew())
 
     marking: Running | None = None
 
@@ -62,7 +62,7 @@ def put(
             return
         if marking:
             marking.wait()
-        more: dict[str, Any] = {"aside": aside, "news": [*entry.news, place.mark(new)]}
+        more: Told = {"aside": aside, "news": [*entry.news, place.mark(new)]}
         more |= {"old": place.mark(expected), "group": list(group)}
         if did:
             more["did"] = did()
@@ -93,7 +93,12 @@ def clear(store: Store, intent: Intent) -> None:
         os.unlink(f"{folder}/{intent.temp}.part")
 
 
-def over(store: Store, entry: Open, replaced: Replaced) -> dict[str, Any]:
+def anew() -> Told:
+    """What the log is to know before another attempt."""
+    return {**OVER, "temp": temp()}
+
+
+def over(store: Store, entry: Open, replaced: Replaced) -> Told:
     """What the log is to remember when an attempt has ended."""
     names = [left.name for left in replaced.left]
     keep(store, replaced.left)

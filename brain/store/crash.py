@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from brain.errors import BrainError
 from brain.formats.text import digest
-from brain.intents import Open
+from brain.intents import Open, Told
 from brain.store import attempt, place
 from brain.vault import files, swap
 from brain.vault.replace import NO_LIMIT, Left, look
@@ -99,24 +99,22 @@ def _displaced(
 
 def _end(store: Store, entry: Open, out: bool, left: list[str]) -> None:
     """The attempt is over. What took its place is written; the rest still waits."""
-    more = {**attempt.OVER, "temp": entry.temp, "left": [*entry.left, *left]}
+    more: Told = {**attempt.OVER, "temp": entry.temp, "left": [*entry.left, *left]}
     if entry.state or not out or entry.intent.id not in entry.group:
         store.log.mark([entry.intent.id], entry.state, entry.at, **more)
     else:
         _written(store, entry, more)
 
 
-def _written(store: Store, last: Open, more: dict[str, object]) -> None:
+def _written(store: Store, last: Open, more: Told) -> None:
     group = [e for e in store.log.busy.values() if e.intent.id in last.group and not e.state]
     did, mark, at = last.did, last.news[-1], last.at
     for entry in group:
         deeds = [deed for deed in entry.intent.deeds if deed.id in did]
         own = {deed.id: did[deed.id] for deed in deeds}
-        said = more if entry is last else attempt.OVER
-        head = entry.intent.head
-        store.log.mark(
-            [entry.intent.id], "written", at, digest=mark, did=own, noted=False, head=head, **said
-        )
+        told: Told = {**(more if entry is last else attempt.OVER), "digest": mark, "did": own}
+        told |= {"noted": False, "head": entry.intent.head}
+        store.log.mark([entry.intent.id], "written", at, **told)
 
 
 def _is_second(path: str, full: str) -> bool:

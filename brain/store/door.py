@@ -18,7 +18,7 @@ from brain.access import PERSON, Actor
 from brain.changes import Change, Configure, Deed, Done, Edited, Insert, Replace
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
-from brain.intents import Intent, Log, Open
+from brain.intents import Intent, Log, Open, Told
 from brain.journal import Journal, event_id
 from brain.journal.line import HEAD
 from brain.redact import redact_value
@@ -174,12 +174,13 @@ class Store:
             elif drop:
                 self._fail([entry])
             else:
-                told = {**attempt.OVER, "temp": attempt.temp(), "why": ""}
-                told |= self._adopted() if away else {}
+                told: Told = {**attempt.anew(), "why": ""}
+                if away:
+                    told |= self._adopted()
                 self.log.mark([id], "", time.time(), **told)
         self.drain()
 
-    def _adopted(self) -> dict[str, Any]:
+    def _adopted(self) -> Told:
         """What the log is to say of a promise for another vault that is to be kept here: nothing of
         what was done there."""
         home = self.journal.home(make=True)
@@ -298,7 +299,7 @@ class Store:
         """Nothing is to be done any more, but to look after displaced files."""
         for entry in entries:
             if entry.left:
-                more = {**attempt.OVER, "did": {}, "saved": [], "noted": True, "void": True}
+                more: Told = {**attempt.OVER, "did": {}, "saved": [], "noted": True, "void": True}
                 self.log.mark([entry.intent.id], "written", time.time(), **more)
             else:
                 self.log.mark([entry.intent.id], "failed")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from brain.changes import Change, Deed, Done, Drop, Edited, Remove, to_json
 from brain.errors import BadRequest, BrainError, Busy, Refused, StaleFile
 from brain.formats.text import digest
-from brain.intents import Open
+from brain.intents import Open, Told
 from brain.journal import Entry
 from brain.redact import redact, redact_value
 from brain.store import attempt, place, standing
@@ -221,13 +221,13 @@ def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
         mark = ""  # who saved in between wiped what somebody saved before: it is to come back
     for entry in todo:
         did = {d.id: list(wrote.done[d.id][1:]) for d in entry.intent.deeds if d.id in wrote.done}
-        more: dict[str, Any] = last if entry is todo[-1] else attempt.OVER
+        more: Told = {**(last if entry is todo[-1] else attempt.OVER), "digest": mark}
         if entry.state:
             more = {**more, "again": entry.again + standing.weight(entry, wrote.text), "why": ""}
         else:
             more = {**more, "noted": noted, "did": did, "head": head, "why": ""}
         with suppress(OSError):  # then it is found out as after a crash
-            store.log.mark([entry.intent.id], "written", now, digest=mark, **more)
+            store.log.mark([entry.intent.id], "written", now, **more)
     return wrote.done
 
 
@@ -244,17 +244,20 @@ def undo(store: Store, wrote: Sequence[Wrote]) -> bool:
 def _undo(store: Store, wrote: Wrote) -> None:
     todo, new, old = [*wrote.again, *wrote.waiting], wrote.replaced.data, wrote.text.data
     last = todo[-1]
-    more = {**attempt.over(store, last, wrote.replaced), "temp": attempt.temp()}
-    store.log.mark([last.intent.id], last.state, last.at, **more)
+    _attempted(store, last, wrote.replaced)
     text = read(store, wrote.path)
 
     def edit(data: bytes) -> bytes:
         return place.merged(store.vault, wrote.path, new, data, old)
 
     if text.stat and edit(text.data) != text.data:
-        replaced = attempt.put(store, last, text, edit)
-        more = {**attempt.over(store, last, replaced), "temp": attempt.temp()}
-        store.log.mark([last.intent.id], last.state, last.at, **more)
+        _attempted(store, last, attempt.put(store, last, text, edit))
+
+
+def _attempted(store: Store, entry: Open, replaced: Replaced) -> None:
+    """An attempt is over, and another one is to come."""
+    more: Told = {**attempt.over(store, entry, replaced), "temp": attempt.temp()}
+    store.log.mark([entry.intent.id], entry.state, entry.at, **more)
 
 
 def note(store: Store, waiting: Sequence[Open], done: dict[str, Done]) -> bool:
