@@ -144,7 +144,9 @@ the file may be empty or missing. `brain init` writes one that names them all, c
 A nested `memory:` block is read as if its keys stood at the top. A key that nobody knows is a
 warning in `brain doctor`, with the nearest name that is known. A value that does not fit stops
 every command with its line and exit code 6, because a setting such as `exclude` must not be dropped
-in silence. `brain watch` takes over a changed file at its next full scan.
+in silence. What names something that this machine does not have (`vectorModel`, `tokenizer`) stops
+nothing: the answer says what it did without. `brain watch` takes over a changed file at its next full
+scan.
 
 """
 
