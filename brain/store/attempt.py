@@ -8,7 +8,6 @@ are brought to the disk side by side; nothing takes the note's place before both
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -66,7 +65,7 @@ def put(
         more |= {"old": place.mark(expected), "group": list(group)}
         if did:
             more["did"] = did()
-        at = entry.at if entry.state else time.time()
+        at = entry.at if entry.state else store.clock()
         store.log.mark([id], entry.state, at, **more)
         store.log.secure()
 

@@ -50,10 +50,17 @@ class Outcome(NamedTuple):
 
 
 class Store:
-    """The write door of one vault on this machine."""
+    """The write door of one vault on this machine. `clock` is that by which its files get their
+    times, for these are compared."""
 
-    def __init__(self, vault: Vault, config: Config, journal: Journal) -> None:
-        self.vault, self.config, self.journal = vault, config, journal
+    def __init__(
+        self,
+        vault: Vault,
+        config: Config,
+        journal: Journal,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.vault, self.config, self.journal, self.clock = vault, config, journal, clock
         self.log = Log(f"{vault.state_path}/intents.jsonl", journal.lies_here)
         self.git = git.folder(vault.root_path)
         self.fresh: set[str] = set()  # intents that this call has logged: nobody else tried them
@@ -112,7 +119,7 @@ class Store:
     def _end_away(self) -> None:
         """What was written into another vault that lay here is no longer watched over once that
         is not back soon."""
-        due = time.time() - settling.OPEN_FOR
+        due = self.clock() - settling.OPEN_FOR
         for id, entry in list(self.log.away.items()):
             if _is_kept(entry) and entry.at <= due:
                 self.log.mark([id], "done")
@@ -143,7 +150,7 @@ class Store:
         with self.locked():
             self.log.refresh()
         away = [entry.blocked(AWAY) for entry in self.log.away.values() if not _is_kept(entry)]
-        stuck = time.time() - STUCK
+        stuck = self.clock() - STUCK
         return [*away, *(entry for entry in self.log.open.values() if entry.waits(stuck))]
 
     def promised(self) -> dict[str, Callable[[bytes], bytes]]:
@@ -177,7 +184,7 @@ class Store:
                 told: Told = {**attempt.anew(), "why": ""}
                 if away:
                     told |= self._adopted()
-                self.log.mark([id], "", time.time(), **told)
+                self.log.mark([id], "", self.clock(), **told)
         self.drain()
 
     def _adopted(self) -> Told:
@@ -255,7 +262,7 @@ class Store:
 
     def _intents(self, plan: Plan, deeds: Sequence[Deed], by: Actor) -> list[Intent]:
         """One for each file; what is for the journal alone goes with the first."""
-        head, home, now = git.head(self.git), self.journal.home(make=True), time.time()
+        head, home, now = git.head(self.git), self.journal.home(make=True), self.clock()
         intents: list[Intent] = []
         for path, (text, _) in plan.items():
             group = [d for d in deeds if (d.change.path == path if d.change else not intents)]
@@ -300,7 +307,7 @@ class Store:
         for entry in entries:
             if entry.left:
                 more: Told = {**attempt.OVER, "did": {}, "saved": [], "noted": True, "void": True}
-                self.log.mark([entry.intent.id], "written", time.time(), **more)
+                self.log.mark([entry.intent.id], "written", self.clock(), **more)
             else:
                 self.log.mark([entry.intent.id], "failed")
 

@@ -8,7 +8,6 @@ deletion.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -31,7 +30,7 @@ MOVED = "git has checked out another commit since it was written"
 def settle(store: Store, refs: Collection[str] = ()) -> None:
     """End what has been written long enough ago, or is about these entries alone. What cannot be
     ended now is left for later, and why is remembered."""
-    due = time.time() - store.config.settleSeconds
+    due = store.clock() - store.config.settleSeconds
     written = [entry for entry in store.open() if entry.state == "written"]
     ripe = [e for e in written if e.at <= due or all(d.ref in refs for d in e.intent.deeds)]
     for path in dict.fromkeys(entry.intent.path for entry in ripe):
@@ -54,7 +53,7 @@ def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
     fates = {entry.intent.id: standing.fate(store, entry, text, lost) for entry in ripe}
     for entry in ripe:
         if fates[entry.intent.id] == "blocked":
-            store.log.mark([entry.intent.id], "blocked", time.time(), why=MOVED)
+            store.log.mark([entry.intent.id], "blocked", store.clock(), why=MOVED)
     ended = [id for id, fate in fates.items() if fate in ("gone", "stands")]
     for id in _together(store, path, ended, lost):
         if fates[id] == "gone":
@@ -135,7 +134,7 @@ def _late_save(store: Store, entry: Open, name: str) -> bool:
                 keep_copy(aside, full)
                 sure = True
             attempt.keep(store, [Left(name, theirs)])
-        if not sure and time.time() < entry.at + OPEN_FOR:
+        if not sure and store.clock() < entry.at + OPEN_FOR:
             return False
         with suppress(FileNotFoundError):
             os.unlink(aside)

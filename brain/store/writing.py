@@ -83,7 +83,7 @@ def must_wait(store: Store, path: str, waiting: Sequence[Open], text: Text) -> b
     """Is a person typing in this note (and not for `holdMost` seconds yet), or git at work?"""
     if git.at_work(store.git):
         return True
-    now = time.time()
+    now = store.clock()
     if text.stat is None or now - text.stat.st_mtime >= store.config.holdSeconds:
         return False
     if now - min(entry.intent.at for entry in waiting) >= store.config.holdMost:
@@ -134,7 +134,7 @@ def _possible(store: Store, path: str, waiting: list[Open], text: Text) -> list[
         except (Refused, BadRequest) as error:
             if len(waiting) == 1:
                 raise
-            store.log.mark([entry.intent.id], "blocked", time.time(), why=str(error))
+            store.log.mark([entry.intent.id], "blocked", store.clock(), why=str(error))
         else:
             good.append(entry)
     return good
@@ -212,7 +212,7 @@ def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence
 
 def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
     """The journal, then the log: in that order a crash in between is noticed."""
-    now, mark = time.time(), place.mark(wrote.replaced.data)
+    now, mark = store.clock(), place.mark(wrote.replaced.data)
     head = git.head(store.git)
     noted = note(store, wrote.waiting, wrote.done)
     todo = [*wrote.again, *wrote.waiting]

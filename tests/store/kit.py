@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -98,6 +100,14 @@ def open_store(root: Path, state: Path, config: Config | None = QUICK) -> Store:
     chosen = config or config_yaml.parse(files.settings(vault))[0]
     journal = Journal(vault.folder, vault.state, lambda: datetime.now(UTC))
     return Store(vault, chosen, journal)
+
+
+@contextmanager
+def ago(store: Store, seconds: float) -> Iterator[None]:
+    """What is done in here was done so long ago."""
+    store.clock = lambda: time.time() - seconds
+    yield
+    store.clock = time.time
 
 
 def records(store: Store, **wanted: Any) -> list[Record]:

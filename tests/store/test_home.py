@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -130,7 +131,7 @@ def test_what_is_in_its_note_waits_for_nothing(opened: Open, root: Path) -> None
     store.drain()
     [entry] = store.open()
     assert entry.state == "written"
-    store.log.mark([entry.intent.id], "written", entry.at - 100)
+    store.clock = lambda: time.time() + 100
     moved_away(root)
     store.drain()
     assert store.log.empty()

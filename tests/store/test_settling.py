@@ -164,8 +164,7 @@ def test_what_cannot_be_settled_is_told_after_a_while(opened: Open, root: Path) 
     store.config = QUICK
     store.drain()
     assert store.pending() == []
-    [entry] = store.open()
-    store.log.mark([entry.intent.id], "written", time.time() - 2 * door.STUCK)
+    store.clock = lambda: time.time() + 2 * door.STUCK
     [entry] = store.pending()
     assert "lies behind a symbolic link" in entry.why
     (root / NOTE).unlink()
@@ -314,9 +313,8 @@ def test_a_deletion_that_nobody_saw_is_honoured(opened: Open, root: Path) -> Non
     """No process was there to settle it; when the person saved tells that it had stood."""
     store = opened(WATCHED)
     before = text(root)
-    store.apply([kit.deed("add", 1)])
-    [entry] = store.open()
-    store.log.mark([entry.intent.id], "written", time.time() - 6)
+    with kit.ago(store, 6):
+        store.apply([kit.deed("add", 1)])
     (root / NOTE).write_text(before)
     store.apply([kit.deed("add", 2)])
     assert LINE not in text(root)
@@ -331,9 +329,8 @@ def test_a_backup_that_keeps_its_time_is_honoured(opened: Open, root: Path, tmp_
     shutil.copy2(root / NOTE, tmp_path / "backup.md")
     age(tmp_path / "backup.md", 1000)
     store = opened(WATCHED)
-    store.apply([kit.deed("add", 1)])
-    [entry] = store.open()
-    store.log.mark([entry.intent.id], "written", time.time() - 6)
+    with kit.ago(store, 6):
+        store.apply([kit.deed("add", 1)])
     shutil.copy2(tmp_path / "backup.md", root / NOTE)
     store.config = QUICK
     store.drain()
@@ -344,10 +341,8 @@ def test_a_backup_that_keeps_its_time_is_honoured(opened: Open, root: Path, tmp_
 
 def test_a_later_deletion_is_honoured(opened: Open, root: Path) -> None:
     store = opened(WATCHED)
-    store.apply([kit.deed("add", 1), kit.deed("add", 2)])
-    for entry in store.open():
-        entry.at -= 100
-        store.log.mark([entry.intent.id], "written", entry.at)
+    with kit.ago(store, 100):
+        store.apply([kit.deed("add", 1), kit.deed("add", 2)])
     (root / NOTE).write_text(text(root).replace(LINE, ""))
     store.apply([kit.deed("add", 3)])  # does not bring it back
     store.config = QUICK
@@ -365,10 +360,9 @@ def test_a_later_deletion_is_honoured(opened: Open, root: Path) -> None:
 
 def test_a_person_who_deletes_it_again_and_again(opened: Open, root: Path) -> None:
     store = opened(WATCHED)
+    store.clock = lambda: time.time() - 2 * standing.SLOW  # so long after each write they save
     store.apply([kit.deed("add", 1)])
     for _ in range(standing.AGAIN + 1):
-        [entry] = store.open()
-        store.log.mark([entry.intent.id], "written", time.time() - 2 * standing.SLOW)
         (root / NOTE).write_text(kit.MEMORY)
         store.config = QUICK
         store.drain()
