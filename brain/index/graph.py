@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 
 from brain.index.db import Index, reading
-from brain.index.query import _ROW, CREATED, Row
+from brain.index.query import _ROW, COLUMNS, CREATED, Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,8 +172,7 @@ def entries(index: Index, owners: Owners, agent: str = "") -> list[Row]:
     mine, values = _owned(owners)
     if agent:
         mine, values = f"{mine} AND c.agent = ?", (*values, agent)
-    columns = _ROW.partition("FROM")[0]
-    sql = f"{columns} {_ENTRIES} {_WHICH}{mine} ORDER BY c.scope DESC, c.path, c.line, c.id"
+    sql = f"{COLUMNS} {_ENTRIES} {_WHICH}{mine} ORDER BY c.scope DESC, c.path, c.line, c.id"
     with reading():
         return [Row(*row) for row in index.db.execute(sql, values)]
 

@@ -14,9 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-CREATED = (
-    "coalesce(c.created, f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"
-)
+# What a memory itself says, else the journal, else the note, else the file's time.
+CREATED = """coalesce(c.created,
+    iif(c.scope IN ('memory', 'archive'), (SELECT nullif(k.created, '') FROM facts k WHERE k.ref =
+        coalesce((SELECT a.class FROM aliases a WHERE a.ref = c.ref), c.ref)), NULL),
+    f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"""
 # The same by the clock of this machine, as the days and times in notes are: what filters compare.
 _HERE = (
     f"coalesce(CASE WHEN {CREATED} GLOB '*[T ]*[Z+-]*' THEN"
@@ -107,11 +109,11 @@ class Row(NamedTuple):
     extra: str | None
 
 
-_ROW = f"""
+COLUMNS = f"""
     SELECT c.id, c.ref, c.scope, c.kind, c.status, c.agent, c.project, c.path, c.line, c.end_line,
            c.heading, c.text, c.tags, {CREATED}, f.title, c.extra
-    FROM chunks c JOIN files f ON f.id = c.file
 """
+_ROW = f"{COLUMNS} FROM chunks c JOIN files f ON f.id = c.file"
 
 
 def contradictions(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+from brain.api import Brain
 from brain.errors import Ambiguous, NotFound
 from brain.index import matches, put, query
 from brain.model import SCOPES
@@ -62,6 +65,31 @@ def test_an_entry_without_a_date_is_as_old_as_its_file(vault: MakeVault, opened:
     brain.sync()
     found = {row.path: row.created for row in brain.entries(brain.filters(), 9)}
     assert found == {"40_Brain/MEMORY.md": "2023-11-14T22:13:20.123Z", "a.md": "2025-05-05"}
+
+
+def test_an_entry_without_a_date_is_as_old_as_its_record(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    """Whatever becomes of its file; also when a person edits it, and in an index made anew."""
+    note = "40_Brain/MEMORY.md"
+    root = vault({note: "---\ncreated: 2021-01-01\n---\n- By hand, the walrus\n"})
+    os.utime(root / note, (1, 1))
+    brain = opened(root)
+    brain.sync()
+    brain.remember("No date here, walrus", date=False)
+    for words in ("No date here", "None yet"):
+        (root / note).write_text((root / note).read_text().replace("No date here", words))
+        os.utime(root / note, (1, 1))
+        brain.refresh()
+        assert _days(brain) == {"2021-01-01", "2026-03-01"}
+        (hit,) = brain.search("walrus", since="2026-02-01").results
+        assert brain.show(hit.row.ref)["confidence"] == 1
+    brain.sync(rebuild=True)
+    assert _days(brain) == {"2021-01-01", "2026-03-01"}
+
+
+def _days(brain: Brain) -> set[str]:
+    return {row.created[:10] for row in brain.entries(brain.filters(["memory"]), 9)}
 
 
 @pytest.mark.parametrize("engine", ["fts5", "fts4"])
