@@ -145,8 +145,8 @@ A nested `memory:` block is read as if its keys stood at the top. A key that nob
 warning in `brain doctor`, with the nearest name that is known. A value that does not fit stops
 every command with its line and exit code 6, because a setting such as `exclude` must not be dropped
 in silence. What names something that this machine does not have (`vectorModel`, `tokenizer`) stops
-nothing: the answer says what it did without. `brain watch` takes over a changed file at its next full
-scan.
+nothing: the answer says what it did without. `brain watch` takes over a changed file at its next
+full scan.
 
 """
 
