@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -47,6 +47,9 @@ VAULT: dict[str, str | bytes] = {
 }
 A, B, C = "m-7f3k2ab4", "m-2b8xq1mz", "m-9c01dexk"
 QUICK = Config(holdSeconds=0.0, holdMost=0.0, settleSeconds=0.0)
+WATCHED = QUICK._replace(settleSeconds=1000.0)  # until it is told otherwise
+LINE = "- A new thing 1 #candidate ^m-new00001\n"  # what `deed("add", 1)` writes
+Open = Callable[..., Store]
 SECRET = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
 
 
@@ -112,6 +115,19 @@ def ago(store: Store, seconds: float) -> Iterator[None]:
 
 def records(store: Store, **wanted: Any) -> list[Record]:
     return list(store.journal.records(**wanted))
+
+
+def ops(store: Store) -> list[str]:
+    return [record.op for record in records(store)]
+
+
+def text(root: Path) -> str:
+    """What the note holds."""
+    return (root / NOTE).read_text()
+
+
+def age(path: Path, seconds: float) -> None:
+    os.utime(path, (time.time() - seconds,) * 2)
 
 
 def temps(root: Path) -> list[str]:

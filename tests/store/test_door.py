@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from threading import Event
@@ -23,19 +22,7 @@ from brain.store import Store
 from brain.vault import swap
 from tests import kit as base
 from tests.store import kit
-from tests.store.kit import NOTE, QUICK
-
-Open = Callable[..., Store]
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return base.lay(tmp_path.resolve() / "vault", kit.VAULT)
-
-
-@pytest.fixture
-def opened(root: Path, tmp_path: Path) -> Open:
-    return lambda config=QUICK, state="state": kit.open_store(root, tmp_path / state, config)
+from tests.store.kit import NOTE, QUICK, Open
 
 
 @pytest.fixture

@@ -5,32 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from brain.config import Config
-from brain.store import Store, door
+from brain.store import door
 from tests import kit as base
 from tests.store import kit
-from tests.store.kit import NOTE, QUICK
+from tests.store.kit import LINE, NOTE, QUICK, WATCHED, Open, text
 
-Open = Callable[..., Store]
-LINE = "- A new thing 1 #candidate ^m-new00001\n"
-WATCHED = QUICK._replace(settleSeconds=1000.0)
 HELD = Config(holdSeconds=1000.0, holdMost=1000.0, settleSeconds=0.0)
 OTHER = {NOTE: "# Another\n\n- Theirs\n", "40_Brain/brain.yaml": ""}
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return base.lay(tmp_path.resolve() / "vault", kit.VAULT)
-
-
-@pytest.fixture
-def opened(root: Path, tmp_path: Path) -> Open:
-    return lambda config=QUICK: kit.open_store(root, tmp_path / "state", config)
 
 
 def moved_away(root: Path) -> Path:
@@ -44,10 +30,6 @@ def moved_away(root: Path) -> Path:
 def back(root: Path, away: Path) -> None:
     shutil.rmtree(root)
     os.rename(away, root)
-
-
-def text(root: Path) -> str:
-    return (root / NOTE).read_text()
 
 
 @pytest.mark.parametrize("config", [HELD, WATCHED])

@@ -1,0 +1,93 @@
+"""While git is at work, and after it has checked out another commit."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from brain.errors import NotFound
+from brain.store import settling
+from tests import kit as base
+from tests.store import kit
+from tests.store.kit import LINE, QUICK, WATCHED, Open, ops, text
+
+
+def git(root: Path, *args: str) -> None:
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *who, *args], cwd=root, check=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def repo(root: Path) -> Path:
+    try:
+        git(root, "init", "-q", "-b", "main")
+    except FileNotFoundError:
+        pytest.skip("there is no git")
+    (root / ".gitignore").write_text("40_Brain/brain.db*\n40_Brain/journal/\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "one")
+    return root
+
+
+@pytest.mark.parametrize("name", ["index.lock", "MERGE_HEAD", "rebase-merge/"])
+def test_held_while_git_is_at_work(opened: Open, root: Path, name: str) -> None:
+    base.lay(root, {f".git/{name}": ""})
+    store = opened()
+    assert store.apply([kit.deed("add", 1)], wait=0)[0].state == "pending"
+    store.drain()
+    assert LINE not in text(root)
+    at = root / ".git" / name.rstrip("/")
+    at.rmdir() if at.is_dir() else at.unlink()
+    store.drain()
+    assert LINE in text(root)
+
+
+def test_a_checkout_is_not_undone(opened: Open, repo: Path) -> None:
+    """What it took out is not written again by itself, but kept, and reported."""
+    git(repo, "commit", "-q", "--allow-empty", "-m", "two")
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    git(repo, "checkout", "-q", "-f", "HEAD~1")
+    store.apply([kit.deed("add", 2)])
+    assert LINE not in text(repo)
+    store.config = QUICK
+    store.drain()
+    [entry] = store.pending()
+    assert (entry.state, entry.why) == ("blocked", settling.MOVED)
+    store.drain()
+    assert LINE not in text(repo)
+    store.release(entry.intent.id)
+    assert LINE in text(repo)
+    assert store.pending() == []
+    assert ops(store) == ["add", "add"]
+    store.drain()
+    assert store.log.empty()
+
+
+def test_what_is_blocked_can_be_dropped(opened: Open, repo: Path) -> None:
+    git(repo, "commit", "-q", "--allow-empty", "-m", "two")
+    store = opened()
+    store.config = WATCHED
+    store.apply([kit.deed("add", 1)])
+    git(repo, "checkout", "-q", "-f", "HEAD~1")
+    store.config = QUICK
+    store.drain()
+    [entry] = store.pending()
+    with pytest.raises(NotFound, match="Nothing is pending under i-nothing"):
+        store.release("i-nothing")
+    store.release(entry.intent.id, drop=True)
+    assert store.pending() == []
+    assert LINE not in text(repo)
+    assert store.log.empty()
+
+
+def test_a_commit_in_between_does_no_harm(opened: Open, repo: Path) -> None:
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    git(repo, "commit", "-qam", "with it")
+    store.config = QUICK
+    store.drain()
+    assert store.log.empty()
+    assert LINE in text(repo)
