@@ -148,7 +148,8 @@ class Journal:
         """This device, up to the end of its journal."""
         remembered = read.stat_of(f"{self.state}/{devices.FILE}")
         if self._device and self._device.month and remembered:
-            if (remembered, read.stat_of(self._path(self._device))) == self._as_left:
+            there = read.stat_of(self._path(self._device))
+            if (remembered, there) == self._as_left:
                 return self._device
         device = devices.load(self.state)
         found = self._caught_up(device) if device else devices.new(self.state)
@@ -178,8 +179,8 @@ class Journal:
         return found
 
     def _may_be_home(self, device: Device) -> bool:
-        """A device that has written nothing yet has a folder, where one can be made. If it has none,
-        it was another vault's that lay here before."""
+        """A device that has written nothing yet has a folder, where one can be made. If it has
+        none, it was another vault's that lay here before."""
         blocked = os.path.lexists(self.folder) and not os.path.isdir(self.folder)
         return blocked or self.lies_here(device.id)
 
