@@ -1,4 +1,4 @@
-"""Filters as a person types them and as an agent sends them."""
+"""Filters as a person types them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.errors import BadRequest
-from brain.where import from_mapping, order, parse
+from brain.where import order, parse
 from brain.where.compare import FIELDS
 
 ENTRIES: list[dict[str, Any]] = [
@@ -119,40 +119,6 @@ def test_the_field_that_was_meant_is_named() -> None:
         parse("importnce=1")
 
 
-def mapped(filters: Any) -> str:
-    return "".join(each["id"][-1] for each in ENTRIES if from_mapping(filters).matches(each))
-
-
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        ({"importance": {"$gte": 0.7}, "tags": ["db", "sql"]}, "a"),
-        ({"kind": "fact"}, "b"),
-        ({"kind": {"$ne": "fact"}}, "ac"),
-        ({"hits": {"$gt": 0, "$lt": 4}}, "c"),
-        ({"hits": {"$eq": 4}}, "a"),
-        ({"importance": {"$lte": 0.3}}, "b"),
-        ({"kind": ["fact", "warning"]}, "bc"),
-        ({"kind": {"$nin": ["fact"]}}, "ac"),
-        ({"project": None}, "ac"),
-        ({"$or": [{"kind": "fact"}, {"hits": 4}]}, "ab"),
-        ({"$not": {"kind": "fact"}}, "ac"),
-        ({}, "abc"),
-    ],
-)
-def test_a_mapping_is_a_filter_too(filters: Any, expected: str) -> None:
-    assert mapped(filters) == expected
-
-
-@pytest.mark.parametrize(
-    "filters",
-    [[], {"color": 1}, {"hits": {"$near": 1}}, {"hits": "many"}, {"$or": {"kind": "fact"}}],
-)
-def test_a_mapping_that_means_nothing_is_refused(filters: Any) -> None:
-    with pytest.raises(BadRequest):
-        from_mapping(filters)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -176,10 +142,9 @@ def test_an_order_that_means_nothing_is_refused(text: str) -> None:
         order(text)
 
 
-def test_a_filter_says_what_it_looks_at() -> None:
-    assert parse("importance>1 or not (tag=a and section~b)").fields() == {
-        "importance", "tags", "heading",
-    }  # fmt: skip
+def test_a_filter_says_which_words_it_asks_for() -> None:
+    where = parse("kind=Decison or not (kind in (fact, null) and kind~b) or category!=x and tag=a")
+    assert where.asked("kind") == ["decison", "fact", "x"]
 
 
 ENTRY = st.fixed_dictionaries(

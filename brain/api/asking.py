@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.recall.search import Hit
     from brain.recall.similar import Meaning
+    from brain.where import Where
 
     T = TypeVar("T")
 
@@ -288,21 +289,28 @@ class Asking(Keeping):
         if where.strip():
             wanted = language.parse(where)
             found = [shape for shape in found if wanted.matches(shape)]
+            if not found:
+                self._refuse_unknown(wanted, filters)
         if order.strip():
             found = [dict(shape) for shape in language.order(order).sort(found)]
         return found if some[0] >= 0 else found[offset : offset + limit]
+
+    def _refuse_unknown(self, wanted: Where, filters: Filters) -> None:
+        """BadRequest if a filter that finds nothing asks for a kind that there is not."""
+        own = self._surely(lambda: query.kinds(self.index, filters.owners))
+        for kind in wanted.asked("kind"):
+            if kind not in {each.casefold() for each in own}:
+                self._kind(kind, filters.owners)
 
     # -- looking after it ------------------------------------------------------------------------
 
     def problems(self) -> list[tuple[str, Problem]]:
         """All that `brain doctor` shows."""
+        from brain.verbs import examining
+
         found = self._surely(lambda: query.problems(self.index))
         found += [(f"{self.vault.brain}/brain.yaml", problem) for problem in self.warnings]
-        limit = self.config.maxMemorySize
-        for path, size in self._surely(lambda: query.large_memories(self.index, limit)):
-            message = f"holds {size:,} bytes, over maxMemorySize ({limit:,}); archive what is old"
-            found.append((path, Problem(0, "large-memory", message)))
-        return sorted(found)
+        return sorted([*found, *self._surely(lambda: examining.large(self))])
 
     def healthy(self) -> bool:
         """Is the index sound? If not, it has been built again."""

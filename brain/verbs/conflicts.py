@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from brain import access, wire
 from brain.changes import Deed, Relate
 from brain.errors import BadRequest, NotFound
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from brain.index.facts import Conflict
     from brain.index.query import Row
     from brain.verbs.answer import Shape
+
+
+EVENT = re.compile(r"e-[0-9a-z]{8,}")
 
 
 class Pair(NamedTuple):
@@ -72,6 +77,8 @@ def resolve(brain: Brain, id: str, keep: str, by: Actor) -> Shape:
     other: that stays readable and is no longer recalled."""
     brain.refresh()
     pairs = [pair for pair in _open(brain, by) if pair.conflict.event == id]
+    if not pairs and EVENT.fullmatch(id):
+        raise NotFound(f"There is no open conflict {id!r}.", "See `brain conflicts`.")
     if not pairs:
         row = naming.memory(brain, id, by)
         pairs = [pair for pair in _open(brain, by) if row.ref in (pair.one.ref, pair.other.ref)]

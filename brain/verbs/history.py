@@ -7,19 +7,26 @@ from datetime import UTC, timedelta
 from itertools import islice
 
 from brain import access, wire
-from brain.errors import BadRequest
-from brain.index import moment
+from brain.access import PERSON
+from brain.errors import BadRequest, NotFound
+from brain.index import moment, query
 from brain.verbs import naming
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from brain.access import Actor
     from brain.api import Brain
     from brain.journal import Record
     from brain.verbs.answer import Shape
 
+# What may be on record of a memory; the journal knows more, such as `alias`.
+OPS = (
+    *("add", "remove", "update", "pin", "unpin", "confirm", "tag", "link", "unlink", "move"),
+    *("reinforce", "demote", "merge", "anchor", "conflict", "resolve", "configure"),
+    *("undo", "purge", "hit", "together"),
+)
 _AGO = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -77,7 +84,38 @@ def audit(
         and (not agent or owner(brain, record) == agent)
         and may_see(brain, record, by)
     )
-    return [wire.record(record) for record in islice(found, limit)]
+    records = [wire.record(record) for record in islice(found, limit)]
+    if not records:
+        _refuse_unknown(brain, who, agent, tuple(ops), by)
+    return records
+
+
+def _refuse_unknown(brain: Brain, who: str, agent: str, ops: Sequence[str], by: Actor) -> None:
+    """NotFound if nothing was found because there is nobody, or nothing done, of that name."""
+    owners = access.readable(by)
+    access.refuse_unseen(agent, owners)
+    brain.refresh()
+    seen = [record for record in brain.journal.records() if may_see(brain, record, by)]
+    done = {record.op for record in seen}
+    for op in ops:
+        _refuse_but("kind of change", op, {*done, *OPS})
+    if agent and owners is None and agent not in {owner(brain, record) for record in seen}:
+        brain.agent(agent)
+    if who:
+        names = query.owners(brain.index) if owners is None else set(owners)
+        _refuse_but("record of", who, {record.by for record in seen} | names | {PERSON.name})
+
+
+def _refuse_but(what: str, name: str, known: set[str]) -> None:
+    """NotFound for a name that is not among these, with the one that may have been meant."""
+    if name in known:
+        return
+    from difflib import get_close_matches
+
+    every = sorted(known - {""})
+    near = get_close_matches(name, every, n=1, cutoff=0.5)
+    remedy = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(every)}."
+    raise NotFound(f"There is no {what} {name!r}.", remedy)
 
 
 def refs(brain: Brain, name: str, by: Actor) -> set[str]:

@@ -10,15 +10,14 @@
 | `project=null` | has none |
 | `and` `or` `not` `( )` | as usual; `and` binds tighter |
 
-The same as a mapping: `{"importance": {"$gte": 0.7}, "tags": ["db", "sql"]}`. What an entry lacks
-is not equal to anything and neither more nor less.
+What an entry lacks is not equal to anything and neither more nor less.
 """
 
 from __future__ import annotations
 
 from brain.errors import BadRequest
 from brain.record import NamedTuple
-from brain.where.compare import Compare, Group, fields, get, holds, known, sortable
+from brain.where.compare import Compare, Group, asked, get, holds, known, sortable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +33,9 @@ class Where(NamedTuple):
     def matches(self, entry: Mapping[str, Any]) -> bool:
         return holds(self.tree, entry)
 
-    def fields(self) -> frozenset[str]:
-        """The fields it looks at: what need not be computed otherwise."""
-        return frozenset(fields(self.tree))
+    def asked(self, field: str) -> list[str]:
+        """The words that a field is compared with."""
+        return list(asked(self.tree, field))
 
 
 class Order(NamedTuple):
@@ -63,13 +62,6 @@ def parse(text: str) -> Where:
     from brain.where.reader import read
 
     return Where(read(text))
-
-
-def from_mapping(filters: Mapping[str, Any]) -> Where:
-    """A filter from a mapping: all of it must hold. A list holds if one of its values does."""
-    from brain.where.mapping import read
-
-    return Where(read(filters))
 
 
 def order(text: str) -> Order:

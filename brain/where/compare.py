@@ -126,11 +126,13 @@ def _ordered(field: str, op: str, have: Any, want: Any) -> bool:
     return bool(have > want or (op == ">=" and have == want))
 
 
-def fields(node: Compare | Group) -> Iterable[str]:
-    """The fields that a filter looks at."""
-    if isinstance(node, Compare):
-        return [node.field]
-    return [field for part in node.parts for field in fields(part)]
+def asked(node: Compare | Group, field: str) -> Iterable[str]:
+    """The words that a filter says a field is, or is not."""
+    if isinstance(node, Group):
+        return [word for part in node.parts for word in asked(part, field)]
+    if node.field != field or node.op not in ("=", "!=", "in", "not in"):
+        return []
+    return [word for word in (node.value if "in" in node.op else (node.value,)) if word]
 
 
 def get(entry: Mapping[str, Any], field: str) -> Any:

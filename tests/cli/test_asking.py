@@ -366,3 +366,10 @@ def test_a_vault_name_with_odd_characters_survives(tmp_path: Path, demo: Path, r
     demo.rename(odd)
     said = run("open", "m-9hx3c6vr", "--vault", odd, "--json").json
     assert said["url"].startswith("obsidian://open?vault=%C3%9Cn%20%26%20co%3F&file=")
+
+
+def test_a_filter_that_finds_nothing_names_the_kind_that_was_meant(demo: Path, run: Run) -> None:
+    said = run("list", "--where", "kind=decison")
+    assert (said.code, "Did you mean 'decision'?" in said.err) == (2, True)
+    assert run("list", "--where", "kind=task").out == "Nothing to list.\n"
+    assert run("list", "--where", "kind=fact and hits>99").code == 0

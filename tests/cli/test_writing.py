@@ -220,7 +220,10 @@ def test_history_and_audit_in_words(demo: Path, run: Run) -> None:
     assert "because it helped" in said
     assert "was: - My own tools keep" in said
     assert run("audit", "--op", "pin").out.count("\n2026") == 0
-    assert run("audit", "--who", "nobody").out == "Nothing on record.\n"
+    assert run("audit", "--who", "garden-planner").out == "Nothing on record.\n"
+    assert (
+        "There is no record of 'nobody'. There are: admin," in run("audit", "--who", "nobody").err
+    )
 
 
 def test_undo_in_words(demo: Path, run: Run) -> None:

@@ -273,6 +273,13 @@ def test_parts_about_one_entry_are_undone_one_after_the_other(brain: Brain) -> N
     assert note(brain) == after
 
 
+def test_an_event_that_is_no_open_conflict(brain: Brain) -> None:
+    event = brain.pin(ID)["event"]
+    for id in (event, "e-0000000000"):
+        with pytest.raises(NotFound, match=f"no open conflict '{id}'"):
+            brain.resolve(id)
+
+
 # -- what is pending -----------------------------------------------------------------------------
 
 

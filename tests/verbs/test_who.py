@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -217,6 +218,26 @@ def test_audit_filters(house: Brain) -> None:
     assert ops(since="1h") == ["reinforce", "pin", "add"]
     with pytest.raises(BrainError, match="2h for two hours ago"):
         ops(since="soon")
+
+
+def test_an_audit_names_what_may_have_been_meant(house: Brain) -> None:
+    house.remember("Seals bark", agent="zoo", by="zoo")
+    house.remember("Whales sing", agent="helper", by="admin")
+    assert house.audit(ops=["pin"]) == house.audit(who="boss") == house.audit(agent="boss") == []
+
+    def why(**wanted: Any) -> str:
+        with pytest.raises(NotFound) as error:
+            house.audit(**wanted)
+        return str(error.value)
+
+    assert why(ops=["ad"]) == "There is no kind of change 'ad'. Did you mean 'add'?"
+    assert why(who="zo") == "There is no record of 'zo'. Did you mean 'zoo'?"
+    assert why(who="nobody").startswith("There is no record of 'nobody'. There are: admin,")
+    assert "helper" not in why(who="nobody", by="zoo")
+    assert "There is no agent 'nobody'" in why(agent="nobody")
+    assert why(agent="helper", by="zoo") == why(agent="nobody", by="zoo").replace(
+        "nobody", "helper"
+    )
 
 
 @pytest.mark.parametrize(
