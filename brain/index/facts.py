@@ -7,16 +7,15 @@ here, known by any of them. What waits on this machine to be flushed to its jour
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from brain.index.db import Index, reading
+from brain.index.sql import each, marks
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-_MOST = 400  # values in one statement: old SQLite takes 999
 
 
 class Facts(NamedTuple):
@@ -84,7 +83,7 @@ def of(index: Index, refs: Iterable[str], waiting: bool = True) -> dict[str, Fac
         known = classes(db, wanted)
         asked = {ref: known.get(ref, ref) for ref in wanted}
         sql = f"SELECT {', '.join(Facts._fields)} FROM facts WHERE ref IN"
-        found = {row[0]: Facts(*row) for row in _each(db, sql, set(asked.values()))}
+        found = {row[0]: Facts(*row) for row in each(db, sql, set(asked.values()))}
         for ref, count, at in _waiting(db, asked) if waiting else ():
             was = found.get(ref, Facts(ref))
             found[ref] = was._replace(hits=was.hits + count, last_hit=max(was.last_hit, at))
@@ -96,7 +95,7 @@ def _waiting(db: sqlite3.Connection, asked: dict[str, str]) -> list[tuple[str, i
     if not db.execute("SELECT 1 FROM spooled LIMIT 1").fetchone():
         return []
     members = {ref: name for name in set(asked.values()) for ref in _members(db, name)}
-    rows = _each(db, "SELECT ref, count, at FROM spooled WHERE other = '' AND ref IN", members)
+    rows = each(db, "SELECT ref, count, at FROM spooled WHERE other = '' AND ref IN", members)
     return [(members[ref], count, at) for ref, count, at in rows]
 
 
@@ -109,7 +108,7 @@ def links(index: Index, ref: str) -> list[Learned]:
             one = "one" if table == "learned" else "ref"
             for this, that in ((one, "other"), ("other", one)):
                 sql = f"SELECT {that}, {strength}, at FROM {table} WHERE other != '' AND {this} IN"
-                tied += _each(db, sql, members)
+                tied += each(db, sql, members)
         known = classes(db, {other for other, _, _ in tied})
     found: dict[str, Learned] = {}
     for other, strong, at in tied:
@@ -170,17 +169,6 @@ def _members(db: sqlite3.Connection, name: str) -> set[str]:
     return {name, *(row[0] for row in rows)}
 
 
-def _parts(values: Iterable[str]) -> Iterator[list[str]]:
-    every = [value.encode("utf-8", "replace").decode() for value in values]
-    for at in range(0, len(every), _MOST):
-        yield every[at : at + _MOST]
-
-
-def _each(db: sqlite3.Connection, sql: str, values: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-    for part in _parts(values):
-        yield from db.execute(f"{sql} ({','.join('?' * len(part))})", part)
-
-
 # -- for `journal.into`: inside a transaction ---------------------------------------------------
 
 
@@ -193,7 +181,7 @@ def journals(db: sqlite3.Connection) -> dict[str, Read]:
 def set_journals(db: sqlite3.Connection, rows: Iterable[Read]) -> None:
     """Remember how far these were read."""
     values = [(row.path, *row.stat, *row[2:]) for row in rows]
-    db.executemany(f"INSERT OR REPLACE INTO journals VALUES ({','.join('?' * 10)})", values)
+    db.executemany(f"INSERT OR REPLACE INTO journals VALUES {marks(10)}", values)
 
 
 def clear(db: sqlite3.Connection) -> None:
@@ -205,12 +193,12 @@ def clear(db: sqlite3.Connection) -> None:
 
 def classes(db: sqlite3.Connection, refs: Iterable[str]) -> dict[str, str]:
     """For those of these ids that are an entry's along with others, the smallest of them."""
-    return dict(_each(db, "SELECT ref, class FROM aliases WHERE ref IN", refs))
+    return dict(each(db, "SELECT ref, class FROM aliases WHERE ref IN", refs))
 
 
 def states(db: sqlite3.Connection, refs: Iterable[str]) -> dict[str, str]:
     """The states of these entries, as they were put."""
-    return dict(_each(db, "SELECT ref, state FROM facts WHERE ref IN", refs))
+    return dict(each(db, "SELECT ref, state FROM facts WHERE ref IN", refs))
 
 
 def purged(db: sqlite3.Connection) -> list[tuple[str, str]]:
@@ -224,9 +212,8 @@ def purged(db: sqlite3.Connection) -> list[tuple[str, str]]:
 
 def put(db: sqlite3.Connection, rows: Iterable[Sequence[Any]]) -> None:
     """Store entries: the fields of Facts, and a state."""
-    marks = ",".join("?" * 17)
     names = ", ".join(Facts._fields)
-    db.executemany(f"INSERT OR REPLACE INTO facts ({names}, state) VALUES ({marks})", rows)
+    db.executemany(f"INSERT OR REPLACE INTO facts ({names}, state) VALUES {marks(17)}", rows)
 
 
 def drop(db: sqlite3.Connection, refs: Iterable[str]) -> None:

@@ -6,19 +6,16 @@ SQL of every question, so that what may not be seen ties nothing together either
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from brain.index.db import Index, reading
 from brain.index.query import _ROW, COLUMNS, CREATED, Row
+from brain.index.sql import each, marks, owned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from brain.index.sql import Owners
 
-    Owners = tuple[str, ...] | None
-
-_MOST = 400
 _TIED = "('memory', 'items')"
 # few files hold memories: by way of them, not of all chunks
 _ENTRIES = f"FROM files f CROSS JOIN chunks c ON c.file = f.id AND c.scope IN {_TIED}"
@@ -28,6 +25,8 @@ _LINKS = f"""FROM files f
         AND l.chunk <= (SELECT max(id) FROM chunks WHERE file = f.id)
     CROSS JOIN chunks c ON c.id = l.chunk AND c.file = f.id AND c.scope IN {_TIED}"""
 _WHICH = f"WHERE f.scope IN {_TIED}"
+# as it stands in a statement, each has an index of its own
+_RELATIONS = {"supersedes": "'supersedes'", "contradicts": "'contradicts'"}
 _BLOCK = "l.fragment >= '^' AND l.fragment < '_'"
 
 
@@ -44,7 +43,7 @@ def linking(index: Index, ref: str) -> list[Row]:
 
 def blocks(index: Index, owners: Owners) -> list[tuple[str, str, str]]:
     """(id, kind, block) for each link of a memory or item to a block."""
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     sql = f"""SELECT c.ref, l.kind, substr(l.fragment, 2) {_LINKS}
         {_WHICH} AND substr(l.fragment, 1, 1) = '^'{mine}"""
     with reading():
@@ -53,7 +52,7 @@ def blocks(index: Index, owners: Owners) -> list[tuple[str, str, str]]:
 
 def pointing(index: Index, owners: Owners) -> list[tuple[str, str]]:
     """(path, block) for each link of a note to a block."""
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     sql = f"""SELECT c.path, substr(l.fragment, 2) FROM links l
         CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'sources' WHERE {_BLOCK}{mine}"""
     with reading():
@@ -62,17 +61,17 @@ def pointing(index: Index, owners: Owners) -> list[tuple[str, str]]:
 
 def tags(index: Index, refs: Iterable[str], owners: Owners) -> list[tuple[str, str]]:
     """(id, tags) of those of these ids that are a memory's or an item's."""
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     sql = f"SELECT c.ref, c.tags FROM chunks c WHERE c.scope IN {_TIED}{mine} AND c.ref IN"
     with reading():
-        return list(_each(index.db, sql, refs, values))
+        return list(each(index.db, sql, refs, values))
 
 
 def links(
     index: Index, owners: Owners, refs: Iterable[str] | None = None
 ) -> list[tuple[str, str, str, str]]:
     """(id, kind, target, fragment) of what memories and items point to: these, or all."""
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     columns, tied = "SELECT c.ref, l.kind, l.target, l.fragment", "CROSS JOIN links l ON"
     with reading():
         if refs is None:
@@ -80,13 +79,13 @@ def links(
             return index.db.execute(sql, values).fetchall()
         sql = f"""{columns} FROM chunks c {tied} l.chunk = c.id
             WHERE c.scope IN {_TIED}{mine} AND c.ref IN"""
-        return list(_each(index.db, sql, refs, values))
+        return list(each(index.db, sql, refs, values))
 
 
 def tagged(index: Index, owners: Owners) -> list[tuple[str, str]]:
     """(id, tags) of all memories and items that carry any. Asking the index for those with a few
     certain tags takes as long: it would look at all of them, too, once for each tag."""
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     sql = f"SELECT c.ref, c.tags {_ENTRIES} {_WHICH} AND c.tags != ''{mine}"
     with reading():
         return index.db.execute(sql, values).fetchall()
@@ -96,11 +95,11 @@ def naming(index: Index, names: Collection[str], owners: Owners) -> list[tuple[s
     """(id, kind, target, fragment) of the links of memories and items to notes with one of these
     names, given in lower case; and of those that name a folder too, or whose case only Python
     knows. Links to a memory, by an id that Brain gave, are none."""
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     known = (*names, *(f"{name}.md" for name in names))
     sql = f"""SELECT c.ref, l.kind, l.target, l.fragment {_LINKS}
         {_WHICH} AND l.target != '' AND substr(l.fragment, 1, 3) != '^m-'{mine}
-        AND (instr(l.target, '/') OR lower(l.target) IN ({",".join("?" * len(known))})
+        AND (instr(l.target, '/') OR lower(l.target) IN {marks(known)}
              OR {_foreign("l.target")})"""
     with reading():
         return index.db.execute(sql, (*values, *known)).fetchall()
@@ -108,7 +107,7 @@ def naming(index: Index, names: Collection[str], owners: Owners) -> list[tuple[s
 
 def count(index: Index, owners: Owners, most: int) -> int:
     """How many memories and items there are, up to so many."""
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     sql = f"SELECT count(*) FROM (SELECT 1 {_ENTRIES} {_WHICH}{mine} LIMIT {most:d})"
     with reading():
         return int(index.db.execute(sql, values).fetchone()[0])
@@ -120,8 +119,7 @@ def relations(index: Index, kind: str, owners: Owners) -> list[tuple[str, str, s
     Nobody supersedes for others: the memory of an agent takes the place of its own ones, the
     admin's of any, and for an agent who asks its own count like the admin's.
     """
-    assert kind in ("supersedes", "contradicts")  # as it stands here, an index of its own is used
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     own = ""
     if kind == "supersedes" and owners is None:
         own = """ AND (c.agent = 'admin' OR EXISTS (SELECT 1 FROM chunks o
@@ -129,17 +127,17 @@ def relations(index: Index, kind: str, owners: Owners) -> list[tuple[str, str, s
     sql = f"""SELECT c.ref, substr(l.fragment, 2), {CREATED} FROM links l
         CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
         CROSS JOIN files f ON f.id = c.file
-        WHERE l.kind = '{kind}' AND substr(l.fragment, 1, 1) = '^'{mine}{own}"""
+        WHERE l.kind = {_RELATIONS[kind]} AND substr(l.fragment, 1, 1) = '^'{mine}{own}"""
     with reading():
         return index.db.execute(sql, values).fetchall()
 
 
 def present(index: Index, refs: Iterable[str], owners: Owners) -> set[str]:
     """Those of these ids that are a memory's."""
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     sql = f"SELECT c.ref FROM chunks c WHERE c.scope = 'memory'{mine} AND c.ref IN"
     with reading():
-        return {row[0] for row in _each(index.db, sql, refs, values)}
+        return {row[0] for row in each(index.db, sql, refs, values)}
 
 
 def renamed(index: Index) -> list[tuple[str, str]]:
@@ -161,15 +159,15 @@ def learned(
             if refs is None:
                 found += index.db.execute(sql)
             elif index.db.execute(f"{sql} LIMIT 1").fetchone():
-                rows = [*_each(index.db, f"{sql} AND {one} IN", refs)]
-                rows += _each(index.db, f"{sql} AND other IN", refs)
+                rows = [*each(index.db, f"{sql} AND {one} IN", refs)]
+                rows += each(index.db, f"{sql} AND other IN", refs)
                 found += dict.fromkeys(rows)  # a pair of two of these was found from either side
     return found
 
 
 def entries(index: Index, owners: Owners, agent: str = "") -> list[Row]:
     """All memories and items, of one agent if it is named, in order of their places."""
-    mine, values = _owned(owners)
+    mine, values = owned(owners)
     if agent:
         mine, values = f"{mine} AND c.agent = ?", (*values, agent)
     sql = f"{COLUMNS} {_ENTRIES} {_WHICH}{mine} ORDER BY c.scope DESC, c.path, c.line, c.id"
@@ -179,28 +177,12 @@ def entries(index: Index, owners: Owners, agent: str = "") -> list[Row]:
 
 def notes(index: Index, owners: Owners) -> list[tuple[str, str]]:
     """(path, title) of all notes."""
-    mine, values = _owned(owners, "f")
+    mine, values = owned(owners, "f")
     sql = f"SELECT f.path, f.title FROM files f WHERE f.path LIKE '%.md'{mine} ORDER BY f.path"
     with reading():
         return index.db.execute(sql, values).fetchall()
 
 
-def _each(
-    db: sqlite3.Connection, sql: str, refs: Iterable[str], values: tuple[str, ...] = ()
-) -> Iterator[tuple[Any, ...]]:
-    """The rows for these ids, some of them at a time: old SQLite takes 999 values."""
-    every = [ref.encode("utf-8", "replace").decode() for ref in refs]
-    for at in range(0, len(every), _MOST):
-        part = every[at : at + _MOST]
-        yield from db.execute(f"{sql} ({','.join('?' * len(part))})", (*values, *part))
-
-
 def _foreign(column: str) -> str:
     """Are there characters beyond ASCII?"""
     return f"length({column}) != length(CAST({column} AS BLOB))"
-
-
-def _owned(owners: Owners, table: str = "c") -> tuple[str, tuple[str, ...]]:
-    if owners is None:
-        return "", ()
-    return f" AND {table}.agent IN ({','.join('?' * len(owners))})", owners

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from brain.index.db import FULL_TEXTS, Index, reading
 from brain.index.query import CREATED, Filters, with_tagged
+from brain.index.sql import marks
 from brain.record import NamedTuple
 
 WORDS, SPACED = FULL_TEXTS  # where words are looked up, and characters of scripts without spaces
@@ -111,7 +112,7 @@ def count_hidden(index: Index, owners: Sequence[str]) -> int:
 
 def _of_others(owners: Sequence[str]) -> str:
     """Chunks of others than these; by their own index if what everybody may read is theirs."""
-    others = f"agent NOT IN ({','.join('?' * len(owners))})"
+    others = f"agent NOT IN {marks(owners)}"
     if {"", "admin"} <= set(owners):
         return f"chunks INDEXED BY chunks_owned WHERE agent NOT IN ('', 'admin') AND {others}"
     return f"chunks WHERE {others}"
@@ -157,11 +158,11 @@ def candidates(
     """Those of these chunks that pass the filters. When a note was created is not looked up unless
     its scope is among `aged`: that takes longer than all the rest."""
     where, values = filters.where()
-    marks = ",".join(map(str, ids))
+    some = ",".join(map(str, ids))
     with reading():
         rows = with_tagged(index.db).execute(
             f"{_light(aged)} FROM chunks c JOIN files f ON f.id = c.file"
-            f" WHERE c.id IN ({marks}) AND {where}",
+            f" WHERE c.id IN ({some}) AND {where}",
             values,
         )
         return [Candidate(*row) for row in rows]
@@ -173,7 +174,7 @@ def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 20
     heard = "1"
     if owners is not None:
         heard = f"""EXISTS (SELECT 1 FROM chunks WHERE scope = 'sessions' AND heading = name
-            AND agent IN ({",".join("?" * len(owners))}))"""
+            AND agent IN {marks(owners)})"""
     sql = f"""
         WITH RECURSIVE one (name) AS (
             SELECT min(heading) FROM chunks WHERE scope = 'sessions' UNION ALL

@@ -9,6 +9,7 @@ from itertools import chain, groupby
 
 from brain.formats.text import glued, spaced
 from brain.index.db import FULL_TEXT, Index
+from brain.index.sql import marks
 from brain.model import Chunk, Document, Problem
 from brain.record import NamedTuple
 
@@ -154,7 +155,7 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
             ]
             next_chunk += 1
     db.executemany(_UPSERT_FILE, files)
-    db.executemany(f"INSERT INTO chunks VALUES ({','.join('?' * 20)})", chunks)
+    db.executemany(f"INSERT INTO chunks VALUES {marks(20)}", chunks)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
     _list(index, [(row[0], *row[_AT_FULL_TEXT:]) for row in chunks])  # not read back: that is slow
     set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
@@ -162,7 +163,7 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
 
 _AT_FULL_TEXT = 16  # the columns FULL_TEXT are the last of a chunk's row
 _UPSERT_FILE = f"""
-    INSERT INTO files VALUES ({",".join("?" * 14)})
+    INSERT INTO files VALUES {marks(14)}
     ON CONFLICT (id) DO UPDATE SET
         path = excluded.path, size = excluded.size, mtime_ns = excluded.mtime_ns,
         ctime_ns = excluded.ctime_ns, inode = excluded.inode, seen_ns = excluded.seen_ns,
@@ -272,7 +273,8 @@ def replace_problems(
 
 
 def _of(codes: Iterable[str]) -> str:
-    return f"code IN {(*sorted(codes), '')}"
+    """A condition on codes, which are words of ours."""
+    return "code IN ({})".format(", ".join(f"'{code}'" for code in sorted(codes)))
 
 
 def _clear(index: Index, files: Sequence[int]) -> None:

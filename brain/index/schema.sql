@@ -1,7 +1,8 @@
--- brain.db, in reading order. A cache: nothing here that the vault does not say.
--- put.py is the only writer and removes what hangs on a row before the row; there are no foreign
--- keys. There are no migrations: db.SCHEMA_VERSION changes with this file, and a mismatch means
--- rebuild.
+-- brain.db, in reading order. A cache: nothing here that cannot be had again from the vault, but for
+-- the last events and what waits on this machine (`events`, `spooled`).
+-- put.py alone changes files and chunks, and removes what hangs on a row before the row; there are
+-- no foreign keys. facts.py writes what journals say, ring.py events, vectors.py what chunks mean.
+-- There are no migrations: db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
 
 -- Facts about this index: the vault and the version of Brain it was built from, the full-text
 -- engine, and, once a sync of the whole vault was finished, `whole`.

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from brain.index.db import Index, reading
 from brain.index.query import _ROW, Row
+from brain.index.sql import marks, owned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    Owners = tuple[str, ...] | None
+    from brain.index.sql import Owners
 
 _NEWEST = "ORDER BY 14 DESC, c.path, c.line"
 # a number, the smallest first, or a word
@@ -46,7 +47,7 @@ def open_tasks(index: Index, owners: Owners, most: int) -> list[Row]:
 
 def by_refs(index: Index, refs: Sequence[str], owners: Owners) -> dict[str, Row]:
     """The memories and items with these ids; of several with one id the first."""
-    where = f"c.ref IN ({','.join('?' * len(refs))}) AND c.scope IN ('memory', 'items')"
+    where = f"c.ref IN {marks(refs)} AND c.scope IN ('memory', 'items')"
     found = _some(index, where, owners, -1, "ORDER BY c.path DESC, c.line DESC", refs)
     return {row.ref: row for row in found}
 
@@ -59,7 +60,7 @@ def _some(
     order: str = _NEWEST,
     values: Iterable[str] = (),
 ) -> list[Row]:
-    mine = "" if owners is None else f" AND c.agent IN ({','.join('?' * len(owners))})"
+    mine, names = owned(owners)
     sql = f"{_ROW} WHERE {where}{mine} {order} LIMIT {most:d}"
     with reading():
-        return [Row(*row) for row in index.db.execute(sql, (*values, *(owners or ())))]
+        return [Row(*row) for row in index.db.execute(sql, (*values, *names))]
