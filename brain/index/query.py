@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from brain.index.db import Index, reading
+from brain.index.sql import marks, text
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
 from brain.record import NamedTuple
 
@@ -65,15 +66,15 @@ class Filters(NamedTuple):
             ("c.project", self.projects),
         ):
             if wanted:
-                parts.append(f"{column} IN ({','.join('?' * len(wanted))})")
+                parts.append(f"{column} IN {marks(wanted)}")
                 values += wanted
         if self.owners is not None:
-            parts.append(f"c.agent IN ({','.join('?' * len(self.owners))})")
+            parts.append(f"c.agent IN {marks(self.owners)}")
             values += self.owners
         if not self.superseded:
             mine = "n.agent IN (c.agent, 'admin')"
             if self.owners is not None:
-                mine = f"n.agent IN ({','.join('?' * len(self.owners))})"
+                mine = f"n.agent IN {marks(self.owners)}"
                 values += self.owners
             parts.append(_CURRENT.format(whose=mine))
         for tag in self.tags:
@@ -85,7 +86,7 @@ class Filters(NamedTuple):
         if self.until:
             parts.append(f"substr({_HERE}, 1, length(?)) <= ?")
             values += [self.until, self.until]
-        return " AND ".join(parts) or "1", [_text(value) for value in values]
+        return " AND ".join(parts) or "1", [text(value) for value in values]
 
 
 class Row(NamedTuple):
@@ -122,14 +123,14 @@ def contradictions(
     """For those of these memories that are at odds with others, the ids of the others that may be
     seen."""
     memories = [row for row in rows if row.scope == "memory"]
-    marks = ",".join("?" * len(memories))
+    some = marks(memories)
     pair = """
         SELECT c.ref, c.agent, o.ref, o.agent FROM links l
         JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
         JOIN chunks o ON o.ref = substr(l.fragment, 2) AND o.scope = 'memory'
         WHERE l.kind = 'contradicts' AND
     """
-    sql = f"{pair} l.chunk IN ({marks}) UNION {pair} l.fragment IN ({marks})"
+    sql = f"{pair} l.chunk IN {some} UNION {pair} l.fragment IN {some}"
     found: dict[str, list[str]] = {}
     with reading():
         values = [*(row.id for row in memories), *(f"^{row.ref}" for row in memories)]
@@ -144,7 +145,7 @@ def contradictions(
 def rows(index: Index, ids: Sequence[int]) -> list[Row]:
     """The chunks with these row ids, in that order."""
     with reading():
-        found = index.db.execute(f"{_ROW} WHERE c.id IN ({','.join('?' * len(ids))})", ids)
+        found = index.db.execute(f"{_ROW} WHERE c.id IN {marks(ids)}", ids)
         by_id = {row[0]: Row(*row) for row in found}
     return [by_id[id] for id in ids if id in by_id]
 
@@ -177,7 +178,7 @@ def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
 def by_ref(index: Index, ref: str) -> list[Row]:
     """The chunks with this id, in whatever case; if there is none, those whose id starts with it,
     of very many the first."""
-    ref = _text(ref)
+    ref = text(ref)
     said = dict.fromkeys((ref, ref.lower(), ref.upper()) if "-" in ref or "_" in ref else (ref,))
     spans = [(each, each) for each in said]
     if len(ref) >= 4 or ref[1:2] == "-":  # `m-w` begins an id, `it` a word
@@ -192,17 +193,16 @@ def by_ref(index: Index, ref: str) -> list[Row]:
 
 def called(index: Index, refs: Sequence[str]) -> list[int]:
     """The row ids of chunks that have one of these ids; of very many, the first."""
-    some = f"ref IN ({','.join('?' * len(refs))})"
-    sql = f"SELECT id FROM chunks WHERE {some} ORDER BY path, line, place LIMIT 1000"
+    sql = f"SELECT id FROM chunks WHERE ref IN {marks(refs)} ORDER BY path, line, place LIMIT 1000"
     with reading():
-        return [id for (id,) in index.db.execute(sql, [_text(ref) for ref in refs])]
+        return [id for (id,) in index.db.execute(sql, [text(ref) for ref in refs])]
 
 
 def by_place(index: Index, path: str, line: int) -> list[Row]:
     """The chunks of a file that hold this line, the narrowest first; all of them for line 0."""
     sql = f"{_ROW} WHERE c.path = ? AND (? = 0 OR ? BETWEEN c.line AND c.end_line)"
     order = "ORDER BY c.end_line - c.line, c.line, c.id" if line else "ORDER BY c.line, c.id"
-    values = (_text(path), line, line)
+    values = (text(path), line, line)
     with reading():
         return [Row(*row) for row in index.db.execute(f"{sql} {order}", values)]
 
@@ -217,7 +217,7 @@ def links_of(index: Index, id: int) -> list[Link]:
 def counts(index: Index, owners: tuple[str, ...] | None = None) -> dict[str, dict[str, int]]:
     """How many files and chunks each scope holds, of all or of these owners."""
     names = list(owners or ())
-    some = f" WHERE agent IN ({', '.join('?' * len(names))})" if owners is not None else ""
+    some = f" WHERE agent IN {marks(names)}" if owners is not None else ""
     within = f" WHERE file IN (SELECT id FROM files{some})" if some else ""
     with reading():
         said = f"SELECT scope, count(*) FROM chunks{within} GROUP BY scope"
@@ -260,9 +260,9 @@ def files(index: Index) -> int:
 
 def any_known(index: Index, paths: Sequence[str]) -> bool:
     """Does the index know a file at one of these paths?"""
-    sql = f"SELECT 1 FROM files WHERE path IN ({','.join('?' * len(paths))}) LIMIT 1"
+    sql = f"SELECT 1 FROM files WHERE path IN {marks(paths)} LIMIT 1"
     with reading():
-        return index.db.execute(sql, [_text(path) for path in paths]).fetchone() is not None
+        return index.db.execute(sql, [text(path) for path in paths]).fetchone() is not None
 
 
 def problems(index: Index) -> list[tuple[str, Problem]]:
@@ -284,11 +284,11 @@ def stale(index: Index) -> list[tuple[str, str]]:
         return index.db.execute(sql).fetchall()
 
 
-def large_memories(index: Index, limit: int) -> list[tuple[str, int]]:
-    """(path, bytes) of memory notes over a size."""
-    sql = "SELECT path, size FROM files WHERE scope = 'memory' AND size > ? ORDER BY path"
+def large_memories(index: Index, limit: int) -> list[str]:
+    """The memory notes of more bytes than this."""
+    sql = "SELECT path FROM files WHERE scope = 'memory' AND size > ? ORDER BY path"
     with reading():
-        return index.db.execute(sql, (limit,)).fetchall()
+        return [path for (path,) in index.db.execute(sql, (limit,))]
 
 
 def dump(index: Index) -> list[tuple[Any, ...]]:
@@ -314,11 +314,6 @@ def dump(index: Index) -> list[tuple[Any, ...]]:
         ).fetchall()
         found = [(path, *problem) for path, problem in problems(index)]
     return [*files, *chunks, *spaced, *links, *found]
-
-
-def _text(given: str) -> str:
-    """What a person gave, without the halves of characters that SQLite cannot take."""
-    return given.encode("utf-8", "replace").decode()
 
 
 def with_tagged(db: sqlite3.Connection) -> sqlite3.Connection:

@@ -9,14 +9,14 @@ from brain.formats.text import decode
 from brain.index import query
 from brain.index.query import Filters
 from brain.model import Problem
-from brain.redact import find
-from brain.vault import files, swap
+from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from brain.api import Brain
+    from brain.api.asking import Asking
 
 Found = tuple[str, Problem]
 
@@ -33,13 +33,32 @@ def examined(brain: Brain) -> list[Found]:
     ]  # fmt: skip
 
 
+def large(brain: Asking) -> list[Found]:
+    """Memory notes of more characters than `maxMemorySize`. Only those of more bytes can be."""
+    limit, found = brain.config.maxMemorySize, []
+    for path in query.large_memories(brain.index, limit):
+        size = len(_text(brain, path))
+        if size > limit:
+            said = f"holds {size:,} characters, over maxMemorySize ({limit:,}); move what is old"
+            said += f" into a note in {brain.vault.brain}/archive, where `--scope archive` finds it"
+            found.append((path, Problem(0, "large-memory", said)))
+    return found
+
+
+def _text(brain: Asking, path: str) -> str:
+    """What a note holds; nothing if it cannot be read, which is told elsewhere."""
+    try:
+        data, _ = files.read(f"{brain.vault.root_path}/{path}", brain.config.maxFileSize)
+    except OSError:
+        return ""
+    return decode(data)[0]
+
+
 def _secrets(brain: Brain, paths: dict[str, None]) -> Iterator[Found]:
+    from brain.redact import find
+
     for path in paths:
-        try:
-            data, _ = files.read(f"{brain.vault.root_path}/{path}", brain.config.maxFileSize)
-        except OSError:
-            continue  # told elsewhere
-        text, _ = decode(data)
+        text = _text(brain, path)
         for found in find(text, emails=brain.config.redactEmails):
             line = text.count("\n", 0, found.start) + 1
             said = f"looks like a secret ({found.rule}); Brain leaves what a person wrote as it is"
@@ -67,6 +86,8 @@ def _journal(brain: Brain) -> Iterator[Found]:
 
 
 def _folders(brain: Brain, paths: dict[str, None]) -> Iterator[Found]:
+    from brain.vault import swap
+
     for path in paths:
         if not swap.atomic(os.path.dirname(f"{brain.vault.root_path}/{path}")):
             said = "lies on a disk where files cannot change places in one step"
