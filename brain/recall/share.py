@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 TALK = 0.25  # what a word of talk says, beside another one that is as rare
 SEAM = 0.5  # what a pair of characters says that stands nowhere: mostly two words meet in it
+OTHERS = 50  # pieces without the word, that a vault is taken to have besides its own
 _WORDS = """
     actually answer anybody anyone anything ask away bad best better big bit bring bye came check
     come continue cool correct done else ever every everybody everyone everything exactly example
@@ -67,16 +68,23 @@ def asks(looked: Looked) -> bool:
 def _said(index: Index, looked: Looked) -> list[tuple[float, dict[int, float]]]:
     """(how much it says, what holds it) for each thing asked that is not everywhere."""
     held = dict(looked.held.concepts)
-    unheard = math.log((matches.size(index) + 1) / 1.5)
+    total = matches.size(index)
     said: list[tuple[float, dict[int, float]]] = []
     for concept in looked.votes:
         if concept in looked.held.common or _is_spare(concept, concept in held):
             continue
-        scores, idf = held.get(concept, ({}, unheard))
+        scores = held[concept].scores if concept in held else {}
+        weight = _says(max(1, len(scores)), total)
         if concept.term.column == "spaced" and not scores:
-            idf *= SEAM
-        said.append((idf * (TALK if _is_talk(concept) else 1.0), scores))
+            weight *= SEAM
+        said.append((weight * (TALK if _is_talk(concept) else 1.0), scores))
     return said
+
+
+def _says(count: int, total: int) -> float:
+    """How much a word says that so many of all pieces hold. A vault with a few pieces tells little
+    about that: what all of them hold may yet be what the question is about."""
+    return math.log1p((total + OTHERS - count + 0.5) / (count + 0.5))
 
 
 def _is_spare(concept: Concept, is_held: bool) -> bool:

@@ -690,6 +690,11 @@ def test_what_fits_is_there(made: Made, question: str, answer: str) -> None:
     assert answer in {name for p in said.fitted.package.memories for name in (p.id, p.path)}
 
 
+def test_in_a_small_vault_a_word_that_all_hold_still_says_something(made: Made) -> None:
+    brain = made({NOTE: bullets(*(f"the walrus {word}" for word in ("eats", "swims", "sleeps")))})
+    assert len(shown(brain.recall("walrus, obey"))) == 3
+
+
 def test_a_question_that_nothing_fits_is_a_gap_until_something_does(made: Made) -> None:
     brain = made(GARDEN)
     brain.recall("how do I make sourdough bread")
