@@ -30,6 +30,7 @@ from brain.journal.tally import (
     text,
     texts,
     thousandths,
+    undo,
 )
 from brain.model import Problem
 
@@ -198,7 +199,9 @@ class Fold:
         found = self.tallies.get(ref)
         if found is None:
             found = self.tallies[ref] = tally()
-        if op in FEEDBACK:
+        if op == "undo":
+            undo(found, value)
+        elif op in FEEDBACK:
             judge(found, value, op, key)
         elif "delta" in value:
             score(found, value["delta"])
@@ -208,16 +211,9 @@ class Fold:
             self._given(value, found, key)
         if op in MAKES and (not found[ADDED] or key < found[ADDED]):
             found[ADDED] = (*key, value["at"], text(value, "by"), text(value, "session"))
-        if op in ("merge", "undo"):
-            self._merged(found, op, text(value, "undid"))
-
-    def _merged(self, found: Tally, op: str, undid: str) -> None:
-        """Something was said again, or a merge or feedback was taken back."""
-        if op == "merge" or undid == "merge":
-            found[MERGES] += 1 if op == "merge" else -1
-            found[HITS] += 1 if op == "merge" else -1
-        elif undid in FEEDBACK:
-            found[FEEDBACK[undid][0]] -= 1
+        if op == "merge":
+            found[MERGES] += 1
+            found[HITS] += 1
 
     def _given(self, value: dict[str, Any], found: Tally, key: Key) -> None:
         """What an entry started with, or was given later."""

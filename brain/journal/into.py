@@ -33,6 +33,7 @@ from brain.journal.tally import (
     THOUSANDTHS,
     TOUCHED,
     join,
+    net,
     tally,
     unpacked,
 )
@@ -282,11 +283,11 @@ def _rows(entries: Mapping[str, Tally]) -> Iterable[tuple[Any, ...]]:
     import orjson
 
     for ref, known in entries.items():
-        added = known[ADDED]
+        added, counts = known[ADDED], net(known)
         yield (
             ref,
-            known[SCORE] + known[THOUSANDTHS] / 1000,
-            *known[HITS : REJECTED + 1],
+            counts[SCORE] + counts[THOUSANDTHS] / 1000,
+            *counts[HITS : REJECTED + 1],
             _said(known[TOUCHED]),
             _said(known[HIT]),
             *((_said(added), *added[4:]) if added else ("", "", "")),

@@ -14,14 +14,14 @@ from zlib import crc32
 from brain.journal.fold import Fold
 from brain.journal.line import TAIL, ends_with, stored
 from brain.journal.read import File, Reader, Seen
-from brain.journal.tally import ADDED, unpacked
+from brain.journal.tally import tally, unpacked
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FORMAT = 1  # changes with what a fold counts
+FORMAT = 2  # changes with what a fold counts
 _LONGEST = 1 << 28
 
 
@@ -90,7 +90,7 @@ def _encode(fold: Fold, reader: Reader, seen: Seen) -> bytes:
 def _fold(value: dict[str, Any]) -> Fold:
     fold = Fold()
     for ref, known in value["tallies"].items():
-        if len(known) != ADDED + 1:
+        if len(known) != len(tally()):
             raise ValueError(ref)
         fold.tallies[ref] = unpacked(known)
     fold.aliases = {(one, other) for one, other in value["aliases"]}

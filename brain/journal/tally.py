@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SCORE, THOUSANDTHS, HITS, MERGES, REINFORCED, DEMOTED, REJECTED = range(7)  # counts
 TOUCHED, HIT, CONFIDENCE, IMPORTANCE, SOURCE, PURGED = range(7, 13)  # (*key, value) of the last
 ADDED = 13  # (*key, at, by, session) of the first
+UNDONE = 14  # (event, score in thousandths, what it was) of each that was taken back, in order
 _COUNTS, _LAST = range(7), range(7, 13)
 NEVER = ()  # the empty tuple: there is one, and to look at a full one would cost a cache miss
 LIMIT = 1_000_000  # no count or score of one record is larger
@@ -28,7 +29,7 @@ FEEDBACK = {  # where it is counted, and what it is worth unless it says so
 
 def tally() -> Tally:
     """Nothing yet."""
-    return [0, 0, 0, 0, 0, 0, 0, (), (), (), (), (), (), ()]
+    return [0, 0, 0, 0, 0, 0, 0, (), (), (), (), (), (), (), ()]
 
 
 def unpacked(state: str | list[Any]) -> Tally:
@@ -36,7 +37,9 @@ def unpacked(state: str | list[Any]) -> Tally:
     import orjson
 
     known = orjson.loads(state) if isinstance(state, str) else state
-    return [tuple(value) if value.__class__ is list else value for value in known]
+    found = [tuple(value) if value.__class__ is list else value for value in known]
+    found[UNDONE] = tuple(map(tuple, found[UNDONE]))
+    return found
 
 
 def join(into: Tally, more: Tally) -> None:
@@ -46,6 +49,43 @@ def join(into: Tally, more: Tally) -> None:
     for field in _LAST:
         into[field] = max(into[field], more[field])
     into[ADDED] = min(into[ADDED] or more[ADDED], more[ADDED] or into[ADDED])
+    if more[UNDONE]:
+        into[UNDONE] = _each_once((*into[UNDONE], *more[UNDONE]))
+
+
+def undo(found: Tally, value: dict[str, Any]) -> None:
+    """Something was taken back; if two devices do that at a time, it is taken back once."""
+    one = (text(value, "of"), thousandths(value.get("delta", 0)), text(value, "undid"))
+    found[UNDONE] = _each_once((*found[UNDONE], one))
+
+
+def _each_once(undone: tuple[tuple[str, int, str], ...]) -> tuple[tuple[str, int, str], ...]:
+    """The records of what was taken back, of several about one event the last in this order; those
+    that name none are all counted."""
+    every = sorted(undone)
+    return tuple(
+        one
+        for one, after in zip(every, [*every[1:], None], strict=True)
+        if not (one[0] and after and after[0] == one[0])
+    )
+
+
+def net(found: Tally) -> Tally:
+    """The counts without what was taken back."""
+    if not found[UNDONE]:
+        return found
+    left = list(found)
+    for _, delta, undid in found[UNDONE]:
+        whole, rest = divmod(delta, 1000)
+        left[SCORE] += whole
+        left[THOUSANDTHS] += rest
+        if undid == "merge":
+            left[MERGES] -= 1
+            left[HITS] -= 1
+        elif undid in FEEDBACK:
+            left[FEEDBACK[undid][0]] -= 1
+    left[HITS : REJECTED + 1] = [max(0, count) for count in left[HITS : REJECTED + 1]]
+    return left
 
 
 def judge(found: Tally, value: dict[str, Any], op: str, key: Key, times: int = 1) -> None:

@@ -31,7 +31,7 @@ WORDS: dict[str, Any] = {
     "reject": {},
     "hit": {"count": 2, "last": "2026-02-02T00:00:00.000Z"},
     "merge": {},
-    "undo": {"delta": -3, "undid": "reinforce"},
+    "undo": {"delta": -3, "undid": "reinforce", "of": "e-1"},
     "pin": {},
 }
 Word = tuple[str, str, str]
@@ -89,6 +89,28 @@ def test_taking_feedback_back_leaves_nothing_of_it(tmp_path: Path, known: Index)
     put(journal, "undo", delta=-3.0, undid="reinforce")
     found = of(journal, known)
     assert (found.score, found.reinforced) == (0, 0)
+
+
+def test_what_two_devices_take_back_is_taken_back_once(tmp_path: Path, known: Index) -> None:
+    journal = device(tmp_path)
+    put(journal, "reinforce", delta=3.0)
+    put(journal, "merge")
+    for _ in range(2):
+        put(journal, "undo", delta=-3.0, undid="reinforce", of="e-1")
+        refresh(journal, known)
+        put(journal, "undo", undid="merge", of="e-2")
+    found = of(journal, known)
+    assert (found.score, found.reinforced, found.merges, found.hits) == (0, 0, 0, 0)
+    known.rebuild()
+    assert of(journal, known) == found
+
+
+def test_no_count_is_less_than_nothing(tmp_path: Path, known: Index) -> None:
+    journal = device(tmp_path)
+    put(journal, "undo", undid="merge", of="e-1")
+    put(journal, "undo", undid="hit", of="e-2")
+    found = of(journal, known)
+    assert (found.merges, found.hits) == (0, 0)
 
 
 def test_fractions_of_a_score_add_up_exactly(tmp_path: Path, known: Index) -> None:
