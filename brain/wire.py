@@ -7,12 +7,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.api import Answer, Freshness
+    from brain.delta import Delta
     from brain.index.query import Row
     from brain.journal import Record
     from brain.model import Event, Link, Problem
     from brain.recall.context import Weighed
     from brain.recall.search import Hit
-    from brain.sync import Delta, Stats
+    from brain.sync import Stats
     from brain.verbs.recalling import Context
 
 

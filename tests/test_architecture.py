@@ -37,7 +37,7 @@ LAYERS = (
     ),
     ("formats",),
     ("vault", "index"),
-    ("events", "journal", "lifecycle", "embed"),
+    ("events", "journal", "lifecycle", "embed", "delta"),
     ("sync", "intents"),
     ("store",),
     ("recall",),

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from brain import setup
-from brain import sync as syncing
 from brain.api import Brain
+from brain.delta import compare
 from brain.errors import BadConfig, BrainError, VaultLooksEmpty
 from brain.index import put, query
 from brain.index.put import COARSE_SLACK, FINE_SLACK, Stat
@@ -576,7 +576,7 @@ def test_an_edit_beside_a_deletion_or_an_addition_counts_as_changed(
     def entries(text: str) -> dict[str, str]:
         return {f"m-{part}": part for part in ("first", *text.split("|"), "last") if part}
 
-    delta = syncing._compare("p", "memory", entries(before), entries(after))
+    delta = compare("p", "memory", entries(before), entries(after))
     assert delta
     said = ("|".join(text for _, text in part) for part in delta[2:5])
     assert tuple(said) == (added, changed, removed)
@@ -584,7 +584,7 @@ def test_an_edit_beside_a_deletion_or_an_addition_counts_as_changed(
 
 def test_an_entry_edited_in_place_counts_as_changed() -> None:
     before, after = {"m-1": "one", "m-2": "two"}, {"m-1": "one", "m-3": "two!"}
-    delta = syncing._compare("p", "memory", before, after)
+    delta = compare("p", "memory", before, after)
     assert delta
     assert delta.changed == (("m-3", "two!"),)
     assert not delta.added

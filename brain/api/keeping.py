@@ -11,6 +11,7 @@ from functools import cached_property
 
 from brain import sync as syncing
 from brain import wire
+from brain.delta import Delta
 from brain.errors import BrainError, IndexDamaged
 from brain.events import Events
 from brain.formats import config_yaml
@@ -19,7 +20,7 @@ from brain.index.db import Index
 from brain.index.moment import told
 from brain.model import Event
 from brain.record import NamedTuple
-from brain.sync import Delta, Progress, Stats
+from brain.sync import Progress, Stats
 from brain.vault import files, layout
 from brain.vault.layout import Vault
 

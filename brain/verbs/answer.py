@@ -6,13 +6,13 @@ import time
 
 from brain import access, wire
 from brain.changes import Add, Done, Move
+from brain.delta import Delta
 from brain.errors import BrainError
 from brain.formats import links
 from brain.journal import event_id
 from brain.kinds import status_of
 from brain.redact import redact, redact_value
 from brain.store import Outcome, place
-from brain.sync import Delta
 from brain.verbs import naming, notes
 
 TYPE_CHECKING = False
