@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -53,11 +54,13 @@ MEMORY = """\
 
 
 def init(root: Path) -> list[str]:
-    """Create what a brain needs and what is not there yet; returns the paths created."""
-    if not root.is_dir():
+    """Create what a brain needs and what is not there yet, the vault's own folder included if the
+    one above it is there; returns the paths created."""
+    if not (root if root.exists() else root.absolute().parent).is_dir():
         raise VaultNotFound(f"There is no folder {root}.", "Create it, or check the path.")
-    brain = layout.brain_folder(root) or layout.BRAIN
     _refuse_nesting(root)
+    root.mkdir(exist_ok=True)
+    brain = layout.brain_folder(root) or layout.BRAIN
     folder = root / brain
     if folder.exists() and not folder.is_dir():
         raise BadRequest(
@@ -102,7 +105,8 @@ def _refuse_nesting(root: Path) -> None:
         return
     for above in here.parents:
         if (above / ".obsidian").is_dir() or (above / layout.BRAIN).is_dir():
-            raise BadRequest(f"{here} lies in the vault {above}.", f"Run `brain init {above}`.")
+            remedy = f"Run `brain init {shlex.quote(str(above))}`."
+            raise BadRequest(f"{here} lies in the vault {above}.", remedy)
 
 
 def demo(root: Path) -> list[str]:

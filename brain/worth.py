@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import log1p
 
 from brain.kinds import DEFAULT_KIND, KINDS
+from brain.record import NamedTuple
 
 # How far each source is trusted: what a person said, what was seen or taken from a text, a guess.
 TRUST = {
@@ -36,6 +37,22 @@ def base_importance(kind: str) -> float:
     return KINDS.get(kind, KINDS[DEFAULT_KIND]).importance
 
 
+class Importance(NamedTuple):
+    """All that an importance is made of: a sum, and factors that multiply it."""
+
+    base: float
+    merges: float = 0.0  # for duplicates that were merged into it
+    unvisited: float = 1.0  # a candidate whose quarantine passed without anybody asking for it
+    fading: float = 1.0  # with the weeks since it was last used
+    unused: float = 1.0  # less, the less it was used
+    candidate: float = 1.0
+
+    @property
+    def value(self) -> float:
+        start = _unit(self.base + self.merges)
+        return start * self.unvisited * self.fading * self.unused * self.candidate
+
+
 def importance(
     kind: str,
     base: float | None = None,
@@ -44,29 +61,36 @@ def importance(
     hits: int = 0,
     days_since_access: float = 0,
     unvisited: bool = False,
-) -> float:
+) -> Importance:
     """How much a memory matters now.
 
     `base` is the value given when it was remembered, None for that of its kind; each duplicate
-    that was merged into it adds to that. `unvisited` is a candidate whose quarantine passed without
-    anybody asking for it. A pinned memory does not fade.
+    that was merged into it adds to that. It loses 5 % a week, and up to half if it was never used:
+    use keeps it up by a twentieth a time, and that half goes over the first week, not at once. A
+    pinned memory does not fade.
     """
     start = base_importance(kind) if base is None else base
-    value = _unit(start + MERGED * max(0, merges)) * (UNVISITED if unvisited else 1.0)
+    found = Importance(start, MERGED * max(0, merges), UNVISITED if unvisited else 1.0)
     if status == "pinned":
-        return value
-    return value * _faded(status, hits, days_since_access)
-
-
-def _faded(status: str, hits: int, days: float) -> float:
-    """What is left after so many days: 5 % less a week, and half of that if it was never used.
-
-    Use keeps a memory up by a twentieth a time. What was never used loses its half over the first
-    week, not at once: what was just remembered has not faded.
-    """
-    weeks = max(0.0, days) / 7
+        return found
+    weeks = max(0.0, days_since_access) / 7
     lost = max(0.0, 1 - RESISTANCE - PER_HIT * max(0, hits)) * min(1.0, weeks)
-    return float(WEEKLY**weeks * (1 - lost) * (CANDIDATE if status == "candidate" else 1.0))
+    candidate = CANDIDATE if status == "candidate" else 1.0
+    return found._replace(fading=WEEKLY**weeks, unused=1 - lost, candidate=candidate)
+
+
+class Confidence(NamedTuple):
+    """All that a confidence is made of: a product, and what feedback added to it."""
+
+    initial: float
+    trust: float = 1.0
+    remaining: float = 1.0  # after its age
+    use: float = 1.0
+    feedback: float = 0.0
+
+    @property
+    def value(self) -> float:
+        return _unit(self.initial * self.trust * self.remaining * self.use + self.feedback)
 
 
 def confidence(
@@ -78,15 +102,15 @@ def confidence(
     reinforced: int = 0,
     demoted: int = 0,
     rejected: int = 0,
-) -> float:
+) -> Confidence:
     """How far a memory can be believed now.
 
     It halves with its kind's half-life (a guess after a week), use slows that, and every
     reinforcement, demotion or rejection by a verifier moves it by its own amount.
     """
-    value = initial * _remaining(kind, source, age_days) * (1 + 0.1 * log1p(max(0, hits)))
     moved = REINFORCED * reinforced - DEMOTED * demoted - REJECTED * rejected
-    return _unit(value * trust(source) + moved)
+    use = 1 + 0.1 * log1p(max(0, hits))
+    return Confidence(initial, trust(source), _remaining(kind, source, age_days), use, moved)
 
 
 def half_life(kind: str, source: str) -> int | None:

@@ -12,6 +12,7 @@ import pytest
 
 from brain import settings, setup
 from brain.api import Brain
+from brain.errors import BadRequest, VaultNotFound
 
 
 @pytest.fixture
@@ -82,3 +83,13 @@ def test_a_race_for_a_file_is_lost_politely(tmp_path: Path) -> None:
     made = setup.init(tmp_path / "vault")
     assert "40_Brain/MEMORY.md" not in made
     assert (tmp_path / "vault/40_Brain/MEMORY.md").read_text() == "- mine\n"
+
+
+def test_a_new_folder_is_made(tmp_path: Path) -> None:
+    root = tmp_path / "new vault"
+    assert "40_Brain/MEMORY.md" in setup.init(root)
+    with pytest.raises(VaultNotFound, match="There is no folder"):
+        setup.init(tmp_path / "nowhere" / "new")
+    with pytest.raises(BadRequest, match=f"Run `brain init '{root}'`"):
+        setup.init(root / "within")
+    assert not (root / "within").exists()

@@ -8,7 +8,7 @@ import click
 
 from brain import wire
 from brain.cli.app import choices, common, seeing
-from brain.cli.output import opened, print_answer, say, tell, warn
+from brain.cli.output import counted, fitted, opened, print_answer, say, tell, warn
 from brain.index.moment import shown
 from brain.model import SCOPES
 
@@ -110,43 +110,66 @@ def _print_entry(shape: dict[str, Any]) -> None:
     say(f"{shape['path']}:{shape['line']}", "bold")
     say(shape["text"])
     say()
-    for key in ("id", "scope", "kind", "status", "agent", "project", "heading", "created"):
-        if said := shown(shape[key]) if key == "created" else shape[key]:
-            say(f"{key:<8} {said}", "dim")
-    if shape["tags"]:
-        say(f"{'tags':<8} {' '.join('#' + tag for tag in shape['tags'])}", "dim")
+    keys = ("id", "scope", "kind", "status", "agent", "project", "heading")
+    about = [(key, shape[key]) for key in keys]
+    about += [("created", shown(shape["created"])), ("tags", _tags(shape))]
     for link in shape["links"]:
         target = link["target"] + (f"#{link['fragment']}" if link["fragment"] else "")
-        say(f"{link['kind']:<8} {target}", "dim")
+        about.append((link["kind"], target))
     if "provenance" in shape:
-        _print_worth(shape)
+        about += _worth(shape)
+    wide = max(len(key) for key, said in about if said)
+    for key, said in about:
+        if said:
+            say(f"{key:<{wide}} {said}", "dim")
 
 
-def _print_worth(shape: dict[str, Any]) -> None:
+def _tags(shape: dict[str, Any]) -> str:
+    return " ".join(f"#{tag}" for tag in shape["tags"])
+
+
+def _worth(shape: dict[str, Any]) -> list[tuple[str, str]]:
     """What a memory is worth, why, and where it comes from."""
-    sure, weight, origin = (
-        shape["confidence_factors"], shape["importance_factors"], shape["provenance"],
-    )  # fmt: skip
-    hits = f"{shape['hits']} {'hit' if shape['hits'] == 1 else 'hits'}"
-    say(f"{'score':<8} {shape['score']:g}, {hits}", "dim")
-    merged = f" {weight['merges']:+.1f} for duplicates" if weight["merges"] else ""
-    idle = f", {weight['idle_days']:.0f} days unused" if weight["idle_days"] >= 1 else ""
-    say(f"importance {shape['importance']:.2f}: {weight['base']:g} at first{merged}{idle}", "dim")
-    fading = f", half in {sure['half_life']}" if sure["half_life"] else ""
-    parts = [
-        f"{sure['initial']:g} at first",
-        f"{sure['trust']:g} as {origin['source']}",
-        f"{sure['remaining']:.2f} after {sure['age_days']:.0f} days{fading}",
-        f"{sure['use']:.2f} for use",
-    ]
-    moved = f" {sure['feedback']:+.2f} by feedback" if sure["feedback"] else ""
-    say(f"confidence {shape['confidence']:.2f}: {' × '.join(parts)}{moved}", "dim")
+    origin = shape["provenance"]
     session = f", in session {origin['session']}" if origin["session"] else ""
-    say(f"{'from':<8} {origin['by']}, {shown(origin['at'])[:10]}{session}", "dim")
-    if origin["why"]:
-        say(f"{'because':<8} {origin['why']}", "dim")
-    for crumb in origin["since"]:
-        say(f"{crumb['op']:<8} {crumb['by']}, {shown(crumb['at'])[:10]}", "dim")
+    return [
+        ("score", f"{shape['score']:g}, {counted(shape['hits'], 'hit')}"),
+        ("importance", f"{shape['importance']:.2f} = {_importance(shape['importance_factors'])}"),
+        ("confidence", f"{shape['confidence']:.2f} = {_confidence(shape)}"),
+        ("from", f"{origin['by']}, {shown(origin['at'])[:10]}{session}"),
+        ("because", origin["why"] or ""),
+        *((one["op"], f"{one['by']}, {shown(one['at'])[:10]}") for one in origin["since"]),
+    ]
+
+
+def _importance(factors: dict[str, Any]) -> str:
+    """The formula, with the numbers in it; factors of 1 are left out."""
+    start = f"{factors['base']:g} at first"
+    if factors["merges"]:
+        start = f"({start} + {factors['merges']:.1f} for duplicates)"
+    words = {
+        "unvisited": "as nobody asked for it",
+        "fading": f"after {counted(round(factors['idle_days']), 'day')} unused",
+        "unused": f"with {counted(factors['hits'], 'hit')}",
+        "candidate": "as a candidate",
+    }
+    named = {name: f"{factors[name]:.2f}" for name in words}
+    parts = [f"{said} {words[name]}" for name, said in named.items() if said != "1.00"]
+    return " × ".join([start, *parts])
+
+
+def _confidence(shape: dict[str, Any]) -> str:
+    factors = shape["confidence_factors"]
+    fading = f", half in {factors['half_life']}" if factors["half_life"] else ""
+    age = counted(round(factors["age_days"]), "day")
+    parts = [
+        f"{factors['initial']:g} at first",
+        f"{factors['trust']:g} as {shape['provenance']['source']}",
+        f"{factors['remaining']:.2f} after {age}{fading}",
+        f"{factors['use']:.2f} for use",
+    ]
+    moved = f" {factors['feedback']:+.2f} by feedback" if factors["feedback"] else ""
+    return f"{' × '.join(parts)}{moved}"
 
 
 @click.command("list")
@@ -187,7 +210,8 @@ def list_command(
     for entry in entries:
         named = (entry["heading"] or entry["title"]) if entry["kind"] in ("note", "agent") else ""
         first = (named or entry["text"]).split("\n", 1)[0]
-        say(f"{entry['id']:<12} {shown(entry['created'])[:10]}  {entry['kind']:<12} {first[:100]}")
+        head = f"{entry['id']:<12} {shown(entry['created'])[:10]}  {entry['kind']:<12} "
+        say(head + fitted(first, len(head)))
     if not entries:
         say("Nothing to list.")
     warn(freshness)

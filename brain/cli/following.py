@@ -13,7 +13,7 @@ import click
 
 from brain import wire
 from brain.cli.app import choices, common
-from brain.cli.output import note, opened, say
+from brain.cli.output import counted, note, opened, say
 from brain.index.moment import shown
 from brain.model import Event
 
@@ -84,12 +84,11 @@ def _words(event: dict[str, Any]) -> str:
             what = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
             return f"{event['path']}  {what}"
         case "memory:search":
-            count = len(event["results"])
-            return f"{event['query']!r}  {count} {'result' if count == 1 else 'results'}"
+            return f"{event['query']!r}  {counted(len(event['results']), 'result')}"
         case "memory:read":
             return f"{event['path']}  {event['size']} characters"
         case "memory:sync":
-            return f"{event['files']:,} files indexed in {event['seconds']} s"
+            return f"{counted(event['files'], 'file')} indexed in {event['seconds']} s"
     return ""
 
 

@@ -9,6 +9,7 @@ import click
 from brain import wire
 from brain.cli.app import choices, common, seeing
 from brain.cli.output import opened, say, tell, warn
+from brain.errors import BadRequest
 
 _TOP = 5  # members of a cluster that are listed
 _WORDS = {  # of an edge, read from its source and from its target
@@ -58,6 +59,8 @@ def graph_command(
     brain graph m-7f3k2ab4 --format dot | dot -Tsvg > around.svg
     """
     vault, as_json = choices(vault, as_json)
+    if as_json and format == "dot":
+        raise BadRequest("DOT is no JSON.", "Leave out --json, or --format dot.")
     with opened(vault) as brain:
         freshness = brain.refresh()
         drawn = brain.graph(id, depth=depth, agent=agent, format=format or "json", by=by)

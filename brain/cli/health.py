@@ -6,7 +6,7 @@ import click
 
 from brain import config, settings, wire
 from brain.cli.app import choices, common, seeing
-from brain.cli.output import note, opened, say, tell, warn
+from brain.cli.output import counted, note, opened, say, tell, warn
 from brain.errors import NotFound
 from brain.index.moment import shown
 from brain.model import Problem
@@ -44,12 +44,15 @@ def status_command(by: str, vault: str | None, as_json: bool) -> None:
     say(f"Index   {shape['index']} ({shape['engine']})")
     for scope, count in shape["scopes"].items():
         if count["entries"]:
-            say(f"        {scope:<9} {count['entries']:>7,} entries in {count['files']:,} files")
+            entries = "entry" if count["entries"] == 1 else "entries"
+            where = counted(count["files"], "file")
+            say(f"        {scope:<9} {count['entries']:>7,} {entries} in {where}")
     for agent in shape["agents"]:
         say(f"Agent   {agent['agent']} ({agent.get('type', 'no type')})")
     say(f"Daemon  {'process ' + str(shape['daemon']) if shape['daemon'] else 'not running'}")
     if last := shape["last_injected"]:
-        say(f"Recall  {len(last['refs'])} memories for {last['query']!r}, {shown(last['at'])[:16]}")
+        handed = counted(len(last["refs"]), "memory", "memories")
+        say(f"Recall  {handed} for {last['query']!r}, {shown(last['at'])[:16]}")
         say(f"        {shape['recall']['p95_ms']:.0f} ms at most for 95 % of the last recalls")
     if shape["recall"]["degraded"]:
         say("        slow, so that less is looked at than usual")
@@ -57,7 +60,7 @@ def status_command(by: str, vault: str | None, as_json: bool) -> None:
     for why in shape["stale"]:
         say(f"        {why}")
     if shape["problems"]:
-        say(f"{shape['problems']:,} remarks; see `brain doctor`.")
+        say(f"{counted(shape['problems'], 'remark')}; see `brain doctor`.")
 
 
 @click.command("doctor")
@@ -99,7 +102,7 @@ def doctor_command(everything: bool, vault: str | None, as_json: bool) -> None:
 def _summarise(found: list[tuple[str, Problem]]) -> None:
     for code, words in HARMLESS.items():
         if count := len({path for path, problem in found if problem.code == code}):
-            say(f"{count:,} {'file' if count == 1 else 'files'} {words}.")
+            say(f"{counted(count, 'file')} {words}.")
 
 
 @click.command("config")
@@ -125,9 +128,10 @@ def config_command(name: str | None, vault: str | None, as_json: bool) -> None:
     elif name:
         say(settings.written(values[name]))
     else:
+        wide = max(map(len, values))
         for key, value in values.items():
             changed = "" if value == config.default(key) else "  (set)"
-            say(f"{key:<15} {settings.written(value)}{changed}")
+            say(f"{key:<{wide}} {settings.written(value)}{changed}")
 
 
 @click.command("completion")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from brain.cli.app import choices, common
-from brain.cli.output import learn, opened, print_stats, say, tell
+from brain.cli.output import counted, learn, opened, print_stats, say, tell
 
 
 @click.command("init")
@@ -32,7 +32,7 @@ def init_command(folder: str | None, demo: bool, vault: str | None, as_json: boo
         return
     for path in made:
         say(f"  + {path}")
-    total = f"{len(made)} files created in {root.resolve()}."
+    total = f"{counted(len(made), 'file')} created in {root.resolve()}."
     say(total if made else "Everything was there already.")
     if advice := setup.advice(root):
         say(f"\n{advice}")

@@ -67,6 +67,37 @@ def say(text: str = "", style: str = "") -> None:
     print(text)
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 file`, `2 files`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def fitted(text: str, before: int, most: int = 100) -> str:
+    """A line as far as it fits behind so many columns of the terminal, or `most` in a pipe; what
+    is cut off ends in `…`."""
+    import shutil
+
+    if sys.stdout.isatty():
+        most = max(20, shutil.get_terminal_size().columns - before)
+    if sum(map(_columns, text)) <= most:
+        return text
+    used = 1
+    for at, char in enumerate(text):
+        used += _columns(char)
+        if used > most:
+            return f"{text[:at].rstrip()}…"
+    return text
+
+
+def _columns(char: str) -> int:
+    """How many columns a terminal gives to a character."""
+    if char.isascii():
+        return 1
+    from unicodedata import combining, east_asian_width
+
+    return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
+
+
 def note(text: str) -> None:
     """A line on stderr: for the person, not for a pipe."""
     print(text, file=sys.stderr)
@@ -177,4 +208,5 @@ def print_stats(stats: Stats, as_json: bool) -> None:
         "removed": len(stats.removed),
     }
     parts = [f"{count:,} {word}" for word, count in counts.items() if count]
-    say(f"{stats.files:,} files, {', '.join(parts) or 'nothing new'} ({stats.seconds:.2f} s).")
+    files, news = counted(stats.files, "file"), ", ".join(parts) or "nothing new"
+    say(f"{files}, {news} ({stats.seconds:.2f} s).")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from brain.cli.app import choices, common
-from brain.cli.output import opened, say, tell
+from brain.cli.output import counted, opened, say, tell
 
 
 @click.command("flush")
@@ -24,7 +24,7 @@ def flush_command(vault: str | None, as_json: bool) -> None:
     if as_json:
         tell({"records": count})
     else:
-        say(f"{count} records flushed." if count else "Nothing waited.")
+        say(f"{counted(count, 'record')} flushed." if count else "Nothing waited.")
 
 
 @click.command("pending")
@@ -50,6 +50,9 @@ def pending_command(apply_: str, drop: str, vault: str | None, as_json: bool) ->
     for one in waiting:
         what = ", ".join(f"{deed['op']} {deed['id']}" for deed in one["deeds"])
         say(f"{one['id']}  {one['path']}  {what}, by {one['by']}")
+        for deed in one["deeds"]:
+            for line in filter(None, deed["text"].split("\n")):
+                say(f"  {line}")
         for words in (deed["text"] for deed in one["deeds"] if deed["text"]):
             say(f"  {words}")
         if one["why"]:

@@ -102,4 +102,4 @@ def belief(kind: str, known: Facts, source: str, age_days: float) -> tuple[float
         initial, kind, source, age_days, known.hits, known.reinforced, known.demoted, known.rejected
     )
     trust = worth.trust(source)
-    return UNBELIEVED + (1 - UNBELIEVED) * min(1.0, now / trust), trust
+    return UNBELIEVED + (1 - UNBELIEVED) * min(1.0, now.value / trust), trust

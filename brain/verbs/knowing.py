@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import log1p
-
 from brain import wire, worth
 from brain.access import PERSON
 from brain.errors import BrainError
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from brain.api.asking import Asking
     from brain.index.query import Row
     from brain.verbs.answer import Shape
+    from brain.worth import Confidence, Importance
 
 QUARANTINE = 1.0  # days in which somebody should have asked for a candidate
 INITIAL = 1.0  # confidence, where none was given
@@ -43,26 +42,43 @@ def is_memory(row: Row) -> bool:
 def values(row: Row, known: Facts | None, now: datetime) -> Shape:
     """What a memory is worth now, and what that is computed from."""
     found = known or Facts(row.ref)
-    source = found.source or "user_stated"
-    used = max(row.created, found.touched, found.last_hit)
-    age, idle = days_between(row.created, now), days_between(used, now)
     return {
         "score": found.score,
         "hits": found.hits,
         "last_hit": found.last_hit or None,
         "updated": max(found.touched, row.created),
-        "importance": worth.importance(
-            row.kind, found.importance, found.merges, row.status, found.hits, idle,
-            row.status == "candidate" and not found.hits and age > QUARANTINE,
-        ),
-        "confidence": worth.confidence(
-            _initial(found), row.kind, source, age, found.hits,
-            found.reinforced, found.demoted, found.rejected,
-        ),
-        "source": source,
+        "importance": _importance(row, found, now).value,
+        "confidence": _confidence(row, found, now).value,
+        "source": _source(found),
         "by": found.by or PERSON.name,
         "session": found.session or None,
-    }  # fmt: skip
+    }
+
+
+def _source(found: Facts) -> str:
+    return found.source or "user_stated"
+
+
+def _importance(row: Row, found: Facts, now: datetime) -> Importance:
+    quarantined = row.status == "candidate" and not found.hits
+    unvisited = quarantined and days_between(row.created, now) > QUARANTINE
+    return worth.importance(
+        row.kind, found.importance, found.merges, row.status, found.hits, _idle(row, found, now),
+        unvisited,
+    )  # fmt: skip
+
+
+def _idle(row: Row, found: Facts, now: datetime) -> float:
+    """Days since a memory was last used, or came to be."""
+    return days_between(max(row.created, found.touched, found.last_hit), now)
+
+
+def _confidence(row: Row, found: Facts, now: datetime) -> Confidence:
+    initial = INITIAL if found.confidence is None else found.confidence
+    return worth.confidence(
+        initial, row.kind, _source(found), days_between(row.created, now), found.hits,
+        found.reinforced, found.demoted, found.rejected,
+    )  # fmt: skip
 
 
 def provenance(brain: Asking, row: Row) -> Shape:
@@ -81,48 +97,21 @@ def provenance(brain: Asking, row: Row) -> Shape:
             "by": made.get("by", found.by or PERSON.name),
             "at": made.get("at", row.created),
             "session": made.get("session", found.session or None),
-            "source": found.source or "user_stated",
+            "source": _source(found),
             "why": made.get("why"),
             "event": made.get("event"),
             "since": [_crumb(r) for r in records if r is not made],
         },
-        "confidence_factors": _confidence(row, found, now),
-        "importance_factors": _importance(row, found, now),
+        "confidence_factors": _confidence(row, found, now)._asdict()
+        | {
+            "age_days": days_between(row.created, now),
+            "half_life": worth.half_life(row.kind, _source(found)),
+        },
+        "importance_factors": _importance(row, found, now)._asdict()
+        | {"hits": found.hits, "idle_days": _idle(row, found, now), "status": row.status},
     }
 
 
 def _crumb(record: Shape) -> Shape:
     keys = ("op", "at", "by", "session", "why", "delta", "event")
     return {key: record[key] for key in keys if record.get(key) is not None}
-
-
-def _initial(found: Facts) -> float:
-    return INITIAL if found.confidence is None else found.confidence
-
-
-def _confidence(row: Row, found: Facts, now: datetime) -> Shape:
-    """initial x trust x remaining x use, plus what feedback moved."""
-    source = found.source or "user_stated"
-    age, half = days_between(row.created, now), worth.half_life(row.kind, source)
-    moved = worth.REINFORCED * found.reinforced - worth.DEMOTED * found.demoted
-    return {
-        "initial": _initial(found),
-        "trust": worth.trust(source),
-        "remaining": 1.0 if half is None else 0.5 ** (age / half),
-        "use": 1 + 0.1 * log1p(found.hits),
-        "feedback": moved - worth.REJECTED * found.rejected,
-        "age_days": age,
-        "half_life": half,
-    }
-
-
-def _importance(row: Row, found: Facts, now: datetime) -> Shape:
-    base = worth.base_importance(row.kind) if found.importance is None else found.importance
-    used = max(row.created, found.touched, found.last_hit)
-    return {
-        "base": base,
-        "merges": worth.MERGED * found.merges,
-        "hits": found.hits,
-        "idle_days": 0.0 if row.status == "pinned" else days_between(used, now),
-        "status": row.status,
-    }

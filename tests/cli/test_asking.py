@@ -373,3 +373,31 @@ def test_a_filter_that_finds_nothing_names_the_kind_that_was_meant(demo: Path, r
     assert (said.code, "Did you mean 'decision'?" in said.err) == (2, True)
     assert run("list", "--where", "kind=task").out == "Nothing to list.\n"
     assert run("list", "--where", "kind=fact and hits>99").code == 0
+
+
+def test_a_line_of_a_list_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    from brain.cli.output import fitted
+
+    assert fitted("word " * 30, 38) == ("word " * 20)[:99].rstrip() + "…"
+    assert fitted("short", 38) == "short"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert fitted("x" * 42, 38) == "x" * 42
+    assert fitted("x" * 43, 38) == "x" * 41 + "…"
+    assert fitted("水" * 21, 38) == "水" * 21
+    assert fitted("水" * 22, 38) == "水" * 20 + "…"
+
+
+def test_what_is_shown_adds_up(demo: Path, run: Run) -> None:
+    said = run("show", "m-7f3k2ab4", "--json").json
+    for name in ("importance", "confidence"):
+        factors = said[f"{name}_factors"]
+        if name == "importance":
+            value = factors["base"] + factors["merges"]
+            rest = ("unvisited", "fading", "unused", "candidate")
+        else:
+            value, rest = 1.0, ("initial", "trust", "remaining", "use")
+        for factor in rest:
+            value *= factors[factor]
+        assert said[name] == pytest.approx(value + factors.get("feedback", 0))
+    assert " at first × " in run("show", "m-7f3k2ab4").out

@@ -160,3 +160,8 @@ def test_an_empty_brain(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatc
     assert run("graph", "--format", "canvas").json == {"nodes": [], "edges": []}
     assert run("graph", "nothing").code == 4
     assert run("graph", "--format", "png").code == 2
+
+
+def test_dot_is_no_json(demo: Path, run: Run) -> None:
+    said = run("graph", "--format", "dot", "--json")
+    assert (said.code, said.json["message"]) == (2, "DOT is no JSON.")

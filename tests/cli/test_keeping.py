@@ -106,7 +106,7 @@ def test_a_vault_inside_a_vault_is_one_if_obsidian_says_so(notes: Path, run: Run
 
 
 def test_init_into_nothing_or_over_a_file(notes: Path, run: Run) -> None:
-    assert run("init", notes / "nowhere").code == 3
+    assert run("init", notes / "nowhere" / "new").code == 3
     (notes / "40_Brain").write_text("mine")
     said = run("init", notes)
     assert (said.code, (notes / "40_Brain").read_text()) == (2, "mine")
@@ -184,7 +184,7 @@ def test_status_tells_what_is_indexed(demo: Path, run: Run) -> None:
     assert (shape["daemon"], shape["problems"], shape["fresh"]) == (None, 0, True)
     out = run("status").out
     assert "Daemon  not running" in out
-    assert "tasks           5 entries in 1 files" in out
+    assert "tasks           5 entries in 1 file\n" in out
     assert "Agent   garden-planner (project)" in out
 
 
@@ -243,8 +243,8 @@ def test_doctor_mentions_a_memory_that_grew_too_large(demo: Path, run: Run) -> N
 def test_config_shows_settings_and_which_are_set(demo: Path, run: Run) -> None:
     (demo / "40_Brain/brain.yaml").write_text("searchLimit: 3\nserachLimit: 4\n")
     said = run("config")
-    assert "searchLimit     3  (set)\n" in said.out
-    assert "rescanSeconds   60\n" in said.out
+    assert "\nsearchLimit         3  (set)\n" in said.out
+    assert "\nrescanSeconds       60\n" in said.out
     assert said.err == (
         "brain.yaml line 2: unknown setting 'serachLimit'. Did you mean 'searchLimit'?\n"
     )

@@ -43,7 +43,7 @@ def test_without_its_model_everything_works_and_says_so(tmp_path: Path, run: Run
     vault = kit.lay(tmp_path / "v", {"car.md": "The automobile is red.\n"})
     hybrid(vault, "command: /nowhere/model")
     said = run("sync", "--vault", str(vault))
-    assert (said.code, said.out[:7]) == (0, "1 files")
+    assert (said.code, said.out[:7]) == (0, "1 file,")
     assert "cannot be run" in said.err
     said = run("search", "red", "--vault", str(vault))
     assert said.out.startswith("car.md:1\n")

@@ -306,8 +306,8 @@ def test_show_tells_what_it_is_worth_and_why(demo: Path, run: Run) -> None:
     said = run("show", shape["id"]).out
     assert "1 at first × 0.6 as inferred" in said
     assert "after 0 days, half in 7" in said
-    assert "from     person, 2026-10-01" in said
-    assert "because  heard" in said
+    assert "from       person, 2026-10-01" in said
+    assert "because    heard" in said
 
 
 def test_doctor_tells_that_nothing_can_be_put_on_record(demo: Path, run: Run) -> None:
