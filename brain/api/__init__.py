@@ -68,7 +68,7 @@ class Brain(Asking):
         from brain.verbs.remembering import Wanted, remember
 
         wanted = Wanted(
-            text, kind, tuple(tags), section, tuple(links), tuple(supersedes), (), source,
+            text, kind, tuple(tags), section, tuple(links), tuple(supersedes), source,
             confidence, importance, why, date,
         )  # fmt: skip
         return remember(self, wanted, agent, self.actor(by, session))
@@ -216,7 +216,7 @@ class Brain(Asking):
         `json` and `canvas` are values, `dot` is text."""
         from brain.verbs import relating
 
-        return relating.graph(self, id, depth, agent, format, by)
+        return self._surely(lambda: relating.graph(self, id, depth, agent, format, by))
 
     # -- what an agent is given --------------------------------------------------------------------
 

@@ -30,9 +30,7 @@ def graph(
         raise BadRequest(f"There is no format {format!r}.", f"Formats: {', '.join(FORMATS)}.")
     filters = brain.filters(agent=agent, by=by)
     owners, config = filters.owners, brain.config
-    whole = brain._surely(
-        lambda: maps.around(brain.index, None, owners, config=config, agent="".join(filters.agents))
-    )
+    whole = maps.around(brain.index, None, owners, config=config, agent="".join(filters.agents))
     found = clusters.find(whole, _similar(brain, owners))
     root = _root(brain, brain.find(id, owners=owners), whole) if id else ""
     shown = maps.near(whole, root, depth or config.cascadeDepth) if root else whole

@@ -41,7 +41,6 @@ class Wanted(NamedTuple):
     section: str = ""
     links: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
-    fields: tuple[tuple[str, str], ...] = ()
     source: str = ""
     confidence: float | None = None
     importance: float | None = None
@@ -86,11 +85,11 @@ def _remember(
     if (same or against) and not sure:
         raise StaleFile(f"{path} may have changed.", "Look at it again.")
     waiting = _waiting(brain, promised, text) if promised and not same else None
-    if waiting and not (wanted.supersedes or wanted.tags or links or wanted.fields):
+    if waiting and not (wanted.supersedes or wanted.tags or links):
         brain.store.allow(by, path)
         return answer.happened(waiting, "duplicate", None, rules) | restating.told([])
     if ref := same or (waiting and waiting["id"]):
-        asked = Add(path, ref, text, section, _tags(wanted), links, wanted.fields)
+        asked = Add(path, ref, text, section, _tags(wanted), links)
         return _again(brain, wanted, asked, by) | {"redacted": sorted(rules)}
     near = [_named(note, other) for other in note.near(text) if other not in against]
     fields, more = _fields(brain, wanted, against, path, by)
@@ -251,7 +250,8 @@ def _fields(
     brain: Brain, wanted: Wanted, against: Sequence[str], path: str, by: Actor
 ) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
     """The fields of the line, and what writes the ids behind those that they lead to."""
-    fields, deeds = list(wanted.fields), []
+    fields: list[tuple[str, str]] = []
+    deeds: list[Deed] = []
     for id in wanted.supersedes:
         older = naming.memory(brain, id, by)
         deeds += anchored(older, by)
