@@ -86,7 +86,7 @@ def search_command(
 @seeing
 @common
 def show_command(id: str, by: str, vault: str | None, as_json: bool) -> None:
-    """Show one entry whole: its text, where it stands, what it links to.
+    """Show one entry whole. That is its text, where it stands, what it links to.
 
     ID is an id as a search prints it, the beginning of one, PATH:LINE, or words that only one
     memory has. Of a memory it also tells what it is worth now, and why; and where it comes from.
@@ -188,7 +188,7 @@ def list_command(
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """List entries, newest first: memories unless another scope is asked for.
+    """List entries, newest first. They are memories unless another scope is asked for.
 
     FILTER compares fields by = != > >= < <= ~ (contains) and `in (…)`, joined by and, or, not.
     An order is from the most down; `-` turns it around.
@@ -221,7 +221,7 @@ def list_command(
 @click.argument("id")
 @common
 def open_command(id: str, vault: str | None, as_json: bool) -> None:
-    """Print the obsidian:// address of an entry, and its file and line for an editor.
+    """Print where an entry can be opened: in Obsidian, in an editor.
 
     \b
     brain open m-7f3k2ab4

@@ -17,7 +17,7 @@ from brain.cli.writing import print_change
 @acting
 @common
 def reinforce_command(id: str, vault: str | None, as_json: bool, **options: Any) -> None:
-    """Say that a memory was useful: its score rises by 3, and it is found sooner.
+    """Say that a memory was useful. Its score rises by 3, and it is found sooner.
 
     \b
     brain reinforce m-7f3k2ab4
@@ -34,7 +34,7 @@ def reinforce_command(id: str, vault: str | None, as_json: bool, **options: Any)
 @acting
 @common
 def demote_command(id: str, vault: str | None, as_json: bool, **options: Any) -> None:
-    """Say that a memory was wrong, stale or beside the point: its score falls by 1.
+    """Say that a memory was wrong, stale or beside the point. Its score falls by 1.
 
     \b
     brain demote m-7f3k2ab4 --why "moved to Postgres"

@@ -23,7 +23,7 @@ POLL = 0.2  # seconds between looks at the ring of another process
 @click.command("watch")
 @common
 def watch_command(vault: str | None, as_json: bool) -> None:
-    """Keep the index in step while the vault changes; print a line per event.
+    """Keep the index in step while the vault changes. Prints a line per event.
 
     Ends cleanly on Ctrl-C or SIGTERM.
 
@@ -48,7 +48,7 @@ def watch_command(vault: str | None, as_json: bool) -> None:
 @click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(0, 1000))
 @common
 def events_command(follow: bool, limit: int, vault: str | None, as_json: bool) -> None:
-    """Show what happened lately, in this or any other Brain process on this machine.
+    """Show what happened lately. It may be in any Brain process on this machine.
 
     \b
     brain events

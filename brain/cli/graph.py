@@ -46,7 +46,7 @@ def graph_command(
     vault: str | None,
     as_json: bool,
 ) -> None:
-    """Show how memories hang together: all of them by clusters, or what lies around ID.
+    """Show how memories hang together. All of them by clusters, or what lies around ID.
 
     They are tied by the tags that they share, the notes that they name, their links, and by being
     put to use together. From a memory to its tag is one step, from there to another memory a

@@ -26,7 +26,7 @@ HARMLESS = {
 @seeing
 @common
 def status_command(by: str, vault: str | None, as_json: bool) -> None:
-    """Show what is indexed, how fresh it is, and whether a daemon runs.
+    """Show what is indexed, how fresh it is, and if a daemon runs.
 
     \b
     brain status
@@ -67,8 +67,8 @@ def status_command(by: str, vault: str | None, as_json: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="Also list what is harmless, file by file.")
 @common
 def doctor_command(everything: bool, vault: str | None, as_json: bool) -> None:
-    """Check the index, and list every file that could not be read as it stands, secrets in memory
-    notes, and what waits to be written. Changes nothing.
+    """Check the index and the files. Lists every file that could not be read as it stands,
+    secrets in memory notes, and what waits to be written. Changes nothing.
 
     Ends with 1 if there is something to put right.
 

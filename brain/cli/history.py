@@ -20,7 +20,7 @@ BY = click.option("--by", default="", metavar="AGENT", help="Who asks or acts.  
 @BY
 @common
 def history_command(id: str, by: str, vault: str | None, as_json: bool) -> None:
-    """Show what happened to a memory, oldest first; also to one that is gone.
+    """Show what happened to a memory, oldest first. It may be gone.
 
     \b
     brain history m-7f3k2ab4
@@ -85,7 +85,7 @@ def _details(record: dict[str, Any]) -> list[str]:
 @BY
 @common
 def undo_command(event: str, force: bool, by: str, vault: str | None, as_json: bool) -> None:
-    """Take back the last change, or the one named EVENT, as `brain audit` shows it.
+    """Take back the last change, or EVENT. `brain audit` shows the events.
 
     If the entry is no longer what that change left, nothing is done and the difference is shown.
 

@@ -11,7 +11,8 @@ from brain.cli.output import counted, opened, say, tell
 @click.command("flush")
 @common
 def flush_command(vault: str | None, as_json: bool) -> None:
-    """Put into the journal what waits on this machine: which memories were used, and together.
+    """Put into the journal what waits on this machine. That is which memories were used, and
+    together.
 
     It is done once a day by itself.
 
@@ -32,7 +33,7 @@ def flush_command(vault: str | None, as_json: bool) -> None:
 @click.option("--drop", default="", metavar="ID", help="Give up what is blocked.")
 @common
 def pending_command(apply_: str, drop: str, vault: str | None, as_json: bool) -> None:
-    """Show what is promised and not in its note yet: somebody types there, git moved on, or another
+    """Show what is promised and not in its note yet. Somebody types there, git moved on, or another
     vault lies here now.
 
     \b

@@ -112,7 +112,7 @@ def _reason(one: Weighed) -> str:
 @seeing
 @common
 def gaps_command(every: bool, agent: str, by: str, vault: str | None, as_json: bool) -> None:
-    """List questions that nothing was known about, and memories that want a tag.
+    """List questions without an answer. Also memories that want a tag.
 
     \b
     brain gaps

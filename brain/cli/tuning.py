@@ -23,7 +23,7 @@ PARTS = ("remaining", "total", "always", "bridge", "retrieval", "summary")
 def alias_command(
     action: str, words: tuple[str, ...], by: str, session: str, vault: str | None, as_json: bool
 ) -> None:
-    """Words that mean the same, so that a search for one finds the others.
+    """Words that mean the same. A search for one finds the others.
 
     A few are built in. Yours stand in brain.yaml, as `auth=authentication, login`. To remove WORD
     without naming others removes it from all; what is built in is switched off by a line `word=`.
@@ -79,7 +79,7 @@ def _say_state(shape: Shape) -> None:
 def budget_command(
     tokens: int | None, by: str, session: str, vault: str | None, as_json: bool
 ) -> None:
-    """Show how many tokens memory takes of a context, or let it take at most TOKENS.
+    """Show or set how many tokens memory takes of a context at most.
 
     Who asks with a budget of its own (`brain context --budget`) gets that.
 

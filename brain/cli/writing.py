@@ -96,7 +96,7 @@ def remember_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Put TEXT into an agent's MEMORY.md, or what comes in by a pipe.
+    """Put TEXT, or what a pipe brings, into an agent's MEMORY.md.
 
     It goes to the end of its section. What is known already is not written again. Secrets are left
     out.
@@ -283,7 +283,7 @@ def tag_command(
 @acting
 @common
 def move_command(id: str, section: str, vault: str | None, as_json: bool, **options: Any) -> None:
-    """Move a memory to another section of its note; one that is not there is made.
+    """Move a memory to another section of its note. One that is not there is made.
 
     \b
     brain move m-7f3k2ab4 "Key Decisions"

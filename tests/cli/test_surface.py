@@ -460,3 +460,9 @@ def test_commands_take_vault_and_json(run: Run) -> None:
         command = app.cli.get_command(context, name)
         assert command
         assert {"vault", "as_json"} <= {param.name for param in command.params}
+
+
+def test_the_help_cuts_no_summary(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    cut = [line for line in run("--help").out.split("\n")[1:] if line.endswith("...")]
+    assert cut == []
