@@ -55,21 +55,22 @@ def fate(store: Store, entry: Open, text: Text, lost: Mapping[str, list[Deed]]) 
         return "stands"
     if entry.head != git.head(store.git):
         return "blocked"
-    if text.stat is None or _saved(text.stat) > entry.at + STALE or entry.again >= AGAIN:
+    if text.stat is None or _saved(text.stat, entry) > entry.at + STALE or entry.again >= AGAIN:
         return "gone"
     return "again"
 
 
 def weight(entry: Open, text: Text) -> float:
     """How much being wiped by this text counts."""
-    slow = text.stat is not None and _saved(text.stat) > entry.at + SLOW
+    slow = text.stat is not None and _saved(text.stat, entry) > entry.at + SLOW
     return 1 if slow else FAST
 
 
-def _saved(st: os.stat_result) -> float:
-    """When a file came to be what it is. Who restores a backup gives it the time at which it was
-    once written; the change time cannot be set."""
-    return max(st.st_mtime, st.st_ctime)
+def _saved(st: os.stat_result, entry: Open) -> float:
+    """When a text came that is without a change. One that is older than the change was brought
+    back with its time; then the change time tells, which cannot be set. Else that tells less: it
+    is also when we ourselves let files change places."""
+    return st.st_mtime if st.st_mtime >= entry.at else st.st_ctime
 
 
 def lost(store: Store, path: str, text: Text) -> dict[str, list[Deed]]:
