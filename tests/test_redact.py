@@ -284,6 +284,7 @@ PIECES = st.one_of(
     st.sampled_from(
         ["password=", "token: ", '"', "'", "\n", " ", "-", "://", "@", "a@b.de", "[redacted:aws]",
          "[", "sk-", "ghp_", "=", "4111111111111111", "\u200b", "ssh ",
+         "张三@", "例子.中国", "иван@почта.рф", "é", "密码是",
          f"{PEM}\n"]
     ),
 )  # fmt: skip

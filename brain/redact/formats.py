@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 SHORTEST = 15  # no provider's key is shorter than this
 NOISE = 32  # nor what is taken for noise than this
+# Letters of scripts without spaces between words (Thai to Burmese, Khmer, kana, Han), the signs
+# between their sentences, and the letters of Korean, which hang a word's case on anything.
+DENSE = (
+    r"\u0e00-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u312f\u3190-\ua4cf"
+    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+SIGNS = r"\u2014\u2018-\u201f\u2026\u3000-\u3004\u3008-\u303f\uff00-\uff65"
+HANGUL = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
 
 
 def hinted(text: str, lower: str) -> list[Rule]:
@@ -50,18 +58,21 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _compiled(rule: Rule) -> re.Pattern[str]:
-    """At the start of a word, and on to the word's end; or, without hints, just that length."""
+    """At the start of a word, and on to the word's end; or, without hints, just that length.
+
+    Keys are ASCII: a letter of another script ends them, with or without a space.
+    """
     if not rule.hints:
-        return compiled(rf"({rule.pattern})(?![\w+/=\0-])")
+        return compiled(rf"(?a)({rule.pattern})(?![\w+/=\0-])")
     rest = "" if "(" in rule.pattern.replace("(?", "") else r"[\w-]*+"
-    return compiled(rf"(?<![A-Za-z0-9\0])(?:{rule.pattern}){rest}")
+    return compiled(rf"(?a)(?<![A-Za-z0-9\0])(?:{rule.pattern}){rest}")
 
 
 @cache
 def _lead(name: str) -> re.Pattern[str]:
     """A provider's name and what may stand between it and a key, in any notation."""
     return compiled(
-        name + r"[\w .-]{0,30}\\?[\"'`\])]{0,2}[ \t]{0,3}(?:=>|:=|[:=])[ \t]{0,3}\\?[\"'`]?"
+        name + r"[\w .-]{0,30}\\?[\"'`\])]{0,2}[ \t]{0,3}(?:=>|:=|[:=：])[ \t]{0,3}\\?[\"'`]?"
     )
 
 

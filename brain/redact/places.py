@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brain.redact.formats import compiled
+from brain.redact.formats import DENSE, HANGUL, SIGNS, compiled
 
 Span = tuple[str, int, int]
 
@@ -25,18 +25,21 @@ _ADDRESS = (
     r"(?P<secret>[^\s/\"'<>]{1,256})@(?=[\w\[%$({-])"
 )
 _HEADER = (
-    r"(?i:authorization)\\?[\"'\])]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"'`]?"
+    r"(?a)(?i:authorization)\\?[\"'\])]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"'`]?"
     r"(?:(?i:bearer|basic|token|digest|apikey|negotiate|key)[ \t]{1,4})?"
     r"(?P<secret>[\w+/=.~%-]{8,4000})"
 )
-_BEARER = r"\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})"
+_BEARER = r"(?a)\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})"
 _CURL = r"(?:^|[\s\"'])(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'\0]{1,100}:(?P<secret>[^\s\"']{1,200})"
-_DSN = r"(?<![\w\0])(?:password|pwd)=(?P<secret>[^;\s\"'`&,)]{1,200})"
+_DSN = r"(?<![A-Za-z0-9_\0])(?:password|pwd)=(?P<secret>[^;\s\"'`&,)]{1,200})"
 _DSN_PEER = (
-    r"\b(?:server|data source|host|hostname|dbname|database|initial catalog|user id|uid|user"
+    r"(?a)\b(?:server|data source|host|hostname|dbname|database|initial catalog|user id|uid|user"
     r"|username)[ ]?="
 )
-_NETRC = r"\blogin\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})"
+_NETRC = r"(?a:\b)login\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})"
+# How far a secret goes that is not ASCII: prose may go on behind it without a space.
+_TO_PROSE = rf"[^{DENSE}{HANGUL}{SIGNS}]+"
+_TO_HOST = rf"{_TO_PROSE}(?=@)|[^{SIGNS}]+(?=@)"
 _STAND_IN = (
     r"(?i)[<{\[*]|\$[A-Z_({]|%[A-Z_(]|(?:pass(?:word|wd)?|pwd?|secret|x{3,}|\.{3}|…|your\W?\w*|token|none"
     r"|null|true|false|required|optional)$"
@@ -65,13 +68,27 @@ def find(text: str, lower: str) -> Iterator[Span]:
 
 
 def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
-    for match in compiled(pattern).finditer(text):
-        secret = match["secret"]
+    for start, end in _held(pattern, text):
+        secret = text[start:end]
         if "\0" in secret or compiled(_STAND_IN).match(secret):
             continue
         if rule in ("authorization", "bearer") and not _coded(secret):
             continue
-        yield rule, *match.span("secret")
+        yield rule, start, end
+
+
+def _held(pattern: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where each secret stands that the pattern finds, without the prose behind it."""
+    at = 0
+    while match := compiled(pattern).search(text, at):
+        (start, end), at = match.span("secret"), match.end()
+        if not match["secret"].isascii():
+            shape = _TO_HOST if pattern == _ADDRESS else _TO_PROSE
+            own = compiled(shape).match(text, start, at)
+            end = own.end() if own else start
+            at = max(end, start + 1)
+        if end > start:
+            yield start, end
 
 
 def _coded(secret: str) -> bool:
@@ -85,9 +102,8 @@ def _coded(secret: str) -> bool:
 
 def _connections(text: str, lower: str) -> Iterator[Span]:
     """`Server=…;Password=…` and `host=… password=…`, on one line."""
-    for match in compiled(_DSN).finditer(lower):
-        start, end = match.span("secret")
-        if "\0" in match["secret"] or compiled(_STAND_IN).match(text, start, end):
+    for start, end in _held(_DSN, lower):
+        if "\0" in lower[start:end] or compiled(_STAND_IN).match(text, start, end):
             continue
         before = lower[max(0, start - 300) : start].rpartition("\n")[2]
         after = lower[end : end + 300].partition("\n")[0]
