@@ -165,7 +165,8 @@ def candidates(
             f" WHERE c.id IN ({some}) AND {where}",
             values,
         )
-        return [Candidate(*row) for row in rows]
+        make = tuple.__new__  # without Candidate's own way of taking arguments: there are many
+        return [make(Candidate, row) for row in rows]
 
 
 def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 200) -> list[str]:
@@ -235,6 +236,14 @@ def tagged(index: Index, tag: str, most: int = 1_000) -> list[int]:
     sql = f"SELECT id FROM chunks WHERE instr(' ' || tags || ' ', ?) LIMIT {most:d}"
     with reading():
         return [id for (id,) in index.db.execute(sql, (f" {tag} ",))]
+
+
+def beginnings(index: Index, ids: Sequence[int]) -> list[tuple[int, str]]:
+    """(row id, path) of those of these chunks that begin a note."""
+    some = ",".join(map(str, ids))
+    sql = f"SELECT id, path FROM chunks WHERE id IN ({some}) AND line = 1 AND scope = 'sources'"
+    with reading():
+        return index.db.execute(sql).fetchall()
 
 
 def named(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from brain.config import Config
 from brain.index import matches
 from brain.index.db import Index
@@ -10,6 +12,7 @@ from brain.index.query import Filters
 from brain.recall import rank
 from brain.recall.exact import exactly
 from brain.recall.lookup import Found
+from brain.recall.terms import LONGEST, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +54,25 @@ def phrases(index: Index, found: Found, own: dict[int, float], most: int) -> set
             held = matches.holding(index, some, said.some, said.is_tag)
             likely.update(best({id: own[id] for id in held}, most))
     return likely
+
+
+def named(index: Index, name: str, found: Found) -> list[int]:
+    """The row ids of the beginnings of notes that have this folded name: they hold all its words,
+    so they are among what holds the rarest of them."""
+    words = re.findall(r"[^\W_]+", name) if len(name) <= LONGEST else []
+    if not words or not found.concepts:
+        return []
+    rarest = min((held.scores for _, held in found.concepts), key=len)
+    if len(rarest) > MANY:
+        notes = matches.named(index, " ".join(words))
+    else:
+        held, asked = found.held, found.asked
+        notes = matches.beginnings(index, [id for id in rarest if held[id] == asked])
+    return [id for id, path in notes if _stem(path) == name]
+
+
+def _stem(path: str) -> str:
+    return fold(path.rpartition("/")[2]).removesuffix(".md")
 
 
 def chosen(

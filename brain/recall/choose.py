@@ -35,17 +35,20 @@ class Cost:
         for pair in package.conflicts:
             for side in {pair.one, pair.other}:
                 self.pairs.setdefault(side, []).append(pair)
-        self._ends = {name: self._find_ends(name) for name in SECTIONS}
-        head, foot, text = self._ends["memories"]
+        self._known_ends: dict[str, tuple[int, int, str]] = {}
+        head, foot, text = self._ends("memories")
         self.frame = count(text[:head]) + count(text[len(text) - foot :]) + SEAM
         self._heads: dict[str, int] = {}
         self._known: dict[tuple[str, Piece], int] = {}
         self._said: dict[Conflict, int] = {}
 
-    def _find_ends(self, name: str) -> tuple[int, int, str]:
+    def _ends(self, name: str) -> tuple[int, int, str]:
         """How much of a rendering with one piece in section `name` is not the piece."""
-        one, other = (self._alone(name, probe) for probe in _PROBES)
-        return _alike(one, other), _alike(one[::-1], other[::-1]), one
+        if (known := self._known_ends.get(name)) is None:
+            one, other = (self._alone(name, probe) for probe in _PROBES)
+            known = _alike(one, other), _alike(one[::-1], other[::-1]), one
+            self._known_ends[name] = known
+        return known
 
     def _alone(self, name: str, piece: Piece) -> str:
         only: dict[str, Any] = {name: (piece,)}
@@ -54,7 +57,7 @@ class Cost:
     def section(self, name: str) -> int:
         """What the heading of a section costs."""
         if (known := self._heads.get(name)) is None:
-            head, foot, text = self._ends[name]
+            head, foot, text = self._ends(name)
             whole = self.count(text[:head] + text[len(text) - foot :])
             known = self._heads[name] = max(0, whole - self.frame) + SEAM
         return known
@@ -63,7 +66,7 @@ class Cost:
         """What a piece costs in section `name`, without its conflicts."""
         if (known := self._known.get((name, piece))) is None:
             text = self._alone(name, piece)
-            head, foot, _ = self._ends[name]
+            head, foot, _ = self._ends(name)
             known = self._known[name, piece] = self.count(text[head : len(text) - foot]) + SEAM
         return known
 

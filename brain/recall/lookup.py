@@ -66,12 +66,12 @@ class Found(NamedTuple):
 
     def covered(self) -> dict[int, float]:
         """The scores, each times its coverage."""
-        worth = [coverage(count, self.asked) for count in range(self.asked + 1)]
-        held = self.held
+        worth, held = self.coverages(), self.held
         return {id: score * worth[held[id]] for id, score in self.scores.items()}
 
-    def coverage(self, id: int) -> float:
-        return coverage(self.held.get(id, 0), self.asked)
+    def coverages(self) -> list[float]:
+        """The coverage of what holds none, one, two, … of the things asked."""
+        return [coverage(count, self.asked) for count in range(self.asked + 1)]
 
 
 def coverage(held: int, asked: int) -> float:

@@ -11,7 +11,7 @@ from brain.index.db import Index
 from brain.index.query import Filters
 from brain.recall import aliases, priors
 from brain.recall.concepts import Concept, concepts, with_glued
-from brain.recall.terms import LONGEST, MAX_TERMS, Term, fold, terms
+from brain.recall.terms import MAX_TERMS, Term, fold, terms
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -34,7 +34,8 @@ class Asked(NamedTuple):
     names: list[Concept]  # of speakers, which tell who said it rather than what
     expected: priors.Expected
     similar: Similar | None = None  # in a hybrid search
-    called: tuple[int, ...] = ()  # the row ids of entries whose id it is, and notes whose name
+    name: str = ""  # the question itself, folded: it may be the name of a note
+    called: tuple[int, ...] = ()  # the row ids of entries whose id or odd tag it names
 
     @property
     def words(self) -> tuple[Term, ...]:
@@ -46,7 +47,7 @@ def understood(
 ) -> Asked | None:
     """What a question asks of this index; None if there is no word in it, and no tag."""
     name = fold(question.strip(" \t\n?!.\"'[]")).removesuffix(".md")
-    called = (*_ids(index, question), *_notes(index, name), *_signed(index, question))
+    called = (*_ids(index, question), *_signed(index, question))
     if not (wanted := terms(question)) and not called:
         return None
     every = concepts(wanted, aliases.expand(config), config.aliasFactor, question)
@@ -59,20 +60,7 @@ def understood(
     if filters.scopes != ("sessions",) or not votes:
         votes, names = every, []
     similar = meaning.asked(index, question, names, filters) if meaning else None
-    return Asked(votes, names, expected, similar, called)
-
-
-def _notes(index: Index, name: str) -> list[int]:
-    """The row ids of the beginnings of notes that have this folded name."""
-    words = re.findall(r"[^\W_]+", name) if len(name) <= LONGEST else []
-    if not words:
-        return []
-    found = matches.named(index, " ".join(words))
-    return [id for id, path in found if _stem(path) == name]
-
-
-def _stem(path: str) -> str:
-    return fold(path.rpartition("/")[2]).removesuffix(".md")
+    return Asked(votes, names, expected, similar, name, called)
 
 
 def _signed(index: Index, question: str) -> list[int]:

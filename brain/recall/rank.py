@@ -37,10 +37,9 @@ class Factors(NamedTuple):
 
     @property
     def rank(self) -> float:
-        rank = self.relevance
-        for factor in self[ADDENDS:]:
-            rank *= factor
-        return rank
+        bm25, coverage, near, parent, vector, author, when, dated, feedback, recency = self
+        addends = bm25 * coverage + near + parent + vector
+        return addends * author * when * dated * feedback * recency
 
 
 def feedback(score: float, factor: float) -> float:

@@ -147,6 +147,7 @@ def _rank(
     )
     enough = min(most, max(ENOUGH, 2 * limit))
     liked, aged = candidates.liked(own, known, config), config.recencyScopes
+    asked = asked._replace(called=(*asked.called, *candidates.named(index, asked.name, found)))
     likely = candidates.phrases(index, found, liked, LIKELY)
     exact = _exact(index, asked, likely)
     chosen = candidates.chosen(index, liked, exact, filters, enough, aged)
@@ -164,22 +165,23 @@ def _rank(
         known |= matches.feedback(index, [c.id for c in chosen if c.id not in own])
     asked_too = noted(index, asked.names, owners=filters.owners)
     whole = near.parents((c.section for c in chosen), [h for _, h in found.concepts] + asked_too)
+    worth, expects = found.coverages(), any(asked.expected)
     ranked = []
     for c in chosen:
         score, touched = known.get(c.id, NOTHING)
         factors = Factors(
             found.scores.get(c.id, 0.0),
-            found.coverage(c.id),
+            worth[found.held.get(c.id, 0)],
             handed.get(c.id, 0.0),
             whole.get(c.id - c.place, 0.0) * config.parentFactor,
             0.0,
-            priors.author(c, asked.expected, config.authorFactor),
-            priors.when(c, asked.expected),
-            priors.dated(c, asked.expected),
-            rank.feedback(score, config.scoreFactor),
+            priors.author(c, asked.expected, config.authorFactor) if expects else 1.0,
+            priors.when(c, asked.expected) if expects else 1.0,
+            priors.dated(c, asked.expected) if expects else 1.0,
+            rank.feedback(score, config.scoreFactor) if score else 1.0,
             _recency(c, touched, now, config),
         )
-        ranked.append(Ranked(c, factors, exact.get(c.id, 0)))
+        ranked.append(Ranked(c, factors, exact.get(c.id, 0), 0.0))
     return sorted(_blended(ranked, cosines, config), key=_order)
 
 

@@ -73,9 +73,10 @@ def test_however_little_is_weighed_what_holds_all_is_the_same(
 @given(asked=st.integers(1, 64), held=st.integers(0, 64))
 def test_and_comes_before_or(asked: int, held: int) -> None:
     found = Found({}, {1: min(held, asked), 2: asked}, asked, [])
-    assert found.coverage(2) == 1
-    assert found.coverage(1) == 1 or 0.25 <= found.coverage(1) < 0.75
-    assert found.coverage(99) == 0.25
+    worth = found.coverages()
+    assert worth[found.held[2]] == 1
+    assert worth[found.held[1]] == 1 or 0.25 <= worth[found.held[1]] < 0.75
+    assert worth[0] == 0.25
 
 
 def test_the_forms_of_a_word_count_as_one(standing: Brain) -> None:
