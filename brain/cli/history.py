@@ -113,7 +113,7 @@ def revert_command(
     What somebody has gone on with stays as it is, and is listed.
 
     \b
-    brain revert --agent zoo --since 2h
+    brain revert --agent garden-planner --since 2h
     """
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
@@ -161,7 +161,7 @@ def resolve_command(id: str, keep: str, by: str, vault: str | None, as_json: boo
 
     \b
     brain resolve m-7f3k2ab4
-    brain resolve e-4jk2q8xw1z --keep m-7f3k2ab4
+    brain resolve m-7f3k2ab4 --keep m-7f3k2ab4
     """
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:

@@ -222,7 +222,7 @@ def link_command(id: str, to: str, vault: str | None, as_json: bool, **options: 
     """Link a memory to another one, or to a note.
 
     \b
-    brain link m-2b8xq1mz m-9c01dexk --as supersedes
+    brain link m-7f3k2ab4 m-4t8wq2nd --as supersedes
     brain link m-7f3k2ab4 Architecture
     """
     vault, as_json = choices(vault, as_json)
@@ -248,7 +248,7 @@ def unlink_command(id: str, to: str, vault: str | None, as_json: bool, **options
     """Take back what `brain link` did.
 
     \b
-    brain unlink m-2b8xq1mz m-9c01dexk --as supersedes
+    brain unlink m-7f3k2ab4 m-4t8wq2nd --as supersedes
     """
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
