@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 
     Key: TypeAlias = tuple[int, str, int]  # counter, device, number
     Tally: TypeAlias = list[Any]  # the fields below
+    Undo: TypeAlias = tuple[str, str, int, str]
 
 SCORE, THOUSANDTHS, HITS, MERGES, REINFORCED, DEMOTED, REJECTED = range(7)  # counts
 TOUCHED, HIT, CONFIDENCE, IMPORTANCE, SOURCE, PURGED = range(7, 13)  # (*key, value) of the last
 ADDED = 13  # (*key, at, by, session) of the first
-UNDONE = 14  # (event, score in thousandths, what it was) of each that was taken back, in order
+UNDONE = 14  # (id, event, score in thousandths, what it was) of each undoing, in order
 _COUNTS, _LAST = range(7), range(7, 13)
 NEVER = ()  # the empty tuple: there is one, and to look at a full one would cost a cache miss
 LIMIT = 1_000_000  # no count or score of one record is larger
@@ -54,38 +55,47 @@ def join(into: Tally, more: Tally) -> None:
 
 
 def undo(found: Tally, value: dict[str, Any]) -> None:
-    """Something was taken back; if two devices do that at a time, it is taken back once."""
-    one = (text(value, "of"), thousandths(value.get("delta", 0)), text(value, "undid"))
+    """Something was taken back."""
+    of, undid = text(value, "of"), text(value, "undid")
+    one = (text(value, "id"), of, thousandths(value.get("delta", 0)), undid)
     found[UNDONE] = _each_once((*found[UNDONE], one))
 
 
-def _each_once(undone: tuple[tuple[str, int, str], ...]) -> tuple[tuple[str, int, str], ...]:
-    """The records of what was taken back, of several about one event the last in this order; those
-    that name none are all counted."""
-    every = sorted(undone)
-    return tuple(
-        one
-        for one, after in zip(every, [*every[1:], None], strict=True)
-        if not (one[0] and after and after[0] == one[0])
-    )
+def _each_once(undone: tuple[Undo, ...]) -> tuple[Undo, ...]:
+    return tuple(sorted(set(undone)))
 
 
 def net(found: Tally) -> Tally:
-    """The counts without what was taken back."""
+    """The counts without what was taken back: once, if two devices did that at a time, and not at
+    all if that was itself taken back."""
     if not found[UNDONE]:
         return found
     left = list(found)
-    for _, delta, undid in found[UNDONE]:
-        whole, rest = divmod(delta, 1000)
-        left[SCORE] += whole
-        left[THOUSANDTHS] += rest
-        if undid == "merge":
-            left[MERGES] -= 1
-            left[HITS] -= 1
-        elif undid in FEEDBACK:
-            left[FEEDBACK[undid][0]] -= 1
+    later: dict[str, list[Undo]] = {}
+    for one in found[UNDONE]:
+        later.setdefault(one[1] or one[0], []).append(one)
+
+    def is_undone(event: str, seen: tuple[str, ...] = ()) -> bool:
+        every = [one[0] for one in later.get(event, ()) if one[0] not in seen]
+        return any(not is_undone(id, (*seen, id)) for id in every)
+
+    for event, every in later.items():
+        *_, delta, undid = every[0]
+        if undid != "undo" and is_undone(event):
+            _take_back(left, delta, undid)
     left[HITS : REJECTED + 1] = [max(0, count) for count in left[HITS : REJECTED + 1]]
     return left
+
+
+def _take_back(left: Tally, delta: int, undid: str) -> None:
+    whole, rest = divmod(delta, 1000)
+    left[SCORE] += whole
+    left[THOUSANDTHS] += rest
+    if undid == "merge":
+        left[MERGES] -= 1
+        left[HITS] -= 1
+    elif undid in FEEDBACK:
+        left[FEEDBACK[undid][0]] -= 1
 
 
 def judge(found: Tally, value: dict[str, Any], op: str, key: Key, times: int = 1) -> None:

@@ -148,6 +148,11 @@ def _undone_ids(brain: Brain) -> set[str]:
 def _undone(brain: Brain, record: Record, force: bool, by: Actor) -> Shape:
     """Take back a change with all that was done along with it; if some of that cannot be, nothing
     is done."""
+    if record.id in _undone_ids(brain):
+        raise BadRequest(
+            f"{record.op} of {record.ref} is taken back already.",
+            f"See `brain history {record.ref}`; an undoing can be undone.",
+        )
     every = _whole(brain, record)
     if not all(history.may_see(brain, part, by) for part in every):
         raise Denied(f"{by.name} may not undo all of {record.id}.", "Ask the admin agent.")

@@ -105,6 +105,20 @@ def test_what_two_devices_take_back_is_taken_back_once(tmp_path: Path, known: In
     assert of(journal, known) == found
 
 
+def test_what_was_taken_back_can_be_given_and_taken_back_again(
+    tmp_path: Path, known: Index
+) -> None:
+    journal = device(tmp_path)
+    given = put(journal, "reinforce", delta=3.0)
+    for _ in range(2):
+        taken = put(journal, "undo", delta=-3.0, undid="reinforce", of=given.id)
+        found = of(journal, known)
+        assert (found.score, found.reinforced) == (0, 0)
+        put(journal, "undo", delta=3.0, undid="undo", of=taken.id)
+        found = of(journal, known)
+        assert (found.score, found.reinforced) == (3, 1)
+
+
 def test_no_count_is_less_than_nothing(tmp_path: Path, known: Index) -> None:
     journal = device(tmp_path)
     put(journal, "undo", undid="merge", of="e-1")

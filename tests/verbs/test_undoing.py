@@ -338,3 +338,22 @@ def test_history_tells_what_waits(typing: Brain) -> None:
     os.utime(typing.vault.root / NOTE, (LONG_AGO, LONG_AGO))
     (record,) = typing.history(ID)
     assert (record["op"], record.get("state")) == ("update", None)
+
+
+@pytest.mark.parametrize("op", ["merge", "reinforce", "update", "remove"])
+def test_nothing_is_taken_back_twice(brain: Brain, op: str) -> None:
+    ref = brain.remember("The gate is shut at night")["id"]
+    if op == "merge":
+        brain.remember("The gate is shut at night")
+    elif op == "reinforce":
+        brain.reinforce(ref)
+    elif op == "update":
+        brain.update(ref, "The gate is open at night")
+    else:
+        brain.forget(ref)
+    event = next(one["event"] for one in brain.history(ref) if one["op"] == op)
+    brain.undo(event)
+    before = brain.show(ref), note(brain)
+    with pytest.raises(BadRequest, match="taken back already"):
+        brain.undo(event)
+    assert (brain.show(ref), note(brain)) == before
