@@ -8,7 +8,7 @@ from brain import access
 from brain.changes import Anchor, Change, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BadRequest, NotFound
 from brain.formats.links import RELATIONS
-from brain.verbs import answer, naming
+from brain.verbs import answer, naming, notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,10 +35,36 @@ def update(
     if not text.strip():
         raise BadRequest("There are no words.", "To take a memory away, forget it.")
     row = naming.memory(brain, id, by)
-    deeds = [Deed("update", row.ref, Update(row.path, row.ref, text), given)]
+    note = notes.known(brain, row.path)
+    against = _against(note, row, text)
+    near = [ref for ref in note.near(text) if ref not in (row.ref, *against)]
+    first, then = _contradicting(brain, row, against, by)
+    deeds = [*first, Deed("update", row.ref, Update(row.path, row.ref, text), given), *then]
     if tags:
         deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, tuple(tags))))
-    return _changed(brain, row, deeds, by, "updated", answer.redacted(brain, text)[1])
+    rules = answer.redacted(brain, text)[1]
+    shape = _changed(brain, row, deeds, by, "updated", rules, main=len(first))
+    return shape | {"near": note.named(near), "conflicts": note.named(against)}
+
+
+def _against(note: notes.Note, row: Row, text: str) -> list[str]:
+    """The memories of its note that these words contradict, and those before did not."""
+    before = note.stances.against(note.texts.get(row.ref, ""), row.kind, notes.about(row.text))
+    now = note.stances.against(text, row.kind, notes.about(text))
+    return [ref for ref in now if ref != row.ref and ref not in before]
+
+
+def _contradicting(
+    brain: Brain, row: Row, against: Sequence[str], by: Actor
+) -> tuple[list[Deed], list[Deed]]:
+    """What links a memory to those that it contradicts: their ids first, then its own line."""
+    first: list[Deed] = []
+    then: list[Deed] = []
+    for other in (naming.memory(brain, ref, by) for ref in against):
+        first += anchored(other, by)
+        field = Relate(row.path, row.ref, "contradicts", naming.target(other, row.path))
+        then += [Deed("link", row.ref, field), _conflict(row, other, gone=False)]
+    return first, then
 
 
 def forget(brain: Brain, id: str, why: str, by: Actor) -> Shape:

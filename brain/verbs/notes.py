@@ -23,7 +23,7 @@ from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from brain.api import Brain
     from brain.store import Outcome
@@ -62,6 +62,10 @@ class Note:
     def near(self, text: str) -> list[str]:
         """The entries that say nearly this, whatever they link to."""
         return list(dict.fromkeys([*self.known.near(text), *self.bare.near(without_links(text))]))
+
+    def named(self, refs: Iterable[str]) -> list[dict[str, str]]:
+        """These entries as an answer shows them."""
+        return [{"id": ref, "text": self.texts[ref]} for ref in refs]
 
     def section(self, kind: str, settings: tuple[str, ...]) -> str:
         """The section for a kind: as the settings say (`decision=Choices made`), else one that the

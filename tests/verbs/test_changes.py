@@ -401,3 +401,25 @@ def test_a_reason_is_put_on_record_though_the_words_are_the_same(brain: Brain) -
     brain.update(ID, "Chose DuckDB")
     brain.update(ID, "Chose DuckDB", why="asked again", confidence=0.9)
     assert brain.history(ID)[-1]["why"] == "asked again"
+
+
+def test_an_update_that_says_the_opposite_is_a_conflict(brain: Brain) -> None:
+    brain.remember("Enable caching in CI", kind="convention")
+    mine = brain.remember("Use Redis for sessions", kind="convention")["id"]
+    shape = brain.update(mine, "Disable caching in CI")
+    (other,) = shape["conflicts"]
+    assert "Enable caching in CI" in other["text"]
+    assert f"[contradicts:: [[#^{other['id']}]]] ^{mine}" in note(brain)
+    assert len(brain.conflicts()) == 1
+    assert brain.update(mine, "Disable all caching in CI")["conflicts"] == []
+    brain.undo()
+    brain.undo()
+    assert brain.conflicts() == []
+    assert "contradicts" not in note(brain)
+
+
+def test_an_update_says_what_it_is_much_like(brain: Brain) -> None:
+    one = brain.remember("Enable caching in CI", kind="convention")["id"]
+    mine = brain.remember("Use Redis for sessions", kind="convention")["id"]
+    assert [near["id"] for near in brain.update(mine, "Enable caching in CI!")["near"]] == [one]
+    assert brain.update(mine, "Use Valkey for sessions")["near"] == []
