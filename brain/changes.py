@@ -26,18 +26,24 @@ class Add(NamedTuple):
 
 
 class Update(NamedTuple):
-    """Other words for an entry; its links, tags, fields and id stay unless the words hold them."""
+    """Other words for an entry; its links, tags, fields and id stay unless the words hold them.
+
+    `over` are digests of what the entry may be now; if it is none of these, nothing is done.
+    Without any, it may be anything.
+    """
 
     path: str
     ref: str
     text: str
+    over: tuple[str, ...] = ()
 
 
 class Remove(NamedTuple):
-    """An entry goes, with the lines nested in it."""
+    """An entry goes, with the lines nested in it; `over` is what it is in Update."""
 
     path: str
     ref: str
+    over: tuple[str, ...] = ()
 
 
 class Retag(NamedTuple):
@@ -155,7 +161,7 @@ KINDS: dict[str, type[Any]] = {
 
 class Done(NamedTuple):
     """What became of a change: `done`, `already` (there was nothing left to do), `missing` (the
-    entry is gone) or `changed` (it is there, but is not what a Replace expects).
+    entry is gone) or `changed` (it is there, but is not what the change expects).
 
     `line` is its line in the new bytes, `before` and `after` are the entry as it stood and stands
     in the file, `section` the headings above it (` > ` between them), `previous` the id of the

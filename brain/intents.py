@@ -66,6 +66,7 @@ class Told(TypedDict, total=False):
     void: bool
     again: float
     why: str
+    over: dict[str, list[str]]
 
 
 class Open:
@@ -92,6 +93,7 @@ class Open:
         self.void = False  # was it taken back? Then only displaced files are looked after
         self.again = 0.0  # how often it was written anew because an editor had wiped it
         self.why = ""  # why it waits
+        self.over: dict[str, list[str]] = {}  # what an entry may be instead, by the deed's id
 
     def take(self, line: dict[str, Any]) -> None:
         """What a later line of the log says of it."""

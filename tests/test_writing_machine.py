@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ class Writing(RuleBasedStateMachine):
         self.home = Path(tempfile.mkdtemp(prefix="writing", dir=_fast())).resolve()
         self.root = base.lay(self.home / "vault", kit.VAULT)
         self.note = self.root / kit.NOTE
+        (self.root / ".git").mkdir()
         self.must: set[str] = set()
         self.count = 0
         self.backups: list[dict[str, bytes]] = []
@@ -151,6 +153,50 @@ class Writing(RuleBasedStateMachine):
         self.must -= set(MARK.findall(taken)) - set(MARK.findall(self.note.read_text()))
         if word:
             self.must.add(word)
+
+    @rule(
+        device=devices,
+        kinds=st.lists(st.sampled_from(["update", "update", "remove", "retag"]), min_size=1),
+        pick=numbers,
+        goes_on=st.booleans(),
+        rename=st.booleans(),
+    )
+    def wait(self, device: str, kinds: list[str], pick: int, goes_on: bool, rename: bool) -> None:
+        """While git is at work, changes of an entry wait; a person may go on with it meanwhile."""
+        lock, store = self.root / ".git/index.lock", self._store(device)
+        lock.touch()
+        promised = {}
+        for kind in kinds[:4]:
+            deed, word, taken = self._deed(kind, pick)
+            deed = deed._replace(id=f"e-{self.count:010d}")
+            with suppress(BrainError):
+                assert store.apply([deed], wait=0)[0].state == "pending"
+                promised[deed.id] = (kind, word, taken)
+        if goes_on:
+            self._go_on(pick, rename)
+        lock.unlink()
+        store.drain()
+        self._waited(store, promised)
+
+    def _go_on(self, pick: int, rename: bool) -> None:
+        data = self.note.read_bytes()
+        chunks = memory_md.parse(data, "admin").chunks
+        if chunk := self._pick([c for c in chunks if c.kind != "note"], pick):
+            at, word = chunk.start + len("- "), self._word()
+            self._save((data[:at] + f"{word} ".encode() + data[at:]).decode(), rename)
+            self.must.add(word)
+
+    def _waited(self, store: Store, promised: dict[str, tuple[str, str, str]]) -> None:
+        """What was carried out counts; what is blocked is dropped."""
+        for entry in store.pending():
+            store.release(entry.intent.id, drop=True)
+        ops = {record.id: record.op for record in store.journal.records()}
+        last = ""
+        for id, (kind, word, taken) in promised.items():
+            if ops.get(id, "gone") != "gone" and kind != "retag":
+                self._became("", taken)
+                last = word
+        self._became(last, "")
 
     @rule(device=devices, what=st.integers(0, 9))
     def feedback(self, device: str, what: int) -> None:

@@ -54,8 +54,6 @@ def pending_command(apply_: str, drop: str, vault: str | None, as_json: bool) ->
         for deed in one["deeds"]:
             for line in filter(None, deed["text"].split("\n")):
                 say(f"  {line}")
-        for words in (deed["text"] for deed in one["deeds"] if deed["text"]):
-            say(f"  {words}")
         if one["why"]:
             say(f"  {one['why']}; --apply or --drop it", "dim")
     if not waiting:

@@ -32,6 +32,7 @@ from brain.formats.mask import mask
 from brain.formats.memory_note import ITEM, Note, Odd, Piece
 from brain.formats.memory_place import Place, former, quick, usual
 from brain.formats.outline import Outline
+from brain.formats.text import digest
 
 # words that at the start of a bullet would be more than words
 _MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)")
@@ -136,6 +137,8 @@ class _Note(Note):
         after = made(entry, style)
         if after == before:
             return self._already(change, piece)
+        if not _is_expected(change, before):
+            return self._already(change, piece)._replace(outcome="changed")
         if anchor:
             after = entry_edit.anchored(entry_md.parts(after, prefix), change.ref)
         if made(entry_md.parts(after, prefix), style) != after:
@@ -179,6 +182,8 @@ class _Note(Note):
         if piece is None:
             return self.missing(change)
         before, previous = self.raw(piece), self.previous(piece)
+        if not _is_expected(change, before):
+            return self._already(change, piece)._replace(outcome="changed")
         at = self._take(piece, care)
         self.gone.add(change.ref)
         return self.done(change, "done", at, before, "", piece.heading, previous)
@@ -332,6 +337,12 @@ class _Note(Note):
         place = usual(self, self.outline(), change.section, care)
         new = self._write(place, after, change.ref)
         return self.done(change, "done", new.start, before, after, heading, previous)
+
+
+def _is_expected(change: Change, raw: str) -> bool:
+    """May an entry that is this be changed so?"""
+    over = change.over if isinstance(change, Update | Remove) else ()
+    return not over or digest(raw.encode()).hex() in over
 
 
 def _is_simple(entry: str, change: Add) -> bool:

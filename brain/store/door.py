@@ -22,7 +22,7 @@ from brain.intents import Intent, Log, Open, Told
 from brain.journal import Journal, event_id
 from brain.journal.line import HEAD
 from brain.redact import redact_value
-from brain.store import attempt, crash, place, settling, writing
+from brain.store import attempt, crash, over, place, settling, writing
 from brain.store.place import Text
 from brain.vault import git
 from brain.vault.layout import Vault
@@ -31,7 +31,7 @@ LOCK_WAIT = 30.0  # s
 STUCK = 60.0  # s after which it is told why what is written cannot be settled
 AWAY = "it was promised for another vault, which lay here before"
 Plan = dict[str, tuple[Text, Edited]]
-_KEPT = ("path", "ref", "expect")  # of a change: these are not redacted
+_KEPT = ("path", "ref", "expect", "over")  # of a change: these are not redacted
 # What stood there before, or stands beside what is new: a person's addresses are left in it.
 _STOOD: dict[type[Any], tuple[str, ...]] = {
     Replace: ("raw",),
@@ -88,6 +88,7 @@ class Store:
             for path, (text, _) in plan.items():
                 if unless and unless(path, text.data):
                     raise StaleFile(f"{path} was changed meanwhile.", "Look at it again.")
+            deeds = over.expecting(self, deeds, plan)
             intents = self._intents(plan, deeds, by)
             if not intents:
                 self._note(deeds, by)
@@ -132,6 +133,7 @@ class Store:
             crash.recover(self)
             settling.catch_up(self)
             settling.settle(self, refs)
+            self._fail([e for e in self.open() if e.state == "blocked" and _is_about(e, refs)])
             self._drop_away(refs)
             self.log.trim(0)
         entries = [*self.open(), *self.log.away.values()]
@@ -139,7 +141,7 @@ class Store:
 
     def _drop_away(self, refs: Collection[str]) -> None:
         for id, entry in list(self.log.away.items()):
-            if all(deed.ref in refs for deed in entry.intent.deeds):
+            if _is_about(entry, refs):
                 self.log.mark([id], "failed")
 
     def pending(self) -> list[Open]:
@@ -157,11 +159,13 @@ class Store:
         """For each file that waits to be written, how its text will read. Takes no lock, so that
         a question need not wait for a writer."""
         self.log.refresh()
-        waiting: dict[str, list[Change]] = {}
-        for entry in self.log.busy.values():
-            if not entry.state:
-                waiting.setdefault(entry.intent.path, []).extend(entry.intent.edits)
-        return {path: partial(self._as_if, path, edits) for path, edits in waiting.items()}
+        paths = dict.fromkeys(e.intent.path for e in self.log.busy.values() if not e.state)
+        return {path: partial(self._as_if, path, self._edits(path)) for path in paths}
+
+    def _edits(self, path: str) -> list[Change]:
+        """What waits to be done to a file."""
+        deeds = [(entry, deed) for entry in self.waiting(path) for deed in entry.intent.deeds]
+        return over.changes(self, path, deeds)
 
     def _as_if(self, path: str, edits: Sequence[Change], data: bytes) -> bytes:
         try:
@@ -170,7 +174,8 @@ class Store:
             return data
 
     def release(self, id: str, *, drop: bool = False) -> None:
-        """Carry out here, or drop, what is blocked: git moved on, or it is another vault's."""
+        """Carry out here, or drop, what is blocked: git moved on, somebody changed the entry, or it
+        is another vault's."""
         with self.locked():
             crash.recover(self)
             entry, away = self.log.find(id), id in self.log.away
@@ -181,7 +186,7 @@ class Store:
             elif drop:
                 self._fail([entry])
             else:
-                told: Told = {**attempt.anew(), "why": ""}
+                told: Told = {**attempt.anew(), "why": "", "over": over.as_it_is(self, entry)}
                 if away:
                     told |= self._adopted()
                 self.log.mark([id], "", self.clock(), **told)
@@ -253,9 +258,7 @@ class Store:
 
     def _edited(self, path: str, text: Text, changes: list[Change]) -> Edited:
         """The file with what waits for it, and with these: they may build on that."""
-        waiting = self.waiting(path)
-        before = [change for entry in waiting for change in entry.intent.edits]
-        if before:
+        if before := self._edits(path):
             with suppress(Refused):
                 return place.edited(self.vault, path, text.data, [*before, *changes])
         return place.edited(self.vault, path, text.data, changes)
@@ -373,6 +376,11 @@ class Store:
 def _is_kept(entry: Open) -> bool:
     """Is a promise in its note, and on record?"""
     return entry.state == "written" and (entry.noted or entry.void)
+
+
+def _is_about(entry: Open, refs: Collection[str]) -> bool:
+    """Is a promise about these entries alone?"""
+    return all(deed.ref in refs for deed in entry.intent.deeds)
 
 
 def _check_names(deeds: Sequence[Deed]) -> None:

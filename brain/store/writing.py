@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from brain.changes import Change, Deed, Done, Drop, Edited, Remove, to_json
+from brain.changes import Change, Deed, Done, Drop, Edited, Remove, Update, to_json
 from brain.errors import BadRequest, BrainError, Busy, Refused, StaleFile
 from brain.formats.text import digest
 from brain.intents import Open, Told
 from brain.journal import Entry
 from brain.redact import redact, redact_value
-from brain.store import attempt, place, standing
+from brain.store import attempt, over, place, standing
 from brain.store.place import Text
 from brain.vault import git
 from brain.vault.replace import Replaced
@@ -109,7 +109,8 @@ def write(
     for _ in range(TRIES):
         wiped = standing.wiped(store, path, text)
         again = [store.log.open[id] for id in wiped]
-        waiting = waiting if planned and not again else _possible(store, path, waiting, text)
+        if not planned or again or over.changed(planned.done):
+            waiting = _possible(store, path, waiting, text, wiped)
         if not waiting and not again:
             return None
         try:
@@ -123,21 +124,42 @@ def write(
     raise Busy(f"{path} comes and goes.", "Try again in a moment.")
 
 
-def _possible(store: Store, path: str, waiting: list[Open], text: Text) -> list[Open]:
-    """Without what cannot be placed in this text, so that it does not stand in the others' way.
-    Refused if that is so of all, or of the text itself."""
-    place.edited(store.vault, path, text.data, [])
+def _possible(
+    store: Store,
+    path: str,
+    waiting: list[Open],
+    text: Text,
+    wiped: Mapping[str, Sequence[Deed]],
+) -> list[Open]:
+    """Without what cannot be placed in this text, or would be written over what its actor has not
+    seen, so that it does not stand in the others' way. Refused if that is so of all, or of the text
+    itself; StaleFile if nobody has heard yet that it is promised."""
+    again = [(store.log.open[id], deed) for id, deeds in wiped.items() for deed in deeds]
+    todo = [*(store.log.open[id] for id in wiped), *waiting]
+    data = standing.restored(text.data, [pair for entry in todo for pair in entry.saved])
+    data = place.edited(store.vault, path, data, over.changes(store, path, again)).data
     good = []
     for entry in waiting:
         try:
-            place.edited(store.vault, path, text.data, entry.intent.edits)
+            deeds = [(entry, deed) for deed in entry.intent.deeds]
+            edited = place.edited(store.vault, path, data, over.changes(store, path, deeds))
         except (Refused, BadRequest) as error:
             if len(waiting) == 1:
                 raise
-            store.log.mark([entry.intent.id], "blocked", store.clock(), why=str(error))
+            _block(store, entry, str(error))
+            continue
+        if entry.intent.id in store.fresh:
+            over.refuse(edited.done)
+        if ref := over.changed(edited.done):
+            _block(store, entry, over.WHY.format(ref=ref))
         else:
+            data = edited.data
             good.append(entry)
     return good
+
+
+def _block(store: Store, entry: Open, why: str) -> None:
+    store.log.mark([entry.intent.id], "blocked", store.clock(), why=why)
 
 
 def _replace(
@@ -149,25 +171,27 @@ def _replace(
     wiped: Mapping[str, Sequence[Deed]],
 ) -> tuple[dict[str, Done], Replaced]:
     """The file with what is to be done, and what was done in the end. Of what was done before,
-    only that is done again which was wiped."""
+    only that is done again which was wiped. StaleFile if somebody has just changed an entry."""
     deeds = [
         (entry, deed)
         for entry in todo
         for deed in wiped.get(entry.intent.id, entry.intent.deeds)
         if deed.change
     ]
-    changes = [deed.change for _, deed in deeds if deed.change]
+    changes = over.changes(store, path, deeds)
     ids = [deed.id for _, deed in deeds]
     done: dict[str, Done] = {}
     before = {deed.id: was for entry, deed in deeds if (was := standing.done(entry, deed))}
 
     def edit(data: bytes) -> bytes:
         nonlocal done
-        data = standing.restored(data, [pair for entry in todo for pair in entry.saved])
+        read, data = data, standing.restored(data, [p for entry in todo for p in entry.saved])
         if planned and data == text.data and len(planned.done) == len(ids):
             edited = planned
         else:
             edited = _edited(store, path, text.data, data, changes)
+        if read != text.data:
+            over.refuse(edited.done)
         done = _recalled(dict(zip(ids, edited.done, strict=True)), before)
         return edited.data
 
@@ -199,6 +223,8 @@ def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence
     try:
         edited = place.edited(store.vault, path, data, changes)
         if data == base or not any(done.outcome in UNDONE for done in edited.done):
+            return edited
+        if over.changed(edited.done):
             return edited
     except Refused:
         if data == base:
@@ -306,6 +332,8 @@ def entry(store: Store, deed: Deed, by: str, session: str, done: Done | None = N
 def gone(store: Store, deed: Deed, id: str = "") -> Entry:
     """Somebody took an entry out; the journal keeps the words, so that `undo` can bring it back."""
     change = deed.change
+    if isinstance(change, Update | Remove):
+        change = change._replace(over=())  # who wants it back has seen what there is by then
     words = redact_value(to_json(change), emails=store.config.redactEmails) if change else {}
     path = change.path if change else ""
     return Entry(id or deed.id, "gone", "person", deed.ref, path, {"change": words, "of": deed.id})
