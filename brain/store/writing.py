@@ -30,7 +30,8 @@ UNDONE = ("missing", "changed")
 
 
 class Wrote(NamedTuple):
-    """What was written to one file: the text before, what waited, what was written anew with it."""
+    """What was written to one file: the text before, what waited, what was written anew with it;
+    `plain` if nobody saved another text meanwhile."""
 
     path: str
     text: Text
@@ -38,6 +39,7 @@ class Wrote(NamedTuple):
     again: list[Open]
     done: dict[str, Done]
     replaced: Replaced
+    plain: bool
 
 
 def carry_out(store: Store, paths: Iterable[str], plan: Plan | None = None) -> dict[str, Done]:
@@ -114,13 +116,13 @@ def write(
         if not waiting and not again:
             return None
         try:
-            done, replaced = _replace(store, path, [*again, *waiting], text, planned, wiped)
+            made = _replace(store, path, [*again, *waiting], text, planned, wiped)
         except StaleFile:
             text, planned = read_surely(store, path), None
             if git.at_work(store.git):
                 return None
             continue
-        return Wrote(path, text, waiting, again, done, replaced)
+        return Wrote(path, text, waiting, again, *made)
     raise Busy(f"{path} comes and goes.", "Try again in a moment.")
 
 
@@ -169,7 +171,7 @@ def _replace(
     text: Text,
     planned: Edited | None,
     wiped: Mapping[str, Sequence[Deed]],
-) -> tuple[dict[str, Done], Replaced]:
+) -> tuple[dict[str, Done], Replaced, bool]:
     """The file with what is to be done, and what was done in the end. Of what was done before,
     only that is done again which was wiped. StaleFile if somebody has just changed an entry."""
     deeds = [
@@ -181,16 +183,18 @@ def _replace(
     changes = over.changes(store, path, deeds)
     ids = [deed.id for _, deed in deeds]
     done: dict[str, Done] = {}
+    plain = True
     before = {deed.id: was for entry, deed in deeds if (was := standing.done(entry, deed))}
 
     def edit(data: bytes) -> bytes:
-        nonlocal done
-        read, data = data, standing.restored(data, [p for entry in todo for p in entry.saved])
+        nonlocal done, plain
+        plain = data == text.data
+        data = standing.restored(data, [pair for entry in todo for pair in entry.saved])
         if planned and data == text.data and len(planned.done) == len(ids):
             edited = planned
         else:
             edited = _edited(store, path, text.data, data, changes)
-        if read != text.data:
+        if not plain:
             over.refuse(edited.done)
         done = _recalled(dict(zip(ids, edited.done, strict=True)), before)
         return edited.data
@@ -199,9 +203,10 @@ def _replace(
         return todo[-1].did | {id: list(one[1:]) for id, one in done.items()}
 
     if edit(text.data) == text.data:
-        return done, Replaced(text.data)
+        return done, Replaced(text.data), True
     group = [entry.intent.id for entry in todo if not entry.state]
-    return done, attempt.put(store, todo[-1], text, edit, did, group)
+    replaced = attempt.put(store, todo[-1], text, edit, did, group)
+    return done, replaced, plain
 
 
 def _recalled(done: dict[str, Done], before: dict[str, Done]) -> dict[str, Done]:
@@ -243,8 +248,8 @@ def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
     noted = note(store, wrote.waiting, wrote.done)
     todo = [*wrote.again, *wrote.waiting]
     last = attempt.over(store, todo[-1], wrote.replaced)
-    if standing.restored(wrote.replaced.data, last["saved"]) != wrote.replaced.data:
-        mark = ""  # who saved in between wiped what somebody saved before: it is to come back
+    if not wrote.plain:
+        mark = ""  # who saved in between may have wiped what was written or saved before
     for entry in todo:
         did = {d.id: list(wrote.done[d.id][1:]) for d in entry.intent.deeds if d.id in wrote.done}
         more: Told = {**(last if entry is todo[-1] else attempt.OVER), "digest": mark}

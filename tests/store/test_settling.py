@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from brain.changes import Add, Change, Deed, Move, Relate, Remove, Retag, Update
 from brain.formats import memory_md
 from brain.store import Store, door, standing
+from brain.vault import swap
 from tests import kit as base
 from tests.store import kit
 from tests.store.kit import LINE, NOTE, QUICK, WATCHED, A, B, Open, age, ops, text
@@ -355,3 +356,25 @@ def test_whatever_was_done_stands_after_a_stale_save(names: list[str], at: int) 
         assert entries(said[-1]) <= there
         assert [text for text, _ in there - entries(said[-1])] == ["A person's own line"]
         assert "gone" not in ops(store)
+
+
+def test_wiped_in_the_moment_of_the_next_write(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What that write leaves is no sign that all of ours is there."""
+    store, real = opened(WATCHED), swap.exchange
+    store.apply([kit.deed("add", 1)])
+
+    def exchange(temp: str, path: str) -> None:
+        monkeypatch.setattr(swap, "exchange", real)
+        (root / NOTE).write_text(kit.MEMORY + "- from the editor\n")
+        real(temp, path)
+
+    monkeypatch.setattr(swap, "exchange", exchange)
+    store.apply([kit.deed("add", 2)])
+    store.config = QUICK
+    store.drain()
+    store.drain()
+    assert text(root).count("A new thing") == 2
+    assert "- from the editor\n" in text(root)
+    assert store.log.empty()
