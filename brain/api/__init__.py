@@ -68,7 +68,7 @@ class Brain(Asking):
         from brain.verbs.remembering import Wanted, remember
 
         wanted = Wanted(
-            text, kind, tuple(tags), section, tuple(links), tuple(supersedes), source,
+            text, kind, _each(tags), section, _each(links), _each(supersedes), source,
             confidence, importance, why, date,
         )  # fmt: skip
         return remember(self, wanted, agent, self.actor(by, session))
@@ -90,7 +90,7 @@ class Brain(Asking):
 
         given = {"confidence": confidence, "importance": importance, "why": why or None}
         given = {key: value for key, value in given.items() if value is not None}
-        return changing.update(self, id, text, tuple(tags), given, self.actor(by, session))
+        return changing.update(self, id, text, _each(tags), given, self.actor(by, session))
 
     def forget(
         self,
@@ -195,7 +195,7 @@ class Brain(Asking):
         """Tags of a memory come and go."""
         from brain.verbs import changing
 
-        return changing.tag(self, id, tuple(add), tuple(remove), self.actor(by, session))
+        return changing.tag(self, id, _each(add), _each(remove), self.actor(by, session))
 
     def move(self, id: str, section: str, *, session: str = "", by: Actor | str = "") -> Shape:
         """A memory goes to another section of its note."""
@@ -246,7 +246,7 @@ class Brain(Asking):
         from brain.verbs.recalling import Asked, recall
 
         asked = Asked(
-            question, tuple(files), text, agent, session, tuple(scopes), tasks, format,
+            question, _each(files), text, agent, session, _each(scopes), tasks, format,
             remaining, budget,
         )  # fmt: skip
         return recall(self, asked, self.actor(by, session), check, rerank)
@@ -365,3 +365,8 @@ def open(path: str | Path, *, state: Path | None = None, clock: Clock | None = N
 
     home = state or layout.state_home(os.environ)
     return Brain(layout.find(path, home), clock)
+
+
+def _each(values: Iterable[str]) -> tuple[str, ...]:
+    """Some words, or one."""
+    return (values,) if isinstance(values, str) else tuple(values)

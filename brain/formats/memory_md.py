@@ -23,7 +23,7 @@ from brain.formats.text import UNSAFE, Offsets, decode, derived_id
 from brain.model import Chunk, Document, Link, Problem
 
 MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # above this a note is read by passages, without entries
-_DATE = re.compile(
+DATE = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?=$|[:\s,])"
 )
 _FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:")
@@ -290,7 +290,7 @@ def _free(prefix: str, owner: str, words: str, count: int, taken: set[str]) -> s
 def _created(prose: str, path: tuple[str, ...]) -> str | None:
     """The date the entry starts with, else the one in the innermost dated heading."""
     for words in (prose, *reversed(path)):
-        if (match := _DATE.match(words)) and frontmatter.is_time(match.group(1)):
+        if (match := DATE.match(words)) and frontmatter.is_time(match.group(1)):
             return match.group(1)
     return None
 

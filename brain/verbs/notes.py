@@ -6,8 +6,6 @@ is anything else, it is made anew.
 
 from __future__ import annotations
 
-import re
-
 from brain import kinds
 from brain.formats import frontmatter
 from brain.formats.links import FIELD
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from brain.api import Brain
     from brain.store import Outcome
     from brain.verbs.answer import Shape
-
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?=$|[:\s,])")
 
 
 class Note:

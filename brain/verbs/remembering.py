@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from datetime import date as days
 from functools import partial
@@ -10,6 +11,7 @@ from brain import access, kinds
 from brain.changes import Add, Anchor, Deed
 from brain.errors import BadRequest, StaleFile
 from brain.formats.links import TAG
+from brain.formats.memory_md import DATE
 from brain.journal import line
 from brain.lifecycle.conflict import may_oppose, opposes
 from brain.lifecycle.dedup import fingerprint
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     Promise = tuple[Add, str, str]  # with its kind, and the state of the promise
 
+_LINK = re.compile(r"\[\[[^\[\]\n]+\]\]|[^\[\]\n]+")
 TRIES = 10  # times that somebody may say the same just before
 
 
@@ -169,6 +172,11 @@ def _conflicts(brain: Brain, ref: str, against: Sequence[str], path: str) -> lis
 def _check(wanted: Wanted) -> None:
     if not wanted.text.strip():
         raise BadRequest("There is nothing to remember.", "Say it in at least one word.")
+    if wanted.section and not wanted.section.strip():
+        raise BadRequest("There is no section.", "Name a heading of the note, or a new one.")
+    for link in wanted.links:
+        if not _LINK.fullmatch(link.strip()):
+            raise BadRequest(f"{link!r} is no link.", "Name a note or a memory, or write [[Name]].")
     if wanted.kind and wanted.kind.casefold().replace("-", "_") not in kinds.KINDS:
         raise BadRequest(f"There is no kind {wanted.kind!r}.", f"Kinds: {', '.join(kinds.KINDS)}.")
     if wanted.source and wanted.source not in SOURCES:
@@ -199,25 +207,27 @@ def _place(brain: Brain, wanted: Wanted, note: notes.Note) -> tuple[str, tuple[s
 
 
 def _tags(wanted: Wanted) -> tuple[str, ...]:
-    return tuple(tag.lstrip("#") for tag in wanted.tags)
+    tags = {tag.casefold(): tag for tag in (tag.lstrip("#") for tag in reversed(wanted.tags))}
+    return tuple(reversed(tags.values()))
 
 
 def _dated(brain: Brain, text: str, date: str | bool | None) -> str:
     """The words with the day before them, unless they begin with one or none is wanted."""
     if date is False or (date is None and not brain.config.datePrefix):
         return text
-    if notes.DATE.match(text):
+    if DATE.match(text):
         return text
     day = brain.clock().astimezone().date().isoformat() if date in (None, True) else str(date)
     try:
-        days.fromisoformat(day)
+        if days.fromisoformat(day).isoformat() != day:
+            raise ValueError(day)
     except ValueError:
         raise BadRequest(f"{day!r} is no date.", "Write it as 2026-02-01.") from None
     return f"{day}: {text}"
 
 
 def _undated(text: str) -> str:
-    day = notes.DATE.match(text)
+    day = DATE.match(text)
     return text[day.end() :].lstrip(":, ") if day else text
 
 

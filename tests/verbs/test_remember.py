@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from typing import Any
 
 import pytest
 
@@ -502,3 +503,31 @@ def test_what_contradicts_a_memory_that_somebody_removed_is_no_conflict(brain: B
     os.utime(path, (time.time() + 60, time.time() + 60))  # by somebody who had seen it
     settled = brain.remember("Never use tusks")
     assert (settled["outcome"], settled["conflicts"]) == ("added", [])
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"date": "20260101"}, "is no date"),
+        ({"date": "2026-W05-1"}, "is no date"),
+        ({"section": "   "}, "no section"),
+        ({"links": ["A]] #pinned ^m-x"]}, "is no link"),
+    ],
+)
+def test_what_could_be_misread_is_refused(brain: Brain, named: dict[str, Any], said: str) -> None:
+    before = note(brain)
+    with pytest.raises(BadRequest, match=said):
+        brain.remember("The gate is shut", **named)
+    assert note(brain) == before
+
+
+def test_one_tag_or_link_is_one(brain: Brain) -> None:
+    brain.remember("The gate is shut", tags="zoo", links="Map", date=False)
+    assert "- The gate is shut [[Map]] #zoo ^" in note(brain)
+    brain.remember("The fence is high", tags=["zoo", "ZOO", "wood"], date=False)
+    assert "- The fence is high #zoo #wood ^" in note(brain)
+
+
+def test_a_time_before_the_words_is_a_date(brain: Brain) -> None:
+    brain.remember("2026-02-01T10:00 meeting about the gate")
+    assert "- 2026-02-01T10:00 meeting about the gate ^" in note(brain)
