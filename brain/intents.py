@@ -28,8 +28,8 @@ class Intent(NamedTuple):
     """What an actor wants done to one file ('' for the journal alone).
 
     `temp` is where the new file is written before it changes places with the old one, `base` the
-    digest of what was read ('' if there was no file), `head` the commit that was checked out,
-    `home` what tells the vault from another that comes to lie in its place ('' if not known).
+    digest of what was read ('' if there was no file), `head` what tells where git stood, `home`
+    what tells the vault from another that comes to lie in its place ('' if not known).
     """
 
     id: str
@@ -76,7 +76,7 @@ class Open:
         self.intent = intent
         self.state = ""  # '', written or blocked
         self.at = intent.at  # when it came to that
-        self.head = intent.head  # the commit that was checked out then
+        self.head = intent.head  # where git stood then
         self.home = intent.home  # the vault for which it is meant
         # an attempt to replace the file, until it has ended
         self.temp = intent.temp  # what its files are called, or start with; '' if there is none

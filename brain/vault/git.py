@@ -45,8 +45,15 @@ def at_work(git: str) -> bool:
 
 
 def head(git: str) -> str:
-    """The commit that is checked out, or at least the name of its branch; '' without git."""
-    said = _text(f"{git}/HEAD").strip() if git else ""
+    """What tells that git has moved on: the commit that is checked out, or at least the name of its
+    branch, and how long the record of such moves is; '' without git. Who goes on and back again
+    has the same commit as before, and a longer record."""
+    commit = _commit(git) if git else ""
+    return f"{commit} {moves}" if (moves := _moves(git)) else commit
+
+
+def _commit(git: str) -> str:
+    said = _text(f"{git}/HEAD").strip()
     name = said.removeprefix("ref:").strip()
     if name == said:
         return said
@@ -54,6 +61,14 @@ def head(git: str) -> str:
         return commit
     shared = _text(f"{git}/commondir").strip()  # of a worktree
     return (_text(os.path.join(git, shared, name)).strip() if shared else "") or name
+
+
+def _moves(git: str) -> int:
+    """The size of the record; 0 if none is kept."""
+    try:
+        return os.stat(f"{git}/logs/HEAD").st_size if git else 0
+    except OSError:
+        return 0
 
 
 def _text(path: str) -> str:

@@ -91,3 +91,34 @@ def test_a_commit_in_between_does_no_harm(opened: Open, repo: Path) -> None:
     store.drain()
     assert store.log.empty()
     assert LINE in text(repo)
+
+
+@pytest.mark.parametrize("back", ["HEAD~1", "HEAD"])
+def test_what_was_thrown_away_with_git_does_not_come_back(
+    opened: Open, repo: Path, back: str
+) -> None:
+    """Committed and reset to the commit before, or just reset: the commit is that of the write."""
+    store = opened(WATCHED)
+    store.apply([kit.deed("add", 1)])
+    if back == "HEAD~1":
+        git(repo, "commit", "-qam", "with it")
+    git(repo, "reset", "-q", "--hard", back)
+    store.apply([kit.deed("add", 2)])
+    assert LINE not in text(repo)
+    store.config = QUICK
+    store.drain()
+    assert LINE not in text(repo)
+    assert [entry.why for entry in store.pending()] == [settling.MOVED]
+
+
+def test_in_a_worktree(opened: Open, repo: Path, tmp_path: Path) -> None:
+    git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
+    tree = (tmp_path / "tree").resolve()
+    store = kit.open_store(tree, tmp_path / "state of it", WATCHED)
+    store.apply([kit.deed("add", 1)])
+    git(tree, "commit", "-qam", "with it")
+    git(tree, "reset", "-q", "--hard", "HEAD~1")
+    store.config = QUICK
+    store.drain()
+    assert LINE not in text(tree)
+    assert [entry.why for entry in store.pending()] == [settling.MOVED]

@@ -41,3 +41,20 @@ def test_no_git(tmp_path: Path) -> None:
     assert not git.at_work("")
     assert not git.at_work(str(tmp_path / "gone"))
     assert git.head("") == ""
+
+
+def test_without_a_record_of_moves_the_commit_tells(folder: Path) -> None:
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    assert git.head(str(folder)) == "refs/heads/main"  # nothing is committed yet
+    (folder / "refs/heads").mkdir(parents=True)
+    (folder / "refs/heads/main").write_text("1234\n")
+    assert git.head(str(folder)) == "1234"
+
+
+def test_who_goes_on_and_back_has_moved(folder: Path) -> None:
+    (folder / "HEAD").write_text("1234\n")
+    (folder / "logs").mkdir()
+    (folder / "logs/HEAD").write_text("0000 1234 one\n")
+    before = git.head(str(folder))
+    (folder / "logs/HEAD").write_text("0000 1234 one\n1234 5678 two\n5678 1234 reset\n")
+    assert git.head(str(folder)) != before
