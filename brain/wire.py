@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from brain.index.query import Row
     from brain.journal import Record
     from brain.model import Event, Link, Problem
-    from brain.recall.context import Weighed
     from brain.recall.search import Hit
+    from brain.recall.weighing import Weighed
     from brain.sync import Stats
     from brain.verbs.recalling import Context
 

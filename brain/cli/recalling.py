@@ -14,7 +14,7 @@ from brain.recall.rank import Factors
 from brain.recall.render import FORMATS
 
 if TYPE_CHECKING:
-    from brain.recall.context import Weighed
+    from brain.recall.weighing import Weighed
     from brain.verbs.recalling import Context
 
 

@@ -12,14 +12,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from brain.config import Config
-from brain.index import facts, query, shelf
-from brain.index.facts import Facts
+from brain.index import query, shelf
 from brain.index.query import Filters, Row
-from brain.recall import about, fitness, graph, ranking, share, triggers
-from brain.recall.fitness import Fitness
-from brain.recall.rank import Factors, days_between
+from brain.recall import graph, ranking, share, sifting, triggers
 from brain.recall.ranking import Looked, Ranked
-from brain.recall.snippet import body_at
+from brain.recall.weighing import Request, Scale, Weighed
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -27,48 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from brain.index.db import Index
-    from brain.recall.graph import Step
     from brain.recall.similar import Meaning
 
     Rerank = Callable[[str, list["Weighed"]], list["Weighed"]]
 
-SCOPES = ("memory", "items", "sources")
 SUMMARIES, TASKS = 10, 20  # at most; the budget decides how many of them are shown
 TURN = 0.5  # of the share that a memory must hold is enough for a turn
 _TIED = ("memory", "items")
 _TRIGGERS = ("trigger", "triggers")
-
-
-class Request(NamedTuple):
-    """What somebody is about to think about, and who that is."""
-
-    query: str
-    files: tuple[str, ...] = ()  # that are open
-    text: str = ""  # that is being worked on
-    owners: tuple[str, ...] | None = None  # whose entries may be seen
-    scopes: tuple[str, ...] = SCOPES
-    tasks: bool = False
-
-
-class Weighed(NamedTuple):
-    """An entry with all that speaks for it. `score` follows from `factors` and `fitness`, or is
-    what it was handed by one that it is tied to, as `via` says: the score of that `giver`, times
-    weight and decay of each of the `steps` from there."""
-
-    row: Row
-    known: Facts
-    factors: Factors | None
-    fitness: Fitness
-    handed: float = 0.0
-    via: str = ""
-    exact: int = 0
-    giver: Weighed | None = None
-    steps: tuple[Step, ...] = ()
-
-    @property
-    def score(self) -> float:
-        own = self.factors.rank * self.fitness.product if self.factors else 0.0
-        return max(own, self.handed)
 
 
 class Recalled(NamedTuple):
@@ -101,40 +64,6 @@ class Found(NamedTuple):
     note: str = ""
 
 
-class Scale:
-    """Weighs entries for one request."""
-
-    def __init__(self, index: Index, request: Request, now: datetime, config: Config) -> None:
-        self.index, self.request, self.now, self.config = index, request, now, config
-
-    def weigh(self, rows: Sequence[Row]) -> list[Weighed]:
-        """These entries, with what is known of them."""
-        refs = [row.ref for row in rows if row.scope == "memory"]
-        known = facts.of(self.index, refs, waiting=False)
-        return [self._weighed(row, known.get(row.ref) or Facts(row.ref)) for row in rows]
-
-    def _weighed(self, row: Row, known: Facts) -> Weighed:
-        files, config = self.request.files, self.config
-        near = fitness.affinity(about.files(row), files, config) if files else 1.0
-        if row.scope != "memory":
-            own = fitness.scope(row.scope, config)
-            return Weighed(row, known, None, Fitness(affinity=near, scope=own))
-        hours = 24 * days_between(known.last_hit, self.now) if known.last_hit else None
-        age = days_between(row.created, self.now)
-        sure, trust = fitness.belief(row.kind, known, known.source or "user_stated", age)
-        fit = Fitness(
-            fitness.kind(row.kind), fitness.status(row.status, config), near,
-            fitness.access(hours), fitness.use(known.hits), sure, trust,
-        )  # fmt: skip
-        return Weighed(row, known, None, fit)
-
-    def named(self, refs: Iterable[str]) -> dict[str, Weighed]:
-        """The memories and items with these ids, weighed."""
-        wanted = sorted(set(refs))
-        rows = shelf.by_refs(self.index, wanted, self.request.owners) if wanted else {}
-        return {one.row.ref: one for one in self.weigh(list(rows.values()))}
-
-
 def recall(
     index: Index,
     request: Request,
@@ -153,16 +82,16 @@ def recall(
         every = _merged(every, _tied(scale, every))
     every = sorted(_current(scale, every), key=_order)
     kept, failed = _reranked(rerank, request.query, every)
-    rejected = _left_out(every[: config.topK], kept)
+    rejected = sifting.left_out(every[: config.topK], kept)
     known = {one.row.id: one for one in every}
     warnings = [(known.get(one.row.id, one), said) for one, said in _warnings(scale)]
     met = [one for one, _ in warnings]
     pinned = _standing(scale, shelf.pinned(index, owners, -1))[: config.maxPinned]
-    pinned = [known.get(one.row.id, one) for one in _without(pinned, met)]
-    best = _distinct(_without(kept, [*pinned, *met]), [*met, *pinned], config.topK)
-    chosen = _diverse(_strong(best, config), config)[: config.injectionTopN]
+    pinned = [known.get(one.row.id, one) for one in sifting.without(pinned, met)]
+    best = sifting.distinct(sifting.without(kept, [*pinned, *met]), [*met, *pinned], config.topK)
+    chosen = sifting.diverse(sifting.strong(best, config), config)[: config.injectionTopN]
     summaries = scale.weigh(shelf.summaries(index, owners, SUMMARIES))
-    summaries = _without(summaries, [*chosen, *pinned, *met])
+    summaries = sifting.without(summaries, [*chosen, *pinned, *met])
     memories, opposites = _paired(scale, chosen, [*met, *pinned, *summaries])
     tasks = scale.weigh(shelf.open_tasks(index, owners, TASKS)) if request.tasks else []
     return Recalled(
@@ -254,11 +183,6 @@ def _order(one: Weighed) -> tuple[int, bool, float, str, int, str]:
     return (-one.exact, is_loose, -one.score, one.row.path, one.row.line, one.row.ref)
 
 
-def _without(some: Iterable[Weighed], others: Iterable[Weighed]) -> list[Weighed]:
-    there = {one.row.id for one in others}
-    return [one for one in some if one.row.id not in there]
-
-
 def _tied(scale: Scale, every: Sequence[Weighed]) -> list[Weighed]:
     """What the best are tied to."""
     best = [one for one in every if one.row.scope in _TIED][: scale.config.cascadeSeeds]
@@ -307,54 +231,7 @@ def _current(scale: Scale, every: list[Weighed]) -> list[Weighed]:
             via = f"supersedes {one.row.ref}"
             handed = instead._replace(handed=one.score, via=via, exact=one.exact, giver=one)
             best.setdefault(instead.row.id, handed)
-    return _merged(_without(every, old), best.values())
-
-
-def _left_out(before: Iterable[Weighed], after: Iterable[Weighed]) -> list[str]:
-    return [one.row.ref for one in _without(before, after)]
-
-
-def _strong(best: list[Weighed], config: Config) -> list[Weighed]:
-    """Without the weakest of them."""
-    return best[: len(best) - int(len(best) * config.dropShare)]
-
-
-def _diverse(best: Iterable[Weighed], config: Config) -> list[Weighed]:
-    """No session has more than its share; what is of none may come as often as it likes."""
-    counts: dict[str, int] = {}
-    kept = []
-    for one in best:
-        session = _session(one)
-        counts[session] = counts.get(session, 0) + 1
-        if not session or counts[session] <= config.maxPerSource:
-            kept.append(one)
-    return kept
-
-
-def _session(one: Weighed) -> str:
-    """The session that it was said or learned in; '' if there is none."""
-    return one.row.path if one.row.scope == "sessions" else one.known.session
-
-
-def _distinct(some: Iterable[Weighed], before: Iterable[Weighed], most: int) -> list[Weighed]:
-    """The first of these, without what says the same, to the word, as one before it."""
-    said = {_said(one.row) for one in before}
-    kept: list[Weighed] = []
-    for one in some:
-        if len(kept) == most:
-            break
-        if (words := _said(one.row)) not in said:
-            said.add(words)
-            kept.append(one)
-    return kept
-
-
-def _said(row: Row) -> tuple[str, str]:
-    """What an entry says; of a turn, who says it, too."""
-    if row.scope == "sources":
-        return "", " ".join(row.text[body_at(row.text) :].split())
-    speaker = row.heading if row.scope == "sessions" else ""
-    return speaker, " ".join(about.without_fields(row.text).split())
+    return _merged(sifting.without(every, old), best.values())
 
 
 def _warnings(scale: Scale) -> list[tuple[Weighed, str]]:

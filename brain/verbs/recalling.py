@@ -11,11 +11,12 @@ from brain.access import ADMIN
 from brain.errors import BadRequest, BrainError
 from brain.recall import about, context, procedures
 from brain.recall.budget import Allocation, Fitted, allocate, fit
-from brain.recall.context import Recalled, Request, Weighed
+from brain.recall.context import Recalled
 from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
 from brain.recall.snippet import Words, best_line, body_at
 from brain.recall.terms import terms
+from brain.recall.weighing import SCOPES, Request, Weighed
 from brain.record import NamedTuple
 from brain.verbs import afterwards, knowing, who
 from brain.verbs.afterwards import Round
@@ -99,7 +100,7 @@ def recall(
     asked, text = _bounded(asked)
     request = Request(
         asked.query, asked.files, text, _owners(brain, asked.agent, by),
-        brain.filters(asked.scopes).scopes if asked.scopes else context.SCOPES, asked.tasks,
+        brain.filters(asked.scopes).scopes if asked.scopes else SCOPES, asked.tasks,
     )  # fmt: skip
     late = _late(config.maxRetrievalMs)
     off = _off(config)
