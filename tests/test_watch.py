@@ -270,7 +270,7 @@ def test_rules_that_change_are_taken_over(watched: Process) -> None:
     until(lambda: not found(root, "whiskers"))
     watched.write("40_Brain/brain.yaml", "exclude: [Notes\n")
     until(lambda: watched.errors)
-    assert watched.errors[-1].startswith("brain.yaml line 2 is not YAML")
+    assert watched.errors[-1].startswith("brain.yaml line 1 is not YAML")
     watched.write("40_Brain/brain.yaml", "# nothing\n")
     until(lambda: found(root, "whiskers"))
 
