@@ -178,8 +178,9 @@ class Writing(RuleBasedStateMachine):
         store.drain()
         self._waited(store, promised)
 
-    def _go_on(self, pick: int, rename: bool) -> None:
-        data = self.note.read_bytes()
+    def _go_on(self, pick: int, rename: bool, data: bytes = b"") -> None:
+        """In the note as it is, or as an editor has it in its window."""
+        data = data or self.note.read_bytes()
         chunks = memory_md.parse(data, "admin").chunks
         if chunk := self._pick([c for c in chunks if c.kind != "note"], pick):
             at, word = chunk.start + len("- "), self._word()
@@ -197,6 +198,28 @@ class Writing(RuleBasedStateMachine):
                 self._became("", taken)
                 last = word
         self._became(last, "")
+
+    @rule(
+        device=devices,
+        kinds=st.lists(st.sampled_from(["update", "retag"]), min_size=1, max_size=3),
+        pick=numbers,
+        rename=st.booleans(),
+    )
+    def go_on_unseen(self, device: str, kinds: list[str], pick: int, rename: bool) -> None:
+        """An entry is changed, and an editor that has not seen it saves its own words for it."""
+        self.settle()
+        data, words, tags = self.note.read_bytes(), [], set()
+        for kind in kinds:
+            deed, word, _ = self._deed(kind, pick)
+            with suppress(BrainError):
+                self._store(device).apply([deed])
+                words += [word] * (kind == "update")
+                tags |= set(getattr(deed.change, "add", ()))
+        self._go_on(pick, rename, data)
+        self.settle()
+        gone = [r.data["change"] for r in self._store(device).journal.records(ops=["gone"])]
+        there = f"{self.note.read_text()} {gone}"
+        assert all(word in there for word in [*words[-1:], *tags]), (words, tags, there)
 
     @rule(device=devices, what=st.integers(0, 9))
     def feedback(self, device: str, what: int) -> None:

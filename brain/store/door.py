@@ -22,7 +22,7 @@ from brain.intents import Intent, Log, Open, Told
 from brain.journal import Journal, event_id
 from brain.journal.line import HEAD
 from brain.redact import redact_value
-from brain.store import attempt, crash, over, place, settling, writing
+from brain.store import attempt, crash, over, place, settling, standing, writing
 from brain.store.place import Text
 from brain.vault import git
 from brain.vault.layout import Vault
@@ -251,7 +251,7 @@ class Store:
             changes = [d.change for d in deeds if d.change and d.change.path == path]
             edited = self._edited(path, text, changes)
             for done in edited.done[-len(changes) :]:
-                if done.outcome in writing.UNDONE:
+                if done.outcome in standing.UNDONE:
                     raise _impossible(done)
             plan[path] = text, edited
         return plan

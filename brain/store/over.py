@@ -15,7 +15,7 @@ from brain.changes import Change, Deed, Done, Remove, Update
 from brain.errors import BrainError, StaleFile
 from brain.formats.text import digest
 from brain.intents import Open
-from brain.store import place, standing
+from brain.store import place
 
 if TYPE_CHECKING:
     from brain.store.door import Plan, Store
@@ -49,28 +49,38 @@ def _waiting(store: Store, change: Update | Remove) -> list[str]:
 
 def changes(store: Store, path: str, todo: Todo) -> list[Change]:
     """What is to be done to a file. After a crash, or where an editor wiped some of it, an entry
-    may also be what our own changes made of it."""
-    ours: dict[str, list[str]] | None = None
+    may also be what our own changes made of what was seen."""
+    ours: dict[str, list[Done]] | None = None
     out: list[Change] = []
     for entry, deed in todo:
         change = deed.change
         if isinstance(change, Update | Remove) and change.over:
             ours = _ours(store, path) if ours is None else ours
-            seen = [*entry.over.get(deed.id, change.over), *ours.get(change.ref, [])]
-            change = change._replace(over=tuple(seen))
+            seen = entry.over.get(deed.id, change.over)
+            change = change._replace(over=_made_of(seen, ours.get(change.ref, [])))
         if change:
             out.append(change)
     return out
 
 
-def _ours(store: Store, path: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for entry in [one for one in store.open() if one.intent.path == path and one.did]:
-        for deed in entry.intent.deeds:
-            if was := standing.done(entry, deed):
-                raws = [_stamp(raw) for raw in (was.before, was.after) if raw]
-                found.setdefault(deed.ref, []).extend(raws)
+def _ours(store: Store, path: str) -> dict[str, list[Done]]:
+    """What we did to the entries of a file, in order; one of those that were done together knows
+    of all."""
+    entries = [entry for entry in store.open() if entry.intent.path == path]
+    did = {id: told for entry in entries for id, told in entry.did.items()}
+    found: dict[str, list[Done]] = {}
+    for deed in [deed for entry in entries for deed in entry.intent.deeds]:
+        if deed.change and deed.id in did:
+            found.setdefault(deed.ref, []).append(Done(deed.change, *did[deed.id]))
     return found
+
+
+def _made_of(seen: Sequence[str], ours: Sequence[Done]) -> tuple[str, ...]:
+    out = list(seen)
+    for was in ours:
+        if was.after and _stamp(was.before) in out:
+            out.append(_stamp(was.after))
+    return tuple(out)
 
 
 def as_it_is(store: Store, entry: Open) -> dict[str, list[str]]:

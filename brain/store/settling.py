@@ -49,13 +49,14 @@ def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
         return
     _secure(store, path, ripe)
     text = writing.look_surely(store, path)
-    lost = standing.lost(store, path, text)
+    lost, covered = standing.lost(store, path, text), standing.covered(store, path, text)
     fates = {entry.intent.id: standing.fate(store, entry, text, lost) for entry in ripe}
     for entry in ripe:
         if fates[entry.intent.id] == "blocked":
             store.log.mark([entry.intent.id], "blocked", store.clock(), why=MOVED)
     ended = [id for id, fate in fates.items() if fate in ("gone", "stands")]
     for id in _together(store, path, ended, lost):
+        honour(store, covered.get(id, []))
         if fates[id] == "gone":
             honour(store, lost.get(id, []))
         store.log.mark([id], "done")
@@ -83,8 +84,9 @@ def _together(store: Store, path: str, ended: Collection[str], lost: Collection[
 
 
 def honour(store: Store, deeds: Sequence[Deed]) -> None:
-    """A person took these out again: that is put on record."""
-    store.journal.append([writing.gone(store, deed, event_id()) for deed in deeds])
+    """A person took these out again, or wrote over them: that is put on record."""
+    if deeds:
+        store.journal.append([writing.gone(store, deed, event_id()) for deed in deeds])
 
 
 def catch_up(store: Store) -> None:

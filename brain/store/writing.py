@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 TRIES = 20  # times a note may come or go between reading and writing it
 BACK = 0.2  # s in which a note that is gone may come back: some programs delete and write anew
-UNDONE = ("missing", "changed")
 
 
 class Wrote(NamedTuple):
@@ -227,7 +226,7 @@ def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence
     text cannot be edited, our lines go between theirs."""
     try:
         edited = place.edited(store.vault, path, data, changes)
-        if data == base or not any(done.outcome in UNDONE for done in edited.done):
+        if data == base or not any(done.outcome in standing.UNDONE for done in edited.done):
             return edited
         if over.changed(edited.done):
             return edited
@@ -318,7 +317,7 @@ def _on_record(store: Store, waiting: Sequence[Open]) -> set[str]:
 def entry(store: Store, deed: Deed, by: str, session: str, done: Done | None = None) -> Entry:
     """A deed as the journal keeps it: with a digest of what it left, and the text it replaced.
     Of one for which there was no place any more the journal keeps the words."""
-    if done and done.outcome in UNDONE:
+    if done and done.outcome in standing.UNDONE:
         return gone(store, deed)
     data: dict[str, Any] = dict(deed.data)
     if session:

@@ -9,7 +9,7 @@ import pytest
 from brain.changes import Deed, Remove, Retag, Update
 from brain.config import Config
 from brain.errors import StaleFile
-from brain.store import over
+from brain.store import over, place
 from brain.vault import swap
 from tests.store import kit
 from tests.store.kit import NOTE, A, Open, age, ops, text
@@ -202,3 +202,23 @@ def test_a_promise_of_an_earlier_version_is_kept(opened: Open, root: Path) -> No
     other = opened(HELD)
     other.drain()
     assert "Chose DuckDB." in text(root)
+
+
+def test_what_was_done_together_before_a_crash_can_be_done_again(opened: Open, root: Path) -> None:
+    """Where it cannot be told whether it took its place, it is done twice."""
+    store = opened(HELD)
+    for deed in (UPDATE, AGAIN):
+        store.apply([deed], wait=0)
+    _, last = entries = store.pending()
+    changes = [change for entry in entries for change in entry.intent.edits]
+    data, done = place.edited(store.vault, NOTE, text(root).encode(), changes)
+    ids = [entry.intent.deeds[0].id for entry in entries]
+    did = {id: list(one[1:]) for id, one in zip(ids, done, strict=True)}
+    store.log.mark([last.intent.id], "", last.at, did=did)
+    (root / NOTE).write_bytes(data)
+    age(root / NOTE, 2000)
+    other = opened(HELD)
+    other.drain()
+    assert text(root) == data.decode()
+    assert other.pending() == []
+    assert ops(other) == ["update", "update"]

@@ -378,3 +378,77 @@ def test_wiped_in_the_moment_of_the_next_write(
     assert text(root).count("A new thing") == 2
     assert "- from the editor\n" in text(root)
     assert store.log.empty()
+
+
+# -- an editor with an old text in its window, in which the person goes on with that very entry ----
+
+THEIRS = kit.MEMORY.replace("Chose SQLite over PostgreSQL.", "Chose SQLite, says Bob.")
+
+
+def went_on(opened: Open, root: Path, names: Sequence[str], said: str = THEIRS) -> Store:
+    store = opened(WATCHED)
+    carried_out(store, root, names)
+    (root / NOTE).write_text(said)
+    store.config = QUICK
+    store.drain()
+    store.drain()
+    assert store.log.empty()
+    return store
+
+
+def gone(store: Store) -> list[dict[str, Any]]:
+    return [record.data["change"] for record in kit.records(store) if record.op == "gone"]
+
+
+@pytest.mark.parametrize("said", [THEIRS, THEIRS.replace(f" ^{A}", ""), "# Nothing\n"])
+def test_words_that_a_person_wrote_over_unseen_are_on_record(
+    opened: Open, root: Path, said: str
+) -> None:
+    store = went_on(opened, root, ["first words", "second words"], said)
+    assert text(root) == said
+    [change] = gone(store)
+    assert (change["change"], change["text"]) == ("update", "Second words")
+    assert not change["over"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("tag",), ("tag", "tag"), ("tag", "relate"), ("first words", "tag"),
+        ("pin", "unpin", "tag"), ("tag", "first words"),
+    ],
+)  # fmt: skip
+def test_tags_and_fields_come_into_what_a_person_wrote(
+    opened: Open, root: Path, names: Sequence[str]
+) -> None:
+    store = went_on(opened, root, names)
+    [line] = [line for line in kit.lines(root / NOTE) if f"^{A}" in line]
+    assert "Chose SQLite, says Bob." in line
+    assert "#more" in line
+    assert ("supersedes" in line) == ("relate" in names)
+    assert "#pinned" not in line
+    assert [change["change"] for change in gone(store)] == ["update"] * ("first words" in names)
+
+
+def test_a_tag_that_a_person_took_out_later_is_on_record(opened: Open, root: Path) -> None:
+    store = opened(WATCHED)
+    with kit.ago(store, 6):
+        store.apply([Deed("tag", A, STEPS["tag"])])
+    (root / NOTE).write_text(THEIRS)
+    store.config = QUICK
+    store.drain()
+    assert text(root) == THEIRS
+    assert [change["add"] for change in gone(store)] == [["#more"]]
+    assert store.log.empty()
+
+
+@pytest.mark.parametrize("more", ["First words, and more", "He said: First words"])
+def test_who_goes_on_with_our_words_takes_nothing_out(opened: Open, root: Path, more: str) -> None:
+    store = opened(WATCHED)
+    said = carried_out(store, root, ["first words"])[-1].replace("First words", more)
+    (root / NOTE).write_text(said)
+    store.config = QUICK
+    store.drain()
+    assert text(root) == said
+    assert ops(store) == ["first words"]
+    assert store.log.empty()
