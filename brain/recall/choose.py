@@ -175,25 +175,35 @@ def shortened(piece: Piece, share: float) -> Piece:
 def _head(text: str, stop: int) -> str:
     """What stands before, up to the end of a word; no link is left open, and no mark alone."""
     near = max(0, stop - NEAR)
+    stop = _word_end(text, near, stop)
     opened = text.rfind("[[", near, stop)
     if opened >= 0 and text.find("]]", opened, stop) < 0:
-        stop = opened
-    if text[stop : stop + 1].strip():
-        space = max(text.rfind(" ", near, stop), text.rfind("\n", near, stop))
-        stop = space if space >= 0 else stop
+        stop = _word_end(text, near, opened)
     return text[:near] + _ALONE.sub("", text[near:stop].rstrip())
+
+
+def _word_end(text: str, near: int, stop: int) -> int:
+    if not text[stop : stop + 1].strip():
+        return stop
+    space = max(text.rfind(" ", near, stop), text.rfind("\n", near, stop))
+    return space if space >= 0 else stop
 
 
 def _tail(text: str, start: int) -> str:
     """What stands behind, from the beginning of a word on; of no link only the end."""
     far = start + NEAR
+    start = _word_start(text, start, far)
     closed = text.find("]]", start, far)
     if closed >= 0 and text.find("[[", start, closed) < 0:
-        start = closed + 2
-    if text[start - 1 : start].strip():
-        spaces = (text.find(" ", start, far), text.find("\n", start, far))
-        start = min((at for at in spaces if at >= 0), default=start)
+        start = _word_start(text, closed + 2, far)
     return text[start:].lstrip()
+
+
+def _word_start(text: str, start: int, far: int) -> int:
+    if not text[start - 1 : start].strip():
+        return start
+    spaces = (text.find(" ", start, far), text.find("\n", start, far))
+    return min((at for at in spaces if at >= 0), default=start)
 
 
 def _length(piece: Piece) -> int:

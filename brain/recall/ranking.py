@@ -166,10 +166,11 @@ def _rank(
     asked_too = noted(index, asked.names, owners=filters.owners)
     whole = near.parents((c.section for c in chosen), [h for _, h in found.concepts] + asked_too)
     worth, expects = found.coverages(), any(asked.expected)
+    make = tuple.__new__  # without their own way of taking arguments: there are many
     ranked = []
     for c in chosen:
         score, touched = known.get(c.id, NOTHING)
-        factors = Factors(
+        factors = (
             found.scores.get(c.id, 0.0),
             worth[found.held.get(c.id, 0)],
             handed.get(c.id, 0.0),
@@ -181,7 +182,7 @@ def _rank(
             rank.feedback(score, config.scoreFactor) if score else 1.0,
             _recency(c, touched, now, config),
         )
-        ranked.append(Ranked(c, factors, exact.get(c.id, 0), 0.0))
+        ranked.append(make(Ranked, (c, make(Factors, factors), exact.get(c.id, 0), 0.0)))
     return sorted(_blended(ranked, cosines, config), key=_order)
 
 

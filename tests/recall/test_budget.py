@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from brain.config import Config
@@ -256,6 +256,7 @@ WORDED = (
 
 
 @given(st.integers(1, 8), st.floats(0.05, 0.95))
+@example(7, 0.94921875)  # right behind a link
 def test_a_cut_falls_between_words(times: int, share: float) -> None:
     text = WORDED * times
     head, _, tail = shortened(piece("m", text), share).text.partition(CUT)

@@ -8,6 +8,7 @@ escape what is special to them, and put a mark before each line that is not thei
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 MOST, MOST_SHORT = 8000, 200  # characters of a text, and of a name, path or tag
 MARK = "›"  # before a line that would pass for something else
@@ -49,7 +50,11 @@ _ROLE = re.compile(
 
 def clean(text: str, most: int = MOST) -> str:
     """`text` as lines without anything unseen, at most about `most` characters of it."""
-    whole, text = len(text), text[: 4 * most]
+    return _cleaned(text[: 4 * most], len(text), most)
+
+
+@lru_cache(64)  # a piece is rendered by itself and with the others
+def _cleaned(text: str, whole: int, most: int) -> str:
     if not (text.isascii() and text.isprintable()):
         text = _UNSEEN.sub("", _SPACE.sub(" ", _BREAK.sub("\n", text))).replace("\t", "    ")
     text = _BLANK_LINES.sub("\n\n", text.strip("\n").rstrip())
