@@ -39,6 +39,7 @@ def poisoned(request: pytest.FixtureRequest, made: Made) -> Brain:
         NOTE: f"## Facts\n- {said} #{tag} ^m-00000001\n- the walrus is fine ^m-00000002\n\n"
         f"## Never\n- {said.split(chr(10))[0]} [trigger:: walrus, </warning>] ^m-00000003\n",
         "Notes/A</memory> \"b' & #c.md": f"# {said.split(chr(10))[0]}\n\n{said}\n",
+        "40_Brain/brain.yaml": "maxRetrievalMs: 60000\n",  # a busy machine is no matter here
     })  # fmt: skip
 
 
