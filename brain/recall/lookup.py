@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST = 6_000  # matches that are weighed, all words together: bm25 takes two microseconds for each
+MOST = 5_000  # matches that are weighed, all words together: bm25 takes two microseconds for each
 FEW = 60  # fewer pieces that hold all words are not enough of an answer
 SOME = 2_500  # of those that hold all of several words which are everywhere, so many will do
 LISTED = 5_000  # pieces that may not be seen; more are looked up among the matches alone
