@@ -67,10 +67,11 @@ class Journal:
         """What tells this vault from another one that comes to lie in its place: the folder that
         this device has in its journal. `make` makes it where there is none; who asks for that holds
         the store's lock. '' if there is none."""
-        if make:
+        name = self.device
+        if make and not (name and self.lies_here(name)):
             with suppress(OSError):
                 self._current()
-        name = self.device
+            name = self.device
         return name if name and self.lies_here(name) else ""
 
     def lies_here(self, home: str) -> bool:
