@@ -37,9 +37,8 @@ class Factors(NamedTuple):
 
     @property
     def rank(self) -> float:
-        bm25, coverage, near, parent, vector, author, when, dated, feedback, recency = self
-        addends = bm25 * coverage + near + parent + vector
-        return addends * author * when * dated * feedback * recency
+        author, when, dated, feedback, recency = self[ADDENDS:]
+        return self.relevance * author * when * dated * feedback * recency
 
 
 def feedback(score: float, factor: float) -> float:

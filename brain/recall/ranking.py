@@ -152,7 +152,7 @@ def _rank(
     exact = _exact(index, asked, likely)
     chosen = candidates.chosen(index, liked, exact, filters, enough, aged)
     if found.partly:  # what is everywhere was not weighed, and may be there exactly so
-        exact |= _exact(index, asked, {c.id for c in chosen} - set(likely))
+        exact |= _exact(index, asked, {c.id for c in chosen} - likely)
     chosen += _called(index, asked, chosen, filters, aged)
     handed: dict[int, float] = {}
     if config.neighbourFactor:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,25 +17,10 @@ from hypothesis import strategies as st
 
 from brain import wire
 from brain.api import Brain
-from brain.errors import BadRequest, NotFound
+from brain.errors import BadRequest
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-
-Searched = Callable[..., Brain]
-
-
-@pytest.fixture(params=["fts5", "fts4"])
-def searched(request: pytest.FixtureRequest, vault: MakeVault, opened: OpenBrain) -> Searched:
-    """`searched(files)`: an open Brain on such a vault, with either full-text engine."""
-
-    def make(files: Mapping[str, str | bytes] = kit.VAULT) -> Brain:
-        settings = {"40_Brain/brain.yaml": f"ftsEngine: {request.param}\n"}
-        brain = opened(vault({**files, **settings}))
-        brain.sync()
-        assert brain.index.fts == request.param
-        return brain
-
-    return make
+from tests.recall.conftest import OTHERS, Searched
 
 
 @pytest.mark.parametrize(
@@ -92,7 +77,6 @@ def test_korean_chinese_japanese(searched: Searched) -> None:
 
 
 SENTENCE = "海象は北の海に住んでいて、長い牙を持つ大きな動物である。"
-OTHERS = {f"{n}.md": f"{'filler ' * 20}\n" for n in range(9)}
 
 
 def test_a_note_is_not_longer_for_its_script(searched: Searched) -> None:
@@ -219,128 +203,6 @@ def test_limit(searched: Searched) -> None:
     assert brain.search("walrus", limit=0).results == []
 
 
-# -- filters -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
-        ({}, {"memory", "sources"}),
-        ({"scopes": ["memory"]}, {"memory"}),
-        ({"scopes": ["sessions"]}, {"sessions"}),
-        ({"scopes": ["archive"]}, {"archive"}),
-        ({"scopes": ["sources", "archive"]}, {"sources", "archive"}),
-        ({"scopes": ["all"]}, {"memory", "sources", "sessions", "archive"}),
-        ({"scopes": ["items"]}, set()),
-        ({"project": "zoo"}, {"memory"}),
-        ({"agent": "zoo"}, {"memory"}),
-        ({"agent": "Keeper"}, {"memory"}),
-        ({"agent": "ada"}, set()),
-        ({"kinds": ["note"]}, {"sources"}),
-        ({"tags": ["animals"]}, {"sources"}),
-        ({"tags": ["nothing"]}, set()),
-    ],
-)
-def test_filters(wanted: dict[str, Any], expected: set[str], searched: Searched) -> None:
-    hits = searched().search("walrus", **wanted).results
-    assert {hit.row.scope for hit in hits} == expected
-
-
-def test_an_agent_by_folder_id_or_name(searched: Searched) -> None:
-    brain = searched()
-    for name in ("admin", "agent_admin", "Ada", "ADA"):
-        assert kit.found(brain, "sqlite", agent=name) == ["40_Brain/MEMORY.md"]
-    with pytest.raises(NotFound, match="no agent 'nobody'"):
-        brain.search("sqlite", agent="nobody")
-
-
-@pytest.mark.parametrize(
-    ("tag", "found"),
-    [("db", True), ("DB", True), ("#db", True), ("d", False), ("db/x", False), ("animals", True),
-     ("Animals/SEA", True), ("animals/s", False), ("sea", False), ("%", False), ("_b", False)],
-)  # fmt: skip
-def test_tags(tag: str, found: bool, searched: Searched) -> None:
-    hits = searched().search("database sqlite tusks", tags=[tag]).results
-    assert bool(hits) == found
-
-
-def test_all_tags_must_be_there(searched: Searched) -> None:
-    brain = searched({"a.md": "walrus #one #two\n", "b.md": "walrus #one\n"})
-    assert kit.found(brain, "walrus", tags=["one", "two"]) == ["a.md"]
-
-
-@pytest.mark.parametrize(
-    ("since", "until", "days"),
-    [
-        ("", "", [1, 15, 28]),
-        ("2026-02-15", "", [15, 28]),
-        ("", "2026-02-15", [1, 15]),
-        ("2026-02-02", "2026-02-27", [15]),
-        ("2026-02-01", "2026-02-01", [1]),
-        ("2026-03-01", "", []),
-    ],
-)
-def test_dates(since: str, until: str, days: list[int], searched: Searched) -> None:
-    lines = [f"- 2026-02-{day:02}: walrus\n" for day in (1, 15, 28)]
-    brain = searched({"40_Brain/MEMORY.md": "".join(lines)})
-    hits = brain.search("walrus", since=since, until=until).results
-    assert sorted(int(hit.row.created[8:10]) for hit in hits) == days
-
-
-def test_bad_filters(searched: Searched) -> None:
-    brain = searched()
-    with pytest.raises(BadRequest, match="no scope 'everything'"):
-        brain.search("x", scopes=["everything"])
-    with pytest.raises(BadRequest, match=r"no kind 'descision'\. Did you mean 'decision'"):
-        brain.search("x", kinds=["descision"])
-    with pytest.raises(BadRequest, match=r"no kind 'qqq'\. Kinds: agent, architecture"):
-        brain.search("x", kinds=["fact", "qqq"])
-    with pytest.raises(BadRequest, match="no date"):
-        brain.search("x", since="soon")
-    with pytest.raises(BadRequest, match="nothing to search for"):
-        brain.search("  ")
-
-
-def test_kinds_of_the_vault_are_kinds(searched: Searched) -> None:
-    text = '[{"id": "a", "type": "Recipe", "content": "walrus soup"}]'
-    brain = searched({"40_Brain/projects/p/items.json": text})
-    path = "40_Brain/projects/p/items.json"
-    assert kit.found(brain, "walrus", kinds=["Recipe"]) == [path]
-    for kind in ("Task-Progress", "FACT", "task", "assistant"):  # of which there is none
-        assert kit.found(brain, "walrus", kinds=[kind]) == []
-    with pytest.raises(BadRequest, match=r"no kind 'Recipes'\. Did you mean 'Recipe'"):
-        brain.search("x", kinds=["Recipes"])
-
-
-def test_no_error_names_a_kind_that_may_not_be_seen(vault: MakeVault, opened: OpenBrain) -> None:
-    item = '[{"id": "a", "type": "recipe", "content": "walrus soup"}]'
-    agent = "40_Brain/projects/{}/agent/AGENT.md"
-    brain = opened(vault({
-        "40_Brain/projects/p/items.json": item,
-        **{agent.format(name): f"---\nid: {name}\n---\n" for name in ("p", "q")},
-    }))  # fmt: skip
-    assert kit.found(brain, "walrus", kinds=["recipe"], by="p")
-    for asked in ("recipe", "recipes"):
-        with pytest.raises(BadRequest, match=rf"no kind '{asked}'\. Kinds: (?!.*recipe)"):
-            brain.search("walrus", kinds=[asked], by="q")
-
-
-def test_an_answer_tells_that_there_is_no_such_tag_or_project(searched: Searched) -> None:
-    brain = searched()
-    nothing = brain.search("sqlite", tags=["#nope", "db"], project="nowhere")
-    assert nothing.results == []
-    assert nothing.notes == ("Nothing is tagged #nope.", "Nothing belongs to a project 'nowhere'.")
-    for wanted in ({"tags": ["animals"]}, {"project": "zoo"}):
-        assert brain.search("sqlite", **wanted).notes == ()
-
-
-def test_a_filter_looks_beyond_the_best_matches(searched: Searched) -> None:
-    """One note among a thousand better ones is found when it alone passes."""
-    brain = searched({"z.md": "walrus and much else besides #rare\n"}
-                     | {f"{n}.md": "walrus walrus\n" for n in range(600)})  # fmt: skip
-    assert kit.found(brain, "walrus", tags=["rare"]) == ["z.md"]
-
-
 # -- where it stands ---------------------------------------------------------------------------
 
 
@@ -421,19 +283,6 @@ def test_a_strange_question(question: str, standing: Brain) -> None:
     assert not standing.events.waiting
 
 
-def test_what_is_written_so_comes_first(searched: Searched) -> None:
-    filler = {f"{n}.md": f"filler {n}\n" for n in range(9)}
-    brain = searched(filler | {
-        "a.md": "case by case the snake\n", "b.md": "call snake_case here\n",
-        "c.md": "a note about sea animals\n", "d.md": "tagged #animals/sea\n",
-        "Sea/Walrus.md": "see there\n", "e.md": "the walrus of the sea\n",
-    })  # fmt: skip
-    assert kit.found(brain, "snake_case") == ["b.md", "a.md"]
-    assert kit.found(brain, "#animals/sea")[0] == "d.md"
-    if brain.index.fts == "fts5":  # FTS4 does not weigh columns
-        assert kit.found(brain, "Sea/Walrus.md")[0] == "Sea/Walrus.md"
-
-
 def test_feedback_moves_a_memory_up_and_down(vault: MakeVault, opened: OpenBrain) -> None:
     """And the explanation shows by how much, also after the index was built again."""
     lines = "- The walrus eats clams ^m-00000001\n- The walrus eats squid ^m-00000002\n"
@@ -483,137 +332,6 @@ def test_a_conflict_with_what_is_superseded_is_none(vault: MakeVault, opened: Op
         found = brain.search("oil", superseded=superseded).results
         assert len(found) == 2 + superseded
         assert not any(hit.conflicts for hit in found)
-
-
-# -- what is written so, whatever else weighs more ---------------------------------------------
-
-LOUD = "garden beds walrus tusks size max app src py sea animals " * 8
-EXACT: dict[str, str | bytes] = {
-    "loud.md": f"# Garden beds walrus tusks\n\n{LOUD}\n",
-    "louder.md": f"# Max size of src app py\n\n{LOUD}\n{LOUD}\n",
-    "phrase.md": f"{'much that is beside the point ' * 30} tusks walrus beds of a garden\n",
-    "tag.md": f"{'much that is beside the point ' * 30} #garden/beds\n",
-    "name.md": f"{'much that is beside the point ' * 30} call max_size here\n",
-    "path.md": f"{'much that is beside the point ' * 30} see src/app.py for more\n",
-    **{f"{n}.md": f"filler {n}\n" for n in range(20)},
-}
-
-
-@pytest.mark.parametrize(
-    ("question", "path"),
-    [
-        ('"tusks walrus"', "phrase.md"),
-        ('"tusks walrus" garden beds', "phrase.md"),
-        ("#garden/beds", "tag.md"),
-        ("#garden/beds walrus tusks", "tag.md"),
-        ("max_size", "name.md"),
-        ("what is the max_size of an app", "name.md"),
-        ("src/app.py", "path.md"),
-        ("max size of src/app.py", "path.md"),
-    ],
-)
-def test_exact_comes_before_any_weight(question: str, path: str, searched: Searched) -> None:
-    first, *others = searched(EXACT).search(question).results
-    assert first.row.path == path
-    assert first.exact > 0
-    if question[0] != '"' or " garden" in question:
-        assert any(hit.factors.bm25 > first.factors.bm25 for hit in others)
-
-
-MUCH = "in the middle of a long and boring sentence about nothing at all"
-FACTS = (
-    f"- {MUCH} #db\n"
-    "- foo #not-db\n"
-    "- database db #db/sql\n"
-    "- my_max_size max_size_limit my_max_size\n"
-    f"- {MUCH} max_size is named\n"
-    "- src/app.py.bak src/app.py.bak\n"
-    f"- {MUCH} src/app.py is named\n"
-    "- getUser getUser getUser\n"
-    f"- {MUCH} getUsers is named\n"
-    "- request id x, x request, id\n"
-    f"- {MUCH} X-Request-ID is named\n"
-    "- dry run dry run\n"
-    f"- {MUCH} --dry-run is named\n"
-    "- 192 168 0 17 17 168\n"
-    f"- {MUCH} 192.168.0.17 is named\n"
-    "- 日本語 日本語 日本語\n"
-    f"- {MUCH} #日本語\n"
-    "- 服务器 周二 二部 部署 周二 二部 部署\n"
-    f"- {MUCH}周二部署完成\n"
-    "- version 3.2.1, 1 of 2 or 3\n"
-    f"- {MUCH} version 1.2.3 is named\n"
-    "- vitamin C c c c\n"
-    f"- {MUCH} I like C++\n"
-    f"- {MUCH} I like C#\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("#db", "#db"), ("max_size", "max_size is"), ("src/app.py", "src/app.py is"),
-        ("getUsers", "getUsers"), ("where is getUsers called", "getUsers"),
-        ("X-Request-ID", "X-Request-ID"), ("--dry-run", "--dry-run"), ("192.168.0.17", "192.168."),
-        ("#日本語", "#日本語"), ('"周二部署"', "周二部署完成"),
-        ('"周二部署" 服务器', "周二部署完成"),
-        ("1.2.3", "1.2.3"), ("version 1.2.3", "1.2.3"), ("C++", "C++"), ('"C++"', "C++"),
-        ("C#", "C#"), ("vitamin C#", "C#"),
-    ],
-)  # fmt: skip
-def test_exact_is_the_whole_of_it(question: str, said: str, searched: Searched) -> None:
-    """Not a part of something longer, not its words scattered, not another form of it."""
-    brain = searched({"40_Brain/MEMORY.md": FACTS, **OTHERS})
-    first = brain.search(question).results[0]
-    assert first.row.text.startswith(MUCH)
-    assert said in first.row.text + first.row.tags
-    assert first.exact == 1
-
-
-def test_exact_comes_first_of_very_many(searched: Searched) -> None:
-    lines = "".join(f"- getUser number {n}\n" for n in range(300))
-    brain = searched({"40_Brain/MEMORY.md": f"{lines}- {MUCH * 3} getUsers\n"})
-    assert "getUsers" in brain.search("getUsers", limit=1).results[0].row.text
-
-
-def test_a_nested_tag_is_found_behind(searched: Searched) -> None:
-    brain = searched({"40_Brain/MEMORY.md": FACTS, **OTHERS})
-    tags = [hit.row.tags.strip() for hit in brain.search("#db").results]
-    assert tags[0] == "db"
-    assert "db/sql" in tags
-
-
-@pytest.mark.parametrize(
-    "question", ["m-00000002", "^m-00000002", "[id:m-00000002]", "[[MEMORY#^m-00000002]]",
-                 "what is m-00000002 about?"],
-)  # fmt: skip
-def test_an_id_finds_its_entry_first(question: str, searched: Searched) -> None:
-    lines = (
-        "- the id of m-00000002 is m-00000002 [[#^m-00000002]] ^m-00000001\n"
-        "- tusks ^m-00000002\n"
-        "- whiskers [supersedes:: [[#^m-00000004]]] ^m-00000003\n"
-        "- clams ^m-00000004\n"
-    )
-    brain = searched({"40_Brain/MEMORY.md": lines})
-    refs = [hit.row.ref for hit in brain.search(question).results]
-    assert refs[:2] == ["m-00000002", "m-00000001"]
-    instead = brain.search(question.replace("2", "4")).results  # of what is superseded
-    assert instead[0].row.ref == "m-00000003"
-    assert brain.search(question, scopes=["tasks"]).results == []
-
-
-def test_a_quoted_text_that_stands_nowhere_is_words(searched: Searched) -> None:
-    """And the answer says so."""
-    brain = searched()
-    for question in ('"file one"', "\u201cxylophone tusks\u201d", '"京水族"'):
-        answer = brain.search(question)
-        assert answer.results
-        assert answer.notes == (
-            "Nothing here holds the text in quotes; this is what holds its words.",
-        )
-    for question in ('"one file"', "file one", '"xylophone qqq"', '"one fil"'):
-        assert brain.search(question).notes == ()
-    assert brain.search('"file one"', tags=["animals"]).notes == ()
 
 
 # -- the same vault, the same answer -----------------------------------------------------------

@@ -1,0 +1,28 @@
+"""A vault to search, with either full-text engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from brain.api import Brain
+from tests import kit
+from tests.conftest import MakeVault, OpenBrain
+
+Searched = Callable[..., Brain]
+OTHERS = {f"{n}.md": f"{'filler ' * 20}\n" for n in range(9)}
+
+
+@pytest.fixture(params=["fts5", "fts4"])
+def searched(request: pytest.FixtureRequest, vault: MakeVault, opened: OpenBrain) -> Searched:
+    """`searched(files)`: an open Brain on such a vault, with either full-text engine."""
+
+    def make(files: Mapping[str, str | bytes] = kit.VAULT) -> Brain:
+        settings = {"40_Brain/brain.yaml": f"ftsEngine: {request.param}\n"}
+        brain = opened(vault({**files, **settings}))
+        brain.sync()
+        assert brain.index.fts == request.param
+        return brain
+
+    return make
