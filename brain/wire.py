@@ -7,12 +7,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.api import Answer, Freshness
+    from brain.context.scoring import ScoredEntry
     from brain.delta import Delta
     from brain.index.query import Row
     from brain.journal import Record
     from brain.model import Event, Link, Problem
     from brain.recall.search import Hit
-    from brain.recall.weighing import Weighed
     from brain.sync import Stats
     from brain.verbs.recalling import Context
 
@@ -100,23 +100,24 @@ def context(value: Context) -> dict[str, Any]:
     }
 
 
-def weighed(value: Weighed) -> dict[str, Any]:
+def weighed(value: ScoredEntry) -> dict[str, Any]:
     """An entry with all that speaks for it: `score` is the product of what `factors` make and of
     all `fitness`, or what it was `handed` by one that it is tied to, if that is more: the score of
     that `giver`, times weight and decay of all its `steps`."""
     out = entry(value.row)
     out["score"] = value.score
-    out["factors"] = value.factors._asdict() if value.factors else None
-    out["fitness"] = value.fitness._asdict()
-    out["handed"] = value.handed
-    out["via"] = value.via or None
-    if value.giver:
-        steps = [{"weight": weight, "decay": decay} for weight, decay in value.steps]
-        out["giver"] = _giver(value.giver) | {"steps": steps}
+    inherited = value.inherited
+    out["factors"] = value.search_factors._asdict() if value.search_factors else None
+    out["fitness"] = dict(value.recall_factors)
+    out["handed"] = inherited.score if inherited else 0.0
+    out["via"] = inherited.via if inherited else None
+    if inherited:
+        steps = [{"weight": weight, "decay": decay} for weight, decay in inherited.steps]
+        out["giver"] = _giver(inherited.origin) | {"steps": steps}
     return out
 
 
-def _giver(value: Weighed) -> dict[str, Any]:
+def _giver(value: ScoredEntry) -> dict[str, Any]:
     """What the score is made of that was handed on."""
     told = weighed(value)
     return {key: told[key] for key in (*_SPEAKS, "giver") if key in told}

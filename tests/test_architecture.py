@@ -41,6 +41,7 @@ LAYERS = (
     ("sync", "intents"),
     ("store",),
     ("recall",),
+    ("context",),
     ("wire",),
     ("verbs",),
     ("api", "setup"),

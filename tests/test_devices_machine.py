@@ -424,7 +424,7 @@ class Devices(RuleBasedStateMachine):
     def _adds_up(self, one: Machine) -> None:
         scores, hits = _sums(list(_records(one)))
         refs = {*scores, *hits, *self._refs(one)}
-        known = facts.of(one.brain.index, refs)
+        known = facts.load(one.brain.index, refs)
         for ref in refs:
             found = known.get(ref, facts.Facts(ref))
             assert (found.score, found.hits) == (scores[ref], hits[ref]), ref

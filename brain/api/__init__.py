@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
+    from brain.context.recall import Rerank
     from brain.model import Problem
-    from brain.recall.context import Rerank
     from brain.verbs.notes import Note
     from brain.verbs.recalling import Context
 

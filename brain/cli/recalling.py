@@ -14,7 +14,7 @@ from brain.recall.rank import Factors
 from brain.recall.render import FORMATS
 
 if TYPE_CHECKING:
-    from brain.recall.weighing import Weighed
+    from brain.context.scoring import ScoredEntry
     from brain.verbs.recalling import Context
 
 
@@ -84,26 +84,28 @@ def _explain(found: Context) -> None:
         say(f"  {line}", "dim")
 
 
-def _reasons(one: Weighed) -> list[str]:
+def _reasons(one: ScoredEntry) -> list[str]:
     """The formula of a score, and of the one that it was handed, each with the numbers in it."""
-    own = [f"{one.row.ref}  {one.score:.6f} = {_reason(one)}"]
-    return own + (_reasons(one.giver) if one.giver and _is_handed(one) else [])
+    own = [f"{one.id}  {one.score:.6f} = {_reason(one)}"]
+    return own + (_reasons(one.inherited.origin) if one.inherited and _inherits(one) else [])
 
 
-def _is_handed(one: Weighed) -> bool:
-    return not one.factors or one.handed >= one.score
+def _inherits(one: ScoredEntry) -> bool:
+    """Return True if the score of an entry is the inherited one."""
+    return bool(one.inherited and (not one.search_factors or one.inherited.score >= one.score))
 
 
-def _reason(one: Weighed) -> str:
+def _reason(one: ScoredEntry) -> str:
     """The formula of a score, with the numbers in it."""
-    if one.factors is None and one.giver is None:
+    if one.search_factors is None and one.inherited is None:
         return "came unasked"
-    if one.giver and _is_handed(one):
-        steps = "".join(f" × tie {weight:.6f} × decay {decay:.6f}" for weight, decay in one.steps)
-        return f"{one.giver.row.ref} {one.giver.score:.6f}{steps} ({one.via})"
-    fitness = [f"{name} {value:.6f}" for name, value in one.fitness._asdict().items() if value != 1]
-    factors = one.factors or Factors(0.0, 0.0)
-    return " × ".join([explained(factors, alone=not fitness), *fitness])
+    if one.inherited and _inherits(one):
+        via, origin, ways = one.inherited.via, one.inherited.origin, one.inherited.steps
+        steps = "".join(f" × tie {weight:.6f} × decay {decay:.6f}" for weight, decay in ways)
+        return f"{origin.id} {origin.score:.6f}{steps} ({via})"
+    recall = [f"{name} {value:.6f}" for name, value in one.recall_factors.items() if value != 1]
+    search = one.search_factors or Factors(0.0, 0.0)
+    return " × ".join([explained(search, alone=not recall), *recall])
 
 
 @click.command("gaps")

@@ -1,6 +1,7 @@
 """What Obsidian writes inside a line: wikilinks, embeds, tags, inline fields, block ids.
 
-Everything here reads masked text, in which code and comments are blank.
+Everything here reads masked text, in which code and comments are blank, except `strip_fields` and
+`mentioned_files`, which read an entry as it is written.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from unicodedata import normalize
 from urllib.parse import unquote
 
+from brain.formats.mask import mask
 from brain.model import Link
 from brain.record import NamedTuple
 
@@ -29,6 +31,10 @@ FIELD = re.compile(
 BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*\r?$", re.MULTILINE)
 RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|$")
+_LINKED_NOTE = re.compile(r"\[\[([^\]|#^]+)")
+_CODE = re.compile(r"`([^`\s]{1,200})`")
+_PATH = re.compile(r"[\w@.~-]*(?:[/\\][\w@.~-]+)+|[\w-]+\.[a-z][a-z0-9]{0,4}", re.I)
+_FILES_FIELD = re.compile(r"\[files?::\s*((?:\[\[[^\[\]]*\]\]|[^\]])+)\]", re.I)
 _LABEL = 300  # the `!` of an image is looked for this far before its address
 
 
@@ -117,3 +123,24 @@ def fields(masked: str) -> list[Field]:
         key, value = match.group(1, 2) if match.group(1) else match.group(3, 4)
         found.append(Field(match.start(), match.end(), key.strip(), value.strip()))
     return found
+
+
+def strip_fields(text: str) -> str:
+    """Return the text without its inline fields."""
+    for field in reversed(fields(mask(text))):
+        before, after = text[: field.start], text[field.end :]
+        if after[:1] in ("", "\n", " "):  # the space before the field would be left over
+            before = before.rstrip(" ") or before
+        text = before + after
+    return text
+
+
+def mentioned_files(text: str) -> list[str]:
+    """Return the files that a text links to, names as code, or lists in a `files` field."""
+    if "[" not in text and "`" not in text:
+        return []
+    files = [target.strip() for target in _LINKED_NOTE.findall(text)]
+    files += [code for code in _CODE.findall(text) if _PATH.fullmatch(code)]
+    for field in _FILES_FIELD.findall(text):
+        files += [file.strip(" `[]") for file in field.split(",")]
+    return list(dict.fromkeys(file for file in files if file))

@@ -74,7 +74,7 @@ class Read(NamedTuple):
 # -- questions -----------------------------------------------------------------------------------
 
 
-def of(index: Index, refs: Iterable[str], waiting: bool = True) -> dict[str, Facts]:
+def load(index: Index, refs: Iterable[str], pending: bool = True) -> dict[str, Facts]:
     """The facts of those of these entries that there are any of, by the id that was asked for;
     with or without the hits that wait on this machine."""
     wanted = set(refs)
@@ -84,7 +84,7 @@ def of(index: Index, refs: Iterable[str], waiting: bool = True) -> dict[str, Fac
         asked = {ref: known.get(ref, ref) for ref in wanted}
         sql = f"SELECT {', '.join(Facts._fields)} FROM facts WHERE ref IN"
         found = {row[0]: Facts(*row) for row in each(db, sql, set(asked.values()))}
-        for ref, count, at in _waiting(db, asked) if waiting else ():
+        for ref, count, at in _waiting(db, asked) if pending else ():
             was = found.get(ref, Facts(ref))
             found[ref] = was._replace(hits=was.hits + count, last_hit=max(was.last_hit, at))
     return {ref: found[name] for ref, name in asked.items() if name in found}

@@ -52,7 +52,7 @@ def cascade(
             if name in walk.shown and (name not in reached or score > reached[name].score):
                 reached[name] = Reached(score, depth, why, seed, tuple(steps))
     found = {walk.shown[name]: what for name, what in reached.items()}
-    return _giving_way(found, current(index, found, owners))
+    return _giving_way(found, successors(index, found, owners))
 
 
 def _start(walk: Walk, seeds: Mapping[str, float]) -> Layer:
@@ -76,7 +76,7 @@ def _giving_way(reached: dict[str, Reached], ends: Mapping[str, str]) -> dict[st
     return kept
 
 
-def current(index: Index, refs: Iterable[str], owners: Owners = None) -> dict[str, str]:
+def successors(index: Index, refs: Iterable[str], owners: Owners = None) -> dict[str, str]:
     """For those of these memories that are superseded, what is in their place now: followed to
     the end, each time to the newest that says so (of two from one day, to the smaller id).
 
@@ -106,7 +106,9 @@ def _end(ref: str, newest: Mapping[str, str], names: Mapping[str, str]) -> str:
     return end
 
 
-def opposites(index: Index, refs: Iterable[str], owners: Owners = None) -> dict[str, list[str]]:
+def contradictions(
+    index: Index, refs: Iterable[str], owners: Owners = None
+) -> dict[str, list[str]]:
     """For those of these memories that contradict others, or are contradicted, the others. What is
     superseded contradicts nothing any more."""
     names = dict(ask.renamed(index))
@@ -114,7 +116,7 @@ def opposites(index: Index, refs: Iterable[str], owners: Owners = None) -> dict[
         (names.get(ref, ref), names.get(other, other))
         for ref, other, _ in ask.relations(index, "contradicts", owners)
     ]
-    gone = current(index, {side for pair in pairs for side in pair}, owners) if pairs else {}
+    gone = successors(index, {side for pair in pairs for side in pair}, owners) if pairs else {}
     pairs = [pair for pair in pairs if not gone.keys() & set(pair)]
     sides = {side for pair in pairs for side in pair}
     ids = sides.union(ref for ref, name in names.items() if name in sides)

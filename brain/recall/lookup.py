@@ -69,6 +69,10 @@ class Found(NamedTuple):
         worth, held = self.coverages(), self.held
         return {id: score * worth[held[id]] for id, score in self.scores.items()}
 
+    def holds_all(self, id: int) -> bool:
+        """Return True if an entry contains everything that was asked for."""
+        return self.held.get(id, 0) >= self.asked
+
     def coverages(self) -> list[float]:
         """The coverage of what holds none, one, two, … of the things asked."""
         return [coverage(count, self.asked) for count in range(self.asked + 1)]

@@ -18,7 +18,7 @@ BEFORE = (0.3, 0.15, 0.1)
 ASKED = 2.0  # a question hands on more to the next piece: that may be the answer
 
 
-def reach(candidate: Candidate) -> Iterator[tuple[int, float]]:
+def neighbours(candidate: Candidate) -> Iterator[tuple[int, float]]:
     """(row id, share) of the neighbours of a match."""
     section = candidate.section
     for step, (after, before) in enumerate(zip(AFTER, BEFORE, strict=True), 1):
@@ -33,7 +33,7 @@ def spread(seeds: Iterable[tuple[Candidate, float]]) -> dict[int, float]:
     """What the neighbours of these matches are handed, by row id."""
     handed: dict[int, float] = {}
     for candidate, score in seeds:
-        for id, share in reach(candidate) if candidate.siblings > 1 else ():
+        for id, share in neighbours(candidate) if candidate.siblings > 1 else ():
             handed[id] = handed.get(id, 0.0) + share * score
     return handed
 

@@ -32,34 +32,34 @@ UNQUOTED = "Nothing here holds the text in quotes; this is what holds its words.
 NOTHING = (0.0, "")  # the feedback of an entry that nobody has judged
 
 
-class Ranked(NamedTuple):
-    """A candidate with all that its rank is made of."""
+class RankedMatch(NamedTuple):
+    """A match with the factors of its rank."""
 
-    candidate: Candidate
+    match: Candidate
     factors: Factors
     exact: int = 0
     cosine: float = 0.0  # how much of the same it means, in a hybrid search
 
 
-def _order(one: Ranked) -> tuple[int, float, str, int, int]:
+def _order(one: RankedMatch) -> tuple[int, float, str, int, int]:
     """What holds it exactly as it was written comes first; then the rank counts."""
-    c = one.candidate
+    c = one.match
     return (-one.exact, -one.factors.rank, c.path, c.line, c.place)
 
 
-class Looked(NamedTuple):
-    """What was found, by which words, whether only by their beginnings, and what to say of it."""
+class Matches(NamedTuple):
+    """Ranked matches of a question, and how they were found."""
 
-    found: list[Ranked]
-    words: tuple[Term, ...] = ()
-    prefix: bool = False
+    ranked: list[RankedMatch]
+    terms: tuple[Term, ...] = ()
+    prefix: bool = False  # the terms only match as beginnings of words
     note: str = ""
-    near: Sequence[Concept] = ()  # words that stand for others, which nothing holds
-    votes: Sequence[Concept] = ()  # what was looked for
-    held: Found = NO_WORDS  # where it stands
+    corrections: Sequence[Concept] = ()  # similar words, where the question's own match nothing
+    concepts: Sequence[Concept] = ()  # what was searched for
+    lookup: Found = NO_WORDS  # which entries contain each concept
 
 
-def looked(
+def find_matches(
     index: Index,
     question: str,
     filters: Filters,
@@ -67,37 +67,37 @@ def looked(
     now: datetime,
     config: Config,
     meaning: Meaning | None,
-) -> Looked:
+) -> Matches:
     """What is found by words; if there is nothing, by meaning alone."""
     asked = understood(index, question, filters, config, meaning)
     if asked is None:
-        return Looked([])
-    if looked := _by_words(index, asked, filters, limit, now, config):
-        return looked
+        return Matches([])
+    if matches_found := _by_words(index, asked, filters, limit, now, config):
+        return matches_found
     plain = without_quotes(question)
     loose = understood(index, plain, filters, config, meaning) if plain != question else None
-    if loose and (looked := _by_words(index, loose, filters, limit, now, config)):
-        return looked._replace(note=UNQUOTED)
-    if looked := _by_near_words(index, loose or asked, filters, limit, now, config):
-        return looked
+    if loose and (matches_found := _by_words(index, loose, filters, limit, now, config)):
+        return matches_found._replace(note=UNQUOTED)
+    if matches_found := _by_near_words(index, loose or asked, filters, limit, now, config):
+        return matches_found
     by_meaning = asked.similar is not None
     found = _rank(index, asked, NO_WORDS, filters, limit, now, config) if by_meaning else []
-    return Looked(found, asked.words, votes=asked.votes)
+    return Matches(found, asked.words, concepts=asked.votes)
 
 
 def _by_words(
     index: Index, asked: Asked, filters: Filters, limit: int, now: datetime, config: Config
-) -> Looked | None:
+) -> Matches | None:
     for prefix in (False, True):
         found, held = _ranked(index, asked, prefix, filters, limit, now, config)
         if found:
-            return Looked(found, asked.words, prefix, votes=asked.votes, held=held)
+            return Matches(found, asked.words, prefix, concepts=asked.votes, lookup=held)
     return None
 
 
 def _by_near_words(
     index: Index, asked: Asked, filters: Filters, limit: int, now: datetime, config: Config
-) -> Looked | None:
+) -> Matches | None:
     from brain.recall import fuzzy  # which few questions need
 
     votes = fuzzy.near(index, [*asked.votes, *asked.names], filters)
@@ -105,7 +105,11 @@ def _by_near_words(
         return None
     asked = asked._replace(votes=votes, names=[])
     found, held = _ranked(index, asked, False, filters, limit, now, config)
-    return Looked(found, asked.words, near=votes, votes=votes, held=held) if found else None
+    return (
+        Matches(found, asked.words, corrections=votes, concepts=votes, lookup=held)
+        if found
+        else None
+    )
 
 
 def _ranked(
@@ -116,7 +120,7 @@ def _ranked(
     limit: int,
     now: datetime,
     config: Config,
-) -> tuple[list[Ranked], Found]:
+) -> tuple[list[RankedMatch], Found]:
     weights = (
         config.headingWeight, config.bodyWeight, config.tagWeight, config.pathWeight,
         config.bodyWeight,
@@ -138,7 +142,7 @@ def _rank(
     limit: int,
     now: datetime,
     config: Config,
-) -> list[Ranked]:
+) -> list[RankedMatch]:
     """All that is worth a look, the best first."""
     own = found.covered()
     most = max(config.candidateLimit, limit)
@@ -182,7 +186,7 @@ def _rank(
             rank.feedback(score, config.scoreFactor) if score else 1.0,
             _recency(c, touched, now, config),
         )
-        ranked.append(make(Ranked, (c, make(Factors, factors), exact.get(c.id, 0), 0.0)))
+        ranked.append(make(RankedMatch, (c, make(Factors, factors), exact.get(c.id, 0), 0.0)))
     return sorted(_blended(ranked, cosines, config), key=_order)
 
 
@@ -200,7 +204,9 @@ def _meant(
     return matches.candidates(index, added, filters, config.recencyScopes) if added else []
 
 
-def _blended(found: list[Ranked], cosines: dict[int, float], config: Config) -> list[Ranked]:
+def _blended(
+    found: list[RankedMatch], cosines: dict[int, float], config: Config
+) -> list[RankedMatch]:
     """With their meaning: the best by words is worth textWeight, the nearest vectorWeight."""
     if not cosines:
         return found
@@ -212,9 +218,9 @@ def _blended(found: list[Ranked], cosines: dict[int, float], config: Config) -> 
                 bm25=one.factors.bm25 * text,
                 near=one.factors.near * text,
                 parent=one.factors.parent * text,
-                vector=max(0.0, cosines.get(one.candidate.id, 0.0)) * vector,
+                vector=max(0.0, cosines.get(one.match.id, 0.0)) * vector,
             ),
-            cosine=cosines.get(one.candidate.id, 0.0),
+            cosine=cosines.get(one.match.id, 0.0),
         )
         for one in found
     ]

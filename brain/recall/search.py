@@ -63,8 +63,8 @@ class Hit:
         return mark(self._best[1], self._words, opening, closing)
 
 
-def _holds(row: Row) -> str:
-    """All that full text knows of it."""
+def indexed_text(row: Row) -> str:
+    """Return the text of an entry that full-text search matches."""
     return f"{row.heading} {row.text} {row.tags} {row.path}"
 
 
@@ -94,24 +94,24 @@ def search(
     """
     if limit <= 0:
         return Results([], [])
-    looked = ranking.looked(index, question, filters, limit, now, config, meaning)
-    hits = _hits(index, looked.found[:limit], looked.words, looked.prefix, filters)
-    note = looked.note
-    if looked.near:
+    matches = ranking.find_matches(index, question, filters, limit, now, config, meaning)
+    hits = _hits(index, matches.ranked[:limit], matches.terms, matches.prefix, filters)
+    note = matches.note
+    if matches.corrections:
         from brain.recall import fuzzy
 
-        note = fuzzy.note(looked.near, (_holds(hit.row) for hit in hits))
+        note = fuzzy.note(matches.corrections, (indexed_text(hit.row) for hit in hits))
     return Results(hits, [note] if note else [])
 
 
 def _hits(
     index: Index,
-    found: list[ranking.Ranked],
+    found: list[ranking.RankedMatch],
     wanted: tuple[Term, ...],
     prefix: bool,
     filters: Filters,
 ) -> list[Hit]:
-    rows = query.rows(index, [one.candidate.id for one in found])
+    rows = query.rows(index, [one.match.id for one in found])
     at_odds = _at_odds(index, rows, filters)
     hits = []
     for row, one in zip(rows, found, strict=True):
@@ -129,7 +129,7 @@ def _at_odds(index: Index, rows: list[Row], filters: Filters) -> dict[str, list[
     from brain.recall import graph
 
     refs = {ref for pair in found.items() for ref in (pair[0], *pair[1])}
-    gone = graph.current(index, refs, filters.owners)
+    gone = graph.successors(index, refs, filters.owners)
     return {
         ref: [other for other in others if other not in gone]
         for ref, others in found.items()

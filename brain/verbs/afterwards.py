@@ -158,7 +158,7 @@ def _spool(brain: Brain, said: Context, question: str, asker: str, now: str) -> 
     if said.recalled.rejected:
         spool.add_rejected(said.recalled.rejected, now)
     found = said.recalled
-    if found.asks and not (found.answered or found.warnings):
+    if found.has_topic and not (found.is_answered or found.warnings):
         spool.add_gap(question, asker, now, found.rejected)
 
 

@@ -58,7 +58,7 @@ def _open(brain: Brain, by: Actor) -> list[Pair]:
         if one and other:
             found.append(Pair(conflict, one, other))
     refs = {row.ref for pair in found for row in (pair.one, pair.other)}
-    gone = graph.current(brain.index, refs, access.readable(by)) if refs else {}
+    gone = graph.successors(brain.index, refs, access.readable(by)) if refs else {}
     return [pair for pair in found if not gone.keys() & {pair.one.ref, pair.other.ref}]
 
 

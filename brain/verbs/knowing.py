@@ -26,7 +26,7 @@ INITIAL = 1.0  # confidence, where none was given
 
 def entries(brain: Asking, rows: Sequence[Row]) -> list[Shape]:
     """Entries in their wire shape; memories with what they are worth now."""
-    known = facts.of(brain.index, [row.ref for row in rows if is_memory(row)])
+    known = facts.load(brain.index, [row.ref for row in rows if is_memory(row)])
     now = brain.clock()
     return [
         wire.entry(row) | (values(row, known.get(row.ref), now) if is_memory(row) else {})
@@ -84,7 +84,7 @@ def _confidence(row: Row, found: Facts, now: datetime) -> Confidence:
 def provenance(brain: Asking, row: Row) -> Shape:
     """Who said it, when, in which session, why; what happened since; and each factor of its
     confidence and importance."""
-    found = facts.of(brain.index, [row.ref]).get(row.ref) or Facts(row.ref)
+    found = facts.load(brain.index, [row.ref]).get(row.ref) or Facts(row.ref)
     refs = naming.same(brain, row.ref)
     try:
         records = [wire.record(record) for record in brain.journal.records(ref=refs)]

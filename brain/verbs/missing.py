@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 
 from brain import access
+from brain.context.recall import answer_ids
 from brain.errors import NotFound
-from brain.index import shelf
+from brain.index import read
 from brain.journal import Spool
 from brain.journal.spool import Waiting
 from brain.lifecycle import tagging
-from brain.recall import context
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.recall.ties import topics
@@ -71,7 +71,7 @@ def _finds(brain: Brain, gap: Shape, refs: Collection[str]) -> bool:
     if agent:
         with suppress(NotFound):  # who is gone has left its question to everybody
             owners = access.readable(who.actor(brain, agent))
-    found = context.answers(brain.index, question, owners, brain.clock(), brain.config)
+    found = answer_ids(brain.index, question, owners, brain.clock(), brain.config)
     return not found <= set(refs)
 
 
@@ -82,7 +82,7 @@ def tags(brain: Brain, by: Actor) -> list[Shape]:
     owners = access.readable(by)
     for recall in afterwards.seen(brain, by):
         refs = tuple(sorted(recall.get("useful", [])))
-        rows = shelf.by_refs(brain.index, refs, owners) if len(refs) > 1 else {}
+        rows = read.by_ids(brain.index, refs, owners) if len(refs) > 1 else {}
         if len(rows) < 2 or _share_a_tag([row.tags for row in rows.values()]):
             continue
         words = [fold(word) for term in terms(str(recall["query"])) for word in term.words]

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from brain import kinds
 from brain.formats import frontmatter
-from brain.formats.links import FIELD
+from brain.formats.links import FIELD, mentioned_files
 from brain.formats.outline import outline
 from brain.formats.text import decode
 from brain.index import put, query
 from brain.index.db import reading
 from brain.lifecycle.conflict import Stances
 from brain.lifecycle.dedup import Known, untagged
-from brain.recall.about import named
 from brain.store import place
 from brain.vault import files
 
@@ -93,7 +92,7 @@ def without_links(text: str) -> str:
 
 def about(text: str) -> set[str]:
     """The files that a memory is about, to be compared."""
-    return {name.casefold() for name in named(text)}
+    return {name.casefold() for name in mentioned_files(text)}
 
 
 def known(brain: Brain, path: str) -> Note:

@@ -8,15 +8,17 @@ from contextlib import suppress
 
 from brain import access, tokens
 from brain.access import ADMIN
+from brain.context import recall as pipeline
+from brain.context.recall import Recalled
+from brain.context.scoring import DEFAULT_SCOPES, Request, ScoredEntry
 from brain.errors import BadRequest, BrainError
-from brain.recall import about, context, procedures
+from brain.formats.links import strip_fields
+from brain.recall import procedures
 from brain.recall.budget import Allocation, Fitted, allocate, fit
-from brain.recall.context import Recalled
 from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
 from brain.recall.snippet import Words, best_line, body_at
 from brain.recall.terms import terms
-from brain.recall.weighing import SCOPES, Request, Weighed
 from brain.record import NamedTuple
 from brain.verbs import afterwards, knowing, who
 from brain.verbs.afterwards import Round
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     from brain.api import Brain
     from brain.api.asking import Freshness
     from brain.config import Config
+    from brain.context.recall import Rerank
     from brain.index.query import Row
-    from brain.recall.context import Rerank
 
 REMAINING = 100_000  # tokens of context that are left, where nobody says
 QUESTION, WORD = 10_000, 200  # characters of a question, and of a word in a huge one, that count
@@ -99,16 +101,24 @@ def recall(
         config = config._replace(topK=config.degradedTopK, candidateLimit=config.degradedScan)
     asked, text = _bounded(asked)
     request = Request(
-        asked.query, asked.files, text, _owners(brain, asked.agent, by),
-        brain.filters(asked.scopes).scopes if asked.scopes else SCOPES, asked.tasks,
-    )  # fmt: skip
+        query=asked.query,
+        files=asked.files,
+        text=text,
+        owners=_owners(brain, asked.agent, by),
+        scopes=brain.filters(asked.scopes).scopes if asked.scopes else DEFAULT_SCOPES,
+        tasks=asked.tasks,
+    )
     late = _late(config.maxRetrievalMs)
     off = _off(config)
-    recalled, notes = context.NOTHING, list[str]()
+    recalled, notes = Recalled(), list[str]()
     if not off:
-        given = (brain.index, request, brain.clock(), config, rerank, late)
-        recalled, notes = brain.by_meaning(lambda meaning: context.recall(*given, meaning))
-    degraded = slow or ("" if not recalled.late else "out of time: ties were not followed")
+        now = brain.clock()
+        recalled, notes = brain.by_meaning(
+            lambda meaning: pipeline.recall(
+                brain.index, request, now, config, rerank=rerank, is_late=late, meaning=meaning
+            )
+        )
+    degraded = slow or ("" if not recalled.is_late else "out of time: ties were not followed")
     if degraded:
         notes = [*notes, f"Degraded: {degraded}."]
     elif notes:
@@ -159,7 +169,7 @@ def _nothing(recalled: Recalled, package: Package, fitted: Fitted) -> str:
     one that fits."""
     if any(pieces for _, pieces in sections(fitted.package)):
         known = recalled.memories or recalled.warnings or recalled.tasks
-        return "" if known or recalled.answered else UNASKED
+        return "" if known or recalled.is_answered else UNASKED
     if any(pieces for _, pieces in sections(package)):
         return f"Nothing of what is known fits into {fitted.allocation.total:,} tokens."
     return "Nothing is known about that."
@@ -204,8 +214,8 @@ def _allocation(asked: Asked, config: Config) -> Allocation:
 
 
 def _package(asked: Asked, found: Recalled, degraded: str, now: datetime) -> Package:
-    def piece(one: Weighed, trigger: str = "") -> Piece:
-        return _piece(one, asked, found.opposites.get(one.row.ref, []), trigger, now)
+    def piece(one: ScoredEntry, trigger: str = "") -> Piece:
+        return _piece(one, asked, found.contradictions.get(one.row.ref, []), trigger, now)
 
     return Package(
         asked.query,
@@ -219,11 +229,13 @@ def _package(asked: Asked, found: Recalled, degraded: str, now: datetime) -> Pac
     )
 
 
-def _piece(one: Weighed, asked: Asked, opposites: list[str], trigger: str, now: datetime) -> Piece:
+def _piece(
+    one: ScoredEntry, asked: Asked, opposites: list[str], trigger: str, now: datetime
+) -> Piece:
     row = one.row
     text, line = _shown(row, asked)
     text, steps = procedures.procedure(text) if row.kind == "procedure" else (text, ())
-    known = knowing.values(row, one.known, now) if knowing.is_memory(row) else {}
+    known = knowing.values(row, one.facts, now) if knowing.is_memory(row) else {}
     speaker, session = _turn(row)
     return Piece(
         row.ref, row.kind, row.status, text, row.path, line, tuple(row.tags.split()),
@@ -240,8 +252,8 @@ def _turn(row: Row) -> tuple[str, str]:
     return row.heading, row.path.rpartition("/")[2].removesuffix(".jsonl")
 
 
-def _tier(one: Weighed, asked: Asked) -> str:
-    if asked.session and asked.session in (one.known.session, _turn(one.row)[1]):
+def _tier(one: ScoredEntry, asked: Asked) -> str:
+    if asked.session and asked.session in (one.facts.session, _turn(one.row)[1]):
         return "task"
     return "global" if one.row.agent in ("", ADMIN) else "project"
 
@@ -250,7 +262,7 @@ def _shown(row: Row, asked: Asked) -> tuple[str, int]:
     """(text, line): an entry as it stands, of a note what stands around the line that answers;
     its properties only if that is one of them."""
     if row.scope == "memory":
-        return about.without_fields(row.text), row.line
+        return strip_fields(row.text), row.line
     if row.scope != "sources":
         return row.text, row.line
     lines = row.text.split("\n")
@@ -275,10 +287,10 @@ def _conflicts(found: Recalled) -> tuple[Conflict, ...]:
     """Each pair once, with what both say."""
     asked = [*(one for one, _ in found.warnings), *found.pinned, *found.memories]
     shown = [one for one in (*asked, *found.summaries) if one.row.scope == "memory"]
-    texts = {one.row.ref: about.without_fields(one.row.text) for one in shown}
+    texts = {one.row.ref: strip_fields(one.row.text) for one in shown}
     pairs = {
         tuple(sorted((ref, other)))
-        for ref, others in found.opposites.items()
+        for ref, others in found.contradictions.items()
         for other in others
         if ref in texts and other in texts
     }

@@ -69,7 +69,9 @@ def _purged(brain: Brain, spool: Spool) -> dict[str, str]:
     refs = {ref for waits in spool.waiting(brain.journal) for ref in (waits.ref, waits.other)}
     if refs:
         refresh(brain.journal, brain.index)
-    return {ref: known.purged for ref, known in facts.of(brain.index, refs).items() if known.purged}
+    return {
+        ref: known.purged for ref, known in facts.load(brain.index, refs).items() if known.purged
+    }
 
 
 def flush_if_due(brain: Brain) -> list[str]:

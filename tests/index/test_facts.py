@@ -27,8 +27,8 @@ def known(tmp_path: Path) -> Index:
 
 def test_nothing_is_known_of_what_nothing_was_said_of(journal: Journal, known: Index) -> None:
     refresh(journal, known)
-    assert facts.of(known, ["m-1", "\ud800"]) == {}
-    assert facts.of(known, []) == {}
+    assert facts.load(known, ["m-1", "\ud800"]) == {}
+    assert facts.load(known, []) == {}
     assert facts.links(known, "m-1") == []
     assert facts.conflicts(known) == []
     assert facts.same(known, "m-1") == {"m-1"}
@@ -71,8 +71,8 @@ def test_facts_survive_the_index(journal: Journal, known: Index) -> None:
     for op in ("add", "reinforce", "hit", "merge"):
         put(journal, op)
     refresh(journal, known)
-    before = facts.of(known, ["m-1"])
+    before = facts.load(known, ["m-1"])
     known.rebuild()
-    assert facts.of(known, ["m-1"]) == {}
+    assert facts.load(known, ["m-1"]) == {}
     refresh(journal, known)
-    assert facts.of(known, ["m-1"]) == before
+    assert facts.load(known, ["m-1"]) == before

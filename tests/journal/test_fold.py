@@ -55,7 +55,7 @@ def known(tmp_path: Path) -> Index:
 
 def of(journal: Journal, known: Index, ref: str = "m-1") -> facts.Facts:
     refresh(journal, known)
-    return facts.of(known, [ref]).get(ref, facts.Facts(ref))
+    return facts.load(known, [ref]).get(ref, facts.Facts(ref))
 
 
 def test_feedback_adds_up(tmp_path: Path, known: Index) -> None:
@@ -446,7 +446,7 @@ def test_it_can_be_part_of_a_transaction(tmp_path: Path, known: Index) -> None:
     put(journal, "reinforce")
     with known.exclusive(), known.transaction():
         assert refresh(journal, known)
-    assert facts.of(known, ["m-1"])["m-1"].score == 3
+    assert facts.load(known, ["m-1"])["m-1"].score == 3
 
 
 # -- months that are over --------------------------------------------------------------------------

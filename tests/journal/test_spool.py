@@ -36,7 +36,7 @@ def fill(spool: Spool) -> None:
 def counted(journal: Journal, known: Index) -> tuple[object, ...]:
     """What a person sees of it: hits, and the strongest link."""
     refresh(journal, known)
-    found = facts.of(known, ["m-1", "m-2"])
+    found = facts.load(known, ["m-1", "m-2"])
     seen = {ref: (of.hits, of.last_hit) for ref, of in sorted(found.items())}
     return seen, facts.links(known, "m-1")
 
@@ -72,7 +72,7 @@ def test_waiting_hits_count_for_every_id_of_an_entry(
     fill(spool)
     with index(tmp_path) as known:
         refresh(journal, known)
-        assert facts.of(known, ["m-2"])["m-2"].hits == 3
+        assert facts.load(known, ["m-2"])["m-2"].hits == 3
         assert [link.ref for link in facts.links(known, "m-2")] == ["m-3"]
 
 
@@ -107,7 +107,7 @@ def test_a_flush_that_was_cut_short_counts_once(
         assert Spool(journal.state).due(AT[1]) == (moment != "rename")
         Spool(journal.state).flush(device(tmp_path))
         assert counted(journal, known) == EXPECTED
-        assert facts.of(known, ["m-4"])["m-4"].hits == 1
+        assert facts.load(known, ["m-4"])["m-4"].hits == 1
         assert len(lines(journal)) == 6
         known.rebuild()
         assert counted(journal, known) == EXPECTED

@@ -73,18 +73,18 @@ def test_what_was_read_of_it_before_still_counts(tmp_path: Path, known: Index) -
     here, there = purged(tmp_path)
     put(there, "reinforce", "m-3")
     refresh(here, known)
-    before = facts.of(known, ["m-1", "m-2", "m-3"])
+    before = facts.load(known, ["m-1", "m-2", "m-3"])
     with hidden(file(there)):
         refresh(here, known)
-        assert facts.of(known, list(before)) == before
+        assert facts.load(known, list(before)) == before
         assert codes(known) == [("2026-03.jsonl", "journal-unreadable")]
         put(here, "reinforce", "m-3")
         refresh(here, known)
-        assert facts.of(known, ["m-3"])["m-3"].score == 6
+        assert facts.load(known, ["m-3"])["m-3"].score == 6
         assert codes(known) == [("2026-03.jsonl", "journal-unreadable")]
         put(here, "purge", "m-2")  # all is read anew for that
         refresh(here, known)
-        found = facts.of(known, ["m-1", "m-2"])
+        found = facts.load(known, ["m-1", "m-2"])
         assert [(one.score, bool(one.purged)) for one in found.values()] == [(0, True)] * 2
     put(there, "reinforce", "m-3")
     refresh(here, known)
@@ -114,7 +114,7 @@ def test_it_is_read_as_soon_as_it_can_be(
     with failing(file(there), errno.EIO, monkeypatch):
         refresh(here, known)
         assert codes(known) == [("2026-03.jsonl", "journal-unreadable")]
-        assert facts.of(known, ["m-2"])["m-2"].score == 3
+        assert facts.load(known, ["m-2"])["m-2"].score == 3
     refresh(here, known)
     assert codes(known) == []
     assert facts.dump(known) == rebuilt(here, known)

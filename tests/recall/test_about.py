@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brain.recall.about import named
+from brain.formats.links import mentioned_files
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ from brain.recall.about import named
     ],
 )
 def test_the_files_that_are_named(text: str, files: list[str]) -> None:
-    assert named(text) == files
+    assert mentioned_files(text) == files

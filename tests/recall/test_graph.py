@@ -285,7 +285,7 @@ def test_of_several_that_supersede_the_newest_counts(vault: MakeVault, opened: O
         f"2026-01-03: three [supersedes:: [[#^{A}]]] ^{C}",
         f"four [supersedes:: [[#^{E}]]] ^{E}",
     )  # fmt: skip
-    assert graph.current(brain.index, [A, B, E, "m-gone"]) == {A: C}
+    assert graph.successors(brain.index, [A, B, E, "m-gone"]) == {A: C}
 
 
 def test_those_that_supersede_each_other_stay(vault: MakeVault, opened: OpenBrain) -> None:
@@ -295,7 +295,7 @@ def test_those_that_supersede_each_other_stay(vault: MakeVault, opened: OpenBrai
         f"two [supersedes:: [[#^{A}]]] [supersedes:: [[#^{C}]]] ^{B}",
         f"three ^{C}",
     )  # fmt: skip
-    assert graph.current(brain.index, [A, B, C]) == {C: B}
+    assert graph.successors(brain.index, [A, B, C]) == {C: B}
     assert reached(brain, C).keys() == {A, B}
 
 
@@ -318,11 +318,11 @@ def test_contradictions_go_in_pairs(vault: MakeVault, opened: OpenBrain) -> None
         f"yes ^{A}", f"no [contradicts:: [[#^{A}]]] ^{B}", f"maybe [contradicts:: [[#^{A}]]] ^{C}",
         f"well [contradicts:: [[#^{D}]]] [contradicts:: [[#^m-gone]]] ^{D}",
     )  # fmt: skip
-    assert graph.opposites(brain.index, [A, B, D]) == {A: [B, C], B: [A]}
+    assert graph.contradictions(brain.index, [A, B, D]) == {A: [B, C], B: [A]}
     put(brain.journal, "alias", E, old=A)
     refresh(brain.journal, brain.index)
-    assert graph.opposites(brain.index, [E, A]) == {E: [B, C], A: [B, C]}
-    assert graph.opposites(brain.index, []) == {}
+    assert graph.contradictions(brain.index, [E, A]) == {E: [B, C], A: [B, C]}
+    assert graph.contradictions(brain.index, []) == {}
 
 
 def test_a_contradiction_is_over_when_one_side_is_superseded(
@@ -334,7 +334,7 @@ def test_a_contradiction_is_over_when_one_side_is_superseded(
         f"blue [contradicts:: [[#^{B}]]] [contradicts:: [[#^{D}]]] ^{A}",
         f"red ^{B}", f"green [supersedes:: [[#^{B}]]] ^{C}", f"yellow ^{D}",
     )  # fmt: skip
-    assert graph.opposites(brain.index, [A, B, C, D]) == {A: [D], D: [A]}
+    assert graph.contradictions(brain.index, [A, B, C, D]) == {A: [D], D: [A]}
 
 
 # -- scopes --------------------------------------------------------------------------------------
@@ -364,12 +364,12 @@ def test_what_may_not_be_seen_is_neither_reached_nor_a_way(two_projects: Brain) 
     assert C not in repr(found)
     assert D not in repr(found)
     # what is not seen does not take somebody's place either
-    assert graph.current(two_projects.index, [A], owners) == {}
+    assert graph.successors(two_projects.index, [A], owners) == {}
     # nor does what another agent says, for those who see everything
-    assert graph.current(two_projects.index, [A]) == {}
-    assert graph.current(two_projects.index, [A], ("", "park", "admin")) == {A: C}
-    assert graph.opposites(two_projects.index, [B], owners) == {}
-    assert graph.opposites(two_projects.index, [B]) == {B: [C]}
+    assert graph.successors(two_projects.index, [A]) == {}
+    assert graph.successors(two_projects.index, [A], ("", "park", "admin")) == {A: C}
+    assert graph.contradictions(two_projects.index, [B], owners) == {}
+    assert graph.contradictions(two_projects.index, [B]) == {B: [C]}
     assert reached(two_projects, A, owners=()) == {}
 
 
@@ -437,7 +437,7 @@ def test_the_order_of_rows_does_not_matter(
         (root / MEMORY).write_text(written(enumerate(drawn)))
         brain.sync(rebuild=True)
         built = graph.cascade(brain.index, seeds, None, config)
-        ends = graph.current(brain.index, seeds)
+        ends = graph.successors(brain.index, seeds)
     assert grown == built
     assert not set(ends) & set(built)
     assert all(0 < found.score <= 10 and found.depth <= depth for found in built.values())

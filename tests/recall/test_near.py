@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from brain.index.matches import Candidate
 from brain.recall.lookup import Held
-from brain.recall.near import AFTER, BEFORE, parents, reach, spread
+from brain.recall.near import AFTER, BEFORE, neighbours, parents, spread
 from tests.conftest import MakeVault, OpenBrain
 
 SESSION = "40_Brain/sessions/{}.jsonl"
@@ -90,13 +90,13 @@ def turn(id: int, place: int, siblings: int, text: str = "said") -> Candidate:
 
 
 def test_what_is_handed_on() -> None:
-    assert dict(reach(turn(104, 4, 9))) == {
+    assert dict(neighbours(turn(104, 4, 9))) == {
         105: 0.4, 106: 0.2, 107: 0.1, 103: 0.3, 102: 0.15, 101: 0.1,
     }  # fmt: skip
-    assert dict(reach(turn(104, 4, 9, "where? "))) == {
+    assert dict(neighbours(turn(104, 4, 9, "where? "))) == {
         105: 0.8, 106: 0.2, 107: 0.1, 103: 0.3, 102: 0.15, 101: 0.1,
     }  # fmt: skip
-    assert dict(reach(turn(100, 0, 2))) == {101: 0.4}
+    assert dict(neighbours(turn(100, 0, 2))) == {101: 0.4}
     assert spread([(turn(7, 0, 1), 5.0)]) == {}
 
 

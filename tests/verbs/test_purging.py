@@ -91,11 +91,11 @@ def test_hits_that_wait_do_not_count(made: Made) -> None:
     ref = told(brain)
     brain.recall("weevil palms walrus clams", agent="zoo")
     brain.recall("weevil")
-    assert facts.of(brain.index, [ref]) or brain.sync()
+    assert facts.load(brain.index, [ref]) or brain.sync()
     brain.forget(ref, purge=True)
     brain.flush()
     brain.sync()
-    found = facts.of(brain.index, [ref])[ref]
+    found = facts.load(brain.index, [ref])[ref]
     assert (found.hits, found.score) == (0, 0)
     assert found.purged
     assert ref not in (brain.vault.state / "recall.json").read_text()
@@ -213,7 +213,7 @@ def test_nor_do_those_that_wait_on_another_device(made: Made, tmp_path: Path) ->
         brain.forget(ref, purge=True)
         other.flush()
     brain.sync()
-    found = facts.of(brain.index, [ref])[ref]
+    found = facts.load(brain.index, [ref])[ref]
     assert (found.hits, bool(found.purged)) == (0, True)
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from brain import wire
 from brain.api import Brain
+from brain.context import triggers
 from brain.errors import BadRequest
-from brain.recall import triggers
 from brain.verbs.recalling import QUESTION, Context
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -108,7 +108,7 @@ def test_of_a_huge_text_both_ends_are_looked_at(made: Made) -> None:
         *(f"Never {word} [trigger:: {word}]" for word in ("alpha", "beta", "gamma")),
         heading="Never",
     )})  # fmt: skip
-    text = f"alpha {'x ' * triggers.MOST_TEXT} beta {'x ' * triggers.MOST_TEXT} gamma"
+    text = f"alpha {'x ' * triggers.MAX_TEXT} beta {'x ' * triggers.MAX_TEXT} gamma"
     met = [one for _, one in brain.recall("review", text=text).recalled.warnings]
     assert sorted(met) == ["alpha", "gamma"]
 
