@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class BrainError(Exception):
     """Something a person can put right; `remedy` says how."""
@@ -87,3 +89,15 @@ class NoModel(BrainError):
     """The model of a search by meaning is missing, or does not answer; search goes on by words."""
 
     exit_code = 13
+
+
+def suggest(name: str, known: Iterable[str], form: str = "{!r}") -> str:
+    """Return "Did you mean …?" for the known name that is most like `name`, or "" if none is.
+
+    Case does not matter. `form` says how the name is shown.
+    """
+    from difflib import get_close_matches  # slow to import, and needed only after a mistake
+
+    names = {known_name.casefold(): known_name for known_name in known}
+    close = get_close_matches(name.casefold(), names, n=1)
+    return f"Did you mean {form.format(names[close[0]])}?" if close else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brain.config import default
+from brain.errors import suggest
 from brain.model import SCOPES
 from brain.record import NamedTuple
 
@@ -207,11 +208,8 @@ SETTINGS = {
 
 
 def nearest(key: str) -> str:
-    """A hint at the setting that was meant."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(key, SETTINGS, n=1, cutoff=0.5)
-    return f"Did you mean {near[0]!r}?" if near else "See `brain config` for all of them."
+    """Return the remedy for a setting that does not exist."""
+    return suggest(key, SETTINGS) or "See `brain config` for all of them."
 
 
 def template() -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 from brain import access, wire
 from brain.api.keeping import Clock, Freshness, Keeping
-from brain.errors import Ambiguous, BadRequest, NotFound
+from brain.errors import Ambiguous, BadRequest, NotFound, suggest
 from brain.index import query
 from brain.index.moment import as_date
 from brain.index.query import Filters, Row
@@ -161,11 +161,8 @@ class Asking(Keeping):
         folded = name.strip().casefold().replace("-", "_")
         if found := {name, folded} & known:
             return name if name in found else folded
-        from difflib import get_close_matches
-
         every = sorted(known)
-        near = get_close_matches(folded, every, 1)
-        remedy = f"Did you mean {near[0]!r}?" if near else f"Kinds: {', '.join(every)}."
+        remedy = suggest(folded, every) or f"Kinds: {', '.join(every)}."
         raise BadRequest(f"There is no kind {name!r}.", remedy)
 
     def actor(self, by: Actor | str, session: str = "") -> Actor:

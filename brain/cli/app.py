@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from brain.cli.output import guarded
-from brain.errors import BadRequest, BrainError
+from brain.errors import BadRequest, BrainError, suggest
 
 # Which module holds which command: only the one that is run is imported.
 COMMANDS = {
@@ -76,10 +76,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, COMMANDS, n=1)
-            remedy = f"Did you mean `brain {near[0]}`?" if near else "See `brain --help`."
+            remedy = suggest(name, COMMANDS, "`brain {}`") or "See `brain --help`."
             raise BadRequest(f"There is no command {name!r}.", remedy)
         return super().resolve_command(ctx, args)
 

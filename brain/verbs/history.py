@@ -8,7 +8,7 @@ from itertools import islice
 
 from brain import access, wire
 from brain.access import PERSON
-from brain.errors import BadRequest, NotFound
+from brain.errors import BadRequest, NotFound, suggest
 from brain.index import moment, query
 from brain.verbs import naming
 
@@ -110,11 +110,8 @@ def _refuse_but(what: str, name: str, known: set[str]) -> None:
     """NotFound for a name that is not among these, with the one that may have been meant."""
     if name in known:
         return
-    from difflib import get_close_matches
-
     every = sorted(known - {""})
-    near = get_close_matches(name, every, n=1, cutoff=0.5)
-    remedy = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(every)}."
+    remedy = suggest(name, every) or f"There are: {', '.join(every)}."
     raise NotFound(f"There is no {what} {name!r}.", remedy)
 
 

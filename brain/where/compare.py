@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isclose
 
-from brain.errors import BadRequest
+from brain.errors import BadRequest, suggest
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -44,10 +44,7 @@ def known(name: str, at: str = "") -> str:
     field = ALIASES.get(name.lower(), name.lower())
     if field in FIELDS:
         return field
-    from difflib import get_close_matches
-
-    near = get_close_matches(field, (*FIELDS, *ALIASES), n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(sorted(FIELDS))}."
+    hint = suggest(field, (*FIELDS, *ALIASES)) or f"There are: {', '.join(sorted(FIELDS))}."
     raise BadRequest(f"There is no field {name!r}{at}.", hint)
 
 
