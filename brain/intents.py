@@ -14,8 +14,7 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-from brain import beside, changes
-from brain.beside import Running
+from brain import changes
 from brain.changes import Change, Deed
 from brain.vault.swap import sync_folder
 
@@ -140,7 +139,6 @@ class Log:
         self._long = _LONG
         self._promised = 0  # where the last promise begins
         self._due = False  # is it still to be brought to the disk?
-        self._down: Running | None = None  # does so
         self._held = False
         self._handle = -1  # of the file, while it is held
 
@@ -161,7 +159,6 @@ class Log:
         finally:
             self._held = False
             self._close()
-            self._down = None
 
     def refresh(self) -> None:
         """Read what other processes have added."""
@@ -179,17 +176,9 @@ class Log:
         self._promised = self._read
         self._write([_line(intent) for intent in intents], durable=True)
 
-    def bring_down(self) -> None:
-        """Begin to bring what was promised to the disk. Best when there is more to bring: the disk
-        takes both in one go."""
-        if self._due:
-            self._down, self._due = beside.start(os.fsync, self._handle), False
-
     def secure(self) -> None:
-        """Wait until what was promised is on the disk. Raises OSError if it cannot be."""
-        if self._down:
-            self._down.wait()
-        elif self._due:
+        """Bring what was promised to the disk. Raises OSError if that fails."""
+        if self._due:
             self._due = False
             os.fsync(self._handle)
 
@@ -299,7 +288,7 @@ class Log:
 
     def _close(self) -> None:
         with suppress(OSError):  # `secure` tells of it
-            self.secure()  # else the number of the handle might be another file's by then
+            self.secure()
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)

@@ -1,8 +1,8 @@
 """An attempt to replace a file, of which the log is told enough to go on after a crash.
 
 The log names the temporary files before there are any, and knows what each of ours holds before it
-takes the note's place. `crash` tells by that how far an attempt came. The promise and the new file
-are brought to the disk side by side; nothing takes the note's place before both are there.
+takes the note's place. `crash` tells by that how far an attempt came. Nothing takes the note's
+place before the log line and the new file are on the disk.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from brain import beside, merge
-from brain.beside import Running
+from brain import merge
 from brain.intents import Intent, Open, Told
 from brain.journal import event_id
 from brain.store import place
@@ -48,19 +47,10 @@ def put(
     if not entry.temp or any(name.startswith(entry.temp) for name in entry.left):
         store.log.mark([id], entry.state, entry.at, **anew())
 
-    marking: Running | None = None
-
-    def meanwhile(new: bytes) -> None:
-        nonlocal marking
-        store.log.bring_down()
-        marking = beside.start(place.mark, new)
-
     def tell(aside: str, new: bytes | None, expected: bytes) -> None:
         if new is None:
             store.log.mark([id], entry.state, entry.at, news=[])
             return
-        if marking:
-            marking.wait()
         more: Told = {"aside": aside, "news": [*entry.news, place.mark(new)]}
         more |= {"old": place.mark(expected), "group": list(group)}
         if did:
@@ -81,8 +71,8 @@ def put(
         if not data:
             return Replaced(b"")  # nothing to be made of nothing
         os.makedirs(os.path.dirname(full), exist_ok=True)
-        return create(full, entry.temp, data, tell, meanwhile)
-    return replace(full, entry.temp, text.data, edit, tell, merged, saw, meanwhile)
+        return create(full, entry.temp, data, tell)
+    return replace(full, entry.temp, text.data, edit, tell, merged, saw)
 
 
 def clear(store: Store, intent: Intent) -> None:

@@ -29,7 +29,6 @@ Edit = Callable[[bytes], bytes]
 Merge = Callable[[bytes, bytes, bytes], bytes]
 Tell = Callable[[str, bytes | None, bytes], None]
 Saw = Callable[["Found"], None]
-Meanwhile = Callable[[bytes], None]
 NO_LIMIT = swap.NO_LIMIT
 PATIENCE = 0.1  # s for an editor to let go of the note
 MOST = 10.0  # s after which we give up, when somebody saves all the time
@@ -67,14 +66,12 @@ def _unseen(found: Found) -> None:
     return None
 
 
-def create(
-    full: str, temp: str, data: bytes, tell: Tell = _untold, meanwhile: Meanwhile | None = None
-) -> Replaced:
+def create(full: str, temp: str, data: bytes, tell: Tell = _untold) -> Replaced:
     """A note where there is none. StaleFile if there is one by now."""
     part = f"{os.path.dirname(full)}/{temp}.part"
     _clear(part)
     try:
-        swap.write(part, data, None, meanwhile)
+        swap.write(part, data)
         tell("", data, b"")
         swap.place(part, full)
     except OSError as error:
@@ -100,17 +97,15 @@ def replace(
     tell: Tell = _untold,
     merge: Merge = merge,
     saw: Saw = _unseen,
-    meanwhile: Meanwhile | None = None,
 ) -> Replaced:
     """Put `edit(base)` where `base` was read. StaleFile, with nothing done, if the note is gone.
 
     If another text is there by then, that is what is edited; one that cannot be is waited for, and
     Refused in the end. `tell` hears before anything takes its place: the name under which it
     waits, what it is, and what it expects to displace; or None if nothing will. `saw` hears of what
-    somebody saved meanwhile before it goes back into its place. `meanwhile` hears what it is to be
-    while the disk takes it.
+    somebody saved meanwhile before it goes back into its place.
     """
-    return _Swap(full, temp, base, edit, tell, merge, saw, meanwhile).carry_out()
+    return _Swap(full, temp, base, edit, tell, merge, saw).carry_out()
 
 
 class _Swap:
@@ -125,11 +120,9 @@ class _Swap:
         tell: Tell,
         merge: Merge,
         saw: Saw,
-        meanwhile: Meanwhile | None,
     ) -> None:
         self.full, self.folder, self.temp = full, os.path.dirname(full), temp
         self.edit, self.tell, self.merge, self.saw = edit, tell, merge, saw
-        self.meanwhile = meanwhile
         self.base = self.source = self.expected = base
         self.new = b""
         self.out = False  # has ours the note's place, and theirs that of the temporary file?
@@ -175,10 +168,10 @@ class _Swap:
     def _prepare(self) -> None:
         like = _stat(self.full)
         try:
-            swap.write(self.part, self.new, like, self.meanwhile)
+            swap.write(self.part, self.new, like)
         except FileExistsError:
             _clear(self.part)
-            swap.write(self.part, self.new, like, self.meanwhile)
+            swap.write(self.part, self.new, like)
         self.tell(os.path.basename(self.aside), self.new, self.expected)
         os.rename(self.part, self.aside)
 
@@ -269,7 +262,7 @@ class _Swap:
 
     def _removed(self, left: Left) -> bool:
         try:
-            swap.discard(f"{self.folder}/{left.name}")
+            os.unlink(f"{self.folder}/{left.name}")
         except OSError:
             return not os.path.lexists(f"{self.folder}/{left.name}")  # it is looked at again later
         return True

@@ -20,7 +20,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
-from brain import beside
 from brain.vault import files
 
 if sys.platform != "win32":
@@ -36,16 +35,10 @@ _CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os
 NO_LIMIT = 1 << 40
 
 
-def write(
-    path: str,
-    data: bytes,
-    like: os.stat_result | None = None,
-    meanwhile: Callable[[bytes], None] | None = None,
-) -> None:
+def write(path: str, data: bytes, like: os.stat_result | None = None) -> None:
     """A new file with these bytes, on the disk when this returns; mode and owner as `like`.
 
-    If it cannot be written whole, none is left. `meanwhile` is called when the disk is about to be
-    waited for, to begin what can be done beside that.
+    If it cannot be written whole, none is left.
     """
     handle = os.open(path, _CREATE, 0o666)
     try:
@@ -55,8 +48,6 @@ def write(
                 view = view[os.write(handle, view) :]
             if like and hasattr(os, "fchmod"):
                 _resemble(handle, like)
-            if meanwhile:
-                meanwhile(data)
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -173,19 +164,6 @@ def read(path: str) -> tuple[bytes, bool | None]:
         return data, used
     finally:
         os.close(handle)
-
-
-def discard(path: str) -> None:
-    """Remove a file. Its name is gone when this returns; the disk takes longer to free its space,
-    which begins when nobody has it open any more: that is not waited for."""
-    if sys.platform == "win32":
-        os.unlink(path)
-        return
-    handle = os.open(path, _LOOK)
-    try:
-        os.unlink(path)
-    finally:
-        beside.later(os.close, handle)
 
 
 def _refused(handle: int) -> bool | None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from brain import beside
 from brain.errors import StaleFile
 from brain.vault import conflicts, swap
 from brain.vault.replace import create, keep_copy, replace
@@ -152,7 +151,7 @@ def test_a_file_that_cannot_be_removed_is_left_to_be_looked_at_later(
     def refuse(path: str) -> None:
         raise PermissionError(1, "Operation not permitted", path)
 
-    monkeypatch.setattr(swap, "discard", refuse)
+    monkeypatch.setattr("brain.vault.replace.os.unlink", refuse)
     replaced = replace(str(note), TEMP, b"- a\n", adding(b"- b\n"))
     assert [(left.name, left.data) for left in replaced.left] == [(TEMP, b"- a\n")]
     assert others(tmp_path) == [TEMP]
@@ -167,17 +166,3 @@ def test_texts_that_are_kept_do_not_cover_each_other(tmp_path: Path) -> None:
     names = others(tmp_path)
     assert {(tmp_path / name).read_text() for name in names} == {f"- {n}\n" for n in range(300)}
     assert {conflicts.copied_by(name) for name in names} == {"Syncthing"}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
-def test_a_discarded_file_is_gone_before_its_space_is_free(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "displaced"
-    file.write_text("- a\n")
-    later: list[int] = []
-    monkeypatch.setattr(beside, "later", lambda call, handle: later.append(handle))
-    swap.discard(str(file))
-    assert others(tmp_path) == []
-    assert [os.fstat(handle).st_nlink for handle in later] == [0]
-    os.close(later[0])
