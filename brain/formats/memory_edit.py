@@ -1,7 +1,7 @@
 """Edits of MEMORY.md: each replaces the bytes it is about, and no other byte.
 
 An added entry is placed by a scan of the headings, without a parse, where nothing odd is near
-(`_quick`). Every other edit is tried and then checked: the new text is parsed, and it is taken only
+(`quick`). Every other edit is tried and then checked: the new text is parsed, and it is taken only
 if each entry is where it was put and all others stand as they stood, under their headings. What
 cannot be placed so that this holds is refused.
 """
@@ -31,7 +31,6 @@ from brain.formats.entry_md import Style
 from brain.formats.mask import mask
 from brain.formats.memory_note import ITEM, Note, Odd, Piece
 from brain.formats.memory_place import Place, former, quick, usual
-from brain.formats.outline import Outline
 from brain.formats.text import digest
 
 # words that at the start of a bullet would be more than words
@@ -72,7 +71,7 @@ def _carefully(path: str, data: bytes, change: Change, owner: str) -> tuple[_Not
     for care in range(1, 8):
         note = _Note(path, data, owner)
         note.pieces = [piece.copy() for piece in whole.load()]
-        note.text, note.lines, note.seen = whole.text, whole.lines, whole.outline()
+        note.text, note.seen = whole.text, whole.outline()
         try:
             done = note.apply(change, care)
             if note.text not in tried:
@@ -230,37 +229,16 @@ class _Note(Note):
         if (at := self._anchor_of(change.ref)) is not None:
             return self._there(change, at)
         seen = self.outline()
-        place = self._quick(seen, change.section) if care == 0 else None
+        place = quick(self, seen, change.section) if care == 0 else None
         entry = self._entry(change, place.style) if place else ""
         if place is None or not _is_simple(entry, change):
             self.load()
             seen = self.outline()
             place = usual(self, seen, change.section, care)
             entry = self._entry(change, place.style)
-        previous, once = self._before(place), change.ref == self.new and entry.count("^") == 1
+        previous = self._before(place)
         piece = self._write(place, entry, change.ref)
-        if self.pieces is None and not place.made:
-            self._grow(seen, place, change.section)
-        self.single = change.ref if once else ""
         return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
-
-    def _quick(self, seen: Outline, section: str) -> Place | None:
-        """Where a new entry goes, found without a parse; it is known behind the last one added."""
-        if self.behind and self.behind[0] == section:
-            return self.behind[1]
-        return quick(self, seen, section)
-
-    def _grow(self, seen: Outline, place: Place, section: str) -> None:
-        """Bring the outline forward by a line that was put in; one that could be more than a
-        bullet, or stands among comments, is left to the next scan."""
-        at = place.at
-        line = self.text[at : at + len(self.text) - len(seen.text)]
-        whole = line.endswith("\n") and (not at or self.text[at - 1] == "\n")
-        plain = "`" not in line and "~" not in line and line.replace("\n", "").isprintable()
-        if whole and plain and not seen.comments:
-            self.seen = seen.grown(self.text, at, line)
-            if not (place.before or place.after or place.style.marker[0].isdigit()):
-                self.behind = section, place._replace(at=at + len(line))
 
     def _entry(self, change: Add, style: Style) -> str:
         if "\n" in change.text or "\r" in change.text:
@@ -272,7 +250,6 @@ class _Note(Note):
     def _anchor_of(self, ref: str) -> int | None:
         """Where an id stands in the note, in an entry or nested in one; None if nowhere."""
         if self.text.rfind(f"^{ref}") < 0:  # from the end it takes a third of the time
-            self.new = ref
             return None
         masked = mask(self.text)
         found = (m for m in links.BLOCK_ID.finditer(masked) if m.group(1) == ref)
@@ -294,7 +271,7 @@ class _Note(Note):
         line = self.text[self.text.rfind("\n", 0, max(place.at - 1, 0)) + 1 : place.at]
         match = links.BLOCK_ID.search(line.rstrip("\n"))
         ref = match.group(1) if match and ITEM.match(line) else ""
-        return ref if ref and (ref == self.single or self.text.count(f"^{ref}") == 1) else ""
+        return ref if ref and self.text.count(f"^{ref}") == 1 else ""
 
     def _write(self, place: Place, entry: str, ref: str, sure: bool = True) -> Piece:
         """Put an entry where it belongs, with the heading above it if that has to be made."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from brain.changes import Change, Done, Edited
 from brain.errors import Refused
@@ -16,9 +15,6 @@ from brain.formats.entry_edit import anchored
 from brain.formats.entry_md import parts
 from brain.formats.outline import Outline, outline
 from brain.formats.text import BOM, UNSAFE, decode, refused
-
-if TYPE_CHECKING:
-    from brain.formats.memory_place import Place
 
 ITEM = re.compile(r"([-*+]|(\d{1,9})([.)]))([ \t]+)(?=\S)")
 RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t\r]*$")
@@ -43,22 +39,6 @@ class Piece:
         return Piece(self.ref, self.start, self.end, self.heading, self.note)
 
 
-class Made(NamedTuple):
-    """The bytes that an edit made, and what is known of them without reading them."""
-
-    data: bytes
-    text: str
-    lines: int
-    seen: Outline
-    single: str
-    behind: tuple[str, Place] | None
-
-
-# What was made last: the next edit is nearly always of that, and a scan of the headings would take
-# longer than all the rest of it.
-_last: list[Made] = []
-
-
 class Note:
     """A note while it is edited. Where entries are is followed through every splice."""
 
@@ -67,32 +47,22 @@ class Note:
         self.bom = BOM if data.startswith(BOM) else b""
         self.pieces: list[Piece] | None = None
         self.seen: Outline | None = None
-        self.new = ""  # an id that was looked for and stood nowhere
-        self.single = ""  # an id that is known to stand in the text only once
-        self.behind: tuple[str, Place] | None = (
-            None  # a section, and where the next entry of it goes
-        )
-        made = _last[0] if _last and _last[0].data == data else None
-        if made:
-            self.text, self.lines, self.seen, self.single, self.behind = made[1:]
-        else:
-            self._decode(data)
-        self._read = self.text
+        self._read = self.text = self._decode(data)
         self._marks: list[list[int]] = []
         self.gone: set[str] = set()  # the refs of what was removed
 
-    def _decode(self, data: bytes) -> None:
-        """Refused if no edit of this is safe."""
-        self.text, problems = decode(data)
-        self.lines = self.text.count("\n")  # is known from here on: to count takes long
-        self.check_length()
+    def _decode(self, data: bytes) -> str:
+        """Return the text of a note. Refused if no edit of it is safe."""
+        text, problems = decode(data)
+        self.check_length(text)
         for problem in problems:
             if problem.code in UNSAFE:
                 raise refused(self.path, problem.line, problem.message)
+        return text
 
-    def check_length(self) -> None:
+    def check_length(self, text: str) -> None:
         limit = memory_md.MAX_CHARS, memory_md.MAX_LINES
-        if len(self.text) > limit[0] or self.lines > limit[1]:
+        if len(text) > limit[0] or text.count("\n") > limit[1]:
             said = f"{self.path} is over {limit[0]:,} characters or {limit[1]:,} lines."
             raise Refused(said, "Split it into two notes.")
 
@@ -152,8 +122,6 @@ class Note:
 
     def splice(self, start: int, stop: int, new: str) -> None:
         """Replace characters; every place behind them moves along."""
-        self.new, self.single, self.behind = "", "", None
-        self.lines += new.count("\n") - self.text.count("\n", start, stop)
         self.text = self.text[:start] + new + self.text[stop:]
         shift = len(new) - (stop - start)
         for mark in self._marks:
@@ -194,27 +162,20 @@ class Note:
 
     def edited(self, done: Sequence[Done]) -> Edited:
         """The new bytes; only now is it known on which line each entry came to stand."""
-        self.check_length()
+        self.check_length(self.text)
         out = []
         for one in done:
             line = self._line(self._marks[one.line - 1][0]) if one.line else 0
             out.append(one._replace(line=line))
-        edited = Edited(self.data(), tuple(out))
-        if self.seen and self.seen.text is self.text:
-            known = self.text, self.lines, self.seen, self.single, self.behind
-            _last[:] = [Made(edited.data, *known)]
-        return edited
+        return Edited(self.data(), tuple(out))
 
     def _line(self, at: int) -> int:
-        """The line that this character is on, counted from the nearer end."""
-        if at < len(self.text) // 2:
-            return self.text.count("\n", 0, at) + 1
-        return self.lines - self.text.count("\n", at) + 1
+        return self.text.count("\n", 0, at) + 1
 
     def refusal(self, change: Change) -> Refused:
         """Why a change cannot be made: the line of the entry, or of what hides the rest."""
         if piece := self.find(change.ref):
-            line = self.text.count("\n", 0, piece.start) + 1
+            line = self._line(piece.start)
             why = "cannot be changed without changing how other lines read"
             return refused(self.path, line, f"{why}; edit it by hand")
         return self._hidden()
@@ -222,7 +183,7 @@ class Note:
     def _hidden(self) -> Refused:
         """What keeps an entry from being seen: nearly always something that is never closed."""
         last = self.load()[-1] if self.load() else None
-        line = self.text.count("\n", 0, last.start) + 1 if last else 1
+        line = self._line(last.start) if last else 1
         if last and last.note and self.raw(last).lstrip().startswith(("```", "~~~")):
             said = "opens a code block that is never closed; close it"
         else:

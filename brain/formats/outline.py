@@ -52,17 +52,6 @@ class Outline(NamedTuple):
     headings: list[Heading]
     plain: bool
 
-    def grown(self, text: str, at: int, line: str) -> Outline:
-        """The outline of `text`, which is this one's with a plain bullet put in at the start of a
-        line: the headings behind it have moved, and nothing else."""
-        kept = text if self.kept is self.text else self.kept[:at] + line + self.kept[at:]
-        more = len(line)
-        headings = [
-            Heading(h.level, h.words, h.start + more, h.end + more) if h.start >= at else h
-            for h in self.headings
-        ]
-        return Outline(text, kept, self.body_at, self.comments, headings, self.plain)
-
     def region(self, number: int) -> tuple[int, int]:
         """From where to where the own content of a heading goes; of none, for number -1."""
         start = self.headings[number].end if number >= 0 else self.body_at

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brain import merge
+from brain.formats.text import digest
 from brain.intents import Intent, Open, Told
 from brain.journal import event_id
 from brain.store import place
@@ -51,8 +52,8 @@ def put(
         if new is None:
             store.log.mark([id], entry.state, entry.at, news=[])
             return
-        more: Told = {"aside": aside, "news": [*entry.news, place.mark(new)]}
-        more |= {"old": place.mark(expected), "group": list(group)}
+        more: Told = {"aside": aside, "news": [*entry.news, digest(new).hex()]}
+        more |= {"old": digest(expected).hex(), "group": list(group)}
         if did:
             more["did"] = did()
         at = entry.at if entry.state else store.clock()

@@ -22,7 +22,6 @@ from brain.vault.layout import Role, Vault
 WRITABLE = ("memory", "items", "tasks", "session", "settings")
 SETTINGS = Role("settings", "")  # nobody's: an agent that is not the admin may not write it
 _NOFOLLOW = hasattr(os, "O_NOFOLLOW")  # then a link is not opened
-_marks: list[tuple[bytes, str]] = []  # the last two
 _real: dict[str, tuple[int, int]] = {}  # folders behind no symbolic link: device and inode
 
 
@@ -82,7 +81,7 @@ def look(vault: Vault, path: str, limit: int) -> Text:
             raise _linked(path) from None
         why = error.strerror or str(error)
         raise Refused(f"{path} cannot be read: {why}.", "Mend it, then try again.") from None
-    return Text(data, st, mark(data))
+    return Text(data, st, digest(data).hex())
 
 
 def _linked(path: str) -> Refused:
@@ -102,22 +101,6 @@ def _is_real(folder: str) -> bool:
         return False
     _real[folder] = st.st_dev, st.st_ino
     return True
-
-
-def mark(data: bytes) -> str:
-    """What stands for a text in the log. Before and after a write, the same two are asked for, and
-    to compare them takes a fraction of what a digest takes."""
-    for known, told in _marks:
-        if known == data:
-            return told
-    told = digest(data).hex()
-    _marks[:] = [(data, told), *_marks[:1]]
-    return told
-
-
-def marked(told: str) -> bytes:
-    """The text for which this stands, if it is one of the last two; else nothing."""
-    return next((known for known, mark in _marks if mark == told), b"")
 
 
 def edited(vault: Vault, path: str, data: bytes, changes: Iterable[Change]) -> Edited:

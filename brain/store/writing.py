@@ -242,7 +242,7 @@ def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence
 
 def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
     """The journal, then the log: in that order a crash in between is noticed."""
-    now, mark = store.clock(), place.mark(wrote.replaced.data)
+    now, mark = store.clock(), digest(wrote.replaced.data).hex()
     head = git.head(store.git)
     noted = note(store, wrote.waiting, wrote.done)
     todo = [*wrote.again, *wrote.waiting]

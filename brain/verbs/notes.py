@@ -10,12 +10,11 @@ from brain import kinds
 from brain.formats import frontmatter
 from brain.formats.links import FIELD, mentioned_files
 from brain.formats.outline import outline
-from brain.formats.text import decode
+from brain.formats.text import decode, digest
 from brain.index import put, query
 from brain.index.db import reading
 from brain.lifecycle.conflict import Stances
 from brain.lifecycle.dedup import Known, untagged
-from brain.store import place
 from brain.vault import files
 
 TYPE_CHECKING = False
@@ -97,11 +96,8 @@ def about(text: str) -> set[str]:
 
 def known(brain: Brain, path: str) -> Note:
     """What is known of a note as it is now."""
-    try:
-        data, _ = files.read(f"{brain.vault.root_path}/{path}", brain.config.maxFileSize)
-    except OSError:
-        data = b""  # not there yet; or the store will say what is wrong with it
-    mark = place.mark(data)
+    data = _read(brain, path)
+    mark = digest(data).hex()
     note = brain.notes.get(path)
     if note is None or note.mark != mark:
         note = brain.notes[path] = Note(data, mark)
@@ -109,6 +105,14 @@ def known(brain: Brain, path: str) -> Note:
             note.add(ref, text, kind)
     note.data = data
     return note
+
+
+def _read(brain: Brain, path: str) -> bytes:
+    """Return the bytes of a note, or none if it is missing or cannot be read."""
+    try:
+        return files.read(f"{brain.vault.root_path}/{path}", brain.config.maxFileSize)[0]
+    except OSError:
+        return b""
 
 
 def last(brain: Brain, path: str) -> Note | None:
@@ -144,9 +148,9 @@ def wrote(brain: Brain, path: str, note: Note, result: Outcome, shape: Shape) ->
     if entry is None or entry.intent.base != base or not entry.digest or entry.saved:
         brain.notes.pop(path, None)
         return
-    note.data, note.mark = place.marked(entry.digest), entry.digest
-    if not note.data:
-        brain.notes.pop(path)
+    note.data, note.mark = _read(brain, path), entry.digest
+    if digest(note.data).hex() != note.mark:
+        brain.notes.pop(path)  # changed again since
         return
     note.add(shape["id"], shape["text"], shape["kind"])
     heading = tuple(shape["heading"].split(" > "))

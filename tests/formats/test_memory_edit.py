@@ -28,10 +28,9 @@ from brain.changes import (
     Update,
 )  # fmt: skip
 from brain.errors import BadRequest, Refused
-from brain.formats import frontmatter, markdown, memory_edit, memory_md, memory_note
+from brain.formats import markdown, memory_edit, memory_md
 from brain.formats.edit import edit
-from brain.formats.outline import outline
-from brain.formats.text import BOM, decode
+from brain.formats.text import BOM
 from brain.model import Chunk
 from tests.formats import strategies
 
@@ -209,34 +208,6 @@ def test_an_addition_is_there_and_nothing_else_changes(
     data: bytes, text: str, section: str, tags: tuple[str, ...]
 ) -> None:
     check(data, add(text, section, tags=tags))
-
-
-sections = st.sampled_from(["Facts", "other", "New", ""])
-spoken = said | st.sampled_from(["`one", "~~~", "a ``` b", "$$", "%%", "\u2028", "- x", "\r", "=="])
-
-
-@given(noted | regular_notes, st.lists(st.tuples(spoken, sections), min_size=2, max_size=5))
-@example(b"## Facts", [("x", "Facts"), ("y", "Facts")])
-@example(b"---\na: b\n---\n## Facts\n- a\n", [("x", "Facts"), ("a ``` b", "Facts"), ("z", "")])
-@example(b"## Facts\r\n- a\r\n## Other\r\n", [("x", "Facts"), ("y", "Facts"), ("z", "other")])
-def test_what_is_known_of_a_note_is_what_a_look_at_it_shows(
-    data: bytes, wanted: list[tuple[str, str]]
-) -> None:
-    """An edit of what the last edit made comes out as if that had been read from its file."""
-    for number, (text, section) in enumerate(wanted):
-        change = add(text, section, f"m-{number}")
-        try:
-            known = edit("memory", PATH, data, [change], OWNER)
-            memory_note._last.clear()
-            assert known == edit("memory", PATH, data, [change], OWNER)
-        except (Refused, BadRequest):
-            return
-        edit("memory", PATH, data, [change], OWNER)
-        data = known.data
-        for made in memory_note._last:
-            assert (made.data, made.text) == (data, decode(data)[0])
-            assert made.lines == made.text.count("\n")
-            assert made.seen == outline(made.text, frontmatter.split(made.text)[1])
 
 
 @given(noted, said, st.data())
