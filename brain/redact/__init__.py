@@ -8,8 +8,6 @@ length and nothing else; a text redacted twice is as after the first time; nothi
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from brain.record import NamedTuple
 from brain.redact import formats
 from brain.redact.rules import NAMED
@@ -25,10 +23,6 @@ WORDS = (
     *("şifre", "mật khẩu", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
 GUESSED = ("keyword", "entropy")
-# What was found to hold no secret: headings and names come with every write, and a text is looked
-# at by the verb and by the store.
-_harmless: set[tuple[str, bool]] = set()
-_SHORT, _MOST = 400, 200
 _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 
 
@@ -54,17 +48,8 @@ def redact(text: str, *, emails: bool = True) -> tuple[str, list[Found]]:
 
 def find(text: str, *, emails: bool = True) -> list[Found]:
     """Where secrets stand in the text, in order, without overlaps."""
-    if len(text) < 6 or (text, emails) in _harmless:  # `a@b.de`
+    if len(text) < 6:  # `a@b.de`
         return []
-    found = _found(text, emails)
-    if not found and len(text) <= _SHORT:
-        if len(_harmless) >= _MOST:
-            _harmless.clear()
-        _harmless.add((text, emails))
-    return found
-
-
-def _found(text: str, emails: bool) -> list[Found]:
     if text.isascii() and "\0" not in text and "[redacted:" not in text:
         return _scan(text, emails)
     from brain.redact import veil
@@ -98,7 +83,7 @@ def redact_value(value: Any, *, emails: bool = True) -> Any:
         if isinstance(inner, str):
             holder[key] = _redact_member(key, inner, emails)
         elif isinstance(inner, dict):
-            holder[key] = copy = {_text(name, emails): each for name, each in inner.items()}
+            holder[key] = copy = {_redact_key(name, emails): each for name, each in inner.items()}
             todo += [(copy, name) for name in copy]
         elif isinstance(inner, list):
             holder[key] = items = list(inner)
@@ -108,14 +93,8 @@ def redact_value(value: Any, *, emails: bool = True) -> Any:
     return root[0]
 
 
-def _text(name: Any, emails: bool) -> Any:
-    return _name(name, emails) if isinstance(name, str) else name
-
-
-@lru_cache(256)
-def _name(name: str, emails: bool) -> str:
-    """A key without secrets; the same few keys come again and again."""
-    return redact(name, emails=emails)[0]
+def _redact_key(key: Any, emails: bool) -> Any:
+    return redact(key, emails=emails)[0] if isinstance(key, str) else key
 
 
 def _redact_member(key: Any, text: str, emails: bool) -> str:
@@ -129,7 +108,6 @@ def _redact_member(key: Any, text: str, emails: bool) -> str:
     return redact(text, emails=emails)[0]
 
 
-@lru_cache(1024)
 def _calls(key: str) -> bool:
     """Can what stands under this key be a secret by its name alone?"""
     return any(word in key for word in WORDS) or any(name in key for name in NAMED)

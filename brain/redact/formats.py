@@ -56,7 +56,6 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-@cache
 def _compiled(rule: Rule) -> re.Pattern[str]:
     """At the start of a word, and on to the word's end; or, without hints, just that length.
 
@@ -68,7 +67,6 @@ def _compiled(rule: Rule) -> re.Pattern[str]:
     return compiled(rf"(?a)(?<![A-Za-z0-9\0])(?:{rule.pattern}){rest}")
 
 
-@cache
 def _lead(name: str) -> re.Pattern[str]:
     """A provider's name and what may stand between it and a key, in any notation."""
     return compiled(

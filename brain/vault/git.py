@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 
-_TICK = 1_000_000_000  # ns: a later change would show in the time, however slowly a clock ticks
 _AT_WORK = (
     "index.lock", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply",
 )  # fmt: skip
-
-_idle: dict[str, int] = {}  # git folders where nothing was going on, and when they last changed
 
 
 def folder(root: str) -> str:
@@ -30,18 +26,7 @@ def folder(root: str) -> str:
 
 def at_work(git: str) -> bool:
     """Is git in the middle of something that rewrites files?"""
-    if not git:
-        return False
-    try:
-        changed = os.stat(git).st_mtime_ns
-    except OSError:
-        return False
-    if _idle.get(git) == changed < time.time_ns() - _TICK:
-        return False  # nothing has come into the folder since
-    if any(os.path.lexists(f"{git}/{name}") for name in _AT_WORK):
-        return True
-    _idle[git] = changed
-    return False
+    return bool(git) and any(os.path.lexists(f"{git}/{name}") for name in _AT_WORK)
 
 
 def head(git: str) -> str:
