@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from brain.access import Actor
+    from brain.filter_expr import Comparison, Group
     from brain.recall.search import Hit
     from brain.recall.similar import Meaning
-    from brain.where import Where
 
     T = TypeVar("T")
 
@@ -277,25 +277,25 @@ class Asking(Keeping):
     ) -> list[dict[str, Any]]:
         """Entries that pass the filters and `where` (`importance>=0.7 and kind=decision`), in
         their wire shape with what they are worth now; newest first, or as `order` says."""
-        from brain import where as language
+        from brain import filter_expr
         from brain.verbs import knowing
 
         some = (limit, offset) if not (where or order) else (-1, 0)
         every = self.entries(filters, *some)
         found = self._surely(lambda: knowing.entries(self, every))
         if where.strip():
-            wanted = language.parse(where)
+            wanted = filter_expr.parse(where)
             found = [shape for shape in found if wanted.matches(shape)]
             if not found:
                 self._refuse_unknown(wanted, filters)
         if order.strip():
-            found = [dict(shape) for shape in language.order(order).sort(found)]
+            found = [dict(shape) for shape in filter_expr.parse_order(order).sort(found)]
         return found if some[0] >= 0 else found[offset : offset + limit]
 
-    def _refuse_unknown(self, wanted: Where, filters: Filters) -> None:
+    def _refuse_unknown(self, wanted: Comparison | Group, filters: Filters) -> None:
         """BadRequest if a filter that finds nothing asks for a kind that there is not."""
         own = self._surely(lambda: query.kinds(self.index, filters.owners))
-        for kind in wanted.asked("kind"):
+        for kind in wanted.values("kind"):
             if kind not in {each.casefold() for each in own}:
                 self._kind(kind, filters.owners)
 

@@ -1,4 +1,4 @@
-"""Filters as a person types them."""
+"""Filter expressions as a person types them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.errors import BadRequest
-from brain.where import order, parse
-from brain.where.compare import FIELDS
+from brain.filter_expr import FIELDS, parse, parse_order
 
 ENTRIES: list[dict[str, Any]] = [
     {
@@ -133,18 +132,18 @@ def test_the_field_that_was_meant_is_named() -> None:
     ],
 )
 def test_a_minus_means_ascending_and_what_has_no_value_comes_last(text: str, expected: str) -> None:
-    assert "".join(each["id"][-1] for each in order(text).sort(ENTRIES)) == expected
+    assert "".join(each["id"][-1] for each in parse_order(text).sort(ENTRIES)) == expected
 
 
 @pytest.mark.parametrize("text", ["", "-", "importnce", "kind,,colour"])
 def test_an_order_that_means_nothing_is_refused(text: str) -> None:
     with pytest.raises(BadRequest):
-        order(text)
+        parse_order(text)
 
 
 def test_a_filter_says_which_words_it_asks_for() -> None:
-    where = parse("kind=Decison or not (kind in (fact, null) and kind~b) or category!=x and tag=a")
-    assert where.asked("kind") == ["decison", "fact", "x"]
+    tree = parse("kind=Decison or not (kind in (fact, null) and kind~b) or category!=x and tag=a")
+    assert tree.values("kind") == ["decison", "fact", "x"]
 
 
 ENTRY = st.fixed_dictionaries(
@@ -158,10 +157,10 @@ WORD = st.sampled_from(
 @given(st.lists(WORD, max_size=9).map(" ".join) | st.text(), ENTRY)
 def test_any_text_is_a_filter_or_refused(text: str, entry: dict[str, Any]) -> None:
     try:
-        where = parse(text)
+        tree = parse(text)
     except BadRequest:
         return
-    assert where.matches(entry) is not parse(f"not ({text})").matches(entry)
+    assert tree.matches(entry) is not parse(f"not ({text})").matches(entry)
 
 
 @given(st.text(min_size=1), st.sampled_from(["text", "kind", "path"]))
