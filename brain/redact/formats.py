@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
 SHORTEST = 15  # no provider's key is shorter than this
 NOISE = 32  # nor what is taken for noise than this
-# Letters of scripts without spaces between words (Thai to Burmese, Khmer, kana, Han), the signs
-# between their sentences, and the letters of Korean, which hang a word's case on anything.
-DENSE = (
-    r"\u0e00-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u312f\u3190-\ua4cf"
-    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-)
-SIGNS = r"\u2014\u2018-\u201f\u2026\u3000-\u3004\u3008-\u303f\uff00-\uff65"
-HANGUL = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
 
 
 def hinted(text: str, lower: str) -> list[Rule]:

@@ -8,41 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from brain.redact.formats import DENSE, HANGUL, compiled
+from brain.redact.formats import compiled
 
-# What stands before the @, read backwards, and what stands behind it.
-_LOCAL = r"[_+-]*+(?:[A-Za-z0-9]++[._%+'-]++)*[A-Za-z0-9]++(?![._%+@\0/-])"
-_TOP = r"[A-Za-z]{2,24}(?![A-Za-z0-9-])|(?i:xn)--[A-Za-z0-9-]{2,59}+"
-_DOMAIN = rf"@(?:[A-Za-z0-9][A-Za-z0-9-]{{0,62}}+\.){{1,8}}(?P<top>{_TOP})(?![@\0])"
-_LONGEST = 65
-
-# The same in all scripts; these take long to compile.
+# Latin letters with and without accents, and digits. Addresses with other letters before the @ are
+# rare, and in scripts without spaces a name cannot be told from the prose before it.
 _LATIN = r"A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u1e00-\u1eff"
-# Other scripts with spaces between words, without the signs that end a sentence in them.
-_OTHER = (
-    r"\u0250-\u02af\u0370-\u037d\u037f-\u0386\u0388-\u0559\u0560-\u0588\u0591-\u060b\u0610-\u061a"
-    r"\u0620-\u06d3\u06d5-\u0963\u0966-\u0dff\u10a0-\u10ff\u1200-\u1360\u1369-\u167f\u1800-\u1dff"
-    r"\u1f00-\u1fff\u2c00-\u2dff\ua4d0-\uabff"
-) + HANGUL
-_SPACED = _LATIN + _OTHER
-# Where no space is set, a name cannot be told from the prose before it: four characters go, unless
-# the last of them is one that ends no name.
-_WIDE_LOCAL = (
-    rf"(?![的是以用在到或及给給从從看はがを])[_+-]*+(?:(?:[{_SPACED}]++|[{DENSE}]++)[._%+'-]++)*"
-    rf"(?:[{_SPACED}]++(?![._%+@\0/-])|[{DENSE}]{{1,4}}+(?![@\0/]))"
-)
-_LABEL = "|".join(rf"[{c}][{c}-]{{0,62}}+\." for c in (_LATIN, _OTHER + "0-9", DENSE + "0-9"))
-_TITLE = r"[\u0386-\u03ab\u0400-\u042f][\u03ac-\u03ce\u0430-\u045f]"  # a sentence that begins
-_ENDINGS = (
-    "中国|中國|公司|网络|網絡|网站|网址|网店|商城|商店|商标|集团|在线|中文网|香港|台湾|台灣|澳门|澳門"
-    "|新加坡|我爱你|手机|移动|世界|信息|机构|组织机构|企业|政务|公益|健康|娱乐|游戏|时尚|购物|餐厅|慈善"
-    "|佛山|广东|招聘|微博|みんな|コム|クラウド|ストア|グーグル|アマゾン|ไทย|คอม|ລາວ|한국|닷컴|닷넷"
-)
-_WIDE_DOMAIN = (
-    rf"@(?>{_LABEL}){{1,8}}(?P<top>{_TOP}|{_ENDINGS}"
-    rf"|(?!{_TITLE})[{_OTHER}]{{2,24}}(?![{_OTHER}]))(?![@\0])"
-)
-_PLAIN_TOP = r"[a-z]{2}$|(?:com|net|org|edu|gov|info|biz|xyz|top|vip|club|site|online|example)$"
+# The part before the @, reversed.
+_LOCAL = rf"[_+-]*+(?:[{_LATIN}]++[._%+'-]++)*[{_LATIN}]++(?![._%+@\0/-])"
+_LONGEST = 65
+# A label is Latin or of other letters, never mixed: prose may follow an address without a space.
+_LABEL = rf"(?:[{_LATIN}][{_LATIN}-]{{0,62}}+|[^\W_{_LATIN}][^\W_{_LATIN}]{{0,62}}+)\."
+_TOP = r"[A-Za-z]{2,24}(?![A-Za-z0-9-])|(?i:xn)--[A-Za-z0-9-]{2,59}+"
+_DOMAIN = rf"@(?:{_LABEL}){{1,8}}(?P<top>{_TOP})(?![@\0])"
 _NO_DOMAIN = frozenset(
     (
         *("service", "socket", "timer", "target", "mount", "slice", "scope", "path", "device"),
@@ -92,33 +69,21 @@ def addresses(text: str) -> Iterator[Span]:
     at = text.find("@")
     while at >= 0:
         before, behind = text[max(0, at - _LONGEST - 1) : at], text[at : at + 600].split(None, 1)[0]
-        if "." in behind and (span := _address(text, at, before, behind)):
+        if "." in behind and (span := _address(text, at, before)):
             yield "email", *span
         at = text.find("@", at + 1)
 
 
-def _address(text: str, at: int, before: str, behind: str) -> tuple[int, int] | None:
+def _address(text: str, at: int, before: str) -> tuple[int, int] | None:
     """Where the address with this @ stands, if it is one."""
-    plain = text.isascii() or (behind.isascii() and "".join(before.split()[-1:]).isascii())
-    domain = compiled(_DOMAIN if plain else _WIDE_DOMAIN).match(text, at)
-    local = domain and compiled(_LOCAL if plain else _WIDE_LOCAL).match(before[::-1])
+    domain = compiled(_DOMAIN).match(text, at)
+    local = domain and compiled(_LOCAL).match(before[::-1])
     if not domain or not local or local.end() > _LONGEST:
         return None
     start, end = at - local.end(), domain.end()
-    other = _is_other(text, start, domain) or _is_remote(text, start, end)
-    return None if other else (start, end)
-
-
-def _is_other(text: str, start: int, domain: re.Match[str]) -> bool:
-    """A picture, a unit, a repository; or, behind dense prose, a decorator `@app.route`."""
-    top = domain["top"].lower()
-    if top in _NO_DOMAIN or text.startswith(_REMOTE_USER, start):
-        return True
-    if not top.isascii() or text[domain.start() - 1].isascii():
-        return False
-    if not compiled(rf"[{DENSE}]").match(text, domain.start() - 1):
-        return False
-    return not compiled(_PLAIN_TOP).match(top) or text.startswith(("_", "("), domain.end())
+    if domain["top"].lower() in _NO_DOMAIN or text.startswith(_REMOTE_USER, start):
+        return None  # a picture, a unit, a repository
+    return None if _is_remote(text, start, end) else (start, end)
 
 
 def _is_remote(text: str, start: int, end: int) -> bool:

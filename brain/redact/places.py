@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brain.redact.formats import DENSE, HANGUL, SIGNS, compiled
+from brain.redact.formats import compiled
 
 Span = tuple[str, int, int]
 
@@ -37,9 +37,17 @@ _DSN_PEER = (
     r"|username)[ ]?="
 )
 _NETRC = r"(?a:\b)login\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})"
+# Letters of scripts without spaces between words (Thai to Burmese, Khmer, kana, Han), the signs
+# between their sentences, and the letters of Korean, which hang a word's case on anything.
+_DENSE = (
+    r"\u0e00-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u312f\u3190-\ua4cf"
+    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_SIGNS = r"\u2014\u2018-\u201f\u2026\u3000-\u3004\u3008-\u303f\uff00-\uff65"
+_HANGUL = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
 # How far a secret goes that is not ASCII: prose may go on behind it without a space.
-_TO_PROSE = rf"[^{DENSE}{HANGUL}{SIGNS}]+"
-_TO_HOST = rf"{_TO_PROSE}(?=@)|[^{SIGNS}]+(?=@)"
+_TO_PROSE = rf"[^{_DENSE}{_HANGUL}{_SIGNS}]+"
+_TO_HOST = rf"{_TO_PROSE}(?=@)|[^{_SIGNS}]+(?=@)"
 _STAND_IN = (
     r"(?i)[<{\[*]|\$[A-Z_({]|%[A-Z_(]|(?:pass(?:word|wd)?|pwd?|secret|x{3,}|\.{3}|…|your\W?\w*|token|none"
     r"|null|true|false|required|optional)$"
