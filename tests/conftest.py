@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -21,6 +24,28 @@ settings.load_profile("brain")
 MakeVault = Callable[..., Path]
 SetZone = Callable[[str], None]
 OpenBrain = Callable[..., Brain]
+RUN_FOLDER = pytest.StashKey[str]()
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # The run is in the background. It goes on ignoring Ctrl-C, but through a handler, because the
+    # processes that tests start would inherit SIG_IGN.
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the temporary folders of a run, those of its workers too, into one new folder."""
+    if not hasattr(config, "workerinput") and not config.option.basetemp:
+        config.option.basetemp = tempfile.mkdtemp(prefix="brain-tests-")
+        config.stash[RUN_FOLDER] = config.option.basetemp
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove that folder, unless it holds the folders of failed tests."""
+    session = config.pluginmanager.get_plugin("session")  # None for `pytest --help`
+    if RUN_FOLDER in config.stash and not (session and session.testsfailed):
+        shutil.rmtree(config.stash[RUN_FOLDER])
 
 
 @pytest.fixture

@@ -53,7 +53,10 @@ class Process:
     def end(self, number: int = signal.SIGTERM) -> int:
         if self.process.poll() is None:
             self.process.send_signal(number)
-        code = self.process.wait(PATIENCE)
+        try:
+            code = self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
         for reader in self.readers:
             reader.join(PATIENCE)
         for stream in (self.process.stdout, self.process.stderr):
@@ -337,20 +340,22 @@ def test_a_killed_daemon_leaves_no_lock(watched: Process, start: Start) -> None:
 
 def test_nobody_reads_any_more(vault: Callable[..., Path], tmp_path: Path) -> None:
     root = vault()
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*COMMAND, "watch", "--vault", str(root)],
         env=os.environ | {"BRAIN_STATE": str(tmp_path / "state")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )
-    assert process.stdout
-    assert process.stderr
-    process.stdout.readline()
-    process.stdout.close()
-    (root / "New.md").write_text("zeppelin\n")
-    assert process.wait(PATIENCE) == 141
-    assert b"Traceback" not in process.stderr.read()
-    process.stderr.close()
+    ) as process:
+        try:
+            assert process.stdout
+            assert process.stderr
+            process.stdout.readline()
+            process.stdout.close()
+            (root / "New.md").write_text("zeppelin\n")
+            assert process.wait(PATIENCE) == 141
+            assert b"Traceback" not in process.stderr.read()
+        finally:
+            process.kill()
 
 
 def test_another_process_follows(watched: Process, start: Start) -> None:

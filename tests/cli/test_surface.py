@@ -20,6 +20,7 @@ import pytest
 from brain.cli import app, output
 from brain.errors import BrainError
 from tests.cli.conftest import COMMAND, Run
+from tests.kit import PATIENCE, until
 
 # Every command as one would run it.
 CALLS: dict[str, tuple[str, ...]] = {
@@ -389,17 +390,18 @@ def test_a_closed_pipe_is_no_error(demo: Path, unbuffered: str) -> None:
 
 
 def test_ctrl_c_is_quiet(demo: Path) -> None:
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", SLOW.replace("0.05", "5"), "sync"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    deadline = time.monotonic() + 20
-    while not (demo / "40_Brain/brain.db").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    ) as process:
+        try:
+            until((demo / "40_Brain/brain.db").exists)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
     assert (process.returncode, out, err.strip()) == (130, "", "")
 
 
