@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import vault, watching, writing
+from bench import journal, vault, watching, writing
 from bench.measure import BRAIN, Cost, machine, run, together
 
 ROOT = Path(__file__).parent.parent
@@ -38,6 +38,7 @@ def main() -> None:
         lines += growth()
     lines += watching.measure(WORK)
     lines += [Line(*line) for line in writing.measure(WORK)]
+    lines += [Line(*line) for line in journal.measure(WORK)]
     table = render(lines)
     print(table)
     if "--write" in sys.argv:
