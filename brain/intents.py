@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from brain import changes
 from brain.changes import Change, Deed
-from brain.vault.swap import sync_folder
+from brain.vault.files import sync_folder, write_atomically
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _HEAD = 40  # bytes by which one log is told from the next: they hold the first intent's id
@@ -218,14 +218,11 @@ class Log:
     def _rewrite(self) -> None:
         every = [*self.away.values(), *self.open.values()]
         lines = [line for one in every for line in (_line(one.intent), one.told())]
-        new = Log(f"{self.path}.new")
-        if os.path.lexists(new.path):
-            os.unlink(new.path)
-        new._write(lines, durable=True)
-        os.replace(new.path, self.path)
+        data = _encode(lines)
+        write_atomically(self.path, data)
         self._close()
-        sync_folder(os.path.dirname(self.path))
-        self._inode, self._read, self._head = new._inode, new._read, new._head
+        self._inode, self._read = os.stat(self.path).st_ino, len(data)
+        self._head = data[:_HEAD]
         self._long = max(_LONG, 2 * self._read)
 
     def _forget(self) -> None:
@@ -236,9 +233,7 @@ class Log:
     # -- the file --------------------------------------------------------------------------------
 
     def _write(self, lines: list[dict[str, Any]], durable: bool) -> None:
-        import orjson
-
-        data = b"".join(orjson.dumps(line) + b"\n" for line in lines)
+        data = _encode(lines)
         handle = self._opened()
         try:
             size = os.fstat(handle).st_size
@@ -351,6 +346,12 @@ class Log:
             self.busy.pop(id, None)
         else:
             self.busy[id] = entry
+
+
+def _encode(lines: Iterable[dict[str, Any]]) -> bytes:
+    import orjson
+
+    return b"".join(orjson.dumps(line) + b"\n" for line in lines)
 
 
 def _line(intent: Intent) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from brain.intents import Intent, Open, Told
 from brain.journal import event_id
 from brain.store import place
 from brain.store.place import Text
+from brain.vault import files
 from brain.vault.replace import Edit, Found, Left, Replaced, create, replace
 
 if TYPE_CHECKING:
@@ -110,9 +111,7 @@ def keep(store: Store, left: Sequence[Left]) -> None:
     for item in left:
         base = base_of(store, item.name)
         os.makedirs(os.path.dirname(base), 0o700, exist_ok=True)
-        with open(f"{base}.part", "wb") as file:
-            file.write(item.data)
-        os.replace(f"{base}.part", base)
+        files.write_atomically(base, item.data)
 
 
 def base_of(store: Store, name: str) -> str:

@@ -17,7 +17,7 @@ from brain.errors import BrainError, Refused
 from brain.intents import Open
 from brain.journal import event_id
 from brain.store import attempt, place, standing, writing
-from brain.vault import files, git, swap
+from brain.vault import files, git
 from brain.vault.replace import NO_LIMIT, Left, Replaced, create, keep_copy, look
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _secure(store: Store, path: str, ripe: Sequence[Open]) -> None:
     if not all(_note_missing(store, entry, there) for entry in ripe):
         raise BrainError("It cannot be put on record.", "Can the journal be written?")
     store.journal.secure()
-    swap.sync_folder(os.path.dirname(place.full(store.vault, path)))
+    files.sync_folder(os.path.dirname(place.full(store.vault, path)))
 
 
 def _is_noted(store: Store, entry: Open) -> bool:

@@ -1,10 +1,12 @@
-"""Reading a file of the vault, safely: no symlink is followed, no pipe is waited for."""
+"""Read files safely: no symlink is followed, and no pipe is waited for. Write files as a whole."""
 
 from __future__ import annotations
 
 import os
 import stat as modes
+import sys
 import time
+from contextlib import suppress
 
 from brain.errors import BadConfig
 from brain.vault.layout import Vault
@@ -17,6 +19,8 @@ SMALL = 1_000_000  # bytes: no ignore file, no brain.yaml is larger
 _FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
 _FOLLOW |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 FLAGS = _FOLLOW | getattr(os, "O_NOFOLLOW", 0)
+CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+CREATE |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _LEASED = 5.0  # s at most to wait for whoever looks whether a file is in use: it takes microseconds
 
 
@@ -91,3 +95,49 @@ def create(path: Path, text: str) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def write_atomically(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Replace a file as a whole, or create it.
+
+    When this returns, the new bytes are on the disk. After a crash at any moment, the file holds
+    all of the old bytes or all of the new ones. The temporary file that a crash may leave is
+    removed by the next write. If the bytes cannot be written, OSError is raised and the file is
+    unchanged. The caller holds a lock, so that no other process writes the same file.
+    """
+    folder, name = os.path.split(path)
+    temp = f"{folder}/.{name}.tmp"
+    with suppress(FileNotFoundError):
+        os.unlink(temp)
+    handle = os.open(temp, CREATE, mode)
+    try:
+        try:
+            write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temp, path)
+    except OSError as error:
+        error.filename = error.filename or path
+        with suppress(OSError):
+            os.unlink(temp)
+        raise
+    sync_folder(folder)
+
+
+def write_all(handle: int, data: bytes) -> None:
+    """Write all of these bytes; one call of os.write may write fewer."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder durable."""
+    if sys.platform == "win32":
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

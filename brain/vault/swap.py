@@ -29,9 +29,7 @@ _EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
 _NEW = 4 if sys.platform == "darwin" else 1  # RENAME_EXCL, RENAME_NOREPLACE
 _AT_FDCWD = -100
 _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 NO_LIMIT = 1 << 40
 
 
@@ -40,12 +38,10 @@ def write(path: str, data: bytes, like: os.stat_result | None = None) -> None:
 
     If it cannot be written whole, none is left.
     """
-    handle = os.open(path, _CREATE, 0o666)
+    handle = os.open(path, files.CREATE, 0o666)
     try:
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(handle, view) :]
+            files.write_all(handle, data)
             if like and hasattr(os, "fchmod"):
                 _resemble(handle, like)
             os.fsync(handle)
@@ -177,14 +173,3 @@ def _refused(handle: int) -> bool | None:
     except OSError as error:
         return True if error.errno == errno.EAGAIN else None
     return False
-
-
-def sync_folder(folder: str) -> None:
-    """Make the names in a folder durable."""
-    if sys.platform == "win32":
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,7 +1,8 @@
-"""Reading a file that another process looks at."""
+"""Reading a file that another process looks at, and writing a file as a whole."""
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -40,3 +41,42 @@ def test_a_file_under_a_lease_is_waited_for(
             os.open(note, files.FLAGS)
         assert read(str(note))[0] == b"- a\n"
     assert holder.returncode == 0
+
+
+# -- writing as a whole --------------------------------------------------------------------------
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    files.write_atomically(str(path), b"old")
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.with_name(".kept.json.tmp").write_bytes(b"left by a crash, and longer")
+    files.write_atomically(str(path), b"new")
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["kept.json"]
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
+def test_a_write_that_fails_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    path = tmp_path / "kept.json"
+    path.write_bytes(b"old")
+
+    def fail(*args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(OSError, match="No space left") as raised:
+        files.write_atomically(str(path), b"new")
+    assert raised.value.filename == str(path)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["kept.json"]
+
+
+def test_a_link_in_place_of_the_temporary_file_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "other").write_bytes(b"untouched")
+    (tmp_path / ".kept.json.tmp").symlink_to(tmp_path / "other")
+    files.write_atomically(str(tmp_path / "kept.json"), b"new")
+    assert (tmp_path / "kept.json").read_bytes() == b"new"
+    assert (tmp_path / "other").read_bytes() == b"untouched"
