@@ -121,12 +121,15 @@ def in_process(root: Path, state: Path) -> Iterator[Line]:
     from datetime import UTC, datetime
 
     from brain.api import Brain
+    from brain.open_vault import OpenVault
     from brain.recall.terms import match, terms
     from brain.vault import layout
 
     found = vault.questions(random.Random(5), vault.vocabulary(), 200)
     plain = sqlite3.connect(WORK / "bare.db")
-    with Brain(layout.find(root, state), lambda: datetime(2026, 1, 1, tzinfo=UTC)) as brain:
+    with Brain(
+        OpenVault(layout.find(root, state), lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    ) as brain:
         brain.sync()
 
         def bare_query(question: str, db: sqlite3.Connection, table: str) -> object:
@@ -136,7 +139,7 @@ def in_process(root: Path, state: Path) -> Iterator[Line]:
 
         jobs: dict[str, Callable[[str], object]] = {
             "bare": lambda q: bare_query(q, plain, "notes"),
-            "own": lambda q: bare_query(q, brain.index.db, "chunks_fts"),
+            "own": lambda q: bare_query(q, brain.vault.index.db, "chunks_fts"),
             "brain": lambda q: brain.search(q, check=False).results,
         }
         seconds = {name: [cpu(job, q) for q in found] for name, job in jobs.items()}

@@ -37,7 +37,7 @@ def measured(opened: Brain) -> Iterator[str]:
             seconds[name].append(cpu(job, question))
     contexts = [cpu(lambda q: opened.recall(q, check=False), q) for q in questions]
     yield f"On {machine()}."
-    yield f"{matches.size(opened.index):,} pieces, {len(questions)} questions:"
+    yield f"{matches.size(opened.vault.index):,} pieces, {len(questions)} questions:"
     yield from ("", "| CPU | p50 | p95 | promised |", "|---|---|---|---|")
     yield _row("the bare query", seconds["bare"])
     yield _row("`search`", seconds["brain"], "p95 < 25 ms")
@@ -55,7 +55,7 @@ def _row(what: str, seconds: Sequence[float], promised: str = "") -> str:
 
 def _jobs(opened: Brain) -> dict[str, Callable[[str], object]]:
     return {
-        "bare": lambda question: bare(opened.index.db, question),
+        "bare": lambda question: bare(opened.vault.index.db, question),
         "brain": lambda question: opened.search(question, check=False),
     }
 

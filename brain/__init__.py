@@ -19,19 +19,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brain.api import Answer, Brain, Freshness, open
+    from brain.api import Brain, open
     from brain.errors import BrainError
     from brain.index.query import Filters
     from brain.model import Event
+    from brain.open_vault import Freshness
+    from brain.operations.find import Answer
     from brain.recall.search import Hit
 
 _HOMES = {
-    "Answer": "brain.api",
+    "Answer": "brain.operations.find",
     "Brain": "brain.api",
     "BrainError": "brain.errors",
     "Event": "brain.model",
     "Filters": "brain.index.query",
-    "Freshness": "brain.api",
+    "Freshness": "brain.open_vault",
     "Hit": "brain.recall.search",
     "open": "brain.api",
 }

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from brain import lock
-from brain.api import Brain
 from brain.errors import BadConfig, BrainError, Busy
+from brain.open_vault import OpenVault
+from brain.operations import semantic
 from brain.sync import Progress
 from brain.vault.layout import Vault
 from brain.vault.watch import Hint, follow
+from brain.verbs import waiting
 
 LEARNING = 5.0  # seconds at a time for what a hybrid search needs
 
@@ -22,14 +24,14 @@ class Stopped(Exception):
 
 
 @contextmanager
-def only_one(vault: Vault) -> Iterator[None]:
+def only_one(paths: Vault) -> Iterator[None]:
     """Be the one daemon of this vault on this machine; Busy, naming the other, if there is one."""
-    path = vault.state / "daemon.lock"
+    path = paths.state / "daemon.lock"
     handle = lock.take(path, wait=0.1)  # `running` may hold it for a moment
     if handle is None:
         pid = path.read_text().strip()
         raise Busy(
-            f"Brain watches {vault.root} already (process {pid or 'unknown'}).",
+            f"Brain watches {paths.root} already (process {pid or 'unknown'}).",
             "One daemon per vault is enough; follow it with `brain events --follow`.",
         )
     try:
@@ -41,9 +43,9 @@ def only_one(vault: Vault) -> Iterator[None]:
         os.close(handle)
 
 
-def running(vault: Vault) -> int | None:
+def running(paths: Vault) -> int | None:
     """The process that watches this vault, if one does."""
-    path = vault.state / "daemon.lock"
+    path = paths.state / "daemon.lock"
     if not path.exists():
         return None
     handle = lock.take(path)
@@ -55,7 +57,7 @@ def running(vault: Vault) -> int | None:
 
 
 def run(
-    brain: Brain,
+    vault: OpenVault,
     stop: threading.Event,
     trouble: Callable[[str], None],
     hints: Iterable[Hint] | None = None,
@@ -67,14 +69,14 @@ def run(
     """
     missed = threading.Event()
     told: set[str] = set()
-    before, brain.progress = brain.progress, _until(stop, brain.progress)
+    before, vault.progress = vault.progress, _until(stop, vault.progress)
     try:
         for hint in (
-            follow(brain.vault, lambda: brain.config, stop, missed, brain.waiting)
+            follow(vault.paths, lambda: vault.config, stop, missed, vault.has_pending)
             if hints is None
             else hints
         ):
-            wrong = set(_look(brain, hint, missed))
+            wrong = set(_look(vault, hint, missed))
             for sentence in sorted(wrong - told):
                 trouble(sentence)
             told = wrong if hint is None else told | wrong
@@ -83,15 +85,15 @@ def run(
     except Stopped:
         return
     finally:
-        brain.progress = before
+        vault.progress = before
 
 
-def _look(brain: Brain, hint: Hint, missed: threading.Event) -> Iterator[str]:
+def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:
     """Carry out what waits to be written, and follow one hint; yields what went wrong."""
     try:
-        yield from _prepare(brain, hint)
+        yield from _prepare(vault, hint)
         if hint is None or hint:
-            yield from _sync(brain, hint, missed)
+            yield from _sync(vault, hint, missed)
     except BrokenPipeError:
         raise  # nobody listens any more
     except (BrainError, OSError) as error:
@@ -99,20 +101,20 @@ def _look(brain: Brain, hint: Hint, missed: threading.Event) -> Iterator[str]:
         yield str(error)
 
 
-def _prepare(brain: Brain, hint: Hint) -> Iterator[str]:
-    yield from brain.drain()
+def _prepare(vault: OpenVault, hint: Hint) -> Iterator[str]:
+    yield from vault.drain()
     if hint is None:
         try:
-            brain.reload()
+            vault.reload()
         except BadConfig as error:
             yield str(error)  # the settings stay as they were
-        yield from brain.flush_if_due()
+        yield from waiting.flush_if_due(vault)
 
 
-def _sync(brain: Brain, hint: Hint, missed: threading.Event) -> Iterator[str]:
-    stats = brain.sync(hint)
-    yield from brain.learn(LEARNING)
-    brain.flush_events()
+def _sync(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:
+    stats = vault.sync(hint)
+    yield from semantic.add_vectors(vault, LEARNING)
+    vault.write_events()
     if hint is None and not stats.quiet and not stats.cold:
         missed.set()  # what happened during a storm may have been missed
 

@@ -6,12 +6,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brain.api import Answer, Freshness
     from brain.context.scoring import ScoredEntry
     from brain.delta import Delta
     from brain.index.query import Row
     from brain.journal import Record
     from brain.model import Event, Link, Problem
+    from brain.open_vault import Freshness
+    from brain.operations.find import Answer
     from brain.recall.search import Hit
     from brain.sync import Stats
     from brain.verbs.recalling import Context

@@ -12,6 +12,7 @@ import resource
 import sys
 from pathlib import Path
 
+from brain.operations import lookup
 from tests import kit
 
 LIMIT = 512 * 1024 * 1024
@@ -138,11 +139,11 @@ def main(root: Path) -> None:
         for path, problem in brain.problems():
             found.setdefault(path, []).append(problem.code)
         brain.search("walrus", scopes=["all"], limit=500)
-        rows = brain.entries(brain.filters(["all"]), 1_000_000)
+        rows = brain.entries(lookup.filters(brain.vault, ["all"]), 1_000_000)
         hits = sorted({row.path for row in rows if "walrus" in row.text})
         print(json.dumps({
             "problems": found, "hits": hits, "quiet": second.quiet, "files": first.files,
-            "healthy": brain.index.healthy(),
+            "healthy": brain.vault.index.healthy(),
         }))  # fmt: skip
 
 

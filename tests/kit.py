@@ -11,6 +11,7 @@ from typing import Any
 
 from brain import wire
 from brain.api import Brain
+from brain.open_vault import OpenVault
 from brain.vault import layout
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -62,7 +63,7 @@ def lay(root: Path, files: Mapping[str, str | bytes]) -> Path:
 
 def open_brain(root: Path, state: Path) -> Brain:
     """A Brain with its own state folder, for which it is always NOW."""
-    return Brain(layout.find(root, state), lambda: NOW)
+    return Brain(OpenVault(layout.find(root, state), lambda: NOW))
 
 
 def found(brain: Brain, question: str, **wanted: Any) -> list[str]:

@@ -29,8 +29,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-from brain.api import Brain
 from brain.cli import main
+from brain.open_vault import OpenVault
 from tests.ids import Ids
 
 NOW = datetime(2026, 10, 1, 12, tzinfo=UTC)
@@ -152,16 +152,16 @@ class _Terminal:
     @contextmanager
     def _inside(self, printed: io.StringIO) -> Iterator[None]:
         before = Path.cwd()
-        made = Brain.__init__
+        made = OpenVault.__init__
 
-        def still(self: Brain, vault: Any, clock: Any = None, progress: Any = None) -> None:
+        def still(self: OpenVault, vault: Any, clock: Any = None, progress: Any = None) -> None:
             made(self, vault, clock or (lambda: NOW), progress)
 
         os.chdir(self.here)
         try:
             with (
                 patch.dict(os.environ, self._environ, clear=True),
-                patch.object(Brain, "__init__", still),
+                patch.object(OpenVault, "__init__", still),
                 self.ids(),
                 redirect_stdout(printed),
                 redirect_stderr(printed),

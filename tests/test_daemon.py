@@ -24,7 +24,7 @@ class Play:
 
     def __init__(self, brain: Brain) -> None:
         self.brain = brain
-        self.root = brain.vault.root
+        self.root = brain.vault.paths.root
         self.trouble: list[str] = []
         self.heard: list[Event] = []
         brain.events.subscribe(self.heard.append)
@@ -32,7 +32,7 @@ class Play:
     def __call__(self, *script: Hint | set[str] | Callable[[], object]) -> list[str]:
         """The names and paths of the events that these steps led to."""
         self.heard.clear()
-        daemon.run(self.brain, threading.Event(), self.trouble.append, self._hints(script))
+        daemon.run(self.brain.vault, threading.Event(), self.trouble.append, self._hints(script))
         return [f"{e.name} {e.payload.get('path', '')}".strip() for e in self.heard]
 
     def _hints(self, script: tuple[object, ...]) -> Iterator[Hint]:
@@ -102,7 +102,7 @@ def test_many_paths_in_one_hint(play: Play) -> None:
 
 def test_trouble_is_told_once_and_tried_again(play: Play) -> None:
     play(None)
-    handle = lock.take(play.brain.vault.state / "index.lock")
+    handle = lock.take(play.brain.vault.paths.state / "index.lock")
     assert handle is not None
     asked = play.brain.sync
     play.brain.sync = lambda only: asked(only, wait=0)  # type: ignore[assignment,misc]
@@ -128,15 +128,15 @@ def test_what_could_not_be_followed_is_looked_for_again(
     def busy(_: object) -> None:
         raise Busy("Another Brain process is writing.")
 
-    monkeypatch.setattr(play.brain, "sync", busy)
-    daemon.run(play.brain, threading.Event(), play.trouble.append)
+    monkeypatch.setattr(play.brain.vault, "sync", busy)
+    daemon.run(play.brain.vault, threading.Event(), play.trouble.append)
     assert missed[0].is_set()
 
 
 @pytest.mark.parametrize("name", ["spool.jsonl", "intents.jsonl"])
 def test_what_cannot_be_read_ends_nothing(name: str, play: Play) -> None:
     """Here the hits that wait on this machine, or the log of what is promised."""
-    path = Path(play.brain.vault.state_path, name)
+    path = Path(play.brain.vault.paths.state_path, name)
     play(None)
     path.unlink(missing_ok=True)
     path.mkdir()
@@ -152,7 +152,7 @@ def test_a_changed_brain_yaml_is_taken_over(play: Play) -> None:
     play(None)
     write = play.write("40_Brain/brain.yaml", "exclude: [Notes]\nsearchLimit: 1\n")
     assert len(play(write, None)) == 3
-    assert play.brain.config.searchLimit == 1
+    assert play.brain.vault.config.searchLimit == 1
     assert kit.found(play.brain, "whiskers") == []
 
 
@@ -177,7 +177,7 @@ def test_a_broken_brain_yaml_is_told_once_and_the_old_one_holds(play: Play) -> N
 def test_another_engine_or_place_for_the_index_is_taken_over(play: Play, tmp_path: Path) -> None:
     play(None)
     play(play.write("40_Brain/brain.yaml", "ftsEngine: fts4\n"), None, {"Architecture.md"})
-    assert play.brain.index.fts == "fts4"
+    assert play.brain.vault.index.fts == "fts4"
     assert kit.found(play.brain, "tusks") == ["Notes/Walrus.md"]
     play(play.write("40_Brain/brain.yaml", f"dbPath: {tmp_path}/other.db\n"), None)
     assert (tmp_path / "other.db").exists()
@@ -187,10 +187,10 @@ def test_another_engine_or_place_for_the_index_is_taken_over(play: Play, tmp_pat
 @pytest.mark.parametrize("how", ["deleted", "damaged", "emptied"])
 def test_an_index_that_is_lost_is_filled_whole_by_the_next_hint(play: Play, how: str) -> None:
     play(None)
-    database = play.brain.index.path
+    database = play.brain.vault.index.path
     if how == "emptied":
-        with kit.open_brain(play.root, play.brain.vault.state.parent) as other:
-            other.index.rebuild()
+        with kit.open_brain(play.root, play.brain.vault.paths.state.parent) as other:
+            other.vault.index.rebuild()
     for suffix in ("", "-wal", "-shm"):
         path = Path(f"{database}{suffix}")
         if how == "deleted":
@@ -223,7 +223,7 @@ def test_stop_ends_it_between_hints(play: Play) -> None:
         yield None
         raise AssertionError("went on")
 
-    daemon.run(play.brain, stop, play.trouble.append, hints())
+    daemon.run(play.brain.vault, stop, play.trouble.append, hints())
     assert stop.is_set()
 
 
@@ -236,16 +236,16 @@ def test_stop_ends_it_while_it_reads(play: Play) -> None:
         if done == 3:
             stop.set()
 
-    play.brain.progress = progress
-    daemon.run(play.brain, stop, play.trouble.append, [None, None])
+    play.brain.vault.progress = progress
+    daemon.run(play.brain.vault, stop, play.trouble.append, [None, None])
     assert seen == [1, 2, 3]
     assert play.trouble == []
-    assert play.brain.progress is progress
+    assert play.brain.vault.progress is progress
     assert play(None) == ["memory:sync"]  # nothing was left half done
 
 
 def test_one_daemon_a_vault(play: Play, tmp_path: Path, vault: Callable[..., Path]) -> None:
-    here = play.brain.vault
+    here = play.brain.vault.paths
     assert daemon.running(here) is None
     with daemon.only_one(here):
         assert daemon.running(here) == os.getpid()
@@ -255,7 +255,7 @@ def test_one_daemon_a_vault(play: Play, tmp_path: Path, vault: Callable[..., Pat
         ):
             pass
         other = kit.open_brain(vault(), tmp_path / "state")
-        with daemon.only_one(other.vault):
+        with daemon.only_one(other.vault.paths):
             pass
     assert daemon.running(here) is None
     with daemon.only_one(here):
@@ -263,8 +263,8 @@ def test_one_daemon_a_vault(play: Play, tmp_path: Path, vault: Callable[..., Pat
 
 
 def test_asking_who_runs_does_not_keep_a_daemon_from_starting(play: Play) -> None:
-    handle = lock.take(play.brain.vault.state / "daemon.lock")
+    handle = lock.take(play.brain.vault.paths.state / "daemon.lock")
     assert handle is not None
     threading.Timer(0.02, os.close, [handle]).start()
-    with daemon.only_one(play.brain.vault):
+    with daemon.only_one(play.brain.vault.paths):
         pass

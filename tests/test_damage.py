@@ -134,25 +134,25 @@ def trial(damage: Damage, seed: int, vault: MakeVault, state: Path, other: Path)
     db = root / "40_Brain/brain.db"
     with kit.open_brain(root, state) as brain:
         assert kit.answers(brain, *QUESTIONS) == expected
-        assert not brain.index.news
+        assert not brain.vault.index.news
         if chance.random() < 0.5:  # so that the WAL holds something
             brain.search("walrus")
-            brain.flush_events()
+            brain.vault.write_events()
         kit.outdate(db)
         damage(db, chance, other)
         assert kit.answers(brain, *QUESTIONS) == expected  # while it was open
-        assert brain.index.healthy()
+        assert brain.vault.index.healthy()
         if damage is foreign_shared_memory:  # the file itself is sound
-            assert not brain.index.news
+            assert not brain.vault.index.news
     with kit.open_brain(root, state) as again:
         assert kit.answers(again, *QUESTIONS) == expected
         # the one before left it sound; but a journal only shows when the file is opened
-        assert not again.index.news or damage is foreign_journal
+        assert not again.vault.index.news or damage is foreign_journal
     kit.outdate(db)
     damage(db, chance, other)  # while it was closed
     with kit.open_brain(root, state) as last:
         assert kit.answers(last, *QUESTIONS) == expected
-        assert last.index.healthy()
+        assert last.vault.index.healthy()
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
@@ -178,7 +178,7 @@ def test_another_full_text_engine(vault: MakeVault, opened: OpenBrain) -> None:
         (root / "40_Brain/brain.yaml").write_text(f"ftsEngine: {engine}\n")
         brain = opened(root)
         found[engine] = [(hit["id"], hit["line"]) for hit in kit.answers(brain, *QUESTIONS)]
-        assert brain.index.healthy()
+        assert brain.vault.index.healthy()
         brain.close()
     assert found["fts5"] == found["auto"]
     assert sorted(found["fts4"]) == sorted(found["fts5"])
@@ -195,12 +195,12 @@ def test_damage_is_told_in_one_line(vault: MakeVault, opened: OpenBrain) -> None
     root = vault()
     first = opened(root)
     first.sync()
-    assert first.index.news == ""
+    assert first.vault.index.news == ""
     first.close()
     (root / "40_Brain/brain.db").write_bytes(b"not a database")
     second = opened(root)
     second.search("walrus")
-    assert second.index.news == "The index was changed from outside; it is built again."
+    assert second.vault.index.news == "The index was changed from outside; it is built again."
 
 
 def test_pages_that_nobody_was_seen_to_change(vault: MakeVault, opened: OpenBrain) -> None:
@@ -212,11 +212,11 @@ def test_pages_that_nobody_was_seen_to_change(vault: MakeVault, opened: OpenBrai
     db = root / "40_Brain/brain.db"
     data = db.read_bytes()
     db.write_bytes(data[:100] + bytes(byte ^ 0x55 for byte in data[100:]))
-    with brain.index._lock(0):
-        brain.index._write_seal()
+    with brain.vault.index._lock(0):
+        brain.vault.index._write_seal()
     again = opened(root)
     assert kit.answers(again, *QUESTIONS) == expected
-    assert again.index.news == "The index was damaged; it is built again."
+    assert again.vault.index.news == "The index was damaged; it is built again."
 
 
 def test_a_narrow_sync_fills_a_new_index(vault: MakeVault, opened: OpenBrain) -> None:
@@ -241,14 +241,14 @@ def test_a_sync_that_is_interrupted_goes_on_later(
         if number == 11:
             raise KeyboardInterrupt
 
-    brain.progress = stop
+    brain.vault.progress = stop
     with pytest.raises(KeyboardInterrupt):
         brain.sync()
-    brain.progress = None
+    brain.vault.progress = None
     stats = brain.sync(["1.md"])
     assert len(stats.added) == 12  # eight were committed
     assert stats.cold
-    assert not brain.index.news
+    assert not brain.vault.index.news
 
 
 # -- more than one process ---------------------------------------------------------------------
@@ -260,7 +260,7 @@ from tests import kit
 root, state, *questions = sys.argv[1:]
 with kit.open_brain(Path(root), Path(state)) as brain:
     print(json.dumps(kit.answers(brain, *questions)))
-    print(brain.index.news)
+    print(brain.vault.index.news)
 """
 SYNC = """
 import sys
@@ -272,7 +272,7 @@ root, state = sys.argv[1:]
 with kit.open_brain(Path(root), Path(state)) as opened:
     print("ready", flush=True)
     opened.sync()
-    print(opened.index.news)
+    print(opened.vault.index.news)
 """
 
 
@@ -322,7 +322,7 @@ def test_killed_while_syncing(trials: int, vault: MakeVault, tmp_path: Path) -> 
             kill_while_syncing(root, state, chance)
         with kit.open_brain(root, state) as brain:
             assert kit.answers(brain, *QUESTIONS) == expected
-            assert brain.index.healthy()
+            assert brain.vault.index.healthy()
         shutil.rmtree(state)
 
 
@@ -351,7 +351,7 @@ with kit.open_brain(Path(root), Path(state)) as brain:
     for n in range(int(rounds)):
         Path(root, f"new{n % 7}.md").write_text(f"newcomer number{n}\\n" * (n % 50 + 1))
         brain.sync([f"new{n % 7}.md"] if n % 3 else None)
-        assert not brain.index.news, brain.index.news
+        assert not brain.vault.index.news, brain.vault.index.news
 """
 
 
@@ -368,15 +368,15 @@ def test_a_writer_and_those_who_come_and_go(rounds: int, vault: MakeVault, tmp_p
     while any(writer.poll() is None for writer in writers):
         with kit.open_brain(root, state) as brain:
             assert "Notes/Walrus.md" in kit.found(brain, "tusks")
-            assert not brain.index.news
+            assert not brain.vault.index.news
             asked += 1
     for writer in writers:
         ended(writer)
     assert asked
     with kit.open_brain(root, state) as brain:
         assert f"new{(rounds - 1) % 7}.md" in kit.found(brain, f"number{rounds - 1}")
-        assert brain.index.healthy()
-        assert not brain.index.news
+        assert brain.vault.index.healthy()
+        assert not brain.vault.index.news
 
 
 def test_one_process_leaves_while_another_stays(vault: MakeVault, opened: OpenBrain) -> None:
@@ -388,10 +388,10 @@ def test_one_process_leaves_while_another_stays(vault: MakeVault, opened: OpenBr
     (root / "new.md").write_text("a newcomer\n")
     daemon.sync()
     daemon.close()
-    reader.index.close()
+    reader.vault.index.close()
     after = opened(root)
     assert kit.found(after, "newcomer") == ["new.md"]
-    assert not after.index.news
+    assert not after.vault.index.news
 
 
 def test_others_see_what_one_wrote(vault: MakeVault, opened: OpenBrain) -> None:
@@ -401,12 +401,12 @@ def test_others_see_what_one_wrote(vault: MakeVault, opened: OpenBrain) -> None:
         (root / f"{n}.md").write_text(f"newcomer number{n}\n")
         assert kit.found(one, f"number{n}") == [f"{n}.md"]
         assert kit.found(two, f"number{n}", check=False) == [f"{n}.md"]
-        two.flush_events()
-        one.flush_events()
+        two.vault.write_events()
+        one.vault.write_events()
         one, two = two, one
-    assert not one.index.news
-    assert not two.index.news
-    assert query.dump(one.index) == query.dump(two.index)
+    assert not one.vault.index.news
+    assert not two.vault.index.news
+    assert query.dump(one.vault.index) == query.dump(two.vault.index)
 
 
 def test_a_rebuild_is_seen_by_others(vault: MakeVault, opened: OpenBrain) -> None:
@@ -415,7 +415,7 @@ def test_a_rebuild_is_seen_by_others(vault: MakeVault, opened: OpenBrain) -> Non
     assert kit.found(one, "tusks") == kit.found(two, "tusks") == ["Notes/Walrus.md"]
     one.sync(rebuild=True)
     assert kit.found(two, "tusks") == ["Notes/Walrus.md"]
-    assert not two.index.news
+    assert not two.vault.index.news
 
 
 class Holder:
@@ -425,7 +425,7 @@ class Holder:
         self.brain = brain
 
     def __enter__(self) -> None:
-        self._lock = self.brain.index.exclusive()
+        self._lock = self.brain.vault.index.exclusive()
         self._lock.__enter__()
 
     def __exit__(self, *_: Any) -> None:
@@ -465,12 +465,12 @@ def test_a_full_disk_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault(kit.VAULT)
     brain = opened(root)
     brain.sync()
-    (pages,) = brain.index.db.execute("PRAGMA page_count").fetchone()
-    brain.index.db.execute(f"PRAGMA max_page_count = {pages}")
+    (pages,) = brain.vault.index.db.execute("PRAGMA page_count").fetchone()
+    brain.vault.index.db.execute(f"PRAGMA max_page_count = {pages}")
     (root / "Large.md").write_text("\n\n".join(f"# Part {n}\n{n * 'otter '}" for n in range(400)))
     with pytest.raises(BrainError, match=r"no room for brain.db\. Make room"):
         brain.sync()
-    brain.index.db.execute(f"PRAGMA max_page_count = {1000 * pages}")
+    brain.vault.index.db.execute(f"PRAGMA max_page_count = {1000 * pages}")
     assert brain.search("otter").results
     assert brain.search("walrus").results
 
@@ -478,35 +478,35 @@ def test_a_full_disk_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
 def test_a_mistake_in_a_question_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault())
     brain.sync()
-    before = brain.index._inode
+    before = brain.vault.index._inode
 
     def wrong() -> object:
         with reading():
-            return brain.index.db.execute("SELECT no_such_column FROM chunks")
+            return brain.vault.index.db.execute("SELECT no_such_column FROM chunks")
 
     with pytest.raises(sqlite3.OperationalError, match="no_such_column"):
-        brain._surely(wrong)
-    assert brain.index._inode == before
-    assert not brain.index.news
+        brain.vault.ask(wrong)
+    assert brain.vault.index._inode == before
+    assert not brain.vault.index.news
 
 
 def test_a_table_that_is_gone_is_damage(vault: MakeVault, opened: OpenBrain) -> None:
     """SQLite calls both a mistake in the question."""
     brain = opened(vault())
     brain.sync()
-    brain.index.db.execute("DROP TABLE learned")
-    brain.index._write_seal()  # as if nobody had been seen to do it
-    assert not brain.index.healthy()
-    assert brain._surely(lambda: graph.learned(brain.index)) == []
-    assert brain.index.news == "The index was damaged; it is built again."
+    brain.vault.index.db.execute("DROP TABLE learned")
+    brain.vault.index._write_seal()  # as if nobody had been seen to do it
+    assert not brain.vault.index.healthy()
+    assert brain.vault.ask(lambda: graph.learned(brain.vault.index)) == []
+    assert brain.vault.index.news == "The index was damaged; it is built again."
 
 
 def test_an_index_that_is_held_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault())
     brain.sync()
-    brain.index.db.execute("PRAGMA busy_timeout = 0")
-    other = sqlite3.connect(brain.index.path, isolation_level=None)
+    brain.vault.index.db.execute("PRAGMA busy_timeout = 0")
+    other = sqlite3.connect(brain.vault.index.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(Busy), reading():
-        brain.index.db.execute("BEGIN IMMEDIATE")
+        brain.vault.index.db.execute("BEGIN IMMEDIATE")
     other.close()

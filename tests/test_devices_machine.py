@@ -26,6 +26,7 @@ from brain.formats import memory_md
 from brain.index import facts, query, ring
 from brain.index.db import Index
 from brain.journal import Spool
+from brain.open_vault import OpenVault
 from brain.setup import GITATTRIBUTES, GITIGNORE
 from brain.vault import layout
 from tests import kit
@@ -66,7 +67,7 @@ class Machine:
         self.clones = 0
 
     def open(self) -> None:
-        self.brain = Brain(layout.find(self.root, self.state), self.clock)
+        self.brain = Brain(OpenVault(layout.find(self.root, self.state), self.clock))
 
     def words(self) -> set[str]:
         return set(MARK.findall(self.note.read_text()))
@@ -106,11 +107,11 @@ class Machine:
 
     def settle(self) -> None:
         for _ in range(3):
-            self.brain.drain()
-        assert self.brain.store.log.empty()
+            self.brain.vault.drain()
+        assert self.brain.vault.store.log.empty()
 
     def dump(self) -> Dump:
-        return [query.dump(self.brain.index), facts.dump(self.brain.index)]
+        return [query.dump(self.brain.vault.index), facts.dump(self.brain.vault.index)]
 
 
 class Devices(RuleBasedStateMachine):
@@ -198,15 +199,15 @@ class Devices(RuleBasedStateMachine):
     def use(self, name: str, pick: int, other: int) -> None:
         one = self.both[name]
         refs = [self._ref(one, pick), self._ref(one, other)]
-        spool = Spool(one.brain.vault.state_path)
-        spool.add_hits(refs, one.brain.now())
-        spool.add_together(refs, one.brain.now())
+        spool = Spool(one.brain.vault.paths.state_path)
+        spool.add_hits(refs, one.brain.vault.now())
+        spool.add_together(refs, one.brain.vault.now())
 
     @rule(name=names, pick=numbers, other=numbers, op=st.sampled_from(["conflict", "resolve"]))
     def dispute(self, name: str, pick: int, other: int, op: str) -> None:
         one = self.both[name]
         data = {"other": self._ref(one, other), "type": "contradictory"}
-        one.brain.store.apply([Deed(op, self._ref(one, pick), None, data)])
+        one.brain.vault.store.apply([Deed(op, self._ref(one, pick), None, data)])
 
     @rule(name=names)
     def flush(self, name: str) -> None:
@@ -280,7 +281,7 @@ class Devices(RuleBasedStateMachine):
     def _others(self, one: Machine, other: Machine) -> dict[str, bytes]:
         """The journals that `one` may send: not what the other one writes itself."""
         self._remember_files()
-        own = other.brain.journal.device
+        own = other.brain.vault.journal.device
         return {file: data for file, data in one.journals().items() if not file.startswith(own)}
 
     def _remember_files(self) -> None:
@@ -293,7 +294,7 @@ class Devices(RuleBasedStateMachine):
         """An older version of a journal, perhaps of the own one: a backup, or a slow sync tool."""
         one = self.both[name]
         self._remember_files()
-        mine = one.brain.journal.device if own else ""
+        mine = one.brain.vault.journal.device if own else ""
         there = [pair for pair in one.past if pair[0].startswith(mine)]
         if there:
             one.take(*there[pick % len(there)])
@@ -305,15 +306,15 @@ class Devices(RuleBasedStateMachine):
         one = self.both[name]
         one.settle()
         one.brain.flush()
-        before = one.brain.journal.device
+        before = one.brain.vault.journal.device
         one.brain.close()
         one.clones += 1
         target = one.state.with_name(f"state{one.clones}")
         shutil.copytree(one.state, target)
         one.state = target
         one.open()
-        one.brain.store.apply([Deed("reinforce", REFS[0], None, {"delta": 3})])
-        assert one.brain.journal.device != before
+        one.brain.vault.store.apply([Deed("reinforce", REFS[0], None, {"delta": 3})])
+        assert one.brain.vault.journal.device != before
 
     @rule(name=names)
     def lose_the_index(self, name: str) -> None:
@@ -366,21 +367,21 @@ class Devices(RuleBasedStateMachine):
         assert one.must <= one.words(), one.must - one.words()
         self._numbers_hold(one)
         one.brain.sync()
-        found, last = one.dump(), ring.newest(one.brain.index)
+        found, last = one.dump(), ring.newest(one.brain.vault.index)
         files = one.journals(), one.note.read_bytes()
         assert one.brain.sync().quiet
         assert (one.journals(), one.note.read_bytes()) == files
-        assert (one.dump(), ring.newest(one.brain.index)) == (found, last)
+        assert (one.dump(), ring.newest(one.brain.vault.index)) == (found, last)
         assert self._rebuilt(one) == found
 
     def _rebuilt(self, one: Machine) -> Dump:
         state = self.home / "fresh"
-        vault = one.brain.vault._replace(state_path=str(one.brain.vault.state_path))
-        with Brain(vault, self.clock) as fresh:
-            fresh.index = Index(state / "brain.db", state / "index.seal", vault.folder_path)
+        vault = one.brain.vault.paths._replace(state_path=str(one.brain.vault.paths.state_path))
+        with Brain(OpenVault(vault, self.clock)) as fresh:
+            fresh.vault.index = Index(state / "brain.db", state / "index.seal", vault.folder_path)
             state.mkdir()
             fresh.sync()
-            found = [query.dump(fresh.index), facts.dump(fresh.index)]
+            found = [query.dump(fresh.vault.index), facts.dump(fresh.vault.index)]
         shutil.rmtree(state)
         return found
 
@@ -424,7 +425,7 @@ class Devices(RuleBasedStateMachine):
     def _adds_up(self, one: Machine) -> None:
         scores, hits = _sums(list(_records(one)))
         refs = {*scores, *hits, *self._refs(one)}
-        known = facts.load(one.brain.index, refs)
+        known = facts.load(one.brain.vault.index, refs)
         for ref in refs:
             found = known.get(ref, facts.Facts(ref))
             assert (found.score, found.hits) == (scores[ref], hits[ref]), ref

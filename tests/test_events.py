@@ -14,6 +14,7 @@ from brain.api import Brain
 from brain.events import Events
 from brain.index import ring
 from brain.model import Event
+from brain.operations import lookup
 from tests import kit
 
 
@@ -22,7 +23,7 @@ def event(number: int) -> Event:
 
 
 def numbers(brain: Brain, after: int = 0, limit: int = ring.SIZE) -> list[int]:
-    return [event.payload["n"] for _, event in ring.after(brain.index, after, limit)]
+    return [event.payload["n"] for _, event in ring.after(brain.vault.index, after, limit)]
 
 
 @pytest.fixture
@@ -61,21 +62,21 @@ def test_a_listener_may_leave_while_it_is_called() -> None:
 
 
 def test_the_ring_keeps_the_newest(brain: Brain) -> None:
-    brain.index.check()
-    ring.append(brain.index, [event(n) for n in range(700)], 0)
-    ring.append(brain.index, [event(n) for n in range(700, 1400)], 0)
+    brain.vault.index.check()
+    ring.append(brain.vault.index, [event(n) for n in range(700)], 0)
+    ring.append(brain.vault.index, [event(n) for n in range(700, 1400)], 0)
     assert numbers(brain) == list(range(400, 1400))
     assert numbers(brain, limit=3) == [1397, 1398, 1399]
-    ring.append(brain.index, [event(n) for n in range(5000)], 0)
+    ring.append(brain.vault.index, [event(n) for n in range(5000)], 0)
     assert numbers(brain) == list(range(4000, 5000))
 
 
 def test_a_follower_sees_each_event_once(brain: Brain) -> None:
-    brain.index.check()
+    brain.vault.index.check()
     last, seen = 0, []
     for start in range(0, 50, 5):
-        ring.append(brain.index, [event(n) for n in range(start, start + 5)], 0)
-        happened = ring.after(brain.index, last)
+        ring.append(brain.vault.index, [event(n) for n in range(start, start + 5)], 0)
+        happened = ring.after(brain.vault.index, last)
         seen += [what.payload["n"] for _, what in happened]
         last = happened[-1][0]
     assert seen == list(range(50))
@@ -83,25 +84,25 @@ def test_a_follower_sees_each_event_once(brain: Brain) -> None:
 
 def test_ids_go_on_rising_when_the_index_is_made_anew(brain: Brain) -> None:
     brain.sync()
-    ring.append(brain.index, [event(1)], 0)
-    last = ring.newest(brain.index)
-    brain.index.rebuild()
-    assert ring.newest(brain.index) == 0
-    ring.append(brain.index, [event(2)], 0)
+    ring.append(brain.vault.index, [event(1)], 0)
+    last = ring.newest(brain.vault.index)
+    brain.vault.index.rebuild()
+    assert ring.newest(brain.vault.index) == 0
+    ring.append(brain.vault.index, [event(2)], 0)
     assert numbers(brain, after=last) == [2]
 
 
 def test_events_wait_while_another_process_writes(brain: Brain) -> None:
     brain.sync()
     brain.events.publish("now", "memory:test", {"n": 7})
-    handle = lock.take(brain.vault.state / "index.lock")
+    handle = lock.take(brain.vault.paths.state / "index.lock")
     assert handle is not None
-    brain.flush_events(wait=0)
+    brain.vault.write_events(wait=0)
     assert len(brain.events.waiting) == 1
     os.close(handle)
-    brain.flush_events()
+    brain.vault.write_events()
     assert not brain.events.waiting
-    assert ring.after(brain.index, 0)[-1][1].payload == {"n": 7}
+    assert ring.after(brain.vault.index, 0)[-1][1].payload == {"n": 7}
 
 
 # -- what is published ---------------------------------------------------------------------------
@@ -167,7 +168,7 @@ def test_reading_and_asking_are_told_but_scanning_is_not(
     assert read.payload == {
         "type": "memory",
         "path": "40_Brain/MEMORY.md",
-        "size": len(brain.find("m-7f3k2ab4").text),
+        "size": len(lookup.find(brain.vault, "m-7f3k2ab4").text),
     }
 
 
@@ -177,7 +178,7 @@ def test_another_process_sees_them_after_close(
     root = vault()
     with kit.open_brain(root, tmp_path / "state") as one:
         one.search("walrus")
-    names = [e.name for _, e in ring.after(opened(root).index, 0)]
+    names = [e.name for _, e in ring.after(opened(root).vault.index, 0)]
     assert names == ["memory:sync", "memory:search"]
 
 
@@ -188,9 +189,9 @@ def test_two_writers_lose_no_event(vault: Callable[..., Path], tmp_path: Path) -
 
     def write(base: int) -> None:
         with kit.open_brain(root, state) as brain:
-            brain.index.check()
+            brain.vault.index.check()
             for n in range(20):
-                ring.append(brain.index, [event(base + n)], 10)
+                ring.append(brain.vault.index, [event(base + n)], 10)
 
     threads = [threading.Thread(target=write, args=(base,)) for base in (0, 100)]
     for thread in threads:
@@ -198,7 +199,7 @@ def test_two_writers_lose_no_event(vault: Callable[..., Path], tmp_path: Path) -
     for thread in threads:
         thread.join(30)
     with kit.open_brain(root, state) as brain:
-        seen = [e.payload["n"] for _, e in ring.after(brain.index, 0) if "n" in e.payload]
+        seen = [e.payload["n"] for _, e in ring.after(brain.vault.index, 0) if "n" in e.payload]
     assert sorted(seen) == [*range(20), *range(100, 120)]
 
 
@@ -206,7 +207,7 @@ def test_what_waits_does_not_grow_without_end(brain: Brain) -> None:
     for number in range(ring.SIZE + 5):
         brain.events.publish("2026-01-01T00:00:00.000Z", "memory:test", {"n": number})
     assert len(brain.events.waiting) == ring.SIZE
-    brain.flush_events()
+    brain.vault.write_events()
     assert numbers(brain)[-1] == ring.SIZE + 4
 
 

@@ -18,6 +18,7 @@ from brain.api import Brain
 from brain.formats import config_yaml
 from brain.index import query
 from brain.index.db import Index
+from brain.open_vault import OpenVault
 from brain.vault import files
 from tests import kit
 
@@ -180,7 +181,7 @@ class History(RuleBasedStateMachine):
     @rule(text=st.sampled_from(EXCLUDES))
     def set_up(self, text: str) -> None:
         (self.root / "40_Brain/brain.yaml").write_text(text)
-        self.brain.config, _ = config_yaml.parse(files.settings(self.brain.vault))
+        self.brain.vault.config, _ = config_yaml.parse(files.settings(self.brain.vault.paths))
         self._sync(None)
 
     # -- what Brain does -------------------------------------------------------------------------
@@ -203,16 +204,16 @@ class History(RuleBasedStateMachine):
         self.brain.close()
         self.brain = kit.open_brain(self.root, self.home / "state")
         self.brain.events.subscribe(self.heard.append)
-        assert not self.brain.index.news
+        assert not self.brain.vault.index.news
         self._sync(None)
-        assert not self.brain.index.news
+        assert not self.brain.vault.index.news
 
     def _sync(self, only: Iterable[str] | None) -> None:
         self.brain.sync(only)
         self.touched = set()
-        assert self.brain.index.healthy()
-        stale = {path for path, _ in query.stale(self.brain.index)}
-        dump, rebuilt = query.dump(self.brain.index), self._rebuilt()
+        assert self.brain.vault.index.healthy()
+        stale = {path for path, _ in query.stale(self.brain.vault.index)}
+        dump, rebuilt = query.dump(self.brain.vault.index), self._rebuilt()
         if not any(self.root.glob("40_Brain/journal/*/*.jsonl")):
             # that all journals are gone is not believed: what was wrong with them is still said
             dump = [row for row in dump if not str(row[2]).startswith("journal-")]
@@ -221,26 +222,29 @@ class History(RuleBasedStateMachine):
 
     def _nothing_more(self, only: Iterable[str] | None) -> None:
         """A second look writes nothing and says nothing."""
-        before, changes = self._on_disk(), self.brain.index.db.total_changes
+        before, changes = self._on_disk(), self.brain.vault.index.db.total_changes
         self.heard.clear()
         assert self.brain.sync(only).quiet
         assert self.brain.sync().quiet
-        assert self.brain.index.db.total_changes == changes
+        assert self.brain.vault.index.db.total_changes == changes
         assert self._on_disk() == before
         assert not self.heard
 
     def _on_disk(self) -> list[bytes]:
-        names = [*sorted((self.root / "40_Brain").glob("brain.db*")), Path(self.brain.index._seal)]
+        names = [
+            *sorted((self.root / "40_Brain").glob("brain.db*")),
+            Path(self.brain.vault.index._seal),
+        ]
         return [path.read_bytes() for path in names if not path.name.endswith("-shm")]
 
     def _rebuilt(self) -> list[tuple[Any, ...]]:
         self.runs += 1
         state = self.home / f"fresh{self.runs}"
-        vault = self.brain.vault
-        with Brain(vault._replace(state_path=str(state))) as fresh:
-            fresh.index = Index(state / "brain.db", state / "index.seal", str(vault.root))
+        vault = self.brain.vault.paths
+        with Brain(OpenVault(vault._replace(state_path=str(state)))) as fresh:
+            fresh.vault.index = Index(state / "brain.db", state / "index.seal", str(vault.root))
             fresh.sync()
-            dump = query.dump(fresh.index)
+            dump = query.dump(fresh.vault.index)
         shutil.rmtree(state)
         return dump
 

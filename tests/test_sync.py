@@ -16,17 +16,18 @@ from brain.delta import compare
 from brain.errors import BadConfig, BrainError, VaultLooksEmpty
 from brain.index import put, query
 from brain.index.put import COARSE_SLACK, FINE_SLACK, Stat
+from brain.operations import lookup
 from brain.vault import files
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
 
 def ids(brain: Brain) -> dict[str, int]:
-    return {path: known.id for path, known in put.known(brain.index.db).items()}
+    return {path: known.id for path, known in put.known(brain.vault.index.db).items()}
 
 
 def refs(brain: Brain, path: str) -> list[str]:
-    return [row.ref for row in query.by_place(brain.index, path, 0)]
+    return [row.ref for row in query.by_place(brain.vault.index, path, 0)]
 
 
 def codes(brain: Brain, path: str) -> list[str]:
@@ -102,7 +103,7 @@ def test_the_entries_of_a_broken_file_move_with_it(vault: MakeVault, opened: Ope
         assert brain.search("calls", project=name).results
     assert hit.row.path in [hit.row.path for hit in brain.search("公園").results]
     assert brain.search("動物").results == []
-    assert brain.index.healthy()
+    assert brain.vault.index.healthy()
 
 
 # -- noticing ----------------------------------------------------------------------------------
@@ -117,9 +118,9 @@ def test_an_edit_in_the_moment_of_the_last_one_is_found(
     brain.sync()
     (root / "a.md").write_text("walrus two\n")
     st = (root / "a.md").stat()
-    ((id, known),) = [(k.id, k) for k in put.known(brain.index.db).values()]
+    ((id, known),) = [(k.id, k) for k in put.known(brain.vault.index.db).values()]
     same = Stat.of(st, known.stat.seen_ns)  # as if the edit had kept every stat value
-    with brain.index.exclusive(), brain.index.transaction() as db:
+    with brain.vault.index.exclusive(), brain.vault.index.transaction() as db:
         put.touch(db, [(id, same)])
     assert same.racy
     assert brain.sync().changed == ["a.md"]
@@ -138,13 +139,13 @@ def test_a_file_that_is_only_touched_changes_nothing(vault: MakeVault, opened: O
     root = vault()
     brain = opened(root)
     brain.sync()
-    before = query.dump(brain.index)
+    before = query.dump(brain.vault.index)
     for path in root.rglob("*.md"):
         os.utime(path)
     stats = brain.sync()
     assert stats.quiet
     assert stats.deltas == []
-    assert query.dump(brain.index) == before
+    assert query.dump(brain.vault.index) == before
 
 
 def test_what_was_read_too_soon_is_noted_with_the_next_write(
@@ -154,16 +155,16 @@ def test_what_was_read_too_soon_is_noted_with_the_next_write(
     root = vault({"a.md": "one\n"})
     brain = opened(root)
     brain.sync()
-    assert put.known(brain.index.db)["a.md"].stat.racy
+    assert put.known(brain.vault.index.db)["a.md"].stat.racy
     monkeypatch.setattr("brain.index.put.FINE_SLACK", 0)  # time passes
     monkeypatch.setattr(Stat, "racy", property(lambda s: s.seen_ns < time.time_ns() - 10**15))
-    with brain.index.exclusive(), brain.index.transaction() as db:
+    with brain.vault.index.exclusive(), brain.vault.index.transaction() as db:
         db.execute("UPDATE files SET seen_ns = 1")
     assert brain.sync().quiet
-    assert put.known(brain.index.db)["a.md"].stat.seen_ns == 1  # nothing else to write
+    assert put.known(brain.vault.index.db)["a.md"].stat.seen_ns == 1  # nothing else to write
     (root / "b.md").write_text("two\n")
     brain.sync()
-    assert put.known(brain.index.db)["a.md"].stat.seen_ns > 1
+    assert put.known(brain.vault.index.db)["a.md"].stat.seen_ns > 1
 
 
 def test_a_hard_link_made_later_is_reported(vault: MakeVault, opened: OpenBrain) -> None:
@@ -280,13 +281,13 @@ def test_a_vault_that_looks_empty_changes_nothing(vault: MakeVault, opened: Open
     root = vault()
     brain = opened(root)
     brain.sync()
-    before = query.dump(brain.index)
+    before = query.dump(brain.vault.index)
     (root / "40_Brain").rename(root.parent / "kept")
     (root / "Notes").rename(root.parent / "notes")
     with pytest.raises(VaultLooksEmpty):
         brain.sync()
     (root.parent / "kept").rename(root / "40_Brain")
-    assert query.dump(brain.index) == before
+    assert query.dump(brain.vault.index) == before
 
 
 def test_nine_of_ten_lost(vault: MakeVault, opened: OpenBrain) -> None:
@@ -344,7 +345,7 @@ def test_nothing_is_written_into_a_vault_that_looks_empty(
     with opened(root) as brain:
         brain.sync()
         brain.remember("The walrus swims")
-        ref = brain.find("Deploys go out").ref
+        ref = lookup.find(brain.vault, "Deploys go out").ref
         expected = kit.found(brain, "sqlite")
     _emptied(root)
     left = kit.snapshot(root).keys()
@@ -357,7 +358,7 @@ def test_nothing_is_written_into_a_vault_that_looks_empty(
         with opened(root) as brain, pytest.raises(VaultLooksEmpty, match="--accept-loss"):
             write(brain)
     with opened(root) as brain:
-        brain.watched = True
+        brain.vault.watched = True
         answer = brain.search("sqlite")
         assert [hit.row.path for hit in answer.results] == expected
         assert not answer.freshness.fresh
@@ -500,7 +501,7 @@ def _untouched(root: Path, opened: OpenBrain) -> None:
     brain = opened(root)
     brain.sync()
     brain.search("the", scopes=["all"])
-    brain.entries(brain.filters(), 100)
+    brain.entries(lookup.filters(brain.vault), 100)
     brain.problems()
     brain.healthy()
     brain.sync(rebuild=True)
@@ -532,7 +533,7 @@ def test_read_takes_a_file_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_progress_is_told(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault({f"{n}.md": "x" for n in range(3)}))
     told: list[tuple[int, int]] = []
-    brain.progress = lambda number, total: told.append((number, total))
+    brain.vault.progress = lambda number, total: told.append((number, total))
     brain.sync()
     assert told == [(1, 3), (2, 3), (3, 3)]
 
@@ -624,6 +625,6 @@ def test_a_heading_of_a_megabyte_is_not_repeated_by_every_passage(
     long = "walrus " * 150_000
     brain = opened(vault({"a.md": f"# {long}\n\n{long}\n"}))
     brain.sync()
-    brain.index.close()
-    assert (brain.vault.folder / "brain.db").stat().st_size < 20_000_000
+    brain.vault.index.close()
+    assert (brain.vault.paths.folder / "brain.db").stat().st_size < 20_000_000
     assert brain.search("walrus").results

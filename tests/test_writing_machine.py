@@ -26,6 +26,7 @@ from brain.formats import memory_md
 from brain.index import facts, query
 from brain.index.db import Index
 from brain.intents import Log
+from brain.open_vault import OpenVault
 from brain.store import Store
 from tests import kit as base
 from tests.store import kit
@@ -340,8 +341,10 @@ class Writing(RuleBasedStateMachine):
         whole = {path: path.read_bytes() for path in journals}
         for path, data in whole.items():
             path.write_bytes(data[: len(data) // 2])
-        with Brain(self.brain.vault._replace(root_path=str(copy), state_path=str(state))) as fresh:
-            fresh.index = Index(state / "brain.db", state / "index.seal", str(copy))
+        with Brain(
+            OpenVault(self.brain.vault.paths._replace(root_path=str(copy), state_path=str(state)))
+        ) as fresh:
+            fresh.vault.index = Index(state / "brain.db", state / "index.seal", str(copy))
             fresh.sync()
             for path, data in whole.items():
                 path.write_bytes(data)
@@ -356,7 +359,7 @@ class Writing(RuleBasedStateMachine):
 
 
 def _dump(brain: Brain) -> list[Any]:
-    return [query.dump(brain.index), facts.dump(brain.index)]
+    return [query.dump(brain.vault.index), facts.dump(brain.vault.index)]
 
 
 def _logged(store: Store) -> list[str]:

@@ -11,6 +11,7 @@ from brain.cli.app import choices, common, seeing
 from brain.cli.output import counted, fitted, opened, print_answer, say, tell, warn
 from brain.index.moment import shown
 from brain.model import SCOPES
+from brain.operations import lookup
 
 
 def filtering(command: Any) -> Any:
@@ -203,7 +204,7 @@ def list_command(
     filters["scopes"] = filters["scopes"] or ("memory",)
     with opened(vault) as brain:
         freshness = brain.refresh()
-        entries = brain.listed(brain.filters(**filters), where, order, limit, offset)
+        entries = brain.listed(lookup.filters(brain.vault, **filters), where, order, limit, offset)
     if as_json:
         tell({"entries": entries, **wire.freshness(freshness)})
         return

@@ -34,11 +34,11 @@ def watch_command(vault: str | None, as_json: bool) -> None:
     from brain import daemon
 
     vault, as_json = choices(vault, as_json)
-    with opened(vault) as brain, daemon.only_one(brain.vault), stopping() as stop:
+    with opened(vault) as brain, daemon.only_one(brain.vault.paths), stopping() as stop:
         brain.events.subscribe(lambda event: _print(event, as_json))
         if not as_json:
-            note(f"Watching {brain.vault.root}. Ctrl-C ends it.")
-        daemon.run(brain, stop, note)
+            note(f"Watching {brain.vault.paths.root}. Ctrl-C ends it.")
+        daemon.run(brain.vault, stop, note)
         if not as_json:
             note("Stopped.")
 
@@ -58,10 +58,10 @@ def events_command(follow: bool, limit: int, vault: str | None, as_json: bool) -
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain, stopping() as stop:
-        last = 0 if limit else ring.newest(brain.index)
+        last = 0 if limit else ring.newest(brain.vault.index)
         while True:
-            brain.index.check()
-            happened = ring.after(brain.index, last, limit)
+            brain.vault.index.check()
+            happened = ring.after(brain.vault.index, last, limit)
             for _, event in happened:
                 _print(event, as_json)
             if not follow or stop.wait(POLL):

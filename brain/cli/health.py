@@ -36,7 +36,7 @@ def status_command(by: str, vault: str | None, as_json: bool) -> None:
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
-        shape = brain.status(by) | {"daemon": daemon.running(brain.vault)}
+        shape = brain.status(by=by) | {"daemon": daemon.running(brain.vault.paths)}
     if as_json:
         tell(shape)
         return
@@ -119,10 +119,10 @@ def config_command(name: str | None, vault: str | None, as_json: bool) -> None:
     if name and name not in settings.SETTINGS:
         raise NotFound(f"There is no setting {name!r}.", settings.nearest(name))
     with opened(vault) as brain:
-        for problem in brain.warnings:
+        for problem in brain.vault.warnings:
             note(f"brain.yaml line {problem.line}: {problem.message}")
         chosen = (name,) if name else settings.SETTINGS
-        values = {key: getattr(brain.config, key) for key in chosen}
+        values = {key: getattr(brain.vault.config, key) for key in chosen}
     if as_json:
         tell(values)
     elif name:

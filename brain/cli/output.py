@@ -14,7 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brain.api import Answer, Brain, Freshness
+    from brain.api import Brain
+    from brain.open_vault import Freshness
+    from brain.operations.find import Answer
     from brain.recall.rank import Factors
     from brain.sync import Stats
 
@@ -27,14 +29,16 @@ _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(co
 def opened(vault: str | None) -> Iterator[Brain]:
     """The vault as an open Brain, with a progress line on a terminal; tells its news at the end."""
     from brain.api import Brain
+    from brain.open_vault import OpenVault
     from brain.vault import layout
 
     found = layout.find(vault or ".", layout.state_home(os.environ))
-    with Brain(found, progress=Progress() if sys.stderr.isatty() else None) as brain:
-        brain.here = os.getcwd()
+    progress = Progress() if sys.stderr.isatty() else None
+    with Brain(OpenVault(found, progress=progress)) as brain:
+        brain.vault.here = os.getcwd()
         yield brain
-        if brain.index.news:
-            note(brain.index.news)
+        if brain.vault.index.news:
+            note(brain.vault.index.news)
 
 
 class Progress:
@@ -188,8 +192,8 @@ def explained(factors: Factors, alone: bool = True) -> str:
 
 def learn(brain: Brain) -> None:
     """Make what a hybrid search needs, if one is set, with a progress line of its own."""
-    if isinstance(brain.progress, Progress):
-        brain.progress.what = "entries"
+    if isinstance(brain.vault.progress, Progress):
+        brain.vault.progress.what = "entries"
     for wrong in brain.learn():
         note(wrong)
 

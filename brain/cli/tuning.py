@@ -34,6 +34,7 @@ def alias_command(
     brain alias remove auth login
     brain alias remove db
     """
+    from brain import access
     from brain.verbs import aliasing
 
     vault, as_json = choices(vault, as_json)
@@ -42,10 +43,10 @@ def alias_command(
         raise BadRequest("Which word?" if not words else "`list` takes no words.", remedy)
     with opened(vault) as brain:
         if action == "list":
-            _listed(aliasing.listed(brain), as_json)
+            _listed(aliasing.listed(brain.vault), as_json)
             return
         change = aliasing.add if action == "add" else aliasing.remove
-        shape = change(brain, words[0], words[1:], brain.actor(by, session))
+        shape = change(brain.vault, words[0], words[1:], access.resolve(brain.vault, by, session))
     _told(shape, as_json)
 
 
@@ -87,14 +88,15 @@ def budget_command(
     brain budget
     brain budget 3000
     """
+    from brain import access
     from brain.verbs import aliasing
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as brain:
         told: Shape = {"state": "written"}
         if tokens is not None:
-            told = aliasing.limit(brain, tokens, brain.actor(by, session))
-        ceiling, rows = brain.config.budgetCeiling, aliasing.allocations(brain)
+            told = aliasing.limit(brain.vault, tokens, access.resolve(brain.vault, by, session))
+        ceiling, rows = brain.vault.config.budgetCeiling, aliasing.allocations(brain.vault)
     if as_json:
         change = {"change": told} if tokens is not None else {}
         tell({"ceiling": ceiling, "allocations": rows, **change})

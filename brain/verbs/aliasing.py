@@ -13,34 +13,34 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
-    from brain.api import Brain
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
 REMAINING = (100_000, 50_000, 20_000, 8_000, 1_000)
 
 
-def listed(brain: Brain) -> dict[str, Any]:
+def listed(vault: OpenVault) -> dict[str, Any]:
     """The vault's own aliases as they are set, and all that a search goes by."""
-    known = aliases.expand(brain.config)
+    known = aliases.expand(vault.config)
     return {
-        "own": list(brain.config.aliases),
+        "own": list(vault.config.aliases),
         "aliases": {word: list(known[word]) for word in sorted(known)},
     }
 
 
-def add(brain: Brain, word: str, synonyms: Iterable[str], by: Actor) -> Shape:
+def add(vault: OpenVault, word: str, synonyms: Iterable[str], by: Actor) -> Shape:
     """More words that mean the same as `word`; those that are known to already change nothing."""
     synonyms = list(synonyms)
-    if rules := answer.redacted(brain, "\n".join([word, *synonyms]))[1]:
+    if rules := answer.redacted(vault, "\n".join([word, *synonyms]))[1]:
         raise BadRequest(
             f"An alias holds no secrets: {', '.join(rules)}.", "Name a word that may be read."
         )
     word, more = _words(word, synonyms)
     if not more:
         raise BadRequest(f"What means the same as {word!r}?", "Name at least one other word.")
-    known = aliases.expand(brain.config).get(word, ())
+    known = aliases.expand(vault.config).get(word, ())
     new = tuple(other for other in more if other not in known)
-    return _aliased(brain, word, _more(list(brain.config.aliases), word, new), by)
+    return _aliased(vault, word, _more(list(vault.config.aliases), word, new), by)
 
 
 def _more(entries: list[str], word: str, new: tuple[str, ...]) -> list[str]:
@@ -51,25 +51,25 @@ def _more(entries: list[str], word: str, new: tuple[str, ...]) -> list[str]:
     return [*entries, _written(word, new)] if new else entries
 
 
-def remove(brain: Brain, word: str, synonyms: Iterable[str], by: Actor) -> Shape:
+def remove(vault: OpenVault, word: str, synonyms: Iterable[str], by: Actor) -> Shape:
     """`word` no longer stands for these, or for none at all; what is built in is switched off."""
     word, less = _words(word, synonyms)
-    known = aliases.expand(brain.config).get(word, ())
+    known = aliases.expand(vault.config).get(word, ())
     if not known or not set(less) <= set(known):
         raise NotFound(f"{'='.join([word, *less])} is no alias.", "See `brain alias list`.")
     gone = less or known
-    entries = [new for old in brain.config.aliases if (new := _less(old, word, gone)) is not None]
-    if set(_stands_for(brain, entries, word)) & set(gone):
+    entries = [new for old in vault.config.aliases if (new := _less(old, word, gone)) is not None]
+    if set(_stands_for(vault, entries, word)) & set(gone):
         entries.append(_written(word, ()))
-        rest = _stands_for(brain, entries, word)
+        rest = _stands_for(vault, entries, word)
         kept = tuple(other for other in known if other not in (*gone, *rest))
         entries = _more(entries, word, kept)
-    if still := set(_stands_for(brain, entries, word)) & set(gone):
+    if still := set(_stands_for(vault, entries, word)) & set(gone):
         raise BadRequest(
             f"{word!r} and {sorted(still)[0]!r} stand together in the alias of another word.",
             "See `brain alias list`, and remove it there.",
         )
-    return _aliased(brain, word, entries, by)
+    return _aliased(vault, word, entries, by)
 
 
 def _less(entry: str, word: str, gone: tuple[str, ...]) -> str | None:
@@ -86,8 +86,8 @@ def _less(entry: str, word: str, gone: tuple[str, ...]) -> str | None:
     return _written(head, kept) if kept else None
 
 
-def _stands_for(brain: Brain, entries: list[str], word: str) -> tuple[str, ...]:
-    return aliases.expand(brain.config._replace(aliases=tuple(entries))).get(word, ())
+def _stands_for(vault: OpenVault, entries: list[str], word: str) -> tuple[str, ...]:
+    return aliases.expand(vault.config._replace(aliases=tuple(entries))).get(word, ())
 
 
 def _words(word: str, synonyms: Iterable[str]) -> tuple[str, tuple[str, ...]]:
@@ -104,35 +104,35 @@ def _written(word: str, others: tuple[str, ...]) -> str:
     return f"{word}={', '.join(others)}"
 
 
-def _aliased(brain: Brain, word: str, entries: list[str], by: Actor) -> Shape:
-    shape = configure(brain, "aliases", tuple(entries), by)
-    return shape | {"word": word, "stands_for": list(_stands_for(brain, shape["value"], word))}
+def _aliased(vault: OpenVault, word: str, entries: list[str], by: Actor) -> Shape:
+    shape = configure(vault, "aliases", tuple(entries), by)
+    return shape | {"word": word, "stands_for": list(_stands_for(vault, shape["value"], word))}
 
 
-def allocations(brain: Brain) -> list[dict[str, int]]:
+def allocations(vault: OpenVault) -> list[dict[str, int]]:
     """What memory may take of some contexts, part by part."""
     return [
-        {"remaining": remaining, **budget.allocate(remaining, brain.config)._asdict()}
+        {"remaining": remaining, **budget.allocate(remaining, vault.config)._asdict()}
         for remaining in REMAINING
     ]
 
 
-def limit(brain: Brain, tokens: int, by: Actor) -> Shape:
+def limit(vault: OpenVault, tokens: int, by: Actor) -> Shape:
     """No context takes more tokens than this."""
     if tokens < 1:
         raise BadRequest("A budget is at least 1 token.", "To hand out nothing, set `autoInject`.")
-    return configure(brain, "budgetCeiling", tokens, by)
+    return configure(vault, "budgetCeiling", tokens, by)
 
 
-def configure(brain: Brain, name: str, value: Any, by: Actor) -> Shape:
-    """A setting of brain.yaml gets a value; an empty list goes. Comments and all else stay."""
-    now = getattr(brain.config, name)
+def configure(vault: OpenVault, name: str, value: Any, by: Actor) -> Shape:
+    """A setting of vault.yaml gets a value; an empty list goes. Comments and all else stay."""
+    now = getattr(vault.config, name)
     shape: Shape = {"setting": name, "value": list(value) if isinstance(value, tuple) else value}
     if value == now:
         return shape | {"outcome": "unchanged", "state": "unchanged", "event": None}
-    path = f"{brain.vault.brain}/brain.yaml"
+    path = f"{vault.paths.brain}/brain.yaml"
     change = Configure(path, name, None if value == () else value, now)
-    result = answer.applied(brain, [Deed("configure", name, change)], by)[0]
+    result = answer.applied(vault, [Deed("configure", name, change)], by)[0]
     if result.state == "written":
-        brain.reload()
+        vault.reload()
     return shape | {"outcome": "set", "state": result.state, "event": result.deed.id}

@@ -11,9 +11,10 @@ from brain.errors import BrainError
 from brain.formats import links
 from brain.journal import event_id
 from brain.kinds import status_of
+from brain.operations import lookup
 from brain.redact import redact, redact_value
 from brain.store import Outcome, place
-from brain.verbs import naming, notes
+from brain.verbs import notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,29 +22,28 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
-    from brain.api import Brain
-    from brain.api.asking import Asking
     from brain.changes import Deed
     from brain.index.query import Row
     from brain.model import Chunk
+    from brain.open_vault import OpenVault
 
 Shape = dict[str, "Any"]
 _BESIDE = ("why", "section", "links", "tags", "add", "value")
 
 
-def entry(brain: Brain, path: str, done: Done) -> Shape:
+def entry(vault: OpenVault, path: str, done: Done) -> Shape:
     """The entry as the change left it, in its wire shape."""
     heading = done.section
     if isinstance(done.change, Move):  # which tells where it came from
-        heading = " > ".join(notes.known(brain, path).path(done.change.section))
-    shape = _shape(brain, path, read(done.after, heading, owner(brain, path)))
+        heading = " > ".join(notes.known(vault, path).path(done.change.section))
+    shape = _shape(vault, path, read(done.after, heading, owner(vault, path)))
     shape |= {"line": done.line, "end_line": done.line + done.after.count("\n")}
     return shape | {"heading": heading}
 
 
-def owner(brain: Asking, path: str) -> str:
+def owner(vault: OpenVault, path: str) -> str:
     """The agent whose note this is."""
-    role = brain.vault.role(path)
+    role = vault.paths.role(path)
     return role.agent if role else ""
 
 
@@ -56,8 +56,8 @@ def read(raw: str, section: str, agent: str) -> Chunk:
     return memory_md.parse(text.encode(), agent).chunks[-1]
 
 
-def _shape(brain: Brain, path: str, chunk: Chunk) -> Shape:
-    role = brain.vault.role(path)
+def _shape(vault: OpenVault, path: str, chunk: Chunk) -> Shape:
+    role = vault.paths.role(path)
     shape: Shape = {
         "id": chunk.ref,
         "scope": role.scope if role else "",
@@ -72,24 +72,24 @@ def _shape(brain: Brain, path: str, chunk: Chunk) -> Shape:
         "heading": chunk.heading,
         "text": chunk.text,
         "tags": list(chunk.tags),
-        "created": chunk.created or brain.now(),
+        "created": chunk.created or vault.now(),
     }
     return shape | (chunk.extra or {})
 
 
-def added(brain: Brain, change: Add, kind: str, done: Done | None) -> Shape:
+def added(vault: OpenVault, change: Add, kind: str, done: Done | None) -> Shape:
     """A new entry, without a parse where it is one plain line; `done` is None while it waits."""
     plain = done and "\n" not in done.after and not any(m in done.after for m in ("`", "%%", "$$"))
     if done and not plain:
-        return entry(brain, change.path, done)
+        return entry(vault, change.path, done)
     if done:
         text = done.after.partition(" ")[2].strip().removesuffix(f"^{change.ref}").rstrip()
         tags = list(dict.fromkeys(links.tags(text)))
     else:
-        change = change._replace(**redact_value(_said(change), emails=brain.config.redactEmails))
+        change = change._replace(**redact_value(_said(change), emails=vault.config.redactEmails))
         marks = [f"#{tag.lstrip('#')}" for tag in change.tags]
         text, tags = " ".join([change.text, *change.links, *marks]), list(change.tags)
-    return _added(brain, change, kind, text, tags, done)
+    return _added(vault, change, kind, text, tags, done)
 
 
 def _said(change: Add) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _said(change: Add) -> dict[str, Any]:
 
 
 def _added(
-    brain: Brain, change: Add, kind: str, text: str, tags: list[str], done: Done | None
+    vault: OpenVault, change: Add, kind: str, text: str, tags: list[str], done: Done | None
 ) -> Shape:
     from brain.model import Chunk
 
@@ -107,7 +107,7 @@ def _added(
         tuple(tags), done.line if done else 0, done.line if done else 0, _day(text), (), 0, 0,
         {"anchored": True} if done else None,
     )  # fmt: skip
-    return _shape(brain, change.path, chunk)
+    return _shape(vault, change.path, chunk)
 
 
 def _day(text: str) -> str | None:
@@ -138,14 +138,14 @@ def _left_out(deed: Deed) -> set[str]:
     return {part.partition("]")[0] for part in text.split("[redacted:")[1:]}
 
 
-def redacted(brain: Brain, text: str) -> tuple[str, list[str]]:
+def redacted(vault: OpenVault, text: str) -> tuple[str, list[str]]:
     """A text without its secrets, and the rules that found them."""
-    clean, found = redact(text, emails=brain.config.redactEmails)
+    clean, found = redact(text, emails=vault.config.redactEmails)
     return clean, [hit.rule for hit in found]
 
 
 def applied(
-    brain: Brain,
+    vault: OpenVault,
     deeds: Sequence[Deed],
     by: Actor,
     main: int = 0,
@@ -156,13 +156,13 @@ def applied(
     parts, and are undone with it. Now and then the store may settle what has stood long enough."""
     if len(deeds) > 1:
         deeds = _parted(deeds, main)
-    brain.refuse_loss(deed.change.path for deed in deeds if deed.change)
-    results = brain.store.apply(deeds, by, wait, unless)
+    vault.refuse_loss(deed.change.path for deed in deeds if deed.change)
+    results = vault.store.apply(deeds, by, wait, unless)
     now = time.monotonic()
-    brain.settled = brain.settled or now
-    if now > brain.settled + brain.config.settleSeconds:
-        brain.settled = now
-        brain.drain()
+    vault.settled = vault.settled or now
+    if now > vault.settled + vault.config.settleSeconds:
+        vault.settled = now
+        vault.drain()
     return sorted(results, key=lambda result: "part_of" in result.deed.data)
 
 
@@ -172,47 +172,47 @@ def _parted(deeds: Sequence[Deed], main: int) -> list[Deed]:
     return [*parts[:main], whole, *parts[main + 1 :]]
 
 
-def tell(brain: Brain, path: str, before: str, shape: Shape) -> None:
+def tell(vault: OpenVault, path: str, before: str, shape: Shape) -> None:
     """Tell who listens that an entry came (no `before`) or changed."""
     pair = ((shape["id"], shape["text"]),)
-    brain.wrote(Delta(path, shape["scope"], **{"changed" if before else "added": pair}))
+    vault.wrote(Delta(path, shape["scope"], **{"changed" if before else "added": pair}))
 
 
-def gone(brain: Brain, path: str, shape: Shape) -> None:
+def gone(vault: OpenVault, path: str, shape: Shape) -> None:
     """Tell who listens that an entry went."""
-    brain.wrote(Delta(path, shape["scope"], removed=((shape["id"], shape["text"]),)))
+    vault.wrote(Delta(path, shape["scope"], removed=((shape["id"], shape["text"]),)))
 
 
-def idle(brain: Brain, deeds: Sequence[Deed]) -> Done | None:
+def idle(vault: OpenVault, deeds: Sequence[Deed]) -> Done | None:
     """What the last of these finds done, if nothing is left to do and nothing to be put on
     record."""
-    promised = brain.store.promised()
+    promised = vault.store.promised()
     done = None
     for deed in deeds:
         if not deed.change or deed.data:
             return None
         path = deed.change.path
-        data = place.read(brain.vault, path, brain.config.maxFileSize).data
+        data = place.read(vault.paths, path, vault.config.maxFileSize).data
         data = promised[path](data) if path in promised else data
-        (done,) = place.edited(brain.vault, path, data, [deed.change]).done
+        (done,) = place.edited(vault.paths, path, data, [deed.change]).done
         if done.outcome != "already":
             return None
     return done
 
 
-def awaited(brain: Brain, row: Row) -> Shape:
+def awaited(vault: OpenVault, row: Row) -> Shape:
     """An entry as it will read once what waits for it is written."""
-    brain.refresh()
+    vault.refresh()
     try:
-        return of_row(brain.find(row.ref))
+        return of_row(lookup.find(vault, row.ref))
     except BrainError:
         return of_row(row)
 
 
-def linked_from(brain: Brain, refs: Iterable[str], by: Actor) -> list[str]:
+def linked_from(vault: OpenVault, refs: Iterable[str], by: Actor) -> list[str]:
     """Where entries stand that link to an entry with these ids, as far as the actor may know."""
     owners = access.readable(by)
-    rows = [row for ref in refs for row in naming.linking(brain, ref)]
+    rows = [row for ref in refs for row in lookup.linking(vault, ref)]
     return [f"{row.path}:{row.line}" for row in rows if owners is None or row.agent in owners]
 
 

@@ -10,15 +10,15 @@ from brain import access, wire
 from brain.access import PERSON
 from brain.errors import BadRequest, NotFound, suggest
 from brain.index import moment, query
-from brain.verbs import naming
+from brain.operations import lookup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from brain.access import Actor
-    from brain.api import Brain
     from brain.journal import Record
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
 # What may be on record of a memory; the journal knows more, such as `alias`.
@@ -31,21 +31,21 @@ _AGO = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def history(brain: Brain, id: str, by: Actor) -> list[Shape]:
+def history(vault: OpenVault, id: str, by: Actor) -> list[Shape]:
     """All that the journal knows of a memory, oldest first, and what waits to be written; also of
     one that is gone."""
-    brain.refresh()
-    same = refs(brain, id, by)
-    records = [record for record in brain.journal.records(ref=same) if may_see(brain, record, by)]
-    return [*map(wire.record, records), *_pending(brain, same, by)]
+    vault.refresh()
+    same = refs(vault, id, by)
+    records = [record for record in vault.journal.records(ref=same) if may_see(vault, record, by)]
+    return [*map(wire.record, records), *_pending(vault, same, by)]
 
 
-def _pending(brain: Brain, same: set[str], by: Actor) -> Iterator[Shape]:
+def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[Shape]:
     from brain.verbs import waiting
     from brain.verbs.answer import owner
 
-    for intent in [entry.intent for entry in brain.store.pending()]:
-        if access.may(by, "read", owner(brain, intent.path)):
+    for intent in [entry.intent for entry in vault.store.pending()]:
+        if access.may(by, "read", owner(vault, intent.path)):
             head = {"at": waiting.moment(intent.at), "by": intent.by}
             tail = {"path": intent.path, "device": None, "state": "pending"}
             for deed in intent.deeds:
@@ -60,7 +60,7 @@ def _pending(brain: Brain, same: set[str], by: Actor) -> Iterator[Shape]:
 
 
 def audit(
-    brain: Brain,
+    vault: OpenVault,
     *,
     id: str,
     who: str,
@@ -73,36 +73,36 @@ def audit(
 ) -> list[Shape]:
     """What was done, newest first: by one actor, to one agent's memory, of certain kinds, in a
     time."""
-    wanted = refs(brain, id, by) if id else ()
-    end = when(brain, until, moment.after)
+    wanted = refs(vault, id, by) if id else ()
+    end = when(vault, until, moment.after)
     found = (
         record
-        for record in brain.journal.records(
-            ref=wanted, by=who, since=when(brain, since), ops=tuple(ops), reverse=True
+        for record in vault.journal.records(
+            ref=wanted, by=who, since=when(vault, since), ops=tuple(ops), reverse=True
         )
         if (not end or record.at < end)
-        and (not agent or owner(brain, record) == agent)
-        and may_see(brain, record, by)
+        and (not agent or owner(vault, record) == agent)
+        and may_see(vault, record, by)
     )
     records = [wire.record(record) for record in islice(found, limit)]
     if not records:
-        _refuse_unknown(brain, who, agent, tuple(ops), by)
+        _refuse_unknown(vault, who, agent, tuple(ops), by)
     return records
 
 
-def _refuse_unknown(brain: Brain, who: str, agent: str, ops: Sequence[str], by: Actor) -> None:
+def _refuse_unknown(vault: OpenVault, who: str, agent: str, ops: Sequence[str], by: Actor) -> None:
     """NotFound if nothing was found because there is nobody, or nothing done, of that name."""
     owners = access.readable(by)
     access.refuse_unseen(agent, owners)
-    brain.refresh()
-    seen = [record for record in brain.journal.records() if may_see(brain, record, by)]
+    vault.refresh()
+    seen = [record for record in vault.journal.records() if may_see(vault, record, by)]
     done = {record.op for record in seen}
     for op in ops:
         _refuse_but("kind of change", op, {*done, *OPS})
-    if agent and owners is None and agent not in {owner(brain, record) for record in seen}:
-        brain.agent(agent)
+    if agent and owners is None and agent not in {owner(vault, record) for record in seen}:
+        access.agent_name(vault, agent)
     if who:
-        names = query.owners(brain.index) if owners is None else set(owners)
+        names = query.owners(vault.index) if owners is None else set(owners)
         _refuse_but("record of", who, {record.by for record in seen} | names | {PERSON.name})
 
 
@@ -115,33 +115,33 @@ def _refuse_but(what: str, name: str, known: set[str]) -> None:
     raise NotFound(f"There is no {what} {name!r}.", remedy)
 
 
-def refs(brain: Brain, name: str, by: Actor) -> set[str]:
+def refs(vault: OpenVault, name: str, by: Actor) -> set[str]:
     """All ids of the entry that is meant, be it gone. NotFound, too, for one that the actor may not
     know of."""
-    found = naming.refs(brain, name, by)
-    if not any(may_see(brain, record, by) for record in brain.journal.records(ref=found)):
-        brain.find(name, owners=access.readable(by))
+    found = lookup.all_ids(vault, name, by)
+    if not any(may_see(vault, record, by) for record in vault.journal.records(ref=found)):
+        lookup.find(vault, name, owners=access.readable(by))
     return found
 
 
-def may_see(brain: Brain, record: Record, by: Actor) -> bool:
+def may_see(vault: OpenVault, record: Record, by: Actor) -> bool:
     """May an actor know of this?"""
-    return access.may(by, "read", owner(brain, record))
+    return access.may(by, "read", owner(vault, record))
 
 
-def owner(brain: Brain, record: Record) -> str:
+def owner(vault: OpenVault, record: Record) -> str:
     """The agent whose memory a record is about; '' if it does not say."""
     from brain.verbs.answer import owner
 
-    return owner(brain, record.path) if record.path else str(record.data.get("agent", ""))
+    return owner(vault, record.path) if record.path else str(record.data.get("agent", ""))
 
 
-def when(brain: Brain, text: str, bound: Callable[[str], str] = moment.first) -> str:
+def when(vault: OpenVault, text: str, bound: Callable[[str], str] = moment.first) -> str:
     """A moment as records tell it: a date or a time by the clock of this machine, or how long ago
     (`30m`, `2h`, `7d`)."""
     if match := _AGO.fullmatch(text.strip()):
         ago = timedelta(**{_UNITS[match[2]]: int(match[1])})
-        return (brain.clock().astimezone(UTC) - ago).isoformat(timespec="seconds")[:19]
+        return (vault.clock().astimezone(UTC) - ago).isoformat(timespec="seconds")[:19]
     try:
         return bound(text.strip())
     except BadRequest as error:
@@ -149,6 +149,8 @@ def when(brain: Brain, text: str, bound: Callable[[str], str] = moment.first) ->
         raise
 
 
-def newest(brain: Brain, by: str = "", since: str = "", ops: Iterable[str] = ()) -> list[Record]:
+def newest(
+    vault: OpenVault, by: str = "", since: str = "", ops: Iterable[str] = ()
+) -> list[Record]:
     """Records of an actor, from a time on, newest first."""
-    return list(brain.journal.records(by=by, since=since, ops=tuple(ops), reverse=True))
+    return list(vault.journal.records(by=by, since=since, ops=tuple(ops), reverse=True))

@@ -14,24 +14,24 @@ from brain.lifecycle import tagging
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.recall.ties import topics
-from brain.verbs import afterwards, who
+from brain.verbs import afterwards
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from brain.access import Actor
-    from brain.api import Brain
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
 
-def gaps(brain: Brain, agent: str, every: bool, by: Actor) -> list[Shape]:
+def gaps(vault: OpenVault, agent: str, every: bool, by: Actor) -> list[Shape]:
     """Questions that nothing was known about, the most frequent first; without `every`, only those
     that still find nothing. An agent hears of its own."""
-    brain.refresh()
+    vault.refresh()
     found: dict[tuple[str, str], Shape] = {}
     refs: dict[tuple[str, str], tuple[str, ...]] = {}
-    for gap in _asked(brain):
+    for gap in _asked(vault):
         key = gap.ref, gap.other
         if (agent and gap.other != agent) or not _may_know(by, gap.other):
             continue
@@ -40,7 +40,7 @@ def gaps(brain: Brain, agent: str, every: bool, by: Actor) -> list[Shape]:
         one["count"] += gap.times
         if gap.at >= one["last"]:
             one["last"], refs[key] = gap.at, gap.refs
-    shapes = [one | {"open": not _finds(brain, one, refs[key])} for key, one in found.items()]
+    shapes = [one | {"open": not _finds(vault, one, refs[key])} for key, one in found.items()]
     shapes.sort(key=lambda one: (-one["count"], one["last"], one["id"], one["agent"] or ""))
     return [one for one in shapes if every or one["open"]]
 
@@ -49,10 +49,10 @@ def _may_know(by: Actor, asker: str) -> bool:
     return access.readable(by) is None or asker == by.name
 
 
-def _asked(brain: Brain) -> list[Waiting]:
+def _asked(vault: OpenVault) -> list[Waiting]:
     """What is on record, and what waits to be: `other` is who asked."""
     found = []
-    for record in brain.journal.records(ops=("gap",)):
+    for record in vault.journal.records(ops=("gap",)):
         said = record.data
         count, refs = said.get("count"), said.get("refs")
         found.append(Waiting(
@@ -60,29 +60,29 @@ def _asked(brain: Brain) -> list[Waiting]:
             str(said.get("last") or record.at), "gap", str(said.get("query", "")),
             tuple(map(str, refs)) if isinstance(refs, list) else (),
         ))  # fmt: skip
-    spool = Spool(brain.vault.state_path).waiting(brain.journal)
+    spool = Spool(vault.paths.state_path).waiting(vault.journal)
     return found + [waits for waits in spool if waits.op == "gap"]
 
 
-def _finds(brain: Brain, gap: Shape, refs: Collection[str]) -> bool:
+def _finds(vault: OpenVault, gap: Shape, refs: Collection[str]) -> bool:
     """Does the one for whom it was asked find anything now but what was no answer?"""
     question, agent = gap["query"], gap["agent"]
     owners = None
     if agent:
         with suppress(NotFound):  # who is gone has left its question to everybody
-            owners = access.readable(who.actor(brain, agent))
-    found = answer_ids(brain.index, question, owners, brain.clock(), brain.config)
+            owners = access.readable(access.resolve(vault, agent))
+    found = answer_ids(vault.index, question, owners, vault.clock(), vault.config)
     return not found <= set(refs)
 
 
-def tags(brain: Brain, by: Actor) -> list[Shape]:
+def tags(vault: OpenVault, by: Actor) -> list[Shape]:
     """Memories that were useful for one question and have no tag in common, with the tag that they
     want. Nothing is written: `brain tag` does that."""
     found: dict[tuple[str, ...], Shape] = {}
     owners = access.readable(by)
-    for recall in afterwards.seen(brain, by):
+    for recall in afterwards.seen(vault, by):
         refs = tuple(sorted(recall.get("useful", [])))
-        rows = read.by_ids(brain.index, refs, owners) if len(refs) > 1 else {}
+        rows = read.by_ids(vault.index, refs, owners) if len(refs) > 1 else {}
         if len(rows) < 2 or _share_a_tag([row.tags for row in rows.values()]):
             continue
         words = [fold(word) for term in terms(str(recall["query"])) for word in term.words]

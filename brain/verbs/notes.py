@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from brain.api import Brain
+    from brain.open_vault import OpenVault
     from brain.store import Outcome
     from brain.verbs.answer import Shape
 
@@ -94,63 +94,63 @@ def about(text: str) -> set[str]:
     return {name.casefold() for name in mentioned_files(text)}
 
 
-def known(brain: Brain, path: str) -> Note:
+def known(vault: OpenVault, path: str) -> Note:
     """What is known of a note as it is now."""
-    data = _read(brain, path)
+    data = _read(vault, path)
     mark = digest(data).hex()
-    note = brain.notes.get(path)
+    note = vault.notes.get(path)
     if note is None or note.mark != mark:
-        note = brain.notes[path] = Note(data, mark)
-        for ref, text, kind in _entries(brain, path, note):
+        note = vault.notes[path] = Note(data, mark)
+        for ref, text, kind in _entries(vault, path, note):
             note.add(ref, text, kind)
     note.data = data
     return note
 
 
-def _read(brain: Brain, path: str) -> bytes:
+def _read(vault: OpenVault, path: str) -> bytes:
     """Return the bytes of a note, or none if it is missing or cannot be read."""
     try:
-        return files.read(f"{brain.vault.root_path}/{path}", brain.config.maxFileSize)[0]
+        return files.read(f"{vault.paths.root_path}/{path}", vault.config.maxFileSize)[0]
     except OSError:
         return b""
 
 
-def last(brain: Brain, path: str) -> Note | None:
+def last(vault: OpenVault, path: str) -> Note | None:
     """What is known of a note that this process wrote last, if it is as it was left: that is to be
     looked at, before anything is done for it."""
-    note = brain.notes.get(path)
-    return note if note and note.mark == brain.store.log.latest.get(path) else None
+    note = vault.notes.get(path)
+    return note if note and note.mark == vault.store.log.latest.get(path) else None
 
 
-def _entries(brain: Brain, path: str, note: Note) -> Iterator[tuple[str, str, str]]:
+def _entries(vault: OpenVault, path: str, note: Note) -> Iterator[tuple[str, str, str]]:
     """(id, text, kind) of the memories of a note: from the index if that is in step with it."""
     with reading():
-        was = put.known(brain.index.db, [path]).get(path)
+        was = put.known(vault.index.db, [path]).get(path)
     if was and was.digest.hex() == note.mark:
-        rows = query.by_place(brain.index, path, 0)
+        rows = query.by_place(vault.index, path, 0)
         yield from ((row.ref, row.text, row.kind) for row in rows if row.kind != "note")
         return
     from brain.formats import memory_md
 
-    role = brain.vault.role(path)
+    role = vault.paths.role(path)
     for chunk in memory_md.parse(note.data, role.agent if role else "").chunks:
         if chunk.kind != "note":
             yield chunk.ref, chunk.text, chunk.kind
 
 
-def wrote(brain: Brain, path: str, note: Note, result: Outcome, shape: Shape) -> None:
+def wrote(vault: OpenVault, path: str, note: Note, result: Outcome, shape: Shape) -> None:
     """Bring what is known forward by an entry that was just added; if somebody else changed the
     note meanwhile, forget it."""
     entry = next(
-        (e for e in reversed(brain.store.log.open.values()) if result.deed in e.intent.deeds), None
+        (e for e in reversed(vault.store.log.open.values()) if result.deed in e.intent.deeds), None
     )
     base = note.mark if note.data else ""
     if entry is None or entry.intent.base != base or not entry.digest or entry.saved:
-        brain.notes.pop(path, None)
+        vault.notes.pop(path, None)
         return
-    note.data, note.mark = _read(brain, path), entry.digest
+    note.data, note.mark = _read(vault, path), entry.digest
     if digest(note.data).hex() != note.mark:
-        brain.notes.pop(path)  # changed again since
+        vault.notes.pop(path)  # changed again since
         return
     note.add(shape["id"], shape["text"], shape["kind"])
     heading = tuple(shape["heading"].split(" > "))

@@ -9,21 +9,22 @@ from brain.changes import Deed, Remove
 from brain.errors import BrainError, Busy, Denied, NotFound
 from brain.index import ring
 from brain.journal import Spool
-from brain.verbs import afterwards, answer, history, naming
+from brain.operations import lookup
+from brain.verbs import afterwards, answer, history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from brain.access import Actor
-    from brain.api import Brain
     from brain.index.query import Row
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
 _STATE = "this machine's state folder, until what is being written is settled"
 
 
-def purge(brain: Brain, id: str, by: Actor) -> Shape:
+def purge(vault: OpenVault, id: str, by: Actor) -> Shape:
     """A memory goes, with all that this machine says of it: in the note, the journal of this
     device, the index, what was promised and what waits to be counted. `left` tells where its words
     may still be. Other devices leave out what they have on record of it once they read of this.
@@ -31,91 +32,91 @@ def purge(brain: Brain, id: str, by: Actor) -> Shape:
     Killed in between, or for one that is gone from its note already, it is done again with the
     whole id.
     """
-    row = _there(brain, id, by)
-    refs = naming.same(brain, row.ref) if row else history.refs(brain, id, by)
-    texts = [*_texts(brain, refs), row.text if row else ""]  # before anything is done: it may fail
-    linked = answer.linked_from(brain, refs, by)
-    shape = _removed(brain, row, by) if row else _gone(brain, refs, id, by)
-    settled = _settled(brain, refs)
-    afterwards.unlearn(brain, refs, texts)
+    row = _there(vault, id, by)
+    refs = lookup.same_ids(vault, row.ref) if row else history.refs(vault, id, by)
+    texts = [*_texts(vault, refs), row.text if row else ""]  # before anything is done: it may fail
+    linked = answer.linked_from(vault, refs, by)
+    shape = _removed(vault, row, by) if row else _gone(vault, refs, id, by)
+    settled = _settled(vault, refs)
+    afterwards.unlearn(vault, refs, texts)
     data = {"refs": sorted(refs), "agent": shape["agent"] or ""}
-    result = answer.applied(brain, [Deed("purge", shape["id"], None, data)], by)[0]
-    others = _unsaid(brain, refs)
-    left = [*others, *([] if settled else [_STATE]), *_index(brain, refs), *_out_of_reach(brain)]
+    result = answer.applied(vault, [Deed("purge", shape["id"], None, data)], by)[0]
+    others = _unsaid(vault, refs)
+    left = [*others, *([] if settled else [_STATE]), *_index(vault, refs), *_out_of_reach(vault)]
     return answer.happened(shape, "purged", result) | {"linked_from": linked, "left": left}
 
 
-def _there(brain: Brain, id: str, by: Actor) -> Row | None:
+def _there(vault: OpenVault, id: str, by: Actor) -> Row | None:
     try:
-        return naming.memory(brain, id, by)
+        return lookup.memory(vault, id, by)
     except NotFound:
         return None
 
 
-def _removed(brain: Brain, row: Row, by: Actor) -> Shape:
+def _removed(vault: OpenVault, row: Row, by: Actor) -> Shape:
     """The memory, out of its note."""
     remove = Deed("remove", row.ref, Remove(row.path, row.ref), {"purge": True})
-    result = answer.applied(brain, [remove], by, wait=brain.config.holdMost + 2)[0]
+    result = answer.applied(vault, [remove], by, wait=vault.config.holdMost + 2)[0]
     if result.state != "written":
         raise Busy(
             f"{row.path} is being changed; {row.ref} will be removed, but is not purged yet.",
             "Run `brain forget --purge` again with its whole id in a moment.",
         )
     shape = answer.of_row(row)
-    answer.gone(brain, row.path, shape)
+    answer.gone(vault, row.path, shape)
     return shape
 
 
-def _gone(brain: Brain, refs: Collection[str], id: str, by: Actor) -> Shape:
+def _gone(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Shape:
     """One that is out of its note already, perhaps purged by another device. Raises NotFound if
     nothing is on record of it."""
-    last = max(brain.journal.records(ref=refs), key=lambda r: (bool(r.path), r.key), default=None)
+    last = max(vault.journal.records(ref=refs), key=lambda r: (bool(r.path), r.key), default=None)
     if last is None:
         raise NotFound(f"There is no memory {id!r}.", "See `brain audit` for what was forgotten.")
-    if not access.may(by, "write", owner := history.owner(brain, last)):
+    if not access.may(by, "write", owner := history.owner(vault, last)):
         raise Denied(f"{by.name} may not purge {last.ref}.", "Ask the admin agent or a person.")
     shape = {"id": last.ref, "path": last.path, "line": 0, "text": "", "kind": "", "status": ""}
     return shape | {"tags": [], "agent": owner}
 
 
-def _settled(brain: Brain, refs: Collection[str]) -> bool:
+def _settled(vault: OpenVault, refs: Collection[str]) -> bool:
     """End what was promised of it. A change of another entry that was promised along with it is
     given its time."""
-    deadline = time.monotonic() + brain.config.settleSeconds + 1
-    while not brain.store.expunge(refs):
+    deadline = time.monotonic() + vault.config.settleSeconds + 1
+    while not vault.store.expunge(refs):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.05)
     return True
 
 
-def _texts(brain: Brain, refs: Collection[str]) -> list[str]:
+def _texts(vault: OpenVault, refs: Collection[str]) -> list[str]:
     """What it has said, as long as that is on record."""
-    return [str(record.data.get("before", "")) for record in brain.journal.records(ref=refs)]
+    return [str(record.data.get("before", "")) for record in vault.journal.records(ref=refs)]
 
 
-def _unsaid(brain: Brain, refs: Collection[str]) -> list[str]:
+def _unsaid(vault: OpenVault, refs: Collection[str]) -> list[str]:
     """Take out what is on record and what waits to be; the journals of others that speak of it."""
-    with brain.store.locked():
-        others = brain.journal.scrub(refs)
-        Spool(brain.vault.state_path).drop(dict.fromkeys(refs, brain.now()))
+    with vault.store.locked():
+        others = vault.journal.scrub(refs)
+        Spool(vault.paths.state_path).drop(dict.fromkeys(refs, vault.now()))
     return others
 
 
-def _index(brain: Brain, refs: Collection[str]) -> list[str]:
+def _index(vault: OpenVault, refs: Collection[str]) -> list[str]:
     """Clean the index. That it could not be done is told, not raised: all else is done."""
-    path = brain.index.path.removeprefix(f"{brain.vault.root_path}/")
+    path = vault.index.path.removeprefix(f"{vault.paths.root_path}/")
     try:
-        brain.sync()
-        brain.flush_events(wait=30.0)
-        ring.forget(brain.index, refs)
-        clean = brain.index.compact()
+        vault.sync()
+        vault.write_events(wait=30.0)
+        ring.forget(vault.index, refs)
+        clean = vault.index.compact()
     except BrainError:
         clean = False
     return [] if clean else [f"{path}, which another process is reading"]
 
 
-def _out_of_reach(brain: Brain) -> list[str]:
+def _out_of_reach(vault: OpenVault) -> list[str]:
     """Where no program that runs here can take words out of."""
-    out = ["the history of its git repository"] if brain.store.git else []
+    out = ["the history of its git repository"] if vault.store.git else []
     return [*out, "backups and sync services", "devices that have not synced since"]

@@ -13,6 +13,7 @@ from brain.context.recall import Recalled
 from brain.context.scoring import DEFAULT_SCOPES, Request, ScoredEntry
 from brain.errors import BadRequest, BrainError
 from brain.formats.links import strip_fields
+from brain.operations import lookup, provenance, semantic
 from brain.recall import procedures
 from brain.recall.budget import Allocation, Fitted, allocate, fit
 from brain.recall.package import Conflict, Package, Piece, sections
@@ -20,7 +21,7 @@ from brain.recall.render import FORMATS, render
 from brain.recall.snippet import Words, best_line, body_at
 from brain.recall.terms import terms
 from brain.record import NamedTuple
-from brain.verbs import afterwards, knowing, who
+from brain.verbs import afterwards
 from brain.verbs.afterwards import Round
 
 TYPE_CHECKING = False
@@ -28,11 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from brain.api import Brain
-    from brain.api.asking import Freshness
     from brain.config import Config
     from brain.context.recall import Rerank
     from brain.index.query import Row
+    from brain.open_vault import Freshness, OpenVault
 
 REMAINING = 100_000  # tokens of context that are left, where nobody says
 QUESTION, WORD = 10_000, 200  # characters of a question, and of a word in a huge one, that count
@@ -85,7 +85,7 @@ class Context(NamedTuple):
 
 
 def recall(
-    brain: Brain,
+    vault: OpenVault,
     asked: Asked,
     by: access.Actor,
     check: bool = True,
@@ -93,10 +93,10 @@ def recall(
 ) -> Context:
     """What belongs into a prompt about this; counted as read, and learned from, afterwards."""
     _check(asked)
-    freshness = brain.refresh() if check else brain.unchecked()
-    started, modelled = time.perf_counter(), _modelled(brain)
-    slow = afterwards.slow(brain)
-    config = brain.config
+    freshness = vault.refresh() if check else vault.unchecked()
+    started, modelled = time.perf_counter(), _modelled(vault)
+    slow = afterwards.slow(vault)
+    config = vault.config
     if slow:
         config = config._replace(topK=config.degradedTopK, candidateLimit=config.degradedScan)
     asked, text = _bounded(asked)
@@ -104,19 +104,20 @@ def recall(
         query=asked.query,
         files=asked.files,
         text=text,
-        owners=_owners(brain, asked.agent, by),
-        scopes=brain.filters(asked.scopes).scopes if asked.scopes else DEFAULT_SCOPES,
+        owners=_owners(vault, asked.agent, by),
+        scopes=lookup.filters(vault, asked.scopes).scopes if asked.scopes else DEFAULT_SCOPES,
         tasks=asked.tasks,
     )
     late = _late(config.maxRetrievalMs)
     off = _off(config)
     recalled, notes = Recalled(), list[str]()
     if not off:
-        now = brain.clock()
-        recalled, notes = brain.by_meaning(
+        now = vault.clock()
+        recalled, notes = semantic.with_model(
+            vault,
             lambda meaning: pipeline.recall(
-                brain.index, request, now, config, rerank=rerank, is_late=late, meaning=meaning
-            )
+                vault.index, request, now, config, rerank=rerank, is_late=late, meaning=meaning
+            ),
         )
     degraded = slow or ("" if not recalled.is_late else "out of time: ties were not followed")
     if degraded:
@@ -124,26 +125,26 @@ def recall(
     elif notes:
         degraded = "not all was searched by meaning"
     notes = [*recalled.notes, *notes]
-    package = _package(asked, recalled, degraded, brain.clock())
+    package = _package(asked, recalled, degraded, vault.clock())
     allocation = _allocation(asked, config)
     count, estimated = tokens.counting(config.tokenizer)
     notes += [estimated] if estimated else []
     fitted = fit(package, allocation, lambda p: render(p, asked.format), count, config)
     # to look at less would not make a model any faster
-    ms = (time.perf_counter() - started - (_modelled(brain) - modelled)) * 1000
+    ms = (time.perf_counter() - started - (_modelled(vault) - modelled)) * 1000
     if nothing := off or _nothing(recalled, package, fitted):
         notes = [*notes, nothing]
     said = Context(asked, fitted, recalled, Round(), degraded, freshness, tuple(notes))
     if off:
         return said
     with suppress(BrainError, OSError):  # what is learned is never in the way
-        return said._replace(round=afterwards.learn(brain, said, ms, by))
+        return said._replace(round=afterwards.learn(vault, said, ms, by))
     return said
 
 
-def _modelled(brain: Brain) -> float:
+def _modelled(vault: OpenVault) -> float:
     """The seconds of this process that went to the model of a hybrid search, so far."""
-    meaning = brain.__dict__.get("meaning")  # it is not made only to be asked that
+    meaning = vault.__dict__.get("meaning")  # it is not made only to be asked that
     return meaning.spent if meaning else 0.0
 
 
@@ -185,13 +186,13 @@ def _bounded(asked: Asked) -> tuple[Asked, str]:
     return asked._replace(query=kept), f"{asked.query}\n\0\n{asked.text}"
 
 
-def _owners(brain: Brain, agent: str, by: access.Actor) -> tuple[str, ...] | None:
+def _owners(vault: OpenVault, agent: str, by: access.Actor) -> tuple[str, ...] | None:
     """Whose entries this is made of: an agent's own and the admin's, as far as `by` may see."""
     seen = access.readable(by)
     if not agent:
         return seen
     access.refuse_unseen(agent, seen)
-    own = access.readable(who.actor(brain, agent))
+    own = access.readable(access.resolve(vault, agent))
     if own is None or seen is None:
         return own if seen is None else seen
     return tuple(owner for owner in own if owner in seen)
@@ -235,7 +236,7 @@ def _piece(
     row = one.row
     text, line = _shown(row, asked)
     text, steps = procedures.procedure(text) if row.kind == "procedure" else (text, ())
-    known = knowing.values(row, one.facts, now) if knowing.is_memory(row) else {}
+    known = provenance.values(row, one.facts, now) if lookup.is_memory(row) else {}
     speaker, session = _turn(row)
     return Piece(
         row.ref, row.kind, row.status, text, row.path, line, tuple(row.tags.split()),

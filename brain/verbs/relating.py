@@ -5,6 +5,7 @@ from __future__ import annotations
 from brain.errors import BadRequest, NotFound
 from brain.index import facts
 from brain.index.query import Filters
+from brain.operations import find, lookup, semantic
 from brain.recall import canvas, clusters, drawing
 from brain.recall import map as maps
 from brain.recall.clusters import Cluster
@@ -13,8 +14,8 @@ from brain.recall.map import ENTRIES, Graph
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.access import Actor
-    from brain.api.asking import Asking
     from brain.index.query import Row
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
 FORMATS = ("json", "dot", "canvas")
@@ -22,39 +23,39 @@ ALIKE = 0.6  # a cosine from which on two memories belong together by their mean
 
 
 def graph(
-    brain: Asking, id: str, depth: int | None, agent: str, format: str, by: Actor | str
+    vault: OpenVault, id: str, depth: int | None, agent: str, format: str, by: Actor | str
 ) -> Shape | str:
     """The graph of what the actor may see, of one agent's memories if it is named: all of it, or
     what lies around the entry or note that is meant by `id`."""
     if format not in FORMATS:
         raise BadRequest(f"There is no format {format!r}.", f"Formats: {', '.join(FORMATS)}.")
-    filters = brain.filters(agent=agent, by=by)
-    owners, config = filters.owners, brain.config
-    whole = maps.around(brain.index, None, owners, config=config, agent="".join(filters.agents))
-    found = clusters.find(whole, _similar(brain, owners))
-    root = _root(brain, brain.find(id, owners=owners), whole) if id else ""
+    filters = lookup.filters(vault, agent=agent, by=by)
+    owners, config = filters.owners, vault.config
+    whole = maps.around(vault.index, None, owners, config=config, agent="".join(filters.agents))
+    found = clusters.find(whole, _similar(vault, owners))
+    root = _root(vault, lookup.find(vault, id, owners=owners), whole) if id else ""
     shown = maps.near(whole, root, depth or config.cascadeDepth) if root else whole
     return _drawn(shown, found, root, format, config.clusterEdge)
 
 
-def _similar(brain: Asking, owners: tuple[str, ...] | None) -> list[tuple[str, str, float]]:
+def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str, str, float]]:
     """Memories and items that mean nearly the same, where a hybrid search is set."""
-    if brain.config.searchProvider != "hybrid":
+    if vault.config.searchProvider != "hybrid":
         return []
     filters = Filters(scopes=("memory", "items"), owners=owners)
-    names = {row.id: row.ref for row in brain.entries(filters, -1)}
-    least = max(ALIKE, brain.config.similarityThreshold)
-    found, _ = brain.by_meaning(
-        lambda meaning: meaning.pairs(brain.index, names, least) if meaning else []
+    names = {row.id: row.ref for row in find.entries(vault, filters, -1)}
+    least = max(ALIKE, vault.config.similarityThreshold)
+    found, _ = semantic.with_model(
+        vault, lambda meaning: meaning.pairs(vault.index, names, least) if meaning else []
     )
     return found
 
 
-def _root(brain: Asking, row: Row, whole: Graph) -> str:
+def _root(vault: OpenVault, row: Row, whole: Graph) -> str:
     """The node that an entry is; for a passage, its note."""
     name = row.path.removesuffix(".md")
     ids = {node.id for node in whole.nodes}
-    for id in (row.ref, *sorted(facts.same(brain.index, row.ref)), f"[[{name}]]"):
+    for id in (row.ref, *sorted(facts.same(vault.index, row.ref)), f"[[{name}]]"):
         if id in ids:
             return id
     raise NotFound(

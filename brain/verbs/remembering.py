@@ -15,8 +15,9 @@ from brain.formats.memory_md import DATE
 from brain.journal import line
 from brain.lifecycle.conflict import may_oppose, opposes
 from brain.lifecycle.dedup import fingerprint
+from brain.operations import lookup
 from brain.record import NamedTuple
-from brain.verbs import answer, naming, notes, restating, who
+from brain.verbs import answer, notes, restating
 from brain.verbs.changing import anchored
 from brain.worth import SOURCES
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
-    from brain.api import Brain
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
     Promise = tuple[Add, str, str]  # with its kind, and the state of the promise
@@ -51,35 +52,35 @@ class Wanted(NamedTuple):
     date: str | bool | None = None
 
 
-def remember(brain: Brain, wanted: Wanted, agent: str, by: Actor) -> Shape:
+def remember(vault: OpenVault, wanted: Wanted, agent: str, by: Actor) -> Shape:
     """Put a memory at the end of its section; what is there already is not written again, not even
     when two say it at the same moment."""
     _check(wanted)
     seen = access.readable(by)
     access.refuse_unseen(agent, None if seen is None else (*seen, by.name))
-    shape = _once(brain, wanted, who.note(brain, agent), by)
-    return shape | {"unmade": _unmade(brain, wanted.links, by)}
+    shape = _once(vault, wanted, access.memory_note(vault, agent), by)
+    return shape | {"unmade": _unmade(vault, wanted.links, by)}
 
 
-def _once(brain: Brain, wanted: Wanted, path: str, by: Actor) -> Shape:
-    if last := notes.last(brain, path):
+def _once(vault: OpenVault, wanted: Wanted, path: str, by: Actor) -> Shape:
+    if last := notes.last(vault, path):
         with suppress(StaleFile):
-            return _remember(brain, wanted, path, by, last, sure=False)
+            return _remember(vault, wanted, path, by, last, sure=False)
     for _ in range(TRIES):
         with suppress(StaleFile):
-            return _remember(brain, wanted, path, by, notes.known(brain, path))
-    return _remember(brain, wanted, path, by, notes.known(brain, path))
+            return _remember(vault, wanted, path, by, notes.known(vault, path))
+    return _remember(vault, wanted, path, by, notes.known(vault, path))
 
 
 def _remember(
-    brain: Brain, wanted: Wanted, path: str, by: Actor, note: notes.Note, sure: bool = True
+    vault: OpenVault, wanted: Wanted, path: str, by: Actor, note: notes.Note, sure: bool = True
 ) -> Shape:
     """StaleFile, and nothing is done, if the note says by now what is to be remembered; unless it
     is `sure` to be what was just read, if it says anything else than it did."""
-    text, rules = answer.redacted(brain, _dated(brain, wanted.text.strip(), wanted.date))
-    links = tuple(_link(brain, link, path, by) for link in wanted.links)
-    kind, tags, section = _place(brain, wanted, note)
-    promised = _promised(brain, path)
+    text, rules = answer.redacted(vault, _dated(vault, wanted.text.strip(), wanted.date))
+    links = tuple(_link(vault, link, path, by) for link in wanted.links)
+    kind, tags, section = _place(vault, wanted, note)
+    promised = _promised(vault, path)
     against = [
         *note.stances.against(text, kind, notes.about(" ".join([text, *links]))),
         *(_opposing(promised, text, kind) if promised else ()),
@@ -87,27 +88,27 @@ def _remember(
     same = note.same(text, links)
     if (same or against) and not sure:
         raise StaleFile(f"{path} may have changed.", "Look at it again.")
-    waiting = _waiting(brain, promised, text) if promised and not same else None
+    waiting = _waiting(vault, promised, text) if promised and not same else None
     if waiting and not (wanted.supersedes or wanted.tags or links):
-        brain.store.allow(by, path)
+        vault.store.allow(by, path)
         return answer.happened(waiting, "duplicate", None, rules) | restating.told([])
     if ref := same or (waiting and waiting["id"]):
         asked = Add(path, ref, text, section, _tags(wanted), links)
-        return _again(brain, wanted, asked, by) | {"redacted": sorted(rules)}
+        return _again(vault, wanted, asked, by) | {"redacted": sorted(rules)}
     near = [_named(note, other) for other in note.near(text) if other not in against]
-    fields, more = _fields(brain, wanted, against, path, by)
+    fields, more = _fields(vault, wanted, against, path, by)
     ref = _free(note)
     change = Add(path, ref, text, section, tags, links, fields)
     deeds = [
         Deed("add", ref, change, _given(wanted, kind, by)),
-        *_conflicts(brain, ref, against, path),
+        *_conflicts(vault, ref, against, path),
     ]
     unless = partial(_says, note, path, _undated(text) if sure else "")
-    result = answer.applied(brain, [*more, *deeds], by, main=len(more), unless=unless)[0]
-    shape = answer.added(brain, change, kind, result.done)
-    notes.wrote(brain, path, note, result, shape)
+    result = answer.applied(vault, [*more, *deeds], by, main=len(more), unless=unless)[0]
+    shape = answer.added(vault, change, kind, result.done)
+    notes.wrote(vault, path, note, result, shape)
     if result.done:
-        answer.tell(brain, path, "", shape)
+        answer.tell(vault, path, "", shape)
     shape = answer.happened(shape, "conflict" if against else "added", result, rules)
     told = [_named(note, other, promised) for other in against]
     return shape | {"near": near, "conflicts": told}
@@ -130,14 +131,14 @@ def _named(note: notes.Note, ref: str, promised: Sequence[Promise] = ()) -> dict
     return {"id": ref, "text": note.texts.get(ref) or waiting[ref]}
 
 
-def _again(brain: Brain, wanted: Wanted, asked: Add, by: Actor) -> Shape:
-    data = {"agent": answer.owner(brain, asked.path), **_given(wanted, "", by)}
-    return restating.merged(brain, asked, wanted.supersedes, data, by)
+def _again(vault: OpenVault, wanted: Wanted, asked: Add, by: Actor) -> Shape:
+    data = {"agent": answer.owner(vault, asked.path), **_given(wanted, "", by)}
+    return restating.merged(vault, asked, wanted.supersedes, data, by)
 
 
-def _promised(brain: Brain, path: str) -> list[Promise]:
+def _promised(vault: OpenVault, path: str) -> list[Promise]:
     """What is promised for a note and not in it yet."""
-    waiting = brain.store.log.busy.values() if brain.store.log.open else brain.store.pending()
+    waiting = vault.store.log.busy.values() if vault.store.log.open else vault.store.pending()
     return [
         (deed.change, str(deed.data.get("kind", "")), entry.state)
         for entry in waiting
@@ -147,11 +148,11 @@ def _promised(brain: Brain, path: str) -> list[Promise]:
     ]
 
 
-def _waiting(brain: Brain, promised: Sequence[Promise], text: str) -> Shape | None:
+def _waiting(vault: OpenVault, promised: Sequence[Promise], text: str) -> Shape | None:
     """The memory that says this and is promised."""
     for change, kind, _ in promised:
         if fingerprint(change.text) == fingerprint(text):
-            return answer.added(brain, change, kind, None) | {"state": "pending"}
+            return answer.added(vault, change, kind, None) | {"state": "pending"}
     return None
 
 
@@ -164,8 +165,8 @@ def _opposing(promised: Sequence[Promise], text: str, kind: str) -> list[str]:
     ]
 
 
-def _conflicts(brain: Brain, ref: str, against: Sequence[str], path: str) -> list[Deed]:
-    data = {"type": "contradictory", "agent": answer.owner(brain, path)}
+def _conflicts(vault: OpenVault, ref: str, against: Sequence[str], path: str) -> list[Deed]:
+    data = {"type": "contradictory", "agent": answer.owner(vault, path)}
     return [Deed("conflict", ref, None, {"other": other, **data}) for other in against]
 
 
@@ -187,7 +188,7 @@ def _check(wanted: Wanted) -> None:
             raise BadRequest(f"{name} must be from 0 to 1, not {value}.", "0.8 is a good one.")
 
 
-def _place(brain: Brain, wanted: Wanted, note: notes.Note) -> tuple[str, tuple[str, ...], str]:
+def _place(vault: OpenVault, wanted: Wanted, note: notes.Note) -> tuple[str, tuple[str, ...], str]:
     """The kind of a memory, its tags, and the section it goes to.
 
     A kind that its section would not tell is said by a tag.
@@ -197,7 +198,7 @@ def _place(brain: Brain, wanted: Wanted, note: notes.Note) -> tuple[str, tuple[s
     section = wanted.section
     if not section:
         kind = kind or kinds.DEFAULT_KIND
-        section = note.section(kind, brain.config.sections)
+        section = note.section(kind, vault.config.sections)
     told = kinds.of_headings(note.path(section))
     kind = kind or told or kinds.DEFAULT_KIND
     tags = _tags(wanted)
@@ -211,13 +212,13 @@ def _tags(wanted: Wanted) -> tuple[str, ...]:
     return tuple(reversed(tags.values()))
 
 
-def _dated(brain: Brain, text: str, date: str | bool | None) -> str:
+def _dated(vault: OpenVault, text: str, date: str | bool | None) -> str:
     """The words with the day before them, unless they begin with one or none is wanted."""
-    if date is False or (date is None and not brain.config.datePrefix):
+    if date is False or (date is None and not vault.config.datePrefix):
         return text
     if DATE.match(text):
         return text
-    day = brain.clock().astimezone().date().isoformat() if date in (None, True) else str(date)
+    day = vault.clock().astimezone().date().isoformat() if date in (None, True) else str(date)
     try:
         if days.fromisoformat(day).isoformat() != day:
             raise ValueError(day)
@@ -231,41 +232,41 @@ def _undated(text: str) -> str:
     return text[day.end() :].lstrip(":, ") if day else text
 
 
-def _link(brain: Brain, link: str, path: str, by: Actor) -> str:
+def _link(vault: OpenVault, link: str, path: str, by: Actor) -> str:
     """A link as it stands in the note: to another memory by its id, or to a note by its name."""
     link = link.strip()
     if link.startswith("[["):
         return link
     if not _is_memory(link):
-        return f"[[{naming.note(brain, link, by) or link}]]"
-    return naming.target(naming.memory(brain, link, by), path)
+        return f"[[{lookup.note_link(vault, link, by) or link}]]"
+    return lookup.link_to(lookup.memory(vault, link, by), path)
 
 
 def _is_memory(link: str) -> bool:
     return link.strip().lstrip("^").startswith("m-")
 
 
-def _unmade(brain: Brain, links: Sequence[str], by: Actor) -> list[str]:
+def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
     """The notes among these that are linked to by their names and are not there yet."""
     named = [link.strip() for link in links if not _is_memory(link)]
     named = [name for name in named if not name.startswith("[[")]
-    if all(naming.note(brain, name, by) for name in named):
+    if all(lookup.note_link(vault, name, by) for name in named):
         return []
-    brain.refresh()
-    left = [name for name in named if not naming.note(brain, name, by)]
-    return [answer.redacted(brain, name)[0] for name in left]
+    vault.refresh()
+    left = [name for name in named if not lookup.note_link(vault, name, by)]
+    return [answer.redacted(vault, name)[0] for name in left]
 
 
 def _fields(
-    brain: Brain, wanted: Wanted, against: Sequence[str], path: str, by: Actor
+    vault: OpenVault, wanted: Wanted, against: Sequence[str], path: str, by: Actor
 ) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
     """The fields of the line, and what writes the ids behind those that they lead to."""
     fields: list[tuple[str, str]] = []
     deeds: list[Deed] = []
     for id in wanted.supersedes:
-        older = naming.memory(brain, id, by)
+        older = lookup.memory(vault, id, by)
         deeds += anchored(older, by)
-        fields.append(("supersedes", naming.target(older, path)))
+        fields.append(("supersedes", lookup.link_to(older, path)))
     for ref in against:
         deeds.append(Deed("anchor", ref, Anchor(path, ref)))
         fields.append(("contradicts", f"[[#^{ref}]]"))

@@ -7,7 +7,8 @@ from brain.changes import Add, Deed, Relate, Retag
 from brain.errors import BadRequest
 from brain.formats.links import RELATIONS
 from brain.index import query
-from brain.verbs import answer, naming
+from brain.operations import lookup
+from brain.verbs import answer
 from brain.verbs.changing import anchored
 
 TYPE_CHECKING = False
@@ -16,33 +17,33 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
-    from brain.api import Brain
     from brain.index.query import Row
     from brain.model import Chunk, Link
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
 _PLAIN = ("link", *RELATIONS)
 
 
 def merged(
-    brain: Brain, asked: Add, supersedes: Sequence[str], data: dict[str, Any], by: Actor
+    vault: OpenVault, asked: Add, supersedes: Sequence[str], data: dict[str, Any], by: Actor
 ) -> Shape:
     """The memory `asked.ref` says already what was to be added: that it was said again is put on
     record. What it lacks of the tags, links and fields is added, it takes the place of what it is
     to supersede, and no other one keeps its own; `superseded_by` are those that still do."""
-    brain.refresh()
-    row = brain.find(asked.ref)
-    ids = naming.same(brain, row.ref)
-    older = [naming.memory(brain, id, by) for id in supersedes]
+    vault.refresh()
+    row = lookup.find(vault, asked.ref)
+    ids = lookup.same_ids(vault, row.ref)
+    older = [lookup.memory(vault, id, by) for id in supersedes]
     if any(each.ref in ids for each in older):
         raise BadRequest("A memory cannot supersede itself.", "Name another one.")
     first = [deed for each in older for deed in anchored(each, by)]
-    more = [*_lacking(brain, row, asked), *_instead(row, older), *_revived(brain, ids, by)]
+    more = [*_lacking(vault, row, asked), *_instead(row, older), *_revived(vault, ids, by)]
     merge = Deed("merge", row.ref, None, data)
-    result = answer.applied(brain, [*first, *more, merge], by, main=len(first))[0]
-    brain.refresh()
-    shape = answer.happened(answer.of_row(brain.find(row.ref)), "duplicate", result)
-    left = [{"id": new.ref, "text": new.text} for new, _ in _superseding(brain, ids, by)]
+    result = answer.applied(vault, [*first, *more, merge], by, main=len(first))[0]
+    vault.refresh()
+    shape = answer.happened(answer.of_row(lookup.find(vault, row.ref)), "duplicate", result)
+    left = [{"id": new.ref, "text": new.text} for new, _ in _superseding(vault, ids, by)]
     return shape | told(left)
 
 
@@ -51,14 +52,14 @@ def told(superseding: list[dict[str, str]]) -> Shape:
     return {"near": [], "conflicts": [], "superseded_by": superseding}
 
 
-def _lacking(brain: Brain, row: Row, asked: Add) -> Iterator[Deed]:
+def _lacking(vault: OpenVault, row: Row, asked: Add) -> Iterator[Deed]:
     """What brings the tags, links and fields that were asked for into the entry. A memory that is
     known does not become a candidate."""
     said = _read(asked, row.agent)
     have = {*row.tags.casefold().split(), "candidate"}
     if tags := tuple(tag for tag in said.tags if tag.casefold() not in have):
         yield Deed("tag", row.ref, Retag(row.path, row.ref, tags))
-    there = {(link.target, link.fragment) for link in query.links_of(brain.index, row.id)}
+    there = {(link.target, link.fragment) for link in query.links_of(vault.index, row.id)}
     for link in said.links:
         if link.kind in _PLAIN and (link.target, link.fragment) not in there:
             kind = link.kind if link.kind in RELATIONS else "relates_to"
@@ -83,23 +84,23 @@ def _as_text(link: Link) -> str:
 
 def _instead(row: Row, older: Sequence[Row]) -> Iterator[Deed]:
     for each in older:
-        change = Relate(row.path, row.ref, "supersedes", naming.target(each, row.path))
+        change = Relate(row.path, row.ref, "supersedes", lookup.link_to(each, row.path))
         yield Deed("link", row.ref, change)
 
 
-def _revived(brain: Brain, ids: Collection[str], by: Actor) -> Iterator[Deed]:
+def _revived(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Deed]:
     """What was superseded and is said again is current; so there is no circle either."""
-    for new, link in _superseding(brain, ids, by):
+    for new, link in _superseding(vault, ids, by):
         if access.may(by, "write", new.agent):
             change = Relate(new.path, new.ref, "supersedes", _as_text(link), gone=True)
             yield Deed("unlink", new.ref, change)
 
 
-def _superseding(brain: Brain, ids: Collection[str], by: Actor) -> Iterator[tuple[Row, Link]]:
+def _superseding(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[tuple[Row, Link]]:
     """The memories that the actor may see and that supersede the one with these ids, and how."""
     owners = access.readable(by)
-    for row in (row for ref in sorted(ids) for row in naming.linking(brain, ref)):
+    for row in (row for ref in sorted(ids) for row in lookup.linking(vault, ref)):
         if row.scope == "memory" and (owners is None or row.agent in owners):
-            for link in query.links_of(brain.index, row.id):
+            for link in query.links_of(vault.index, row.id):
                 if link.kind == "supersedes" and link.fragment.removeprefix("^") in ids:
                     yield row, link

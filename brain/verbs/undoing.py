@@ -16,10 +16,11 @@ from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
 from brain.formats import config_yaml
 from brain.formats.text import digest
+from brain.operations import lookup
 from brain.record import NamedTuple
 from brain.store import Outcome, place
 from brain.vault import files
-from brain.verbs import answer, history, naming, waiting
+from brain.verbs import answer, history, waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
-    from brain.api import Brain
     from brain.intents import Intent
     from brain.journal import Record
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
 FEEDBACK = ("reinforce", "demote", "merge")
@@ -47,25 +48,25 @@ class Now(NamedTuple):
     raw: str
 
 
-def undo(brain: Brain, event: str, force: bool, by: Actor) -> Shape:
+def undo(vault: OpenVault, event: str, force: bool, by: Actor) -> Shape:
     """Take back one change: the one with this id, or the last that is not taken back yet (of an
     agent: its own last one)."""
-    brain.refresh()
-    _refuse_what_waits(brain, event, by)
-    record = _record(brain, event, by) if event else _last(brain, by)
-    return _undone(brain, record, force, by)
+    vault.refresh()
+    _refuse_what_waits(vault, event, by)
+    record = _record(vault, event, by) if event else _last(vault, by)
+    return _undone(vault, record, force, by)
 
 
-def revert(brain: Brain, agent: str, since: str, force: bool, by: Actor) -> Shape:
+def revert(vault: OpenVault, agent: str, since: str, force: bool, by: Actor) -> Shape:
     """Take back all that an agent did since then, newest first, and tell what could not be."""
-    brain.refresh()
+    vault.refresh()
     undone: list[Shape] = []
     kept: list[Shape] = []
-    name = _named(brain, agent, by)
-    done = history.newest(brain, by=name, since=history.when(brain, since))
-    for record in _open((one for one in done if history.may_see(brain, one, by)), brain):
+    name = _named(vault, agent, by)
+    done = history.newest(vault, by=name, since=history.when(vault, since))
+    for record in _open((one for one in done if history.may_see(vault, one, by)), vault):
         try:
-            undone.append(_undone(brain, record, force, by))
+            undone.append(_undone(vault, record, force, by))
         except BrainError as error:
             kept.append(wire.record(record) | {"why_not": str(error)})
     return {"agent": agent, "since": since, "undone": undone, "kept": kept}
@@ -74,69 +75,69 @@ def revert(brain: Brain, agent: str, since: str, force: bool, by: Actor) -> Shap
 # -- which change --------------------------------------------------------------------------------
 
 
-def _named(brain: Brain, agent: str, by: Actor) -> str:
+def _named(vault: OpenVault, agent: str, by: Actor) -> str:
     """The name under which an agent's deeds are on record. An agent hears only of those whose
     memory it may read."""
     if not agent:
         raise BadRequest("Whose changes?", "Name an agent, or `person`.")
     owners = access.readable(by)
     if owners is None:
-        there = agent == PERSON.name or history.newest(brain, by=agent)
-        return agent if there else brain.agent(agent)
+        there = agent == PERSON.name or history.newest(vault, by=agent)
+        return agent if there else access.agent_name(vault, agent)
     with suppress(NotFound):
-        if (name := brain.agent(agent)) in owners:
+        if (name := access.agent_name(vault, agent)) in owners:
             return name
     raise NotFound(f"There is no agent {agent!r}.", "Name an agent whose memory you may read.")
 
 
-def _record(brain: Brain, event: str, by: Actor) -> Record:
-    found = [r for r in brain.journal.records() if r.id == event or r.id == f"e-{event}"]
-    if not found or not history.may_see(brain, found[0], by):
+def _record(vault: OpenVault, event: str, by: Actor) -> Record:
+    found = [r for r in vault.journal.records() if r.id == event or r.id == f"e-{event}"]
+    if not found or not history.may_see(vault, found[0], by):
         raise NotFound(f"There is no event {event!r}.", "See `brain audit` or `brain history ID`.")
     return found[0]
 
 
-def _last(brain: Brain, by: Actor) -> Record:
+def _last(vault: OpenVault, by: Actor) -> Record:
     name = "" if by.type == "person" else by.name
-    record = next(iter(_open(history.newest(brain, by=name), brain)), None)
+    record = next(iter(_open(history.newest(vault, by=name), vault)), None)
     if record is None:
         raise NotFound("There is nothing to undo.", "See `brain audit`.")
     return record
 
 
-def _refuse_what_waits(brain: Brain, event: str, by: Actor) -> None:
+def _refuse_what_waits(vault: OpenVault, event: str, by: Actor) -> None:
     """What is not written yet cannot be taken back, nor is what was done before it the last. An
     agent hears of its own."""
-    for intent in [entry.intent for entry in brain.store.pending()]:
+    for intent in [entry.intent for entry in vault.store.pending()]:
         main = next((deed for deed in intent.deeds if "part_of" not in deed.data), None)
         if main is None or (by.type != "person" and intent.by != by.name):
             continue
-        if main.id == event or (not event and _is_last(brain, intent, by)):
+        if main.id == event or (not event and _is_last(vault, intent, by)):
             raise Busy(
                 f"{main.op} of {main.ref} is not written yet.",
                 f"Try again in a moment, or give it up: `brain pending --drop {intent.id}`.",
             )
 
 
-def _is_last(brain: Brain, intent: Intent, by: Actor) -> bool:
+def _is_last(vault: OpenVault, intent: Intent, by: Actor) -> bool:
     with suppress(NotFound):
-        return waiting.moment(intent.at) >= _last(brain, by).at
+        return waiting.moment(intent.at) >= _last(vault, by).at
     return True
 
 
-def _open(records: Iterable[Record], brain: Brain) -> Iterable[Record]:
+def _open(records: Iterable[Record], vault: OpenVault) -> Iterable[Record]:
     """Those of the changes, newest first, that can be taken back and are not yet."""
-    undone = _undone_ids(brain)
+    undone = _undone_ids(vault)
     for record in records:
         own = not {"part_of", "of"} & record.data.keys()
         if record.op in OPS and own and record.id not in undone:
             yield record
 
 
-def _undone_ids(brain: Brain) -> set[str]:
+def _undone_ids(vault: OpenVault) -> set[str]:
     """The events that are taken back; one whose undoing was itself undone is not."""
     undone: set[str] = set()
-    for record in history.newest(brain, ops=["undo", "conflict", "resolve"]):
+    for record in history.newest(vault, ops=["undo", "conflict", "resolve"]):
         if record.id not in undone and "of" in record.data:
             undone.add(str(record.data["of"]))
     return undone
@@ -145,44 +146,44 @@ def _undone_ids(brain: Brain) -> set[str]:
 # -- how -----------------------------------------------------------------------------------------
 
 
-def _undone(brain: Brain, record: Record, force: bool, by: Actor) -> Shape:
+def _undone(vault: OpenVault, record: Record, force: bool, by: Actor) -> Shape:
     """Take back a change with all that was done along with it; if some of that cannot be, nothing
     is done."""
-    if record.id in _undone_ids(brain):
+    if record.id in _undone_ids(vault):
         raise BadRequest(
             f"{record.op} of {record.ref} is taken back already.",
             f"See `brain history {record.ref}`; an undoing can be undone.",
         )
-    every = _whole(brain, record)
-    if not all(history.may_see(brain, part, by) for part in every):
+    every = _whole(vault, record)
+    if not all(history.may_see(vault, part, by) for part in every):
         raise Denied(f"{by.name} may not undo all of {record.id}.", "Ask the admin agent.")
     deeds: list[Deed] = []
     main = 0
     for one in every:
-        deeds += _plan(brain, one, force, deeds)
+        deeds += _plan(vault, one, force, deeds)
         main = len(deeds) - 1 if one.id == record.id else main
-    result, *others = answer.applied(brain, deeds, by, main)
+    result, *others = answer.applied(vault, deeds, by, main)
     made = {other.deed.data["of"]: other for other in others}
     for part in every:
         if part.id != record.id:
-            _shape(brain, part, made[part.id])
+            _shape(vault, part, made[part.id])
     told = {"of": record.id, "undid": record.op}
-    return answer.happened(_shape(brain, record, result), "undone", result) | told
+    return answer.happened(_shape(vault, record, result), "undone", result) | told
 
 
-def _whole(brain: Brain, record: Record) -> list[Record]:
+def _whole(vault: OpenVault, record: Record) -> list[Record]:
     """A change and what was done along with it, newest first; an id that was written stays."""
     if record.op in FEEDBACK:
         return [record]
-    later = history.newest(brain, by=record.by, ops=PARTS)
-    undone = _undone_ids(brain)
+    later = history.newest(vault, by=record.by, ops=PARTS)
+    undone = _undone_ids(vault)
     parts = [r for r in later if r.data.get("part_of") == record.id and r.id not in undone]
     if record not in later:
         return [*parts, record]
     return [r for r in later if r in parts or r == record]
 
 
-def _plan(brain: Brain, record: Record, force: bool, first: Sequence[Deed]) -> list[Deed]:
+def _plan(vault: OpenVault, record: Record, force: bool, first: Sequence[Deed]) -> list[Deed]:
     """What takes back one record, after these other deeds."""
     data = record.data
     why: dict[str, Any] = {"of": record.id}
@@ -195,7 +196,7 @@ def _plan(brain: Brain, record: Record, force: bool, first: Sequence[Deed]) -> l
         raise BadRequest(
             f"{record.op} of {record.ref} cannot be undone by itself.", "Do the opposite instead."
         )
-    now = _now(brain, record, first)
+    now = _now(vault, record, first)
     if after:
         _compare(record, now, before, after, force)
     if data.get("redacted") and not force:
@@ -245,22 +246,22 @@ def _opposite(record: Record) -> Deed:
     raise BadRequest(f"{record.op} cannot be undone.", "Do the opposite instead.")
 
 
-def _now(brain: Brain, record: Record, first: Sequence[Deed]) -> Now:
+def _now(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Now:
     """The entry or setting that a record is about, as these deeds will leave it; without text if it
     is gone."""
     from brain.formats import memory_md, yaml_edit
 
     try:
-        data, _ = files.read(f"{brain.vault.root_path}/{record.path}", brain.config.maxFileSize)
+        data, _ = files.read(f"{vault.paths.root_path}/{record.path}", vault.config.maxFileSize)
     except OSError:
         data = b""
     changes = [d.change for d in first if d.change and d.change.path == record.path]
     if changes:
-        data = place.edited(brain.vault, record.path, data, changes).data
+        data = place.edited(vault.paths, record.path, data, changes).data
     if record.op == "configure":
         return Now(record.ref, yaml_edit.lines_of(data.decode("utf-8", "replace"), record.ref))
-    same = naming.same(brain, record.ref)
-    for chunk in memory_md.parse(data, answer.owner(brain, record.path)).chunks:
+    same = lookup.same_ids(vault, record.ref)
+    for chunk in memory_md.parse(data, answer.owner(vault, record.path)).chunks:
         if chunk.ref in same and chunk.kind != "note":
             return Now(chunk.ref, data[chunk.start : chunk.end].decode())
     return Now(record.ref, "")
@@ -284,29 +285,29 @@ def _compare(record: Record, now: Now, before: str, after: str, force: bool) -> 
     )
 
 
-def _shape(brain: Brain, record: Record, result: Outcome) -> Shape:
+def _shape(vault: OpenVault, record: Record, result: Outcome) -> Shape:
     """The entry as it is after all, or as it was when it went."""
     done = result.done
     if record.op == "configure":
-        brain.reload()
+        vault.reload()
         line, text = (done.line, done.after) if done else (0, "")
         shape = {"id": record.ref, "path": record.path, "line": line, "text": text}
         return shape | {"kind": "setting", "status": "", "tags": []}
     if done is None:
-        return _as_it_is(brain, record)
+        return _as_it_is(vault, record)
     if done.after:
-        shape = answer.entry(brain, record.path, done)
-        answer.tell(brain, record.path, done.before, shape)
+        shape = answer.entry(vault, record.path, done)
+        answer.tell(vault, record.path, done.before, shape)
         return shape
-    shape = answer.entry(brain, record.path, done._replace(after=done.before))
-    answer.gone(brain, record.path, shape)
+    shape = answer.entry(vault, record.path, done._replace(after=done.before))
+    answer.gone(vault, record.path, shape)
     return shape
 
 
-def _as_it_is(brain: Brain, record: Record) -> Shape:
+def _as_it_is(vault: OpenVault, record: Record) -> Shape:
     """The entry of a change that left no trace in its note, or waits to be written."""
     try:
-        return answer.of_row(brain.find(record.ref))
+        return answer.of_row(lookup.find(vault, record.ref))
     except NotFound:
         shape = {"id": record.ref, "path": record.path, "line": 0, "text": "", "kind": ""}
         return shape | {"status": "", "tags": []}

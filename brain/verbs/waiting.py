@@ -11,17 +11,17 @@ from brain.index.moment import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.api import Brain
     from brain.intents import Open
     from brain.journal import Spool
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
 
-def pending(brain: Brain) -> list[Shape]:
+def pending(vault: OpenVault) -> list[Shape]:
     """What waits: `state` is `waiting` (for a person to pause, or for git), `blocked`, or `written`
     for what is in its note and cannot be settled."""
-    brain.drain()
-    return [_shape(entry) for entry in brain.store.pending()]
+    vault.drain()
+    return [_shape(entry) for entry in vault.store.pending()]
 
 
 def _shape(entry: Open) -> Shape:
@@ -46,54 +46,54 @@ def moment(at: float) -> str:
     return told(datetime.fromtimestamp(at, UTC))
 
 
-def flush(brain: Brain) -> int:
+def flush(vault: OpenVault) -> int:
     """Put hits and learned links on record that wait on this machine; how many records that are."""
     from brain.journal import Spool
 
-    if brain.paused:
+    if vault.paused:
         raise Denied("Writing is off.", "See `brain resume`, and `brain config`.")
-    brain.refuse_loss()
-    spool = Spool(brain.vault.state_path)
-    if gone := _purged(brain, spool):
+    vault.refuse_loss()
+    spool = Spool(vault.paths.state_path)
+    if gone := _purged(vault, spool):
         spool.drop(gone)
-    with brain.store.locked():
-        return spool.flush(brain.journal)
+    with vault.store.locked():
+        return spool.flush(vault.journal)
 
 
-def _purged(brain: Brain, spool: Spool) -> dict[str, str]:
+def _purged(vault: OpenVault, spool: Spool) -> dict[str, str]:
     """Which of the entries that something waits for were purged since, here or on another device,
     and when."""
     from brain.index import facts
     from brain.journal import refresh
 
-    refs = {ref for waits in spool.waiting(brain.journal) for ref in (waits.ref, waits.other)}
+    refs = {ref for waits in spool.waiting(vault.journal) for ref in (waits.ref, waits.other)}
     if refs:
-        refresh(brain.journal, brain.index)
+        refresh(vault.journal, vault.index)
     return {
-        ref: known.purged for ref, known in facts.load(brain.index, refs).items() if known.purged
+        ref: known.purged for ref, known in facts.load(vault.index, refs).items() if known.purged
     }
 
 
-def flush_if_due(brain: Brain) -> list[str]:
+def flush_if_due(vault: OpenVault) -> list[str]:
     """Flush what waits since yesterday; says what went wrong."""
     from brain.journal import Spool
 
     try:
-        if not brain.paused and Spool(brain.vault.state_path).due(brain.now()):
-            flush(brain)
+        if not vault.paused and Spool(vault.paths.state_path).due(vault.now()):
+            flush(vault)
     except (BrainError, OSError) as error:
         return [str(error)]
     return []
 
 
-def pause(brain: Brain, paused: bool) -> None:
+def pause(vault: OpenVault, paused: bool) -> None:
     """Leave, or take away, the mark that every writer on this machine looks for."""
-    path = f"{brain.vault.state_path}/paused"
+    path = f"{vault.paths.state_path}/paused"
     if paused:
-        os.makedirs(brain.vault.state_path, 0o700, exist_ok=True)
+        os.makedirs(vault.paths.state_path, 0o700, exist_ok=True)
         with open(path, "w", encoding="utf-8"):
             pass
     else:
         with suppress(FileNotFoundError):
             os.unlink(path)
-        brain.drain()
+        vault.drain()

@@ -14,6 +14,7 @@ from brain.api import Brain
 from brain.errors import BrainError, Busy
 from brain.index.db import Index
 from brain.journal import Journal
+from brain.operations import lookup
 from tests.conftest import MakeVault, OpenBrain
 
 NOTE = "40_Brain/MEMORY.md"
@@ -34,7 +35,7 @@ def root(vault: MakeVault, opened: OpenBrain) -> Path:
     os.utime(root / NOTE, (1, 1))
     with opened(root) as brain:
         brain.sync()
-        brain.reinforce(brain.find("pump").ref)
+        brain.reinforce(lookup.find(brain.vault, "pump").ref)
         assert score(brain) == 3
     edit(root, "mondays", "tuesdays")
     return root
@@ -52,7 +53,7 @@ def score(brain: Brain) -> float:
 
 def test_while_another_process_writes(root: Path, opened: OpenBrain) -> None:
     brain = opened(root)
-    handle = lock.take(f"{brain.vault.state_path}/store.lock")
+    handle = lock.take(f"{brain.vault.paths.state_path}/store.lock")
     assert handle is not None
     answer = brain.search("pump")
     assert not answer.freshness.fresh

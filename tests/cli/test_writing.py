@@ -15,6 +15,7 @@ from unittest.mock import patch
 import pytest
 
 from brain.api import Brain
+from brain.open_vault import OpenVault
 from brain.vault import layout
 from tests.cli.conftest import Run
 from tests.ids import Ids
@@ -60,12 +61,12 @@ FLAGS = {"as_": "as", "tags": "tag", "links": "link"}
 @pytest.fixture(autouse=True)
 def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time stands still."""
-    made = Brain.__init__
+    made = OpenVault.__init__
 
-    def still(self: Brain, vault: Any, clock: Any = None, progress: Any = None) -> None:
+    def still(self: OpenVault, vault: Any, clock: Any = None, progress: Any = None) -> None:
         made(self, vault, lambda: NOW, progress)
 
-    monkeypatch.setattr(Brain, "__init__", still)
+    monkeypatch.setattr(OpenVault, "__init__", still)
 
 
 def by_python(root: Path, state: Path, steps: list[Step]) -> list[Any]:
@@ -73,7 +74,7 @@ def by_python(root: Path, state: Path, steps: list[Step]) -> list[Any]:
 
     out: list[Any] = []
     for verb, args, options in steps:
-        with Brain(layout.find(root, state)) as brain:
+        with Brain(OpenVault(layout.find(root, state))) as brain:
             try:
                 out.append(getattr(brain, verb)(*args, **options))
             except BrainError as error:
@@ -279,8 +280,8 @@ def test_flush(demo: Path, run: Run) -> None:
     from brain.journal import Spool
 
     assert run("flush").out == "Nothing waited.\n"
-    with Brain(layout.find(demo, demo.parent / "state")) as brain:
-        Spool(brain.vault.state_path).add_hits([ID, PINNED], brain.now())
+    with Brain(OpenVault(layout.find(demo, demo.parent / "state"))) as brain:
+        Spool(brain.vault.paths.state_path).add_hits([ID, PINNED], brain.vault.now())
     assert run("show", ID, "--json").json["hits"] == 1
     assert run("flush").out == "2 records flushed.\n"
     assert run("show", ID, "--json").json["hits"] == 1

@@ -10,6 +10,7 @@ from brain.api import Brain
 from brain.errors import Ambiguous, NotFound
 from brain.index import matches, put, query
 from brain.model import SCOPES
+from brain.operations import lookup
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
@@ -19,12 +20,12 @@ def test_an_entry_by_its_id_or_its_place(vault: MakeVault, opened: OpenBrain) ->
     brain.sync()
     names = ["m-7f3k2ab4", "^m-7f3k2ab4", "[id:m-7f3k2ab4]", "m-7f3k", "40_Brain/MEMORY.md:4"]
     names += ["M-7F3K2AB4", "M-7f3", "m-7", "./40_Brain/MEMORY.md:4"]
-    assert {brain.find(name).line for name in names} == {4}
-    assert brain.find("task-1").ref == "TASK-1"
+    assert {lookup.find(brain.vault, name).line for name in names} == {4}
+    assert lookup.find(brain.vault, "task-1").ref == "TASK-1"
     for path in ("Architecture.md", "./Architecture.md", "Notes/../Architecture.md"):
-        assert brain.find(path).path == "Architecture.md"
+        assert lookup.find(brain.vault, path).path == "Architecture.md"
     with pytest.raises(Ambiguous, match="'m-' could be any of 5"):
-        brain.find("m-")
+        lookup.find(brain.vault, "m-")
     for name in (
         "m-9",
         "nothing",
@@ -37,21 +38,21 @@ def test_an_entry_by_its_id_or_its_place(vault: MakeVault, opened: OpenBrain) ->
         "m_7f3k2ab4",
     ):
         with pytest.raises(NotFound):
-            brain.find(name)
+            lookup.find(brain.vault, name)
 
 
 def test_two_entries_with_one_id(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault({"a.md": "same\n", "b.md": "same\n"}))
     brain.sync()
     with pytest.raises(Ambiguous, match=r"a\.md:1 .*b\.md:1"):
-        brain.find(query.by_place(brain.index, "a.md", 0)[0].ref)
+        lookup.find(brain.vault, query.by_place(brain.vault.index, "a.md", 0)[0].ref)
 
 
 def test_the_list_is_newest_first_and_comes_in_pages(vault: MakeVault, opened: OpenBrain) -> None:
     lines = "".join(f"- 2026-01-{day:02}: entry\n" for day in range(1, 10))
     brain = opened(vault({"40_Brain/MEMORY.md": lines}))
     brain.sync()
-    wanted = brain.filters(["memory"])
+    wanted = lookup.filters(brain.vault, ["memory"])
     pages = [row.created for at in (0, 4, 8) for row in brain.entries(wanted, 4, at)]
     assert pages == [f"2026-01-{day:02}" for day in range(9, 0, -1)]
 
@@ -63,7 +64,7 @@ def test_an_entry_without_a_date_is_as_old_as_its_file(vault: MakeVault, opened:
     os.utime(root / "40_Brain/MEMORY.md", ns=(0, 1_700_000_000_123_000_000))
     brain = opened(root)
     brain.sync()
-    found = {row.path: row.created for row in brain.entries(brain.filters(), 9)}
+    found = {row.path: row.created for row in brain.entries(lookup.filters(brain.vault), 9)}
     assert found == {"40_Brain/MEMORY.md": "2023-11-14T22:13:20.123Z", "a.md": "2025-05-05"}
 
 
@@ -89,7 +90,7 @@ def test_an_entry_without_a_date_is_as_old_as_its_record(
 
 
 def _days(brain: Brain) -> set[str]:
-    return {row.created[:10] for row in brain.entries(brain.filters(["memory"]), 9)}
+    return {row.created[:10] for row in brain.entries(lookup.filters(brain.vault, ["memory"]), 9)}
 
 
 @pytest.mark.parametrize("engine", ["fts5", "fts4"])
@@ -100,43 +101,43 @@ def test_nothing_is_left_of_characters_that_are_gone(
     root = vault({**settings, "a.md": "鯱と海象\n", "b.md": "海象\n", "c.md": "walrus\n"})
     brain = opened(root)
     brain.sync()
-    assert matches.size(brain.index, matches.SPACED) >= 2
-    before = matches.size(brain.index), matches.size(brain.index, matches.SPACED)
+    assert matches.size(brain.vault.index, matches.SPACED) >= 2
+    before = matches.size(brain.vault.index), matches.size(brain.vault.index, matches.SPACED)
     (root / "a.md").unlink()
     brain.sync()
     assert kit.found(brain, "海象") == ["b.md"]
-    after = matches.size(brain.index), matches.size(brain.index, matches.SPACED)
+    after = matches.size(brain.vault.index), matches.size(brain.vault.index, matches.SPACED)
     assert [a - b for a, b in zip(after, before, strict=True)] == [-1, -1]
-    assert brain.index.compact()
+    assert brain.vault.index.compact()
     assert "鯱".encode() not in (root / "40_Brain/brain.db").read_bytes()
-    assert brain.index.healthy()
+    assert brain.vault.index.healthy()
 
 
 def test_only_what_holds_characters_has_a_row_for_them(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault({"a.md": "walrus and clams\n"})
     brain = opened(root)
     brain.sync()
-    assert matches.size(brain.index, matches.SPACED) == 0
+    assert matches.size(brain.vault.index, matches.SPACED) == 0
     (root / "a.md").write_text("walrus 海象\n", encoding="utf-8")
     brain.sync()
-    (row,) = brain.index.db.execute("SELECT spaced FROM chunks_spaced").fetchall()
+    (row,) = brain.vault.index.db.execute("SELECT spaced FROM chunks_spaced").fetchall()
     assert row == ("海 象 0 0 0",)  # and as long as the note: two words, and its name
     (root / "a.md").write_text("walrus\n", encoding="utf-8")
     brain.sync()
-    assert matches.size(brain.index, matches.SPACED) == 0
+    assert matches.size(brain.vault.index, matches.SPACED) == 0
 
 
 def test_counts_links_agents(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault())
     brain.sync()
-    counts = query.counts(brain.index)
+    counts = query.counts(brain.vault.index)
     assert tuple(counts) == SCOPES
     assert counts["items"] == {"files": 1, "entries": 1}
     assert counts["memory"]["files"] == 2
-    (link,) = query.links_of(brain.index, brain.find("m-7f3k2ab4").id)
+    (link,) = query.links_of(brain.vault.index, lookup.find(brain.vault, "m-7f3k2ab4").id)
     assert (link.kind, link.target, link.line) == ("link", "Architecture", 4)
-    assert query.owners(brain.index) == {"admin", "zoo"}
-    said = {agent["agent"]: agent.get("name") for agent in query.agents(brain.index)}
+    assert query.owners(brain.vault.index) == {"admin", "zoo"}
+    said = {agent["agent"]: agent.get("name") for agent in query.agents(brain.vault.index)}
     assert said == {"admin": "Ada", "zoo": "Keeper"}
 
 
@@ -144,12 +145,12 @@ def test_row_ids_are_never_used_twice(vault: MakeVault, opened: OpenBrain) -> No
     root = vault({"a.md": "one\n", "b.md": "two\n"})
     brain = opened(root)
     brain.sync()
-    last = max(known.id for known in put.known(brain.index.db).values())
+    last = max(known.id for known in put.known(brain.vault.index.db).values())
     (root / "b.md").unlink()
     brain.sync()
     (root / "c.md").write_text("three\n")
     brain.sync()
-    assert put.known(brain.index.db)["c.md"].id == last + 1
+    assert put.known(brain.vault.index.db)["c.md"].id == last + 1
 
 
 def test_known_paths_and_what_lies_below(vault: MakeVault, opened: OpenBrain) -> None:
@@ -158,7 +159,7 @@ def test_known_paths_and_what_lies_below(vault: MakeVault, opened: OpenBrain) ->
     brain.sync()
 
     def below(*paths: str) -> list[str]:
-        return sorted(put.known(brain.index.db, paths))
+        return sorted(put.known(brain.vault.index.db, paths))
 
     assert below("a") == ["a/b/y.md", "a/x.md"]
     assert below("a.md", "a/b") == ["a.md", "a/b/y.md"]
@@ -172,7 +173,7 @@ def test_a_dump_says_everything(vault: MakeVault, opened: OpenBrain) -> None:
     one, two = opened(vault(name="a/v")), opened(vault(name="b/v"))
     one.sync()
     two.sync()
-    assert query.dump(one.index) == query.dump(two.index)
-    (two.vault.root / "Architecture.md").write_text(str(kit.VAULT["Architecture.md"]) + "!\n")
+    assert query.dump(one.vault.index) == query.dump(two.vault.index)
+    (two.vault.paths.root / "Architecture.md").write_text(str(kit.VAULT["Architecture.md"]) + "!\n")
     two.sync()
-    assert query.dump(one.index) != query.dump(two.index)
+    assert query.dump(one.vault.index) != query.dump(two.vault.index)

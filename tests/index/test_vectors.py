@@ -9,6 +9,7 @@ import pytest
 from brain.api import Brain
 from brain.index import query, vectors
 from brain.index.query import Filters
+from brain.operations import lookup
 from brain.recall import hybrid
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -17,8 +18,8 @@ from tests.embed.kit import Hashing
 
 def by_text(brain: Brain) -> dict[str, bytes]:
     """The vector of each chunk, by what the chunk says."""
-    held = dict(vectors.after(brain.index, 0))
-    rows = query.rows(brain.index, sorted(held))
+    held = dict(vectors.after(brain.vault.index, 0))
+    rows = query.rows(brain.vault.index, sorted(held))
     return {f"{row.path} {row.text}": held[row.id] for row in rows}
 
 
@@ -27,11 +28,11 @@ def test_every_chunk_gets_a_vector_and_nothing_is_asked_twice(
 ) -> None:
     brain, model = opened(vault()), Hashing()
     brain.sync()
-    assert vectors.count_missing(brain.index) == size(brain) > 5
-    assert hybrid.catch_up(brain.index, model) == 0
-    assert len(vectors.after(brain.index, 0)) == size(brain)
+    assert vectors.count_missing(brain.vault.index) == size(brain) > 5
+    assert hybrid.catch_up(brain.vault.index, model) == 0
+    assert len(vectors.after(brain.vault.index, 0)) == size(brain)
     asked = len(model.given)
-    assert hybrid.catch_up(brain.index, model) == 0
+    assert hybrid.catch_up(brain.vault.index, model) == 0
     assert len(model.given) == asked
 
 
@@ -40,13 +41,13 @@ def test_an_edit_asks_only_for_what_is_new(vault: MakeVault, opened: OpenBrain) 
     root = vault({"40_Brain/MEMORY.md": "".join(lines)})
     brain, model = opened(root), Hashing()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
+    hybrid.catch_up(brain.vault.index, model)
     model.given.clear()
     (root / "40_Brain/MEMORY.md").write_text("".join([*lines, "- The walrus came\n"]))
     brain.sync()
-    hybrid.catch_up(brain.index, model)
+    hybrid.catch_up(brain.vault.index, model)
     assert model.given == ["The walrus came"]
-    assert len(vectors.after(brain.index, 0)) == size(brain) == 9
+    assert len(vectors.after(brain.vault.index, 0)) == size(brain) == 9
 
 
 def test_after_edits_the_vectors_are_those_of_a_new_index(
@@ -55,7 +56,7 @@ def test_after_edits_the_vectors_are_those_of_a_new_index(
     root = vault()
     brain, model = opened(root), Hashing()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
+    hybrid.catch_up(brain.vault.index, model)
     (root / "Architecture.md").write_text("# Architecture\n\nOne vehicle, one file.\n")
     (root / "Notes/Walrus.md").rename(root / "Notes/Seal.md")
     (root / "40_Brain/sessions/2026-01-01.jsonl").write_text(
@@ -63,36 +64,36 @@ def test_after_edits_the_vectors_are_those_of_a_new_index(
     )
     (root / "Notes/Café.md").unlink()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
+    hybrid.catch_up(brain.vault.index, model)
     incremental = by_text(brain)
     brain.sync(rebuild=True)
-    hybrid.catch_up(brain.index, Hashing())
+    hybrid.catch_up(brain.vault.index, Hashing())
     assert by_text(brain) == incremental
-    assert len(vectors.after(brain.index, 0)) == len(incremental)
+    assert len(vectors.after(brain.vault.index, 0)) == len(incremental)
 
 
 def test_what_is_forgotten_for_good_leaves_no_vector(vault: MakeVault, opened: OpenBrain) -> None:
     brain, model = opened(vault()), Hashing()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
-    (gone,) = query.by_ref(brain.index, "m-7f3k2ab4")
+    hybrid.catch_up(brain.vault.index, model)
+    (gone,) = query.by_ref(brain.vault.index, "m-7f3k2ab4")
     brain.forget("m-7f3k2ab4", purge=True)
     brain.sync()
-    assert gone.id not in dict(vectors.after(brain.index, 0))
-    assert len(dict(vectors.after(brain.index, 0))) > 3
+    assert gone.id not in dict(vectors.after(brain.vault.index, 0))
+    assert len(dict(vectors.after(brain.vault.index, 0))) > 3
 
 
 def test_another_model_makes_all_of_them_anew(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault())
     brain.sync()
-    hybrid.catch_up(brain.index, Hashing())
-    first = vectors.made(brain.index)
+    hybrid.catch_up(brain.vault.index, Hashing())
+    first = vectors.made(brain.vault.index)
     other = Hashing(16)
     other.name = "other"
-    hybrid.catch_up(brain.index, other)
-    assert {len(row) for _, row in vectors.after(brain.index, 0)} == {16}
-    assert len(vectors.after(brain.index, 0)) == size(brain)
-    assert vectors.made(brain.index) != first
+    hybrid.catch_up(brain.vault.index, other)
+    assert {len(row) for _, row in vectors.after(brain.vault.index, 0)} == {16}
+    assert len(vectors.after(brain.vault.index, 0)) == size(brain)
+    assert vectors.made(brain.vault.index) != first
 
 
 def test_what_may_not_be_seen_is_not_seen(vault: MakeVault, opened: OpenBrain) -> None:
@@ -100,9 +101,9 @@ def test_what_may_not_be_seen_is_not_seen(vault: MakeVault, opened: OpenBrain) -
     brain.sync()
     every = [id for id, _ in _ids(brain)]
     own = Filters(scopes=("memory",), owners=("zoo",))
-    rows = query.rows(brain.index, list(vectors.seen(brain.index, every, own)))
+    rows = query.rows(brain.vault.index, list(vectors.seen(brain.vault.index, every, own)))
     assert {(row.agent, row.scope) for row in rows} == {("zoo", "memory")}
-    assert list(vectors.seen(brain.index, [*every, 10**9], Filters(owners=()))) == []
+    assert list(vectors.seen(brain.vault.index, [*every, 10**9], Filters(owners=()))) == []
 
 
 def test_what_passes_is_found_however_far_behind_it_stands(
@@ -112,11 +113,11 @@ def test_what_passes_is_found_however_far_behind_it_stands(
     brain.sync()
     every = [id for id, _ in _ids(brain)]
     own = Filters(scopes=("memory",), owners=("zoo",))
-    whole = list(vectors.seen(brain.index, every, own))
+    whole = list(vectors.seen(brain.vault.index, every, own))
     for step in (1, 2, 5):
         monkeypatch.setattr(vectors, "_STEP", step)
-        assert list(vectors.seen(brain.index, every, own)) == whole != []
-        assert list(vectors.seen(brain.index, every[:step], own)) == [
+        assert list(vectors.seen(brain.vault.index, every, own)) == whole != []
+        assert list(vectors.seen(brain.vault.index, every[:step], own)) == [
             id for id in every[:step] if id in whole
         ]
 
@@ -125,7 +126,7 @@ def test_the_order_given_is_the_order_of_what_is_seen(vault: MakeVault, opened: 
     brain = opened(vault({"a.md": "one\n", "b.md": "two\n", "c.md": "three\n"}))
     brain.sync()
     every = [id for id, _ in _ids(brain)]
-    assert list(vectors.seen(brain.index, every[::-1], Filters())) == every[::-1]
+    assert list(vectors.seen(brain.vault.index, every[::-1], Filters())) == every[::-1]
 
 
 def size(brain: Brain) -> int:
@@ -133,4 +134,6 @@ def size(brain: Brain) -> int:
 
 
 def _ids(brain: Brain) -> list[tuple[int, str]]:
-    return sorted((row.id, row.path) for row in brain.entries(brain.filters(["all"]), 100))
+    return sorted(
+        (row.id, row.path) for row in brain.entries(lookup.filters(brain.vault, ["all"]), 100)
+    )

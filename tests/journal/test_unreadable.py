@@ -15,7 +15,7 @@ from brain.errors import BrainError
 from brain.index import facts, query
 from brain.index.db import Index
 from brain.journal import Journal, refresh
-from brain.verbs import knowing
+from brain.operations import lookup, provenance
 from tests import kit as vaults
 from tests.conftest import MakeVault
 from tests.journal.kit import device, file, index, put, rebuilt
@@ -130,7 +130,7 @@ def test_the_verbs_say_it(vault: MakeVault, tmp_path: Path) -> None:
         ref = here.remember(SECRET.replace("password", "walrus"), by="admin")["id"]
         here.update(ref, "The walrus is hungry", by="admin")
         there.reinforce(ref)
-        with hidden(file(there.journal)):
+        with hidden(file(there.vault.journal)):
             for ask in (
                 lambda: here.history(ref), here.audit, here.undo,
                 lambda: here.forget(ref, purge=True),
@@ -140,7 +140,12 @@ def test_the_verbs_say_it(vault: MakeVault, tmp_path: Path) -> None:
             assert "hungry" in (root / "40_Brain/MEMORY.md").read_text()  # nothing was begun
             shown = here.show(ref)
             assert shown["provenance"]["by"] == "admin"
-            assert knowing.provenance(here, here.find(ref))["provenance"]["since"] == []
+            assert (
+                provenance.provenance(here.vault, lookup.find(here.vault, ref))["provenance"][
+                    "since"
+                ]
+                == []
+            )
             assert "journal-unreadable" in {problem.code for _, problem in here.problems()}
         assert here.forget(ref, purge=True)["outcome"] == "purged"
 

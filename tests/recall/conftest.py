@@ -22,7 +22,7 @@ def searched(request: pytest.FixtureRequest, vault: MakeVault, opened: OpenBrain
         settings = {"40_Brain/brain.yaml": f"ftsEngine: {request.param}\n"}
         brain = opened(vault({**files, **settings}))
         brain.sync()
-        assert brain.index.fts == request.param
+        assert brain.vault.index.fts == request.param
         return brain
 
     return make

@@ -149,8 +149,8 @@ def test_common_words_with_aliases_in_two_scripts(
     known = expand(Config(aliases=OWN))
     for question in ("deploy walrus", "walrus 部署", "deploy filler", "deploy 部署 filler"):
         wanted = concepts(terms(question), known, 0.5, question)
-        every = look_up(brain.index, wanted, (1, 1, 1, 1, 1))
-        some = look_up(brain.index, wanted, (1, 1, 1, 1, 1), most=3)
+        every = look_up(brain.vault.index, wanted, (1, 1, 1, 1, 1))
+        some = look_up(brain.vault.index, wanted, (1, 1, 1, 1, 1), most=3)
         assert some.scores
         assert {id for id, held in some.held.items() if held == len(wanted)} == {
             id for id, held in every.held.items() if held == len(wanted)

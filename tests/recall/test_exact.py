@@ -303,5 +303,5 @@ def test_what_is_written_so_comes_first(searched: Searched) -> None:
     })  # fmt: skip
     assert kit.found(brain, "snake_case") == ["b.md", "a.md"]
     assert kit.found(brain, "#animals/sea")[0] == "d.md"
-    if brain.index.fts == "fts5":  # FTS4 does not weigh columns
+    if brain.vault.index.fts == "fts5":  # FTS4 does not weigh columns
         assert kit.found(brain, "Sea/Walrus.md")[0] == "Sea/Walrus.md"

@@ -15,6 +15,7 @@ from brain.api import Brain
 from brain.config import Config
 from brain.index import graph as ask
 from brain.journal import refresh
+from brain.operations import lookup
 from brain.recall import graph, ties
 from brain.recall.graph import Reached
 from brain.recall.steps import MOST_STEPS
@@ -37,7 +38,7 @@ def lay(vault: MakeVault, opened: OpenBrain, *lines: str, **files: str) -> Brain
 def reached(brain: Brain, *seeds: str, **wanted: object) -> dict[str, Reached]:
     owners = wanted.pop("owners", None)
     config = Config(**wanted)  # type: ignore[arg-type]
-    found = graph.cascade(brain.index, dict.fromkeys(seeds, 1.0), owners, config)  # type: ignore[arg-type]
+    found = graph.cascade(brain.vault.index, dict.fromkeys(seeds, 1.0), owners, config)  # type: ignore[arg-type]
     for one in found.values():
         assert one.seed in seeds
         assert one.score == pytest.approx(math.prod(w * decay for w, decay in one.steps))
@@ -151,7 +152,7 @@ def test_items_are_reached_and_seed(vault: MakeVault, opened: OpenBrain) -> None
 def test_the_highest_score_is_kept(vault: MakeVault, opened: OpenBrain) -> None:
     brain = lay(vault, opened, f"one #x ^{A}", f"two #x [[#^{C}]] ^{B}", f"three #x ^{C}")
     seeds = {A: 9.0, B: 1.0, "m-gone": 5.0}
-    found = plain(graph.cascade(brain.index, seeds, None, Config()))
+    found = plain(graph.cascade(brain.vault.index, seeds, None, Config()))
     by_tag = 9 * 0.8 * 0.7 * 0.8 * 0.7**2
     assert found == {
         A: Reached(9.0, 0, ""),
@@ -172,8 +173,8 @@ def test_a_cascade_has_an_end(vault: MakeVault, opened: OpenBrain) -> None:
 
 def learn(brain: Brain, *pairs: tuple[str, str, float]) -> None:
     for one, other, strength in pairs:
-        put(brain.journal, "together", one, other=other, strength=strength)
-    refresh(brain.journal, brain.index)
+        put(brain.vault.journal, "together", one, other=other, strength=strength)
+    refresh(brain.vault.journal, brain.vault.index)
 
 
 def test_what_was_used_together_is_tied(vault: MakeVault, opened: OpenBrain) -> None:
@@ -196,7 +197,7 @@ def test_more_times_together_are_a_stronger_tie(few: float, more: float, edge: f
 
 def test_a_memory_that_had_another_id_is_one(vault: MakeVault, opened: OpenBrain) -> None:
     brain = lay(vault, opened, f"one #x ^{B}", f"two ^{C}", f"three #x ^{D}")
-    put(brain.journal, "alias", B, old=A)
+    put(brain.vault.journal, "alias", B, old=A)
     learn(brain, (A, C, 1), (B, C, 1))
     found = reached(brain, A)
     assert set(found) == {B, C, D}
@@ -210,9 +211,9 @@ def test_a_memory_that_stands_there_twice_goes_by_the_smaller_id(
     vault: MakeVault, opened: OpenBrain
 ) -> None:
     brain = lay(vault, opened, f"one #x ^{C}", f"again #y ^{B}", f"tied #x ^{D}", f"too #y ^{E}")
-    put(brain.journal, "alias", C, old=A)
-    put(brain.journal, "alias", B, old=A)
-    refresh(brain.journal, brain.index)
+    put(brain.vault.journal, "alias", C, old=A)
+    put(brain.vault.journal, "alias", B, old=A)
+    refresh(brain.vault.journal, brain.vault.index)
     assert reached(brain, D).keys() == {B, D}
     assert reached(brain, C).keys() == {B, D, E}
 
@@ -224,7 +225,11 @@ def test_what_too_many_share_is_no_way(vault: MakeVault, opened: OpenBrain) -> N
     def carriers(few: int, many: int) -> int:
         lines = [f"memory {n} {'#x [[X]]' if n < few else ''}" for n in range(many)]
         brain = lay(vault, opened, *lines)
-        ref = brain.find("memory 0 #x").ref if many == few else brain.find(f"{MEMORY}:1").ref
+        ref = (
+            lookup.find(brain.vault, "memory 0 #x").ref
+            if many == few
+            else lookup.find(brain.vault, f"{MEMORY}:1").ref
+        )
         return len(reached(brain, ref))
 
     assert carriers(ties.FEW, ties.FEW) == ties.FEW  # all of them, but they are few
@@ -250,9 +255,9 @@ def test_it_asks_a_few_questions_however_much_is_tied(vault: MakeVault, opened: 
         ]
         brain = lay(vault, opened, *lines)
         asked: list[str] = []
-        brain.index.db.set_trace_callback(asked.append)
+        brain.vault.index.db.set_trace_callback(asked.append)
         found = reached(brain, *(f"m-{n:08}" for n in range(10)))
-        brain.index.db.set_trace_callback(None)
+        brain.vault.index.db.set_trace_callback(None)
         assert len(found) > many // 2
         return len(asked)
 
@@ -285,7 +290,7 @@ def test_of_several_that_supersede_the_newest_counts(vault: MakeVault, opened: O
         f"2026-01-03: three [supersedes:: [[#^{A}]]] ^{C}",
         f"four [supersedes:: [[#^{E}]]] ^{E}",
     )  # fmt: skip
-    assert graph.successors(brain.index, [A, B, E, "m-gone"]) == {A: C}
+    assert graph.successors(brain.vault.index, [A, B, E, "m-gone"]) == {A: C}
 
 
 def test_those_that_supersede_each_other_stay(vault: MakeVault, opened: OpenBrain) -> None:
@@ -295,7 +300,7 @@ def test_those_that_supersede_each_other_stay(vault: MakeVault, opened: OpenBrai
         f"two [supersedes:: [[#^{A}]]] [supersedes:: [[#^{C}]]] ^{B}",
         f"three ^{C}",
     )  # fmt: skip
-    assert graph.successors(brain.index, [A, B, C]) == {C: B}
+    assert graph.successors(brain.vault.index, [A, B, C]) == {C: B}
     assert reached(brain, C).keys() == {A, B}
 
 
@@ -318,11 +323,11 @@ def test_contradictions_go_in_pairs(vault: MakeVault, opened: OpenBrain) -> None
         f"yes ^{A}", f"no [contradicts:: [[#^{A}]]] ^{B}", f"maybe [contradicts:: [[#^{A}]]] ^{C}",
         f"well [contradicts:: [[#^{D}]]] [contradicts:: [[#^m-gone]]] ^{D}",
     )  # fmt: skip
-    assert graph.contradictions(brain.index, [A, B, D]) == {A: [B, C], B: [A]}
-    put(brain.journal, "alias", E, old=A)
-    refresh(brain.journal, brain.index)
-    assert graph.contradictions(brain.index, [E, A]) == {E: [B, C], A: [B, C]}
-    assert graph.contradictions(brain.index, []) == {}
+    assert graph.contradictions(brain.vault.index, [A, B, D]) == {A: [B, C], B: [A]}
+    put(brain.vault.journal, "alias", E, old=A)
+    refresh(brain.vault.journal, brain.vault.index)
+    assert graph.contradictions(brain.vault.index, [E, A]) == {E: [B, C], A: [B, C]}
+    assert graph.contradictions(brain.vault.index, []) == {}
 
 
 def test_a_contradiction_is_over_when_one_side_is_superseded(
@@ -334,7 +339,7 @@ def test_a_contradiction_is_over_when_one_side_is_superseded(
         f"blue [contradicts:: [[#^{B}]]] [contradicts:: [[#^{D}]]] ^{A}",
         f"red ^{B}", f"green [supersedes:: [[#^{B}]]] ^{C}", f"yellow ^{D}",
     )  # fmt: skip
-    assert graph.contradictions(brain.index, [A, B, C, D]) == {A: [D], D: [A]}
+    assert graph.contradictions(brain.vault.index, [A, B, C, D]) == {A: [D], D: [A]}
 
 
 # -- scopes --------------------------------------------------------------------------------------
@@ -364,19 +369,19 @@ def test_what_may_not_be_seen_is_neither_reached_nor_a_way(two_projects: Brain) 
     assert C not in repr(found)
     assert D not in repr(found)
     # what is not seen does not take somebody's place either
-    assert graph.successors(two_projects.index, [A], owners) == {}
+    assert graph.successors(two_projects.vault.index, [A], owners) == {}
     # nor does what another agent says, for those who see everything
-    assert graph.successors(two_projects.index, [A]) == {}
-    assert graph.successors(two_projects.index, [A], ("", "park", "admin")) == {A: C}
-    assert graph.contradictions(two_projects.index, [B], owners) == {}
-    assert graph.contradictions(two_projects.index, [B]) == {B: [C]}
+    assert graph.successors(two_projects.vault.index, [A]) == {}
+    assert graph.successors(two_projects.vault.index, [A], ("", "park", "admin")) == {A: C}
+    assert graph.contradictions(two_projects.vault.index, [B], owners) == {}
+    assert graph.contradictions(two_projects.vault.index, [B]) == {B: [C]}
     assert reached(two_projects, A, owners=()) == {}
 
 
 def test_the_answer_does_not_depend_on_what_may_not_be_seen(
     two_projects: Brain, vault: MakeVault, opened: OpenBrain
 ) -> None:
-    root = two_projects.vault.root
+    root = two_projects.vault.paths.root
     files = {path: (root / path).read_text() for path in (MEMORY, PROJECT.format("zoo"))}
     alone = opened(vault(files), state=root.parent / "alone")
     alone.sync()
@@ -433,11 +438,11 @@ def test_the_order_of_rows_does_not_matter(
         brain.sync()
         (root / MEMORY).write_text(written(shuffled))
         brain.sync()
-        grown = graph.cascade(brain.index, seeds, None, config)
+        grown = graph.cascade(brain.vault.index, seeds, None, config)
         (root / MEMORY).write_text(written(enumerate(drawn)))
         brain.sync(rebuild=True)
-        built = graph.cascade(brain.index, seeds, None, config)
-        ends = graph.successors(brain.index, seeds)
+        built = graph.cascade(brain.vault.index, seeds, None, config)
+        ends = graph.successors(brain.vault.index, seeds)
     assert grown == built
     assert not set(ends) & set(built)
     assert all(0 < found.score <= 10 and found.depth <= depth for found in built.values())
@@ -447,8 +452,8 @@ def test_the_order_of_rows_does_not_matter(
 def test_what_is_asked_uses_the_index_of_relations(vault: MakeVault, opened: OpenBrain) -> None:
     brain = lay(vault, opened, f"one ^{A}")
     asked: list[str] = []
-    brain.index.db.set_trace_callback(asked.append)
-    ask.relations(brain.index, "supersedes", None)
-    brain.index.db.set_trace_callback(None)
-    plan = brain.index.db.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall()
+    brain.vault.index.db.set_trace_callback(asked.append)
+    ask.relations(brain.vault.index, "supersedes", None)
+    brain.vault.index.db.set_trace_callback(None)
+    plan = brain.vault.index.db.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall()
     assert any("links_superseded" in str(row) for row in plan)

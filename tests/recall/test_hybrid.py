@@ -55,9 +55,9 @@ class Broken:
 def test_what_means_the_same_is_near(vault: MakeVault, opened: OpenBrain) -> None:
     brain, model = opened(vault(CARS)), Hashing()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
-    found = Meaning(model).similar(brain.index, "car", EVERY, 2)
-    rows = query.rows(brain.index, list(found))
+    hybrid.catch_up(brain.vault.index, model)
+    found = Meaning(model).similar(brain.vault.index, "car", EVERY, 2)
+    rows = query.rows(brain.vault.index, list(found))
     assert {row.path for row in rows} == {"car.md", "40_Brain/agents/mech/MEMORY.md"}
     assert list(found.values()) == sorted(found.values(), reverse=True)
     assert all(0 < cosine <= 1 for cosine in found.values())
@@ -66,13 +66,13 @@ def test_what_means_the_same_is_near(vault: MakeVault, opened: OpenBrain) -> Non
 def test_an_agent_is_not_told_what_it_may_not_read(vault: MakeVault, opened: OpenBrain) -> None:
     brain, model = opened(vault(CARS)), Hashing()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
+    hybrid.catch_up(brain.vault.index, model)
     found = Meaning(model).similar(
-        brain.index, "vehicle noise", EVERY._replace(owners=("admin",)), 50
+        brain.vault.index, "vehicle noise", EVERY._replace(owners=("admin",)), 50
     )
-    assert {row.agent for row in query.rows(brain.index, list(found))} <= {"admin"}
-    mine = Meaning(model).similar(brain.index, "noise", EVERY._replace(owners=("mech",)), 50)
-    assert {row.agent for row in query.rows(brain.index, list(mine))} == {"mech"}
+    assert {row.agent for row in query.rows(brain.vault.index, list(found))} <= {"admin"}
+    mine = Meaning(model).similar(brain.vault.index, "noise", EVERY._replace(owners=("mech",)), 50)
+    assert {row.agent for row in query.rows(brain.vault.index, list(mine))} == {"mech"}
 
 
 def test_changes_are_seen_by_one_who_has_read_before(vault: MakeVault, opened: OpenBrain) -> None:
@@ -80,21 +80,21 @@ def test_changes_are_seen_by_one_who_has_read_before(vault: MakeVault, opened: O
     brain, model = opened(root), Hashing()
     meaning = Meaning(model)
     brain.sync()
-    assert meaning.similar(brain.index, "car", EVERY, 9) == {}
-    hybrid.catch_up(brain.index, model)
-    meaning.similar(brain.index, "car", EVERY, 9)
+    assert meaning.similar(brain.vault.index, "car", EVERY, 9) == {}
+    hybrid.catch_up(brain.vault.index, model)
+    meaning.similar(brain.vault.index, "car", EVERY, 9)
     (root / "boat.md").write_text("A car on water is a boat.\n")
     (root / "cat.md").unlink()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
+    hybrid.catch_up(brain.vault.index, model)
     for asked in ("car", "cat", "boat on water"):
-        again = Meaning(Hashing()).similar(brain.index, asked, EVERY, 9)
-        assert meaning.similar(brain.index, asked, EVERY, 9) == again
+        again = Meaning(Hashing()).similar(brain.vault.index, asked, EVERY, 9)
+        assert meaning.similar(brain.vault.index, asked, EVERY, 9) == again
     other = Hashing(32)
     other.name = "other"
-    hybrid.catch_up(brain.index, other)
-    found = Meaning(other).similar(brain.index, "boat on water", EVERY, 1)
-    assert [row.path for row in query.rows(brain.index, list(found))] == ["boat.md"]
+    hybrid.catch_up(brain.vault.index, other)
+    found = Meaning(other).similar(brain.vault.index, "boat on water", EVERY, 1)
+    assert [row.path for row in query.rows(brain.vault.index, list(found))] == ["boat.md"]
 
 
 def test_no_more_than_the_budget_allows_and_then_goes_on(
@@ -102,9 +102,9 @@ def test_no_more_than_the_budget_allows_and_then_goes_on(
 ) -> None:
     brain, model = opened(vault({f"{n}.md": f"note {n}\n" for n in range(50)})), Hashing()
     brain.sync()
-    assert hybrid.catch_up(brain.index, model, budget=0) == 50
+    assert hybrid.catch_up(brain.vault.index, model, budget=0) == 50
     told: list[tuple[int, int]] = []
-    assert hybrid.catch_up(brain.index, model, progress=lambda *at: told.append(at)) == 0
+    assert hybrid.catch_up(brain.vault.index, model, progress=lambda *at: told.append(at)) == 0
     assert told[-1] == (50, 50)
 
 
@@ -122,11 +122,11 @@ def test_what_was_made_before_a_crash_is_kept(vault: MakeVault, opened: OpenBrai
 
     dying = Dies()
     with pytest.raises(KeyboardInterrupt):
-        hybrid.catch_up(brain.index, dying)
-    kept = len(vectors.after(brain.index, 0))
+        hybrid.catch_up(brain.vault.index, dying)
+    kept = len(vectors.after(brain.vault.index, 0))
     assert 50 <= kept < 100
     living = Hashing()
-    assert hybrid.catch_up(brain.index, living) == 0
+    assert hybrid.catch_up(brain.vault.index, living) == 0
     assert len(living.given) == 100 - kept
 
 
@@ -156,27 +156,27 @@ def test_nothing_is_dropped_for_a_model_that_does_not_answer(
 ) -> None:
     brain, model = opened(vault(CARS)), Hashing()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
-    before = vectors.after(brain.index, 0)
+    hybrid.catch_up(brain.vault.index, model)
+    before = vectors.after(brain.vault.index, 0)
     with pytest.raises(NoModel):
-        hybrid.catch_up(brain.index, Broken(RuntimeError("down")))
-    assert vectors.after(brain.index, 0) == before
-    assert vectors.made(brain.index).model == "hashing"  # type: ignore[union-attr]
+        hybrid.catch_up(brain.vault.index, Broken(RuntimeError("down")))
+    assert vectors.after(brain.vault.index, 0) == before
+    assert vectors.made(brain.vault.index).model == "hashing"  # type: ignore[union-attr]
 
 
 def test_a_model_of_another_size_under_the_same_name(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault(CARS)
     brain, model = opened(root), Hashing()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
+    hybrid.catch_up(brain.vault.index, model)
     larger = Hashing(2 * SIZE)
     with pytest.raises(NoModel, match=rf"{2 * SIZE} numbers.*--rebuild"):
-        Meaning(larger).similar(brain.index, "car", EVERY, 3)
+        Meaning(larger).similar(brain.vault.index, "car", EVERY, 3)
     (root / "boat.md").write_text("A car on water is a boat.\n")
     brain.sync()
-    while hybrid.catch_up(brain.index, larger):
+    while hybrid.catch_up(brain.vault.index, larger):
         pass
-    assert {len(row) for _, row in vectors.after(brain.index, 0)} == {2 * SIZE}
+    assert {len(row) for _, row in vectors.after(brain.vault.index, 0)} == {2 * SIZE}
 
 
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=8, max_size=8), min_size=1, max_size=20))
@@ -228,9 +228,9 @@ def test_the_end_of_a_long_note_is_found(vault: MakeVault, opened: OpenBrain) ->
     brain = opened(vault({"long.md": filler + "The physician came.", "short.md": filler[:900]}))
     model = Hashing()
     brain.sync()
-    hybrid.catch_up(brain.index, model)
-    found = Meaning(model).similar(brain.index, "doctor", EVERY, 1)
-    assert [row.path for row in query.rows(brain.index, list(found))] == ["long.md"]
+    hybrid.catch_up(brain.vault.index, model)
+    found = Meaning(model).similar(brain.vault.index, "doctor", EVERY, 1)
+    assert [row.path for row in query.rows(brain.vault.index, list(found))] == ["long.md"]
 
 
 HYBRID = {**CARS, "40_Brain/brain.yaml": "searchProvider: hybrid\nsimilarityThreshold: 0.2\n"}
@@ -240,7 +240,7 @@ HYBRID = {**CARS, "40_Brain/brain.yaml": "searchProvider: hybrid\nsimilarityThre
 def searched(vault: MakeVault, opened: OpenBrain) -> Brain:
     """A vault that is searched by meaning."""
     brain = opened(vault(HYBRID))
-    brain.provider = Hashing()
+    brain.vault.provider = Hashing()
     return brain
 
 
@@ -258,7 +258,7 @@ def test_what_holds_none_of_the_words_is_found(searched: Brain) -> None:
 def test_what_is_found_by_meaning_alone_shows_its_text(vault: MakeVault, opened: OpenBrain) -> None:
     text = f"---\ntags: [garage]\n---\n\n{CARS['car.md']}"
     brain = opened(vault({**HYBRID, "car.md": text}))
-    brain.provider = Hashing()
+    brain.vault.provider = Hashing()
     (hit,) = (hit for hit in brain.search("vehicle").results if hit.row.path == "car.md")
     assert hit.factors.bm25 == 0
     assert (hit.line, hit.snippet()) == (5, CARS["car.md"].strip())
@@ -281,13 +281,19 @@ def test_an_agent_finds_by_meaning_only_what_it_may_read(searched: Brain) -> Non
     filters = Filters(scopes=SCOPES, owners=("mech",))
     searched.search("vehicle")
     hits, _ = search(
-        searched.index, "automobile", filters, 50, kit.NOW, searched.config, searched.meaning
+        searched.vault.index,
+        "automobile",
+        filters,
+        50,
+        kit.NOW,
+        searched.vault.config,
+        searched.vault.meaning,
     )
     assert {hit.row.agent for hit in hits} == {"mech"}
 
 
 def test_the_answers_of_a_new_index_are_the_same(searched: Brain, tmp_path: Path) -> None:
-    root = searched.vault.root
+    root = searched.vault.paths.root
     asked = ("car", "feline noise", "tyres", "winter on the sofa")
     kit.answers(searched, *asked)
     (root / "cat.md").rename(root / "tom.md")
@@ -325,8 +331,8 @@ def test_without_its_model_search_goes_on_by_words(
 
 def test_a_model_that_fails_only_when_it_is_asked(searched: Brain) -> None:
     searched.search("car")
-    searched.meaning.provider = Broken(RuntimeError("out of memory"))
-    searched.meaning.provider.name = "hashing"
+    searched.vault.meaning.provider = Broken(RuntimeError("out of memory"))
+    searched.vault.meaning.provider.name = "hashing"
     answer = searched.search("tyres")
     assert [hit.row.path for hit in answer.results] == ["car.md"]
     assert "out of memory" in answer.notes[0]
@@ -335,9 +341,9 @@ def test_a_model_that_fails_only_when_it_is_asked(searched: Brain) -> None:
 def test_an_answer_says_what_is_not_searched_by_meaning_yet(
     searched: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from brain.verbs import meaning
+    from brain.operations import semantic
 
-    monkeypatch.setattr(meaning, "PATIENCE", 0.0)
+    monkeypatch.setattr(semantic, "PATIENCE", 0.0)
     (said,) = searched.search("tyres").notes
     assert said == "4 entries are not searched by meaning yet; `brain sync` does the rest."
     assert searched.learn() == []
@@ -353,7 +359,7 @@ def test_names_of_speakers_are_left_out_of_what_is_meant(
         for n, (name, text) in enumerate(turns)
     ]
     brain = opened(vault({**HYBRID, "40_Brain/sessions/one.jsonl": "\n".join(lines) + "\n"}))
-    brain.provider = model = Hashing()
+    brain.vault.provider = model = Hashing()
     hits = brain.search("Which car does Ada's have?", scopes=["sessions"]).results
     assert model.given[-1] == "Which car does have?"
     assert hits[0].row.ref == "t0"
@@ -365,7 +371,7 @@ def test_the_best_by_words_is_worth_its_weight_with_what_stands_near(
     said = ["We bought tyres.", "Tyres for the car?", "Yes, winter tyres.", "Good.", "See you."]
     lines = [json.dumps({"role": "user", "content": text}) for text in said]
     brain = opened(vault({**HYBRID, "40_Brain/sessions/one.jsonl": "\n".join(lines) + "\n"}))
-    brain.provider = Hashing()
+    brain.vault.provider = Hashing()
     hits = brain.search("winter tyres", scopes=["sessions"]).results
     assert max(hit.factors.near for hit in hits) > 0
     best = max(hit.factors.relevance - hit.factors.vector for hit in hits)
@@ -377,8 +383,10 @@ def test_what_means_less_than_the_threshold_is_not_added(searched: Brain) -> Non
     searched.search("car")
 
     def found(threshold: float) -> set[str]:
-        config = searched.config._replace(similarityThreshold=threshold)
-        hits, _ = search(searched.index, "car", filters, 9, now, config, searched.meaning)
+        config = searched.vault.config._replace(similarityThreshold=threshold)
+        hits, _ = search(
+            searched.vault.index, "car", filters, 9, now, config, searched.vault.meaning
+        )
         return {hit.row.path for hit in hits}
 
     assert "car.md" in found(0.0) > found(0.99)
@@ -388,7 +396,7 @@ def test_feedback_counts_for_what_is_found_by_its_meaning_alone(
     vault: MakeVault, opened: OpenBrain
 ) -> None:
     brain = opened(vault({**HYBRID, "40_Brain/MEMORY.md": "- The physician is kind ^m-7f3k2ab4\n"}))
-    brain.provider = Hashing()
+    brain.vault.provider = Hashing()
     (before,) = brain.search("doctor", scopes=["memory"]).results[:1]
     brain.reinforce("m-7f3k2ab4")
     (after,) = brain.search("doctor", scopes=["memory"]).results[:1]
@@ -406,22 +414,22 @@ def test_vectors_of_two_models_are_never_mixed(vault: MakeVault, opened: OpenBra
 
         def embed(self, texts: Sequence[str]) -> list[list[float]]:
             if len(self.given) == 1:  # it was asked whether it is there
-                assert hybrid.catch_up(brain.index, Hashing(), budget=0) == 30
+                assert hybrid.catch_up(brain.vault.index, Hashing(), budget=0) == 30
             return super().embed(texts)
 
-    hybrid.catch_up(brain.index, Overtaken())
-    assert vectors.made(brain.index).model == "hashing"  # type: ignore[union-attr]
+    hybrid.catch_up(brain.vault.index, Overtaken())
+    assert vectors.made(brain.vault.index).model == "hashing"  # type: ignore[union-attr]
     again = Hashing()
-    assert hybrid.catch_up(brain.index, again) == 0
+    assert hybrid.catch_up(brain.vault.index, again) == 0
     assert len(again.given) == 30
 
 
 def test_a_context_is_made_by_meaning_too(vault: MakeVault, opened: OpenBrain) -> None:
     files = {**HYBRID, "40_Brain/MEMORY.md": "- The physician is kind\n- Boats are wet\n"}
     brain = opened(vault(files))
-    brain.provider = Hashing()
+    brain.vault.provider = Hashing()
     assert "The physician is kind" in brain.recall("doctor").text
-    brain.meaning.provider = Broken(RuntimeError("down"))
+    brain.vault.meaning.provider = Broken(RuntimeError("down"))
     said = brain.recall("boats")
     assert "Boats are wet" in said.text
     assert said.degraded == "not all was searched by meaning"
@@ -433,12 +441,12 @@ def test_what_means_the_same_is_a_cluster(vault: MakeVault, opened: OpenBrain) -
     plain = opened(vault(files))
     assert plain.graph()["clusters"] == []  # no word, tag or link says so
     brain = opened(vault({**files, "40_Brain/brain.yaml": "searchProvider: hybrid\n"}))
-    brain.provider = Hashing()
+    brain.vault.provider = Hashing()
     brain.sync()
     (cluster,) = brain.graph()["clusters"]
     assert sorted(cluster["members"]) == ["m-00000001", "m-00000002"]
-    brain.provider = Broken(NoModel("gone"))  # type: ignore[assignment]
-    del brain.meaning
+    brain.vault.provider = Broken(NoModel("gone"))  # type: ignore[assignment]
+    del brain.vault.meaning
     assert brain.graph()["clusters"] == []
 
 
@@ -450,12 +458,14 @@ def test_a_model_that_hangs_is_waited_for_once(
 
     monkeypatch.setattr(waited, "SECONDS", 0.2)
     brain, sleeper = opened(vault(HYBRID)), Sleeper(0.3)
-    brain.provider = sleeper
+    brain.vault.provider = sleeper
     started = time.perf_counter()
     said = brain.recall("tyres")
     took = time.perf_counter() - started
     assert "took longer than 0.2 s" in said.notes[0]
-    assert afterwards.state(brain)["times"][0] < (took - 0.2) * 1000  # the rest is the model's
+    assert (
+        afterwards.state(brain.vault)["times"][0] < (took - 0.2) * 1000
+    )  # the rest is the model's
     for answer in (brain.search("tyres"), brain.search("tyres")):
         assert [hit.row.path for hit in answer.results] == ["car.md"]
         assert "is asked again in" in answer.notes[0]
@@ -471,13 +481,13 @@ def test_a_model_that_works_again_is_asked_after_a_sync(
 
     monkeypatch.setattr(waited, "SLOW", 0.0)  # as if it had taken long
     brain = opened(vault(HYBRID))
-    brain.provider = Broken(RuntimeError("busy"))  # type: ignore[assignment]
+    brain.vault.provider = Broken(RuntimeError("busy"))  # type: ignore[assignment]
     assert "busy" in brain.search("car").notes[0]
-    monkeypatch.setattr(brain.provider, "answer", None)
+    monkeypatch.setattr(brain.vault.provider, "answer", None)
     assert "a moment ago" in brain.search("car").notes[0]
-    brain.provider = Hashing()
-    brain.provider.name = "broken"
-    del brain.meaning
+    brain.vault.provider = Hashing()
+    brain.vault.provider.name = "broken"
+    del brain.vault.meaning
     assert "a moment ago" in brain.search("car").notes[0]
     assert brain.learn() == []
     assert brain.search("car").notes == ()
@@ -496,13 +506,13 @@ def test_long_entries_are_no_reason_to_wait_longer(vault: MakeVault, opened: Ope
             return super().embed(texts)
 
     model = Counting()
-    with_budget = hybrid.catch_up(brain.index, model, budget=0)
-    chunks = vectors.count_missing(brain.index)
+    with_budget = hybrid.catch_up(brain.vault.index, model, budget=0)
+    chunks = vectors.count_missing(brain.vault.index)
     assert with_budget == chunks
-    pieces = vectors.missing(brain.index, 99)
+    pieces = vectors.missing(brain.vault.index, 99)
     few = hybrid._few(pieces, hybrid.SMALL_BATCH)
     assert 0 < sum(len(hybrid.given(piece)) for piece in few) <= hybrid.SMALL_BATCH
     assert len(hybrid._few(pieces[:1], 1)) == 1
     sizes.clear()
-    hybrid.catch_up(brain.index, model)
+    hybrid.catch_up(brain.vault.index, model)
     assert len(sizes) == 1  # and a batch is a batch, whatever the entries are cut into

@@ -23,7 +23,7 @@ def test_a_factor_can_be_switched_off(
     with ladder.without([factor], root):
         brain = opened(root)
         for key, value in factor.settings.items():
-            assert getattr(brain.config, key) == value
+            assert getattr(brain.vault.config, key) == value
         assert scores(brain)
 
 

@@ -47,8 +47,8 @@ questions = st.lists(st.sampled_from(("walrus", "clam", "tusk", "sea")), min_siz
 def test_the_sum_is_the_bm25_of_all_words_together(standing: Brain, words: list[str]) -> None:
     """Where no word has other forms, it is what FTS5 says of the whole question."""
     wanted = terms(" ".join(words))
-    found = look_up(standing.index, asked(" ".join(words)), EVEN)
-    whole = matches.weighed(standing.index, match(wanted), EVEN)
+    found = look_up(standing.vault.index, asked(" ".join(words)), EVEN)
+    whole = matches.weighed(standing.vault.index, match(wanted), EVEN)
     assert found.scores == pytest.approx(whole)
 
 
@@ -60,8 +60,8 @@ def test_however_little_is_weighed_what_holds_all_is_the_same(
     standing: Brain, words: list[str], most: int
 ) -> None:
     """What is common is not weighed, but where all of it stands is known."""
-    every = look_up(standing.index, asked(" ".join(words)), EVEN)
-    some = look_up(standing.index, asked(" ".join(words)), EVEN, most=most)
+    every = look_up(standing.vault.index, asked(" ".join(words)), EVEN)
+    some = look_up(standing.vault.index, asked(" ".join(words)), EVEN, most=most)
     assert some.scores  # the rarest word is always weighed
     assert all(some.held[id] <= every.held[id] for id in some.scores)
     assert some.partly == (len(some.concepts) < len(every.concepts))
@@ -81,32 +81,34 @@ def test_and_comes_before_or(asked: int, held: int) -> None:
 
 def test_the_forms_of_a_word_count_as_one(standing: Brain) -> None:
     """Neither twice where two of them stand, nor as rare as the rarer one is."""
-    went = look_up(standing.index, asked("went"), EVEN)
-    go = look_up(standing.index, asked("go"), EVEN)
+    went = look_up(standing.vault.index, asked("went"), EVEN)
+    go = look_up(standing.vault.index, asked("go"), EVEN)
     assert went.scores == pytest.approx(go.scores)
     assert went.asked == 1
     assert set(went.held.values()) == {1}
-    alone = matches.weighed(standing.index, '"went"', EVEN)
+    alone = matches.weighed(standing.vault.index, '"went"', EVEN)
     assert len(went.scores) > len(alone)
-    only = alone.keys() - matches.matching(standing.index, '"go"')
+    only = alone.keys() - matches.matching(standing.vault.index, '"go"')
     assert only
     assert all(went.scores[id] < alone[id] for id in only)  # more pieces hold some form
 
 
 def test_a_word_in_characters_is_as_rare_as_it_is_among_all_pieces(standing: Brain) -> None:
     """Not as common as it is where such characters stand: most pieces of those hold it."""
-    rare, common = (look_up(standing.index, asked(word), EVEN).scores for word in ("東京", "海象"))
+    rare, common = (
+        look_up(standing.vault.index, asked(word), EVEN).scores for word in ("東京", "海象")
+    )
     assert 0 < max(common.values()) < max(rare.values())
-    clam = look_up(standing.index, asked("clam"), EVEN)  # in about as many as 海象
+    clam = look_up(standing.vault.index, asked("clam"), EVEN)  # in about as many as 海象
     assert max(common.values()) == pytest.approx(max(clam.scores.values()), rel=0.3)
 
 
 def test_an_alias_is_worth_half(standing: Brain) -> None:
     alias = {"seahorse": ("walrus",)}
-    other = look_up(standing.index, asked("seahorse", alias), EVEN)
-    itself = look_up(standing.index, asked("walrus"), EVEN)
+    other = look_up(standing.vault.index, asked("seahorse", alias), EVEN)
+    itself = look_up(standing.vault.index, asked("walrus"), EVEN)
     assert other.scores == pytest.approx({id: s / 2 for id, s in itself.scores.items()})
-    assert look_up(standing.index, asked("seahorse"), EVEN).scores == {}
+    assert look_up(standing.vault.index, asked("seahorse"), EVEN).scores == {}
     assert concepts(terms("seahorse"), alias, 0) == [Concept(Term(("seahorse",)))]
 
 
@@ -116,9 +118,9 @@ def test_phrases_tags_and_names_have_no_other_forms() -> None:
 
 
 def test_what_is_nearly_everywhere_is_not_noted(standing: Brain) -> None:
-    (held,) = noted(standing.index, asked("walrus"))
+    (held,) = noted(standing.vault.index, asked("walrus"))
     assert list(held.scores) == sorted(held.scores)
-    assert noted(standing.index, asked("walrus"), most=len(held.scores) - 1) == []
+    assert noted(standing.vault.index, asked("walrus"), most=len(held.scores) - 1) == []
 
 
 # -- through a search --------------------------------------------------------------------------
@@ -155,10 +157,10 @@ def test_words_that_are_everywhere_are_looked_up_together(
     brain.sync()
     monkeypatch.setattr(lookup, "FEW", 20)
     asked = concepts(terms("walrus clam"), {}, 0.5)
-    found = lookup.look_up(brain.index, asked, SEVERAL, most=100)
-    rows = query.rows(brain.index, sorted(found.scores))
+    found = lookup.look_up(brain.vault.index, asked, SEVERAL, most=100)
+    rows = query.rows(brain.vault.index, sorted(found.scores))
     assert {row.path for row in rows} == {path for path, text in files.items() if "us c" in text}
     assert set(found.held.values()) == {2}
     monkeypatch.setattr(lookup, "FEW", 200)  # too few hold both: one of them will do
-    found = lookup.look_up(brain.index, asked, SEVERAL, most=100)
+    found = lookup.look_up(brain.vault.index, asked, SEVERAL, most=100)
     assert len(found.scores) == 300

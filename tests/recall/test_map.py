@@ -27,7 +27,7 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
 
 
 def whole(brain: Brain, **wanted: object) -> Graph:
-    return maps.around(brain.index, None, wanted.pop("owners", None), **wanted)  # type: ignore[arg-type]
+    return maps.around(brain.vault.index, None, wanted.pop("owners", None), **wanted)  # type: ignore[arg-type]
 
 
 def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -> None:
@@ -67,19 +67,19 @@ def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -
 
 def test_the_surroundings_grow_by_steps(vault: MakeVault, opened: OpenBrain) -> None:
     brain = lay(vault, opened, f"one #x ^{A}", f"two #x #y ^{B}", f"three #y ^{C}", f"four ^{D}")
-    near = [ids(maps.around(brain.index, A, None, depth)) for depth in (1, 2, 3, 4, 9)]
+    near = [ids(maps.around(brain.vault.index, A, None, depth)) for depth in (1, 2, 3, 4, 9)]
     assert near[:4] == [{A, "#x"}, {A, "#x", B}, {A, "#x", B, "#y"}, {A, "#x", B, "#y", C}]
     assert near[4] == near[3]
-    assert ids(maps.around(brain.index, "#y", None, 1)) == {"#y", B, C}
-    assert maps.around(brain.index, "m-gone", None) == Graph()
+    assert ids(maps.around(brain.vault.index, "#y", None, 1)) == {"#y", B, C}
+    assert maps.around(brain.vault.index, "m-gone", None) == Graph()
 
 
 def test_what_too_many_share_is_shown_and_leads_no_further(
     vault: MakeVault, opened: OpenBrain
 ) -> None:
     brain = lay(vault, opened, f"one #all ^{A}", *(f"memory {n} #all" for n in range(30)))
-    assert ids(maps.around(brain.index, A, None, 5)) == {A, "#all"}
-    assert len(ids(maps.around(brain.index, "#all", None, 1), "memory")) == 31
+    assert ids(maps.around(brain.vault.index, A, None, 5)) == {A, "#all"}
+    assert len(ids(maps.around(brain.vault.index, "#all", None, 1), "memory")) == 31
 
 
 def test_one_agent_alone(two_projects: Brain) -> None:
@@ -89,8 +89,8 @@ def test_one_agent_alone(two_projects: Brain) -> None:
 
 def test_a_memory_with_several_ids_is_one_node(vault: MakeVault, opened: OpenBrain) -> None:
     brain = lay(vault, opened, f"one #x ^{B}", f"two [[#^{A}]] ^{C}", f"the same again #y ^{D}")
-    put(brain.journal, "alias", B, old=A)
-    put(brain.journal, "alias", D, old=A)
+    put(brain.vault.journal, "alias", B, old=A)
+    put(brain.vault.journal, "alias", D, old=A)
     learn(brain, (A, C, 1))
     graph = whole(brain)
     assert ids(graph, "memory") == {B, C}
@@ -178,7 +178,7 @@ def test_the_basic_vault(vault: MakeVault, opened: OpenBrain) -> None:
     """What nobody tied stands alone."""
     brain = opened(vault(kit.VAULT))
     brain.sync()
-    graph = maps.around(brain.index, None, None, config=Config())
+    graph = maps.around(brain.vault.index, None, None, config=Config())
     assert edges(graph) == {
         ("m-7f3k2ab4", "has_tag", "#db"), ("m-7f3k2ab4", "link", "[[Architecture]]")
     }  # fmt: skip

@@ -279,7 +279,7 @@ def test_no_question_breaks_anything(standing: Brain, question: str, tag: str, d
 )
 def test_a_strange_question(question: str, standing: Brain) -> None:
     standing.search(question)
-    standing.flush_events()
+    standing.vault.write_events()
     assert not standing.events.waiting
 
 

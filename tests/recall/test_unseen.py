@@ -98,19 +98,22 @@ def test_who_may_read_all_is_told_of_all(laid: Laid) -> None:
 def test_a_hidden_speaker_is_nobody(laid: Laid) -> None:
     """Not even by what is left out of a question that names one."""
     brain = laid("tango")
-    assert matches.speakers(brain.index) == ["Ada", "Bo", "Zelda"]
-    assert matches.speakers(brain.index, MINE) == ["Ada", "Bo"]
-    assert matches.speakers(brain.index, MINE, most=1) == ["Ada"]
-    assert matches.speakers(brain.index, ()) == []
+    assert matches.speakers(brain.vault.index) == ["Ada", "Bo", "Zelda"]
+    assert matches.speakers(brain.vault.index, MINE) == ["Ada", "Bo"]
+    assert matches.speakers(brain.vault.index, MINE, most=1) == ["Ada"]
+    assert matches.speakers(brain.vault.index, ()) == []
 
 
 def test_what_is_noted_is_what_may_be_read(laid: Laid) -> None:
     brain = laid("quux")
     wanted = concepts(terms("quux"), {}, 0.5)
-    (every,), (mine,) = noted(brain.index, wanted), noted(brain.index, wanted, owners=MINE)
+    (every,), (mine,) = (
+        noted(brain.vault.index, wanted),
+        noted(brain.vault.index, wanted, owners=MINE),
+    )
     assert len(every.scores) == 13
     assert len(mine.scores) == 3
-    assert noted(brain.index, wanted, owners=())[0].scores == {}
+    assert noted(brain.vault.index, wanted, owners=())[0].scores == {}
 
 
 def test_words_that_are_everywhere_are_found_where_they_may_be_read(
@@ -124,10 +127,10 @@ def test_words_that_are_everywhere_are_found_where_they_may_be_read(
     monkeypatch.setattr(lookup, "FEW", 10)
     monkeypatch.setattr(lookup, "SOME", 20)
     wanted = concepts(terms("tango quux"), {}, 0.5)
-    found = look_up(brain.index, wanted, EVEN, most=15, owners=MINE)
-    assert matches.count_hidden(brain.index, MINE) == 60
+    found = look_up(brain.vault.index, wanted, EVEN, most=15, owners=MINE)
+    assert matches.count_hidden(brain.vault.index, MINE) == 60
     assert 20 <= len(found.scores) < 30
-    assert not matches.hidden(brain.index, MINE, found.scores)
+    assert not matches.hidden(brain.vault.index, MINE, found.scores)
     assert all(held == 2 for held in found.held.values())
 
 
@@ -148,8 +151,8 @@ def test_hidden_is_what_belongs_to_others(
     kit.lay(home / "v", files | {"40_Brain/MEMORY.md": "- one\n- two\n"})
     with kit.open_brain(home / "v", home / "state") as brain:
         brain.sync()
-        rows = brain.index.db.execute("SELECT id, agent FROM chunks").fetchall()
+        rows = brain.vault.index.db.execute("SELECT id, agent FROM chunks").fetchall()
         hidden = {id for id, agent in rows if agent not in owners}
-        assert matches.hidden(brain.index, owners, [id for id, _ in rows]) == hidden
-        assert matches.hidden(brain.index, owners) == hidden
-        assert matches.count_hidden(brain.index, owners) == len(hidden)
+        assert matches.hidden(brain.vault.index, owners, [id for id, _ in rows]) == hidden
+        assert matches.hidden(brain.vault.index, owners) == hidden
+        assert matches.count_hidden(brain.vault.index, owners) == len(hidden)

@@ -18,7 +18,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from brain import setup
-from brain.api import Brain
+from brain.open_vault import OpenVault
 from brain.cli import main
 from tests.ids import Ids
 
@@ -33,13 +33,15 @@ def play(text: str, home: Path) -> str:
     setup.demo(root)
     head, *commands = re.split(r"^\$ ", text, flags=re.MULTILINE)
     out = [head]
-    made = Brain.__init__
+    made = OpenVault.__init__
 
-    def still(self: Brain, vault: object, clock: object = None, progress: object = None) -> None:
+    def still(
+        self: OpenVault, vault: object, clock: object = None, progress: object = None
+    ) -> None:
         made(self, vault, lambda: NOW, progress)  # type: ignore[arg-type]
 
     environ = {"BRAIN_STATE": str(home / "state"), "BRAIN_VAULT": str(root), "HOME": str(home)}
-    with patch.dict(os.environ, environ), patch.object(Brain, "__init__", still), Ids()():
+    with patch.dict(os.environ, environ), patch.object(OpenVault, "__init__", still), Ids()():
         code = 0
         for block in commands:
             command = block.split("\n", 1)[0]

@@ -44,4 +44,4 @@ def brain(made: Made) -> Brain:
 
 def note(brain: Brain, path: str = NOTE) -> str:
     """What a note holds."""
-    return (brain.vault.root / path).read_text(encoding="utf-8")
+    return (brain.vault.paths.root / path).read_text(encoding="utf-8")

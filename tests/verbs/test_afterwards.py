@@ -116,7 +116,7 @@ def test_a_question_that_is_half_a_character(agents: Brain) -> None:
 )  # fmt: skip
 def test_an_odd_memory_of_recalls_disturbs_nobody(agents: Brain, odd: object) -> None:
     agents.sync()
-    file = Path(agents.vault.state_path) / "recall.json"
+    file = Path(agents.vault.paths.state_path) / "recall.json"
     file.write_text(json.dumps(odd))
     assert agents.status()["last_injected"] is None
     assert agents.gaps() == agents.wanted_tags() == []
@@ -134,7 +134,7 @@ def test_another_vault_in_the_same_place_hears_nothing(
         agents.remember("Rockets are loud")
     agents.recall("salary of Bob")
     assert [gap["query"] for gap in agents.gaps()] == ["salary of Bob"]
-    root = agents.vault.root
+    root = agents.vault.paths.root
     agents.close()
     os.rename(root, root.with_name("away"))
     kit.lay(root, {"40_Brain/MEMORY.md": "- Another\n"})
@@ -153,7 +153,7 @@ def test_another_vault_in_the_same_place_hears_nothing(
 
 def test_what_is_flushed_is_not_of_another_vault(agents: Brain, opened: OpenBrain) -> None:
     agents.recall("salary of Bob")
-    root = agents.vault.root
+    root = agents.vault.paths.root
     agents.close()
     os.rename(root, root.with_name("away"))
     kit.lay(root, {"40_Brain/MEMORY.md": "- Another\n"})

@@ -12,6 +12,7 @@ import pytest
 from brain.api import Brain
 from brain.errors import Ambiguous, BadRequest, NotFound
 from brain.model import Event
+from brain.operations import lookup
 from tests import kit
 from tests.verbs.conftest import NOTE, Made, note
 
@@ -78,7 +79,7 @@ def git(root: Path, *args: str) -> str:
 @pytest.mark.parametrize("name", VERBS)
 def test_a_diff_is_the_lines_it_is_about(made: Made, name: str, way: str) -> None:
     brain = made({**kit.VAULT, NOTE: WAYS[way]})
-    root = brain.vault.root
+    root = brain.vault.paths.root
     git(root, "init", "-q")
     git(root, "add", NOTE)
     git(root, "commit", "-qm", "as it was")
@@ -132,13 +133,13 @@ def test_other_processes_hear_of_it_once(made: Made, tmp_path: Path) -> None:
 
     brain = made()
     brain.sync()
-    start = ring.newest(brain.index)
+    start = ring.newest(brain.vault.index)
     shape = brain.remember("Seals bark")
-    assert ring.after(brain.index, start) == []
-    with kit.open_brain(brain.vault.root, tmp_path / "state") as other:
+    assert ring.after(brain.vault.index, start) == []
+    with kit.open_brain(brain.vault.paths.root, tmp_path / "state") as other:
         other.sync()
         brain.sync()
-        told = [event for _, event in ring.after(other.index, start)]
+        told = [event for _, event in ring.after(other.vault.index, start)]
     assert [event.name for event in told] == ["memory:write"]
     assert told[0].payload["delta"]["added"][0]["id"] == shape["id"]
 
@@ -148,7 +149,7 @@ def test_somebody_elses_change_beside_ours_is_heard_too(made: Made) -> None:
     brain.sync()
     events = heard(brain)
     brain.remember("Seals bark")
-    path = brain.vault.root / NOTE
+    path = brain.vault.paths.root / NOTE
     path.write_text(path.read_text() + "- Written by hand\n")
     brain.sync()
     texts = [entry["text"] for event in events for entry in event.payload["delta"]["added"]]
@@ -186,7 +187,7 @@ def test_words_that_several_have(made: Made) -> None:
 def test_an_id_that_an_entry_had_before_it_was_edited(made: Made) -> None:
     brain = made({NOTE: "- seals bark\n"})
     brain.sync()
-    old = brain.find("seals").ref
+    old = lookup.find(brain.vault, "seals").ref
     shape = brain.update(old, "seals sleep")
     assert shape["id"] == old
 
@@ -217,7 +218,7 @@ def test_nothing_to_change_changes_nothing(brain: Brain) -> None:
 
 def test_a_link_writes_the_id_it_leads_to(brain: Brain) -> None:
     shape = brain.link(ID, "Deploys go")
-    other = brain.find("Deploys go").ref
+    other = lookup.find(brain.vault, "Deploys go").ref
     assert f"[relates_to:: [[#^{other}]]]" in shape["text"]
     assert f"Tuesdays #pinned ^{other}\n" in note(brain)
     brain.unlink(ID, other)
@@ -225,7 +226,7 @@ def test_a_link_writes_the_id_it_leads_to(brain: Brain) -> None:
 
 
 def test_a_link_into_another_note_has_its_whole_path(brain: Brain) -> None:
-    other = brain.find("walrus eats").ref if brain.refresh() else ""
+    other = lookup.find(brain.vault, "walrus eats").ref if brain.refresh() else ""
     shape = brain.link(ID, other)
     assert f"[[40_Brain/projects/zoo/agent/MEMORY#^{other}]]" in shape["text"]
 
@@ -273,7 +274,7 @@ def test_a_note_that_is_not_there(made: Made) -> None:
     shape = brain.remember("Seals bark", links=["No Such Note", "[[Nor This]]", "m-00000001"])
     assert "[[No Such Note]] [[Nor This]] [[#^m-00000001]]" in shape["text"]
     assert shape["unmade"] == ["No Such Note"]
-    (brain.vault.root / "No Such Note.md").write_text("Now it is.\n")
+    (brain.vault.paths.root / "No Such Note.md").write_text("Now it is.\n")
     assert brain.remember("Seals swim", links=["no such note"])["unmade"] == []
 
 
@@ -372,7 +373,7 @@ def test_who_links_to_a_memory_is_not_taken_for_it(brain: Brain, purge: bool) ->
             brain.forget(name)
     if purge:
         assert brain.forget(gone, purge=True)["id"] == gone
-    assert brain.find(other).ref == other
+    assert lookup.find(brain.vault, other).ref == other
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ def test_what_helped_is_found_sooner(made: Made) -> None:
     brain.reinforce("m-00000003")
     brain.demote("m-00000000")
     assert order(brain) == ["3", "1", "2", "4", "0"]
-    brain.index.close()
-    (brain.vault.folder / "brain.db").unlink()
+    brain.vault.index.close()
+    (brain.vault.paths.folder / "brain.db").unlink()
     assert order(brain) == ["3", "1", "2", "4", "0"]
     brain.undo()
     assert order(brain) == ["3", "0", "1", "2", "4"]
@@ -71,7 +71,7 @@ def test_a_memory_that_was_deleted_leaves_nothing_to_the_next(made: Made) -> Non
     old = brain.remember("Deploys of the api go out on Tuesdays")["id"]
     brain.reinforce(old)
     brain.refresh()
-    (brain.vault.root / NOTE).write_text(QUICK[NOTE])
+    (brain.vault.paths.root / NOTE).write_text(QUICK[NOTE])
     new = brain.remember("Deploys of the web go out on Thursdays")["id"]
     brain.refresh()
     assert brain.show(new)["score"] == 0
@@ -83,7 +83,7 @@ def test_a_memory_that_was_deleted_leaves_nothing_to_the_next(made: Made) -> Non
 
 def test_two_branches_that_are_switched_do_not_mix_their_memories(made: Made) -> None:
     brain = made(QUICK)
-    path = brain.vault.root / NOTE
+    path = brain.vault.paths.root / NOTE
     api = brain.remember("Deploys of the api go out on Tuesdays")["id"]
     brain.reinforce(api)
     brain.refresh()

@@ -34,7 +34,7 @@ VAULT: dict[str, str | bytes] = {
 
 
 def roles(brain: Brain) -> dict[str, tuple[str, str]]:
-    rows = brain.index.db.execute("SELECT path, scope, agent FROM files")
+    rows = brain.vault.index.db.execute("SELECT path, scope, agent FROM files")
     return {path.removeprefix("40_Brain/"): (scope, agent) for path, scope, agent in rows}
 
 
@@ -66,7 +66,7 @@ def test_remembered_found_and_undone(made: Made) -> None:
         brain.undo()
     brain.sync()
     assert kit.found(brain, "otters mondays fridays", scopes=["memory"]) == []
-    assert "pinned" not in (brain.vault.root / NOTE).read_text()
+    assert "pinned" not in (brain.vault.paths.root / NOTE).read_text()
 
 
 def test_a_new_agent_gets_its_note_there(made: Made) -> None:
@@ -82,19 +82,19 @@ def test_other_names_mean_another_index(made: Made, tmp_path: Path) -> None:
     brain = made(files)
     brain.sync()
     assert roles(brain)["MEMORY.md"] == ("memory", "admin")
-    (brain.vault.folder / "brain.yaml").write_text(SETTINGS)
-    brain.reload()
+    (brain.vault.paths.folder / "brain.yaml").write_text(SETTINGS)
+    brain.vault.reload()
     brain.sync()
     assert roles(brain)["MEMORY.md"] == ("sources", "")
-    dump = query.dump(brain.index), facts.dump(brain.index)
+    dump = query.dump(brain.vault.index), facts.dump(brain.vault.index)
     brain.sync(rebuild=True)
-    assert (query.dump(brain.index), facts.dump(brain.index)) == dump
+    assert (query.dump(brain.vault.index), facts.dump(brain.vault.index)) == dump
     assert brain.remember("Written after")["path"] == NOTE
-    with kit.open_brain(brain.vault.root, brain.vault.state.parent) as other:
+    with kit.open_brain(brain.vault.paths.root, brain.vault.paths.state.parent) as other:
         assert kit.found(other, "written after") == [NOTE]
-        assert not other.index.news
-        (brain.vault.folder / "brain.yaml").write_text("")
-        other.reload()
+        assert not other.vault.index.news
+        (brain.vault.paths.folder / "brain.yaml").write_text("")
+        other.vault.reload()
         other.sync()
         assert roles(other)["MEMORY.md"] == ("memory", "admin")
 
@@ -102,17 +102,17 @@ def test_other_names_mean_another_index(made: Made, tmp_path: Path) -> None:
 def test_a_daemon_follows_it(made: Made) -> None:
     files = {path: text for path, text in VAULT.items() if not path.endswith("yaml")}
     brain = made(files)
-    note, heard = brain.vault.root / NOTE, list[str]()
+    note, heard = brain.vault.paths.root / NOTE, list[str]()
     brain.events.subscribe(lambda event: heard.append(f"{event.name} {event.payload.get('type')}"))
 
     def hints() -> Iterator[frozenset[str] | None]:
         yield None
-        (brain.vault.folder / "brain.yaml").write_text(SETTINGS)
+        (brain.vault.paths.folder / "brain.yaml").write_text(SETTINGS)
         yield None
         note.write_text(note.read_text() + "- Pelicans dive\n")
         yield frozenset([NOTE])
 
-    daemon.run(brain, threading.Event(), pytest.fail, hints())
+    daemon.run(brain.vault, threading.Event(), pytest.fail, hints())
     assert heard == ["memory:sync None", "memory:sync None", "memory:write memory"]
     assert kit.found(brain, "pelicans", scopes=["memory"]) == [NOTE]
 
@@ -137,7 +137,7 @@ def test_a_new_vault_with_settings(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_path_elsewhere_is_refused_with_its_line(made: Made, path: str) -> None:
     brain = made(VAULT)
-    (brain.vault.folder / "brain.yaml").write_text(f'searchLimit: 5\nmemoryPath: "{path}"\n')
+    (brain.vault.paths.folder / "brain.yaml").write_text(f'searchLimit: 5\nmemoryPath: "{path}"\n')
     with pytest.raises(BadConfig, match="line 2: memoryPath must be a path in the agent's folder"):
-        brain.reload()
+        brain.vault.reload()
     assert brain.remember("As it was")["path"] == NOTE

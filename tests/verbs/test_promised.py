@@ -6,6 +6,7 @@ import os
 import time
 
 from brain.index import query
+from brain.operations import lookup
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
@@ -27,11 +28,11 @@ def test_a_memory_that_waits_for_a_person_to_pause_is_found_at_once(
     assert made["state"] == "pending"
     assert (root / NOTE).read_bytes() == before
     assert [hit.row.ref for hit in brain.search("clams mondays").results] == [made["id"]]
-    listed = [row.ref for row in brain.entries(brain.filters(["memory"]), 10)]
+    listed = [row.ref for row in brain.entries(lookup.filters(brain.vault, ["memory"]), 10)]
     assert made["id"] in listed
-    dump = query.dump(brain.index)
+    dump = query.dump(brain.vault.index)
     brain.sync()
-    assert query.dump(brain.index) == dump
+    assert query.dump(brain.vault.index) == dump
     past = time.time() - 60
     os.utime(root / NOTE, (past, past))
     brain.search("clams")
@@ -46,7 +47,7 @@ def test_the_score_survives_a_person_s_edit(vault: MakeVault, opened: OpenBrain)
     root = vault({NOTE: "- The walrus naps at noon\n- Deploys go out on Tuesdays\n"})
     brain = opened(root)
     brain.sync()
-    old = brain.find("walrus").ref
+    old = lookup.find(brain.vault, "walrus").ref
     brain.reinforce(old)
     kit.outdate(root / NOTE)
     text = (root / NOTE).read_text()

@@ -13,6 +13,7 @@ import pytest
 from brain.api import Brain
 from brain.errors import Busy, Denied, NotFound
 from brain.index import facts, ring
+from brain.operations import lookup
 from tests import kit
 from tests.store.killer import Killer
 from tests.test_writing_machine import killed
@@ -28,7 +29,7 @@ def _stress(number: int) -> Any:
 def holding(brain: Brain, word: str = WORD) -> list[str]:
     """The files of the vault and of the state folder that hold a word, in any case."""
     found = []
-    for folder in (brain.vault.root, brain.vault.state):
+    for folder in (brain.vault.paths.root, brain.vault.paths.state):
         for path in folder.rglob("*"):
             if path.is_file() and word.encode() in path.read_bytes().lower():
                 found.append(path.name)
@@ -50,7 +51,9 @@ def told(brain: Brain) -> str:
 @pytest.mark.parametrize("engine", ["fts5", "fts4"])
 def test_no_file_holds_the_words(made: Made, engine: str) -> None:
     brain = made({**kit.VAULT, "40_Brain/brain.yaml": f"ftsEngine: {engine}\n"})
-    brain.index.db.execute("PRAGMA secure_delete = OFF")  # on by default in some builds of SQLite
+    brain.vault.index.db.execute(
+        "PRAGMA secure_delete = OFF"
+    )  # on by default in some builds of SQLite
     ref = told(brain)
     brain.recall(f"what is a weevil, if not a {WORD[:6]}")
     assert len(holding(brain)) >= 4  # the note, the journal, the index, what was promised
@@ -61,19 +64,19 @@ def test_no_file_holds_the_words(made: Made, engine: str) -> None:
     brain.close()
     assert holding(brain) == []
     assert brain.history(ref)[0]["op"] == "purge"
-    assert brain.index.healthy()
+    assert brain.vault.index.healthy()
 
 
 def test_nor_the_vectors_of_others_are_lost(made: Made) -> None:
     """The index is cleaned, not made anew: what is dear in it stays."""
     brain = made()
     brain.sync()
-    with brain.index.exclusive(), brain.index.transaction() as db:
+    with brain.vault.index.exclusive(), brain.vault.index.transaction() as db:
         db.execute("INSERT INTO meta VALUES ('dear', 'yes')")
     brain.forget(told(brain), purge=True)
-    assert brain.index.db.execute("SELECT value FROM meta WHERE key = 'dear'").fetchone()
+    assert brain.vault.index.db.execute("SELECT value FROM meta WHERE key = 'dear'").fetchone()
     assert brain.sync().quiet
-    assert not brain.index.news
+    assert not brain.vault.index.news
 
 
 def test_what_others_promised_meanwhile_stays(made: Made) -> None:
@@ -82,7 +85,7 @@ def test_what_others_promised_meanwhile_stays(made: Made) -> None:
     brain.remember("Seals bark at night")
     brain.forget(ref, purge=True)
     assert holding(brain) == []
-    assert [entry.intent.deeds[0].op for entry in brain.store.open()] == ["add"]
+    assert [entry.intent.deeds[0].op for entry in brain.vault.store.open()] == ["add"]
     assert holding(brain, "seals bark")
 
 
@@ -91,14 +94,14 @@ def test_hits_that_wait_do_not_count(made: Made) -> None:
     ref = told(brain)
     brain.recall("weevil palms walrus clams", agent="zoo")
     brain.recall("weevil")
-    assert facts.load(brain.index, [ref]) or brain.sync()
+    assert facts.load(brain.vault.index, [ref]) or brain.sync()
     brain.forget(ref, purge=True)
     brain.flush()
     brain.sync()
-    found = facts.load(brain.index, [ref])[ref]
+    found = facts.load(brain.vault.index, [ref])[ref]
     assert (found.hits, found.score) == (0, 0)
     assert found.purged
-    assert ref not in (brain.vault.state / "recall.json").read_text()
+    assert ref not in (brain.vault.paths.state / "recall.json").read_text()
 
 
 def test_what_was_asked_of_it_goes_with_it(made: Made) -> None:
@@ -110,11 +113,11 @@ def test_what_was_asked_of_it_goes_with_it(made: Made) -> None:
     brain.recall(f"palm {WORD}", agent="zoo", by="zoo")
     brain.recall(f"{WORD} weevil", by="zoo", agent="zoo")
     brain.search(f"{WORD} weevil")
-    brain.flush_events()
+    brain.vault.write_events()
     brain.forget(ref)
     brain.recall(f"{WORD} weevil")
     brain.forget(ref, purge=True)
-    state = (brain.vault.state / "recall.json").read_text()
+    state = (brain.vault.paths.state / "recall.json").read_text()
     assert "walrus" in state
     assert "weevil" not in state
     assert WORD not in state
@@ -123,19 +126,19 @@ def test_what_was_asked_of_it_goes_with_it(made: Made) -> None:
 def test_an_entry_that_had_other_ids(made: Made) -> None:
     """A person wrote and edited it before it had an id of its own."""
     brain = made()
-    note = brain.vault.root / NOTE
+    note = brain.vault.paths.root / NOTE
     brain.reinforce("m-7f3k2ab4")  # from now on there is a history
     for text in (f"- {WORD} one\n", f"- {WORD} one two\n", f"- {WORD} one two three\n"):
         lines = [line for line in note.read_text().split("\n") if WORD not in line]
         note.write_text("\n".join(lines) + text)
         os.utime(note, (LONG_AGO, LONG_AGO))
         brain.sync()
-    row = brain.find(f"{WORD} one two three")
-    refs = facts.same(brain.index, row.ref)
+    row = lookup.find(brain.vault, f"{WORD} one two three")
+    refs = facts.same(brain.vault.index, row.ref)
     assert len(refs) == 3
     brain.reinforce(row.ref)
     brain.forget(row.ref, purge=True)
-    [record] = brain.journal.records(ops=["purge"])
+    [record] = brain.vault.journal.records(ops=["purge"])
     assert set(record.data["refs"]) == refs
     assert holding(brain) == []
 
@@ -164,12 +167,12 @@ def test_only_by_who_may_write_it(made: Made) -> None:
 def test_while_a_person_types_it_is_said_that_it_is_not_done(made: Made) -> None:
     brain = made({**kit.VAULT, "40_Brain/brain.yaml": "holdMost: 0.1\n"})
     ref = told(brain)
-    (brain.vault.root / ".git").mkdir()
-    (brain.vault.root / ".git/index.lock").touch()
-    brain.store.git = str(brain.vault.root / ".git")
+    (brain.vault.paths.root / ".git").mkdir()
+    (brain.vault.paths.root / ".git/index.lock").touch()
+    brain.vault.store.git = str(brain.vault.paths.root / ".git")
     with pytest.raises(Busy, match="not purged yet"):
         brain.forget(ref, purge=True)
-    (brain.vault.root / ".git/index.lock").unlink()
+    (brain.vault.paths.root / ".git/index.lock").unlink()
     assert brain.forget(ref, purge=True)["outcome"] == "purged"
     assert holding(brain) == []
 
@@ -188,8 +191,8 @@ def test_who_reads_the_index_meanwhile_is_named(
     brain = made()
     ref = told(brain)
     brain.sync()
-    brain.index.db.execute("PRAGMA busy_timeout = 50")
-    reader.append(sqlite3.connect(brain.index.path, isolation_level=None))
+    brain.vault.index.db.execute("PRAGMA busy_timeout = 50")
+    reader.append(sqlite3.connect(brain.vault.index.path, isolation_level=None))
     reader[0].execute("BEGIN")
     reader[0].execute("SELECT count(*) FROM chunks").fetchone()
     left = brain.forget(ref, purge=True)["left"]
@@ -199,30 +202,30 @@ def test_who_reads_the_index_meanwhile_is_named(
 def test_followers_do_not_hear_the_words(made: Made) -> None:
     brain = made()
     ref = told(brain)
-    assert any(WORD in str(event) for _, event in ring.after(brain.index, 0))
+    assert any(WORD in str(event) for _, event in ring.after(brain.vault.index, 0))
     brain.forget(ref, purge=True)
     brain.sync()
-    assert not any(WORD in str(event) for _, event in ring.after(brain.index, 0))
+    assert not any(WORD in str(event) for _, event in ring.after(brain.vault.index, 0))
 
 
 def test_nor_do_those_that_wait_on_another_device(made: Made, tmp_path: Path) -> None:
     brain = made()
     ref = told(brain)
-    with kit.open_brain(brain.vault.root, tmp_path / "other") as other:
+    with kit.open_brain(brain.vault.paths.root, tmp_path / "other") as other:
         other.recall("weevil palms")
         brain.forget(ref, purge=True)
         other.flush()
     brain.sync()
-    found = facts.load(brain.index, [ref])[ref]
+    found = facts.load(brain.vault.index, [ref])[ref]
     assert (found.hits, bool(found.purged)) == (0, True)
 
 
 def test_what_another_device_has_on_record_is_purged_there(made: Made, tmp_path: Path) -> None:
     brain = made()
     ref = told(brain)
-    with kit.open_brain(brain.vault.root, tmp_path / "other") as other:
+    with kit.open_brain(brain.vault.paths.root, tmp_path / "other") as other:
         other.reinforce(ref, why=f"another device knows the {WORD}, too")
-        theirs = f"40_Brain/journal/{other.journal.device}/2026-03.jsonl"
+        theirs = f"40_Brain/journal/{other.vault.journal.device}/2026-03.jsonl"
         assert theirs in brain.forget(ref, purge=True)["left"]
         assert holding(brain) == ["2026-03.jsonl"]
         with pytest.raises(Denied):

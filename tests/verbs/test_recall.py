@@ -325,7 +325,7 @@ def test_the_same_question_has_the_same_answer(made: Made) -> None:
         brain.reinforce(ref)
     second, third = brain.recall("walrus"), brain.recall("walrus")
     assert second.text == third.text
-    (brain.vault.folder / "brain.db").unlink()
+    (brain.vault.paths.folder / "brain.db").unlink()
     assert brain.recall("walrus").text == second.text
 
 
@@ -411,9 +411,9 @@ def test_every_score_follows_whatever_hands_it_on(
 def test_the_same_answer_also_after_a_rebuild(made: Made) -> None:
     brain = made({NOTE: bullets(*(f"walrus {n} #sea ^m-{n:08d}" for n in range(30)))})
     first = brain.recall("walrus 7").text
-    (brain.vault.root / "a.md").write_text("walrus\n")
+    (brain.vault.paths.root / "a.md").write_text("walrus\n")
     brain.sync()
-    (brain.vault.root / "a.md").unlink()
+    (brain.vault.paths.root / "a.md").unlink()
     brain.sync()
     brain.sync(rebuild=True)
     for _ in range(2):
@@ -423,7 +423,7 @@ def test_the_same_answer_also_after_a_rebuild(made: Made) -> None:
 def _as_if_new(brain: Brain) -> Brain:
     """Without the hits of former recalls."""
     for name in ("spool.jsonl", "recall.json"):
-        (Path(brain.vault.state_path) / name).unlink(missing_ok=True)
+        (Path(brain.vault.paths.state_path) / name).unlink(missing_ok=True)
     return brain
 
 
@@ -522,13 +522,13 @@ def test_a_reranker_has_the_last_word(made: Made) -> None:
 
 def test_what_is_in_a_prompt_is_a_hit(made: Made) -> None:
     brain = made({NOTE: bullets("walrus ^m-00000001", "seal ^m-00000002")})
-    before = {path.name for path in brain.vault.folder.rglob("*") if path.is_file()}
+    before = {path.name for path in brain.vault.paths.folder.rglob("*") if path.is_file()}
     brain.recall("walrus")
     brain.recall("walrus")
     brain.refresh()
     assert brain.show("m-00000001")["hits"] == 2
     assert brain.show("m-00000002")["hits"] == 0
-    after = {path.name for path in brain.vault.folder.rglob("*") if path.is_file()}
+    after = {path.name for path in brain.vault.paths.folder.rglob("*") if path.is_file()}
     assert {name for name in after - before if not name.startswith("brain.db")} == set()
     assert brain.flush() == 1
     brain.sync(rebuild=True)
@@ -566,9 +566,9 @@ def test_questions_without_an_answer(made: Made) -> None:
 def test_what_others_know_fills_no_gap(zoo: Brain) -> None:
     """What was asked for an agent is open until that agent finds something."""
     zoo.recall("zeppelin", agent="zoo")
-    (zoo.vault.folder / "agents/other/MEMORY.md").write_text("- the zeppelin flies\n")
+    (zoo.vault.paths.folder / "agents/other/MEMORY.md").write_text("- the zeppelin flies\n")
     assert [gap["query"] for gap in zoo.gaps()] == ["zeppelin"]
-    (zoo.vault.root / ZOO).write_text("- the zeppelin is ours\n")
+    (zoo.vault.paths.root / ZOO).write_text("- the zeppelin is ours\n")
     assert zoo.gaps() == []
 
 
@@ -585,7 +585,7 @@ def test_no_secret_is_kept_of_a_question(made: Made) -> None:
     token = "gh" + "p_" + "0123456789abcdefghijABCDEFGHIJ012345"
     brain = made({})
     brain.recall(f"who uses {token}")
-    for path in Path(brain.vault.state_path).iterdir():
+    for path in Path(brain.vault.paths.state_path).iterdir():
         assert token not in path.read_text(errors="replace"), path.name
     assert "[redacted:" in brain.gaps()[0]["query"]
 
@@ -602,7 +602,7 @@ def test_rounds_and_topics(made: Made) -> None:
 
 def test_slow_recalls_look_at_less_and_say_so(made: Made) -> None:
     brain = made({NOTE: bullets(*(f"walrus {n} ^m-{n:08d}" for n in range(20)))})
-    state = Path(brain.vault.state_path) / "recall.json"
+    state = Path(brain.vault.paths.state_path) / "recall.json"
     brain.recall("walrus")
 
     def took(*times: float, degraded: bool = False) -> Context:
@@ -639,7 +639,7 @@ def test_nothing_is_written_while_paused(made: Made) -> None:
     brain.pause()
     brain.recall("walrus")
     brain.recall("zeppelin")
-    assert not (Path(brain.vault.state_path) / "spool.jsonl").exists()
+    assert not (Path(brain.vault.paths.state_path) / "spool.jsonl").exists()
     assert brain.recall("walrus").text
 
 

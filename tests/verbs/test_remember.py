@@ -11,6 +11,7 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import BadRequest, NotFound
+from brain.operations import lookup
 from brain.verbs import notes
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -183,7 +184,7 @@ def test_what_was_just_remembered_is_known(brain: Brain) -> None:
 
 def test_what_a_person_took_out_is_not(brain: Brain) -> None:
     first = brain.remember("Seals bark at dawn")
-    path = brain.vault.root / "40_Brain/MEMORY.md"
+    path = brain.vault.paths.root / "40_Brain/MEMORY.md"
     path.write_text(path.read_text().replace(line(brain, first["id"]) + "\n", ""))
     again = brain.remember("Seals bark at dawn")
     assert again["outcome"] == "added"
@@ -294,13 +295,13 @@ def test_supersession(brain: Brain) -> None:
 
 def test_what_is_superseded_is_readable_but_not_recalled(brain: Brain) -> None:
     shape = brain.remember("Deploys go out on Wednesdays", supersedes=["Deploys go out"])
-    old = brain.find("Tuesdays").ref
+    old = lookup.find(brain.vault, "Tuesdays").ref
 
     def found(**options: bool) -> set[str]:
         return {hit.row.ref for hit in brain.search("deploys", **options).results}  # type: ignore[arg-type]
 
     def listed(**options: bool) -> set[str]:
-        filters = brain.filters(["memory"], **options)  # type: ignore[arg-type]
+        filters = lookup.filters(brain.vault, ["memory"], **options)  # type: ignore[arg-type]
         return {entry["id"] for entry in brain.listed(filters)}
 
     assert found() == {shape["id"]}
@@ -397,8 +398,10 @@ def test_secrets_are_left_out(brain: Brain) -> None:
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
     shape = brain.remember(f"The token is {key}", why=f"seen {key}")
     assert shape["redacted"]
-    everything = b"".join(p.read_bytes() for p in brain.vault.root.rglob("*") if p.is_file())
-    everything += b"".join(p.read_bytes() for p in brain.vault.state.rglob("*") if p.is_file())
+    everything = b"".join(p.read_bytes() for p in brain.vault.paths.root.rglob("*") if p.is_file())
+    everything += b"".join(
+        p.read_bytes() for p in brain.vault.paths.state.rglob("*") if p.is_file()
+    )
     assert key.encode() not in everything
     assert "[redacted:" in shape["text"]
     again = brain.remember(f"The token is {key}")
@@ -429,7 +432,7 @@ def test_two_who_say_the_same_at_one_moment_make_one_memory(
 
         def overtaken(brain: Brain, path: str) -> notes.Note:
             note = look(brain, path)
-            if brain is second and next(turns, False):
+            if brain is second.vault and next(turns, False):
                 first.remember("The seal sings")
             return note
 
@@ -451,7 +454,7 @@ def test_two_who_say_the_opposite_at_one_moment_are_in_conflict(
 
         def overtaken(brain: Brain, path: str) -> notes.Note:
             note = look(brain, path)
-            while brain is second and said:
+            while brain is second.vault and said:
                 first.remember(said.pop())
             return note
 
@@ -472,31 +475,31 @@ def test_what_waits_is_contradicted_too(vault: MakeVault, opened: OpenBrain) -> 
     assert [other["id"] for other in second["conflicts"]] == [first["id"]]
     assert "emu" in second["conflicts"][0]["text"]
     assert brain.remember("Never visit the owl at noon")["outcome"] == "added"
-    settle(brain.vault.root)
-    brain.drain()
+    settle(brain.vault.paths.root)
+    brain.vault.drain()
     assert f"[contradicts:: [[#^{first['id']}]]]" in line(brain, second["id"])
     assert len(brain.conflicts()) == 1
 
 
 def test_what_somebody_else_wrote_between_two_memories_counts(brain: Brain) -> None:
     """The second one starts from what the first one left, and finds another note there."""
-    path = brain.vault.root / "40_Brain/MEMORY.md"
+    path = brain.vault.paths.root / "40_Brain/MEMORY.md"
     first = brain.remember("The walrus sleeps at noon")
     ours = line(brain, first["id"])
     path.write_text(note(brain).replace(ours, f"{ours}\n- The seal sings\n- Always use tusks"))
-    settle(brain.vault.root)
+    settle(brain.vault.paths.root)
     against = brain.remember("Never use tusks")
     assert (against["outcome"], len(against["conflicts"])) == ("conflict", 1)
     assert brain.remember("The seal sings")["outcome"] == "duplicate"
     path.write_text(note(brain).replace(f"{ours}\n", ""))
-    settle(brain.vault.root)
+    settle(brain.vault.paths.root)
     assert brain.remember("The otter swims")["outcome"] == "added"
     assert note(brain).count("otter") == 1
     assert note(brain).count("tusks") == 2
 
 
 def test_what_contradicts_a_memory_that_somebody_removed_is_no_conflict(brain: Brain) -> None:
-    path = brain.vault.root / "40_Brain/MEMORY.md"
+    path = brain.vault.paths.root / "40_Brain/MEMORY.md"
     first = brain.remember("Always use tusks")
     brain.remember("The walrus sleeps at noon")
     path.write_text(note(brain).replace(line(brain, first["id"]) + "\n", ""))

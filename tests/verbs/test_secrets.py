@@ -23,7 +23,7 @@ def holding(brain: Brain, word: str = SECRET) -> list[str]:
     """The files of the vault and of the state folder that hold a word."""
     return sorted(
         path.name
-        for folder in (brain.vault.root, brain.vault.state)
+        for folder in (brain.vault.paths.root, brain.vault.paths.state)
         for path in folder.rglob("*")
         if path.is_file() and word.encode() in path.read_bytes()
     )
@@ -46,13 +46,15 @@ def test_not_in_a_question(brain: Brain) -> None:
     brain.recall(f"seals {SECRET}")
     brain.close()
     assert holding(brain) == []
-    asked = [e.payload["query"] for _, e in ring.after(brain.index, 0) if "query" in e.payload]
+    asked = [
+        e.payload["query"] for _, e in ring.after(brain.vault.index, 0) if "query" in e.payload
+    ]
     assert asked[0].startswith("seals [redacted:")
 
 
 def test_what_was_asked_is_for_nobody_else(brain: Brain) -> None:
     brain.recall("seals")
-    path = brain.vault.state / "recall.json"
+    path = brain.vault.paths.state / "recall.json"
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
@@ -79,7 +81,7 @@ def test_so_do_other_verbs(brain: Brain) -> None:
 
 
 def test_while_it_waits_the_answer_holds_no_secret_either(brain: Brain) -> None:
-    path = brain.vault.root / NOTE
+    path = brain.vault.paths.root / NOTE
     path.write_text(path.read_text() + "- typ")
     soon = time.time() + 60
     os.utime(path, (soon, soon))
@@ -91,6 +93,6 @@ def test_while_it_waits_the_answer_holds_no_secret_either(brain: Brain) -> None:
 @pytest.mark.parametrize("words", [("key", SECRET), (SECRET, "key")])
 def test_an_alias_is_no_place_for_one(brain: Brain, words: tuple[str, str]) -> None:
     with pytest.raises(BadRequest) as error:
-        aliasing.add(brain, words[0], words[1:], PERSON)
+        aliasing.add(brain.vault, words[0], words[1:], PERSON)
     assert SECRET not in str(error.value)
-    assert not (brain.vault.root / "40_Brain/brain.yaml").exists()
+    assert not (brain.vault.paths.root / "40_Brain/brain.yaml").exists()

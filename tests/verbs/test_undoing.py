@@ -90,7 +90,7 @@ def test_what_somebody_went_on_with_is_shown_and_kept(brain: Brain) -> None:
 
 def test_a_persons_edit_is_not_undone_over(brain: Brain) -> None:
     event = brain.pin(ID)["event"]
-    path = brain.vault.root / NOTE
+    path = brain.vault.paths.root / NOTE
     path.write_text(path.read_text().replace("local-first", "offline"))
     with pytest.raises(StaleFile, match="offline"):
         brain.undo(event)
@@ -112,7 +112,7 @@ VERBS: dict[str, Verb] = {
 
 
 def written_by_a_person(brain: Brain, line: str) -> str:
-    path = brain.vault.root / NOTE
+    path = brain.vault.paths.root / NOTE
     path.write_text(path.read_text() + line)
     os.utime(path, (LONG_AGO, LONG_AGO))
     return note(brain)
@@ -143,7 +143,9 @@ def test_it_comes_back_below_a_heading_with_an_address(brain: Brain) -> None:
 def test_a_persons_secrets_are_not_on_record(brain: Brain, name: str) -> None:
     written_by_a_person(brain, f"- Anna is at anna@zoo.example with {SECRET}\n")
     event = VERBS[name](brain)["event"]
-    journal = b"".join(path.read_bytes() for path in brain.vault.folder.rglob("journal/*/*.jsonl"))
+    journal = b"".join(
+        path.read_bytes() for path in brain.vault.paths.folder.rglob("journal/*/*.jsonl")
+    )
     assert SECRET.encode() not in journal
     if name in ("update", "remove"):
         with pytest.raises(StaleFile, match="held a secret, which the journal left out"):
@@ -227,7 +229,7 @@ def a_resolution(brain: Brain) -> str:
 
 def went_on(brain: Brain, ref: str) -> str:
     """A person goes on with an entry."""
-    path = brain.vault.root / NOTE
+    path = brain.vault.paths.root / NOTE
     path.write_text(path.read_text().replace(f" ^{ref}", f" at all ^{ref}"))
     os.utime(path, (LONG_AGO, LONG_AGO))
     return note(brain)
@@ -286,7 +288,7 @@ def test_an_event_that_is_no_open_conflict(brain: Brain) -> None:
 @pytest.fixture
 def typing(brain: Brain) -> Brain:
     """A person is typing in the note."""
-    path = brain.vault.root / NOTE
+    path = brain.vault.paths.root / NOTE
     brain.remember("Seals bark")
     path.write_text(path.read_text() + "- typ")
     soon = time.time() + 60
@@ -319,7 +321,7 @@ def test_what_waits_is_not_undone_over(typing: Brain) -> None:
             typing.undo(event)
     (waits,) = typing.pending()
     typing.release(waits["id"], drop=True)
-    os.utime(typing.vault.root / NOTE, (LONG_AGO, LONG_AGO))
+    os.utime(typing.vault.paths.root / NOTE, (LONG_AGO, LONG_AGO))
     assert typing.undo()["undid"] == "add"
 
 
@@ -335,7 +337,7 @@ def test_history_tells_what_waits(typing: Brain) -> None:
     typing.update(ID, "Chose DuckDB", why="faster", session="s-1")
     (record,) = typing.history(ID)
     assert (record["op"], record["state"], record["why"]) == ("update", "pending", "faster")
-    os.utime(typing.vault.root / NOTE, (LONG_AGO, LONG_AGO))
+    os.utime(typing.vault.paths.root / NOTE, (LONG_AGO, LONG_AGO))
     (record,) = typing.history(ID)
     assert (record["op"], record.get("state")) == ("update", None)
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from brain import access
 from brain.access import Actor
 from brain.api import Brain
 from brain.errors import BrainError, Denied, NotFound, Refused
+from brain.operations import lookup
 from brain.vault import layout
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain, SetZone
@@ -48,7 +50,7 @@ def house(made: Made) -> Brain:
     ],
 )
 def test_the_type_an_agent_has(house: Brain, name: str, type: str) -> None:
-    assert house.actor(name).type == type
+    assert access.resolve(house.vault, name).type == type
 
 
 UNREADABLE = {
@@ -63,30 +65,34 @@ UNREADABLE = {
 @pytest.mark.parametrize("why", UNREADABLE)
 def test_a_claim_that_cannot_be_read_gives_nothing(made: Made, why: str) -> None:
     house = made({**FILES, "40_Brain/agents/helper/AGENT.md": UNREADABLE[why]})
-    assert house.actor("helper").type == "skill"
+    assert access.resolve(house.vault, "helper").type == "skill"
     with pytest.raises(Denied, match="helper may not write"):
         house.remember("Seals bark", agent="helper", by="helper")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a right on Windows")
 def test_nor_does_one_behind_a_link(house: Brain) -> None:
-    path = house.vault.root / "40_Brain/agents/helper/AGENT.md"
-    path.rename(house.vault.root / "real.md")
-    path.symlink_to(house.vault.root / "real.md")
-    assert house.actor("helper").type == "skill"
+    path = house.vault.paths.root / "40_Brain/agents/helper/AGENT.md"
+    path.rename(house.vault.paths.root / "real.md")
+    path.symlink_to(house.vault.paths.root / "real.md")
+    assert access.resolve(house.vault, "helper").type == "skill"
     path.unlink()
-    assert house.actor("helper").type == "project"  # it claims nothing; its place gives that
+    assert (
+        access.resolve(house.vault, "helper").type == "project"
+    )  # it claims nothing; its place gives that
 
 
 def test_the_registry_gives_and_takes(house: Brain) -> None:
-    house.vault.state.mkdir(parents=True, exist_ok=True)
-    path = house.vault.state / "agents.json"
+    house.vault.paths.state.mkdir(parents=True, exist_ok=True)
+    path = house.vault.paths.state / "agents.json"
     path.write_text(json.dumps({"boss": "admin", "zoo": "skill", "helper": "admin"}))
-    types = {name: house.actor(name).type for name in ("boss", "zoo", "helper", "admin")}
+    types = {
+        name: access.resolve(house.vault, name).type for name in ("boss", "zoo", "helper", "admin")
+    }
     assert types == {"boss": "admin", "zoo": "skill", "helper": "skill", "admin": "admin"}
     path.write_text("not JSON")
     with pytest.raises(BrainError, match="Mend or delete it"):
-        house.actor("boss")
+        access.resolve(house.vault, "boss")
 
 
 def test_an_agent_that_is_not_there(house: Brain) -> None:
@@ -131,7 +137,7 @@ def test_a_project_agent_changes_only_its_own(house: Brain, verb: str) -> None:
 
 def test_what_may_not_be_read_is_not_there(house: Brain) -> None:
     house.sync()
-    spelling = house.find("spelling").ref
+    spelling = lookup.find(house.vault, "spelling").ref
     for name in (spelling, "spelling", "40_Brain/agents/helper/MEMORY.md:1"):
         with pytest.raises(NotFound, match="no entry"):
             house.pin(name, by="zoo")
@@ -154,7 +160,7 @@ def test_nobody_writes_an_agent_md(house: Brain) -> None:
 
     change = Add("40_Brain/AGENT.md", "m-1", "x", "")
     with pytest.raises(Refused, match="does not write"):
-        house.store.apply([Deed("add", "m-1", change)], Actor("admin", "admin"))
+        house.vault.store.apply([Deed("add", "m-1", change)], Actor("admin", "admin"))
 
 
 def test_who_and_in_which_session_is_on_record(house: Brain) -> None:
@@ -266,11 +272,11 @@ def test_entries_are_of_a_day_here(house: Brain, zone: SetZone) -> None:
     """Those of notes without a date, by when they were saved; a date in a note is that day."""
     zone("Pacific/Kiritimati")
     noon = kit.NOW.timestamp()
-    os.utime(house.vault.root / "40_Brain/MEMORY.md", (noon, noon))
+    os.utime(house.vault.paths.root / "40_Brain/MEMORY.md", (noon, noon))
     house.refresh()
-    kept = house.filters(["memory"], since="2026-03-02", until="2026-03-02")
+    kept = lookup.filters(house.vault, ["memory"], since="2026-03-02", until="2026-03-02")
     assert {row.path for row in house.entries(kept, 9)} == {"40_Brain/MEMORY.md"}
-    kept = house.filters(["memory"], since="2026-02-01", until="2026-02-01")
+    kept = lookup.filters(house.vault, ["memory"], since="2026-02-01", until="2026-02-01")
     assert [row.ref for row in house.entries(kept, 9)] == [ID]
 
 
@@ -347,7 +353,7 @@ def test_one_that_is_gone_can(house: Brain) -> None:
 
 
 def test_while_somebody_types(house: Brain) -> None:
-    path = house.vault.root / "40_Brain/MEMORY.md"
+    path = house.vault.paths.root / "40_Brain/MEMORY.md"
     path.write_text(path.read_text() + "- typ")
     shape = house.remember("Seals bark")
     assert shape["state"] == "pending"
@@ -379,7 +385,7 @@ def test_while_somebody_types(house: Brain) -> None:
     ],
 )
 def test_who_may_read_what(house: Brain, by: str, seen: set[str]) -> None:
-    filters = house.filters(["memory"], by=by) if house.refresh() else None
+    filters = lookup.filters(house.vault, ["memory"], by=by) if house.refresh() else None
     assert filters
     assert {row.agent for row in house.entries(filters, 100)} == seen
     words = "walrus OR spelling OR SQLite"
@@ -428,7 +434,7 @@ def test_an_agent_that_may_not_write_a_note_hears_nothing_of_it(made: Made) -> N
     """Neither that it is there, nor what is promised for it."""
     typing = {**kit.VAULT, "40_Brain/brain.yaml": "holdSeconds: 1000\nholdMost: 1000\n"}
     brain = made({**typing, "40_Brain/agents/park/AGENT.md": "---\ntype: project\n---\n"})
-    (brain.vault.root / "40_Brain/projects/zoo/agent/MEMORY.md").touch()
+    (brain.vault.paths.root / "40_Brain/projects/zoo/agent/MEMORY.md").touch()
     assert brain.remember("The lion sleeps", agent="zoo", by="zoo")["state"] == "pending"
     for name in ("zoo", "nobody"):
         with pytest.raises(NotFound) as caught:
@@ -440,6 +446,6 @@ def test_an_agent_that_may_not_write_a_note_hears_nothing_of_it(made: Made) -> N
 def test_what_this_machine_keeps_is_the_users_alone(brain: Brain) -> None:
     brain.remember("The lion sleeps")
     brain.recall("lion")
-    state = brain.vault.state
+    state = brain.vault.paths.state
     assert not state.stat().st_mode & 0o077
     assert not (state / "recall.json").stat().st_mode & 0o077

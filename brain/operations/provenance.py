@@ -1,4 +1,4 @@
-"""What is known of a memory beside its line: where it comes from, and what it is worth now."""
+"""The current values of a memory, computed from its journal records, and its origin."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from brain.access import PERSON
 from brain.errors import BrainError
 from brain.index import facts
 from brain.index.facts import Facts
+from brain.operations import lookup
 from brain.recall.rank import days_between
-from brain.verbs import naming
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from brain.api.asking import Asking
     from brain.index.query import Row
+    from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
     from brain.worth import Confidence, Importance
 
@@ -24,19 +24,14 @@ QUARANTINE = 1.0  # days in which somebody should have asked for a candidate
 INITIAL = 1.0  # confidence, where none was given
 
 
-def entries(brain: Asking, rows: Sequence[Row]) -> list[Shape]:
+def entries(vault: OpenVault, rows: Sequence[Row]) -> list[Shape]:
     """Entries in their wire shape; memories with what they are worth now."""
-    known = facts.load(brain.index, [row.ref for row in rows if is_memory(row)])
-    now = brain.clock()
+    known = facts.load(vault.index, [row.ref for row in rows if lookup.is_memory(row)])
+    now = vault.clock()
     return [
-        wire.entry(row) | (values(row, known.get(row.ref), now) if is_memory(row) else {})
+        wire.entry(row) | (values(row, known.get(row.ref), now) if lookup.is_memory(row) else {})
         for row in rows
     ]
-
-
-def is_memory(row: Row) -> bool:
-    """Is this an entry of a memory note or of the archive?"""
-    return row.scope in naming.EDITABLE and row.kind != "note"
 
 
 def values(row: Row, known: Facts | None, now: datetime) -> Shape:
@@ -81,17 +76,17 @@ def _confidence(row: Row, found: Facts, now: datetime) -> Confidence:
     )  # fmt: skip
 
 
-def provenance(brain: Asking, row: Row) -> Shape:
+def provenance(vault: OpenVault, row: Row) -> Shape:
     """Who said it, when, in which session, why; what happened since; and each factor of its
     confidence and importance."""
-    found = facts.load(brain.index, [row.ref]).get(row.ref) or Facts(row.ref)
-    refs = naming.same(brain, row.ref)
+    found = facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
+    refs = lookup.same_ids(vault, row.ref)
     try:
-        records = [wire.record(record) for record in brain.journal.records(ref=refs)]
+        records = [wire.record(record) for record in vault.journal.records(ref=refs)]
     except BrainError:  # a journal cannot be read, which `brain doctor` tells
         records = []
     made = next((r for r in records if r["op"] in ("add", "promote")), {})
-    now = brain.clock()
+    now = vault.clock()
     return {
         "provenance": {
             "by": made.get("by", found.by or PERSON.name),

@@ -1,31 +1,40 @@
-"""An open vault: ask it, and remember in it. What every surface (CLI, Python, MCP, HTTP) stands
-on."""
+"""The Python interface: a Brain is an open vault with one method per operation."""
 
 from __future__ import annotations
 
-from functools import cached_property
-
-from brain.api.asking import Answer, Asking, Clock, Freshness, heading_above
+from brain import access
+from brain.open_vault import OpenVault
+from brain.operations import doctor, find, lookup, semantic
 from brain.vault import layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
-    from typing import Any
+    from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
     from brain.access import Actor
     from brain.context.recall import Rerank
-    from brain.model import Problem
-    from brain.verbs.notes import Note
+    from brain.events import Events
+    from brain.open_vault import Clock
     from brain.verbs.recalling import Context
 
     Shape = dict[str, Any]
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
-__all__ = ["Answer", "Brain", "Freshness", "heading_above", "open"]
+
+def method(operation: Callable[Concatenate[OpenVault, P], R]) -> Callable[Concatenate[Brain, P], R]:
+    """Return a method of Brain that calls this operation with its vault."""
+
+    def call(self: Brain, /, *args: P.args, **options: P.kwargs) -> R:
+        return operation(self.vault, *args, **options)
+
+    call.__name__, call.__doc__ = operation.__name__, operation.__doc__
+    return call
 
 
-class Brain(Asking):
+class Brain:
     """A vault with its index, for one thread. Use it as a context manager, or close it.
 
     Verbs take the one who acts as `by`: the person at the machine, or the name of an agent. They
@@ -34,12 +43,40 @@ class Brain(Asking):
     any spelling, `path:line`, or words that only one memory has.
     """
 
-    settled = 0.0  # when the store was last given time to settle
+    def __init__(self, vault: OpenVault) -> None:
+        self.vault = vault
 
-    @cached_property
-    def notes(self) -> dict[str, Note]:
-        """What is known of the notes that were written to."""
-        return {}
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _actor(self, by: Actor | str, session: str = "") -> Actor:
+        return access.resolve(self.vault, by, session)
+
+    def close(self) -> None:
+        """Index what was written, and close the vault."""
+        self.vault.close()
+
+    @property
+    def events(self) -> Events:
+        """Events of this vault, to subscribe to."""
+        return self.vault.events
+
+    search = method(find.search)
+    show = method(find.show)
+    filters = method(lookup.filters)
+    entries = method(find.entries)
+    listed = method(find.listed)
+    place = method(find.place)
+    status = method(doctor.status)
+    problems = method(doctor.problems)
+    healthy = method(doctor.healthy)
+    examined = method(doctor.examined)
+    learn = method(semantic.add_vectors)
+    sync = method(OpenVault.sync)
+    refresh = method(OpenVault.refresh)
 
     def remember(
         self,
@@ -71,7 +108,7 @@ class Brain(Asking):
             text, kind, _each(tags), section, _each(links), _each(supersedes), source,
             confidence, importance, why, date,
         )  # fmt: skip
-        return remember(self, wanted, agent, self.actor(by, session))
+        return remember(self.vault, wanted, agent, self._actor(by, session))
 
     def update(
         self,
@@ -90,7 +127,7 @@ class Brain(Asking):
 
         given = {"confidence": confidence, "importance": importance, "why": why or None}
         given = {key: value for key, value in given.items() if value is not None}
-        return changing.update(self, id, text, _each(tags), given, self.actor(by, session))
+        return changing.update(self.vault, id, text, _each(tags), given, self._actor(by, session))
 
     def forget(
         self,
@@ -106,26 +143,26 @@ class Brain(Asking):
         from brain.verbs import changing, purging
 
         if purge:
-            return purging.purge(self, id, self.actor(by, session))
-        return changing.forget(self, id, why, self.actor(by, session))
+            return purging.purge(self.vault, id, self._actor(by, session))
+        return changing.forget(self.vault, id, why, self._actor(by, session))
 
     def pin(self, id: str, *, session: str = "", by: Actor | str = "") -> Shape:
         """A memory is always part of the context from now on."""
         from brain.verbs import changing
 
-        return changing.pin(self, id, self.actor(by, session))
+        return changing.pin(self.vault, id, self._actor(by, session))
 
     def unpin(self, id: str, *, session: str = "", by: Actor | str = "") -> Shape:
         """A memory is pinned no longer."""
         from brain.verbs import changing
 
-        return changing.unpin(self, id, self.actor(by, session))
+        return changing.unpin(self.vault, id, self._actor(by, session))
 
     def confirm(self, id: str, *, session: str = "", by: Actor | str = "") -> Shape:
         """A candidate counts like any other memory from now on."""
         from brain.verbs import changing
 
-        return changing.confirm(self, id, self.actor(by, session))
+        return changing.confirm(self.vault, id, self._actor(by, session))
 
     def reinforce(
         self, id: str, *, why: str = "", session: str = "", by: Actor | str = ""
@@ -133,26 +170,26 @@ class Brain(Asking):
         """A memory was useful: its score rises."""
         from brain.verbs import changing
 
-        weight = self.config.reinforceWeight
+        weight = self.vault.config.reinforceWeight
         return self._judged(
-            changing.weigh(self, id, "reinforce", weight, why, self.actor(by, session))
+            changing.weigh(self.vault, id, "reinforce", weight, why, self._actor(by, session))
         )
 
     def demote(self, id: str, *, why: str = "", session: str = "", by: Actor | str = "") -> Shape:
         """A memory was wrong, stale or beside the point: its score falls."""
         from brain.verbs import changing
 
-        weight = -self.config.demoteWeight
+        weight = -self.vault.config.demoteWeight
         return self._judged(
-            changing.weigh(self, id, "demote", weight, why, self.actor(by, session))
+            changing.weigh(self.vault, id, "demote", weight, why, self._actor(by, session))
         )
 
     def _judged(self, said: Shape) -> Shape:
         """Learn from it, once it is on record."""
         from brain.verbs import afterwards
 
-        self._lags = True
-        afterwards.judged(self, said["id"], said["delta"] > 0)
+        self.vault.journal_ahead = True
+        afterwards.judged(self.vault, said["id"], said["delta"] > 0)
         return said
 
     def link(
@@ -167,7 +204,7 @@ class Brain(Asking):
         """A memory gets a typed link to another one, or to a note."""
         from brain.verbs import changing
 
-        return changing.link(self, id, to, as_, self.actor(by, session))
+        return changing.link(self.vault, id, to, as_, self._actor(by, session))
 
     def unlink(
         self,
@@ -181,7 +218,7 @@ class Brain(Asking):
         """A memory loses such a link."""
         from brain.verbs import changing
 
-        return changing.link(self, id, to, as_, self.actor(by, session), gone=True)
+        return changing.link(self.vault, id, to, as_, self._actor(by, session), gone=True)
 
     def tag(
         self,
@@ -195,13 +232,13 @@ class Brain(Asking):
         """Tags of a memory come and go."""
         from brain.verbs import changing
 
-        return changing.tag(self, id, _each(add), _each(remove), self.actor(by, session))
+        return changing.tag(self.vault, id, _each(add), _each(remove), self._actor(by, session))
 
     def move(self, id: str, section: str, *, session: str = "", by: Actor | str = "") -> Shape:
         """A memory goes to another section of its note."""
         from brain.verbs import changing
 
-        return changing.move(self, id, section, self.actor(by, session))
+        return changing.move(self.vault, id, section, self._actor(by, session))
 
     def graph(
         self,
@@ -216,7 +253,7 @@ class Brain(Asking):
         `json` and `canvas` are values, `dot` is text."""
         from brain.verbs import relating
 
-        return self._surely(lambda: relating.graph(self, id, depth, agent, format, by))
+        return self.vault.ask(lambda: relating.graph(self.vault, id, depth, agent, format, by))
 
     # -- what an agent is given --------------------------------------------------------------------
 
@@ -249,20 +286,20 @@ class Brain(Asking):
             question, _each(files), text, agent, session, _each(scopes), tasks, format,
             remaining, budget,
         )  # fmt: skip
-        return recall(self, asked, self.actor(by, session), check, rerank)
+        return recall(self.vault, asked, self._actor(by, session), check, rerank)
 
     def gaps(self, *, agent: str = "", every: bool = False, by: Actor | str = "") -> list[Shape]:
         """Questions that nothing was known about; with `every`, also those that find something
         now. An agent hears of its own."""
         from brain.verbs import missing
 
-        return missing.gaps(self, agent, every, self.actor(by))
+        return missing.gaps(self.vault, agent, every, self._actor(by))
 
     def wanted_tags(self, *, by: Actor | str = "") -> list[Shape]:
         """Memories that were useful for one question and share no tag, with one they could."""
         from brain.verbs import missing
 
-        return missing.tags(self, self.actor(by))
+        return missing.tags(self.vault, self._actor(by))
 
     # -- what happened -----------------------------------------------------------------------------
 
@@ -270,7 +307,7 @@ class Brain(Asking):
         """What the journal knows of a memory, oldest first; also of one that is gone."""
         from brain.verbs import history
 
-        return history.history(self, id, self.actor(by))
+        return history.history(self.vault, id, self._actor(by))
 
     def audit(
         self,
@@ -288,8 +325,8 @@ class Brain(Asking):
         from brain.verbs import history
 
         return history.audit(
-            self, id=id, who=who, agent=agent, ops=ops, since=since, until=until, limit=limit,
-            by=self.actor(by),
+            self.vault, id=id, who=who, agent=agent, ops=ops, since=since, until=until, limit=limit,
+            by=self._actor(by),
         )  # fmt: skip
 
     def undo(self, event: str = "", *, force: bool = False, by: Actor | str = "") -> Shape:
@@ -297,8 +334,8 @@ class Brain(Asking):
         gone on with the entry; `force` takes it back all the same."""
         from brain.verbs import undoing
 
-        self._lags = True
-        return undoing.undo(self, event, force, self.actor(by))
+        self.vault.journal_ahead = True
+        return undoing.undo(self.vault, event, force, self._actor(by))
 
     def revert(
         self, agent: str, since: str = "", *, force: bool = False, by: Actor | str = ""
@@ -306,19 +343,19 @@ class Brain(Asking):
         """Take back all that an agent did since then; tells what could not be."""
         from brain.verbs import undoing
 
-        return undoing.revert(self, agent, since, force, self.actor(by))
+        return undoing.revert(self.vault, agent, since, force, self._actor(by))
 
     def conflicts(self, *, by: Actor | str = "") -> list[Shape]:
         """Memories that contradict each other, and are not resolved."""
         from brain.verbs import conflicts
 
-        return conflicts.conflicts(self, self.actor(by))
+        return conflicts.conflicts(self.vault, self._actor(by))
 
     def resolve(self, id: str, keep: str = "", *, by: Actor | str = "") -> Shape:
         """End a conflict, by its event or one of its memories. `keep` supersedes the other."""
         from brain.verbs import conflicts
 
-        return conflicts.resolve(self, id, keep, self.actor(by))
+        return conflicts.resolve(self.vault, id, keep, self._actor(by))
 
     # -- writing itself ----------------------------------------------------------------------------
 
@@ -326,45 +363,38 @@ class Brain(Asking):
         """What is promised and not in its note yet."""
         from brain.verbs import waiting
 
-        return waiting.pending(self)
+        return waiting.pending(self.vault)
 
     def release(self, id: str, *, drop: bool = False) -> None:
         """Carry out, or drop, what is blocked because git moved on."""
-        self.store.release(id, drop=drop)
-
-    def examined(self) -> list[tuple[str, Problem]]:
-        """What only a closer look shows: secrets in memory notes, writes that wait, folders in
-        which files cannot change places in one step."""
-        from brain.verbs import examining
-
-        return examining.examined(self)
+        self.vault.store.release(id, drop=drop)
 
     def flush(self) -> int:
         """Put on record what waits on this machine: hits, and what was used together."""
         from brain.verbs import waiting
 
-        self._lags = True
-        return waiting.flush(self)
+        self.vault.journal_ahead = True
+        return waiting.flush(self.vault)
 
     def flush_if_due(self) -> list[str]:
         """Do that once a day; says what went wrong."""
         from brain.verbs import waiting
 
-        return waiting.flush_if_due(self)
+        return waiting.flush_if_due(self.vault)
 
     def pause(self, paused: bool = True) -> None:
         """Stop, or resume, all writing on this machine."""
         from brain.verbs import waiting
 
-        waiting.pause(self, paused)
+        waiting.pause(self.vault, paused)
 
 
 def open(path: str | Path, *, state: Path | None = None, clock: Clock | None = None) -> Brain:
-    """Open the vault that holds `path`. `state` is where this machine's local files go."""
+    """Open the vault that contains `path`. `state` is the folder for this machine's local files."""
     import os
 
     home = state or layout.state_home(os.environ)
-    return Brain(layout.find(path, home), clock)
+    return Brain(OpenVault(layout.find(path, home), clock))
 
 
 def _each(values: Iterable[str]) -> tuple[str, ...]:

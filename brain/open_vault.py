@@ -1,5 +1,7 @@
-"""An open vault that is kept in step: its index, its store, its events; `brain.api.asking` asks
-it."""
+"""An open vault: its settings, paths, index, journal, store, events and clock.
+
+Operations take it as their first argument and pass it down. Nothing here calls an operation.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from brain.journal import Journal
     from brain.recall.similar import Meaning
     from brain.store import Store
+    from brain.verbs.notes import Note
 
     T = TypeVar("T")
 
@@ -39,75 +42,82 @@ Clock = Callable[[], datetime]
 
 
 class Freshness(NamedTuple):
-    """Whether an answer reflects the vault as it is. `stale` says what does not, and why."""
+    """Whether an answer reflects the vault as it is. `stale` lists what does not, and why."""
 
     fresh: bool
     as_of: str
     stale: tuple[str, ...] = ()
 
 
-class Keeping:
+class OpenVault:
     """A vault with its index, for one thread. Use it as a context manager, or close it.
 
     `watched` is set by a process that follows the vault itself; then only the brain folder is
-    looked at before an answer, and the watcher is trusted for the sources. `provider` takes the
-    place of the `vectorModel` of the settings: any object with `embed(texts)`.
+    checked before an answer, and the watcher is trusted for the sources. `provider` replaces the
+    `vectorModel` of the settings: any object with `embed(texts)`. `here` is the current folder of
+    the user; files may be named relative to it.
     """
 
     provider: Provider | None = None
+    here = ""
+    settled = 0.0  # when pending writes were last looked at (time.monotonic)
 
     def __init__(
-        self, vault: Vault, clock: Clock | None = None, progress: Progress | None = None
+        self, paths: Vault, clock: Clock | None = None, progress: Progress | None = None
     ) -> None:
         self.clock: Clock = clock or (lambda: datetime.now(UTC))
         self.progress = progress
         self.events = Events()
         self.watched = False
-        self.config, self.warnings = config_yaml.parse(files.settings(vault))
-        self.vault = vault.named(self.config.memoryPath, self.config.sessionsPath)
+        self.config, self.warnings = config_yaml.parse(files.settings(paths))
+        self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
         self.index = self._index()
-        self._checked = ""  # when the index was last known to be in step
-        self._told: dict[tuple[str, str], str] = {}  # own writes that listeners have heard of
-        self._lags = False  # something was put on record that the index does not know yet
+        self.notes: dict[str, Note] = {}  # parsed memory notes, by path
+        self.journal_ahead = False  # the index lacks a record that this process appended
+        self._checked = ""  # when the index was last up to date
+        self._reported: dict[tuple[str, str], str] = {}  # own writes that listeners know of
 
     @cached_property
     def journal(self) -> Journal:
-        """The journals of the vault."""
+        """The journal of the vault, of all devices."""
         from brain.journal import Journal
 
-        return Journal(self.vault.folder, self.vault.state, self.clock)
+        return Journal(self.paths.folder, self.paths.state, self.clock)
 
     @cached_property
     def store(self) -> Store:
-        """The door through which everything is written."""
+        """The store, through which every file is written."""
         from brain.store import Store
 
-        return Store(self.vault, self.config, self.journal)
+        return Store(self.paths, self.config, self.journal)
 
     @cached_property
     def meaning(self) -> Meaning:
-        """The model of a hybrid search, with the vectors that it made; NoModel if there is none."""
-        from brain.verbs import meaning
+        """The model of a hybrid search, with its vectors. Raises NoModel."""
+        from brain.embed import provider
+        from brain.embed.waited import Waited
+        from brain.recall.similar import Meaning
 
-        return meaning.model(self)
+        model = self.provider or provider(self.config.vectorModel, self.config)
+        return Meaning(Waited(model, self.paths.state_path))
 
     def _index(self) -> Index:
-        path = layout.database(self.vault, self.config.dbPath)
-        seal = f"{self.vault.state_path}/index.seal"
-        names = str(self.vault.names)
-        return Index(path, seal, self.vault.folder_path, self.config.ftsEngine, names)
+        path = layout.database(self.paths, self.config.dbPath)
+        seal = f"{self.paths.state_path}/index.seal"
+        names = str(self.paths.names)
+        return Index(path, seal, self.paths.folder_path, self.config.ftsEngine, names)
 
     def reload(self) -> None:
-        """Take over a changed brain.yaml; after BadConfig all is as it was."""
-        before, vault = self.config, self.vault
-        self.config, self.warnings = config_yaml.parse(files.settings(self.vault))
-        self.vault = vault.named(self.config.memoryPath, self.config.sessionsPath)
-        kept = before.dbPath, before.ftsEngine, vault
-        if kept != (self.config.dbPath, self.config.ftsEngine, self.vault):
+        """Read brain.yaml again. After BadConfig the settings are as before."""
+        before, paths = self.config, self.paths
+        self.config, self.warnings = config_yaml.parse(files.settings(paths))
+        self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
+        kept = before.dbPath, before.ftsEngine, paths
+        if kept != (self.config.dbPath, self.config.ftsEngine, self.paths):
             self.index.close()
             self.index = self._index()
         if "store" in self.__dict__:
-            self.store.config, self.store.vault = self.config, self.vault
+            self.store.config, self.store.vault = self.config, self.paths
         if before.vectorModel != self.config.vectorModel:
             self.__dict__.pop("meaning", None)
 
@@ -118,18 +128,18 @@ class Keeping:
         self.close()
 
     def close(self) -> None:
-        """Bring the index in step with what was written here, write the events that wait, if
-        nobody else is writing, and close the index."""
-        if self._told and self.index.whole:
+        """Index what was written here, write the remaining events unless another process is
+        writing, and close the index."""
+        if self._reported and self.index.whole:
             with suppress(BrainError):
-                self.sync([self.vault.brain], wait=0.25)
-        self.flush_events(wait=0)
+                self.sync([self.paths.brain], wait=0.25)
+        self.write_events(wait=0)
         self.index.close()
 
     def now(self) -> str:
         return told(self.clock())
 
-    # -- bringing the index in step ------------------------------------------------------------
+    # -- updating the index ------------------------------------------------------------------
 
     def sync(
         self,
@@ -139,7 +149,7 @@ class Keeping:
         accept_loss: bool = False,
         wait: float = 30.0,
     ) -> Stats:
-        """Read what changed since the last time. `rebuild` starts from nothing."""
+        """Update the index from the files. `rebuild` starts with an empty index."""
         started = self.now()
         self.index.rebuild() if rebuild else self.index.check()
         paths = None if only is None else list(only)
@@ -150,24 +160,26 @@ class Keeping:
             stats = self._sync(None, wait, accept_loss)
         try:
             self._facts(wait)
-        finally:  # the index has the files already, so that nobody would find it again
-            self._tell(stats)
+        finally:  # the index has the files by now, so no later sync would report them
+            self._publish(stats)
         self._checked = started
-        if paths is None or self.vault.brain in paths:
-            self._told.clear()
+        if paths is None or self.paths.brain in paths:
+            self._reported.clear()
         return stats
 
     def _sync(self, only: list[str] | None, wait: float, accept_loss: bool) -> Stats:
         return syncing.sync(
-            self.vault, self.index, self.config, only=only, wait=wait, progress=self.progress,
-            accept_loss=accept_loss, promised=self.store.promised() if self.waiting() else None,
+            self.paths, self.index, self.config, only=only, wait=wait, progress=self.progress,
+            accept_loss=accept_loss, promised=self.store.promised() if self.has_pending() else None,
             before=lambda deltas: self._follow(deltas, wait),
         )  # fmt: skip
 
     def _follow(self, deltas: Iterable[Delta], wait: float) -> None:
-        """An entry whose id comes from its words keeps its history when a person edits it, in a
-        vault that has one. Put on record before the index knows, else a crash or another writer in
-        between would part the two for good; what is on record twice does no harm."""
+        """Record new ids of entries that a person edited, so that they keep their history.
+
+        This happens before the index is updated. After a crash in between, the same records are
+        appended again, which does no harm.
+        """
         pairs = [
             (delta.path, old, new)
             for delta in deltas
@@ -185,23 +197,23 @@ class Keeping:
                 self.journal.append(entries)
 
     def _has_journal(self) -> bool:
-        """Is there a journal, on a disk that can be written to?"""
-        path = f"{self.vault.folder_path}/journal"
+        """Return True if there is a journal and it can be written."""
+        path = f"{self.paths.folder_path}/journal"
         return os.path.isdir(path) and os.access(path, os.W_OK)
 
     def _facts(self, wait: float) -> None:
-        """What the journals say, into the index, if there are any."""
-        places = (f"{self.vault.folder_path}/journal", f"{self.vault.state_path}/spool.jsonl")
+        """Read new journal records into the index, if there are any."""
+        places = (f"{self.paths.folder_path}/journal", f"{self.paths.state_path}/spool.jsonl")
         if any(map(os.path.exists, places)):
             from brain.journal import refresh
 
             refresh(self.journal, self.index, wait)
 
-    def _tell(self, stats: Stats) -> None:
+    def _publish(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:
             self.events.publish(self.now(), "memory:sync", wire.stats(stats))
         for delta in stats.deltas:
-            rest = self._untold(delta)
+            rest = self._unreported(delta)
             if rest == delta:
                 self.events.publish(self.now(), "memory:write", wire.delta(delta))
                 continue
@@ -209,28 +221,28 @@ class Keeping:
             if rest.added or rest.changed or rest.removed:
                 self.events.hear(Event(self.now(), "memory:write", wire.delta(rest)))
         if stats.deltas or stats.cold:
-            self.flush_events()
+            self.write_events()
 
     def wrote(self, delta: Delta) -> None:
-        """Tell who listens here what was just written. Other processes hear of it, once, from
-        whichever process finds it in the files first."""
+        """Report a write to the listeners of this process. Other processes get the event once,
+        from the process that finds it in the files first."""
         for ref, text in (*delta.added, *delta.changed):
-            self._told[delta.path, ref] = text
+            self._reported[delta.path, ref] = text
         for ref, _ in delta.removed:
-            self._told[delta.path, ref] = ""
+            self._reported[delta.path, ref] = ""
         if self.events.listeners:
             self.events.hear(Event(self.now(), "memory:write", wire.delta(delta)))
 
-    def _untold(self, delta: Delta) -> Delta:
-        """A change without what listeners have heard of."""
-        if not self._told:
+    def _unreported(self, delta: Delta) -> Delta:
+        """Return a delta without the writes that listeners know of."""
+        if not self._reported:
             return delta
 
         def new(pairs: tuple[tuple[str, str], ...], gone: bool) -> tuple[tuple[str, str], ...]:
             return tuple(
                 (ref, text)
                 for ref, text in pairs
-                if self._told.pop((delta.path, ref), None) != ("" if gone else text)
+                if self._reported.pop((delta.path, ref), None) != ("" if gone else text)
             )
 
         return delta._replace(
@@ -240,10 +252,9 @@ class Keeping:
         )
 
     def drain(self, wait: float = 30.0) -> list[str]:
-        """Carry out what waits to be written; says what could not be. One stat call if nothing
-        waits."""
+        """Apply pending writes and return what went wrong. One stat call if nothing is pending."""
         try:
-            if self.waiting() and not self.paused:
+            if self.has_pending() and not self.paused:
                 self.refuse_loss(wait=wait)
                 self.store.drain(wait)
         except (BrainError, OSError) as error:
@@ -251,65 +262,67 @@ class Keeping:
         return []
 
     def refuse_loss(self, paths: Iterable[str] = (), wait: float = 30.0) -> None:
-        """Before these files are written: VaultLooksEmpty if the vault does. What is written into
-        a vault that is unmounted or half synced would be all that the next sync finds. One stat
-        call each; the vault is walked only if a note is gone that the index knows."""
-        note = "/".join([self.vault.brain, *self.vault.names.memory])
-        gone = [p for p in {note, *paths} if not os.path.lexists(f"{self.vault.root_path}/{p}")]
+        """Raise VaultLooksEmpty if the vault does, before these files are written.
+
+        A file written into a vault that is unmounted or half synced would be all that the next
+        sync finds. One stat call each; the vault is walked only if an indexed note is gone.
+        """
+        note = "/".join([self.paths.brain, *self.paths.names.memory])
+        gone = [p for p in {note, *paths} if not os.path.lexists(f"{self.paths.root_path}/{p}")]
         if gone:
-            known = self._surely(lambda: query.any_known(self.index, gone))
+            known = self.ask(lambda: query.any_known(self.index, gone))
             if known:
                 self.sync(wait=wait)
 
-    def waiting(self) -> bool:
-        """Is anything promised that is not settled? One stat call."""
+    def has_pending(self) -> bool:
+        """Return True if there are pending writes. One stat call."""
         try:
-            return os.stat(f"{self.vault.state_path}/intents.jsonl").st_size > 0
+            return os.stat(f"{self.paths.state_path}/intents.jsonl").st_size > 0
         except OSError:
             return False
 
     @property
     def paused(self) -> bool:
-        """Is nothing to be written, by the settings or by `brain pause`?"""
+        """True if writing is off, by the settings or by `brain pause`."""
         off = self.config.readOnly or not self.config.memory
-        return off or os.path.lexists(f"{self.vault.state_path}/paused")
+        return off or os.path.lexists(f"{self.paths.state_path}/paused")
 
-    def flush_events(self, wait: float = 0.25) -> None:
-        """Put what happened where other processes see it; later, if another one is writing."""
+    def write_events(self, wait: float = 0.25) -> None:
+        """Write events for other processes to read; later, if another process is writing."""
         if self.events.waiting:
             try:
                 ring.append(self.index, list(self.events.waiting), wait)
                 self.events.waiting.clear()
             except BrainError:
-                return  # they wait for the next time
+                return  # next time
 
     def refresh(self) -> Freshness:
-        """Make sure that the index is in step, or say why it could not be made so."""
+        """Update the index, or say why that was not possible."""
         stale = self.drain(wait=0.25)
         try:
-            self.sync([self.vault.brain] if self.watched else None, wait=0.25)
+            self.sync([self.paths.brain] if self.watched else None, wait=0.25)
         except IndexDamaged:
             raise
         except BrainError as error:
             stale.append(str(error))
-        stale += [f"{path} {why}" for path, why in self._surely(lambda: query.stale(self.index))]
+        stale += [f"{path} {why}" for path, why in self.ask(lambda: query.stale(self.index))]
         return Freshness(not stale, self._checked, tuple(stale))
 
     def unchecked(self) -> Freshness:
-        """How fresh an answer is that nobody has checked for."""
+        """The freshness of an answer without a check."""
         return Freshness(False, self._checked, ("not checked",))
 
-    def _catch_up(self) -> None:
-        """See what was written here, even if nobody has asked for a refresh."""
-        if self._told or self._lags:
-            self._lags = False
+    def catch_up(self) -> None:
+        """Index what was written here, even if the caller did not ask for a refresh."""
+        if self._reported or self.journal_ahead:
+            self.journal_ahead = False
             self.refresh()
 
-    def _surely(self, ask: Callable[[], T]) -> T:
-        """Ask; if the index turns out to be damaged, build it again and ask once more."""
+    def ask(self, query: Callable[[], T]) -> T:
+        """Return `query()`. If the index is damaged, rebuild it and try once more."""
         try:
-            return ask()
+            return query()
         except IndexDamaged as error:
             self.index.damaged(error)
             self.sync()
-            return ask()
+            return query()

@@ -1,0 +1,139 @@
+"""The state of the vault and its index: `brain status` and `brain doctor`."""
+
+from __future__ import annotations
+
+import os
+
+from brain import access, tokens, wire
+from brain.formats.text import decode
+from brain.index import query
+from brain.index.query import Filters
+from brain.model import Problem
+from brain.vault import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from brain.access import Actor
+    from brain.open_vault import OpenVault
+
+Found = tuple[str, Problem]
+
+
+def examined(vault: OpenVault) -> list[Found]:
+    """Secrets in memory notes, by rule and line; writes that wait; a journal that cannot be
+    written; folders in which files cannot change places in one step; a tokenizer that is not
+    here."""
+    filters = Filters(scopes=("memory", "archive"))
+    paths = dict.fromkeys(row.path for row in query.listed(vault.index, filters, -1))
+    return [
+        *_secrets(vault, paths), *_waiting(vault), *_journal(vault), *_folders(vault, paths),
+        *_tokenizer(vault),
+    ]  # fmt: skip
+
+
+def large(vault: OpenVault) -> list[Found]:
+    """Memory notes of more characters than `maxMemorySize`. Only those of more bytes can be."""
+    limit, found = vault.config.maxMemorySize, []
+    for path in query.large_memories(vault.index, limit):
+        size = len(_text(vault, path))
+        if size > limit:
+            said = f"holds {size:,} characters, over maxMemorySize ({limit:,}); move what is old"
+            said += f" into a note in {vault.paths.brain}/archive, where `--scope archive` finds it"
+            found.append((path, Problem(0, "large-memory", said)))
+    return found
+
+
+def _text(vault: OpenVault, path: str) -> str:
+    """What a note holds; nothing if it cannot be read, which is told elsewhere."""
+    try:
+        data, _ = files.read(f"{vault.paths.root_path}/{path}", vault.config.maxFileSize)
+    except OSError:
+        return ""
+    return decode(data)[0]
+
+
+def _secrets(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
+    from brain.redact import find
+
+    for path in paths:
+        text = _text(vault, path)
+        for found in find(text, emails=vault.config.redactEmails):
+            line = text.count("\n", 0, found.start) + 1
+            said = f"looks like a secret ({found.rule}); Brain leaves what a person wrote as it is"
+            yield path, Problem(line, "secret", said)
+
+
+def _waiting(vault: OpenVault) -> Iterator[Found]:
+    for entry in vault.store.pending():
+        what = ", ".join(f"{deed.op} of {deed.ref}" for deed in entry.intent.deeds)
+        if entry.state == "blocked":
+            said = f"{what} is blocked: {entry.why}; see `brain pending`"
+            yield entry.intent.path, Problem(0, "blocked", said)
+        elif entry.state:
+            said = f"{what} is written, and cannot be settled: {entry.why}"
+            yield entry.intent.path, Problem(0, "blocked", said)
+        else:
+            yield entry.intent.path, Problem(0, "pending", f"{what} waits to be written")
+
+
+def _journal(vault: OpenVault) -> Iterator[Found]:
+    path = f"{vault.paths.folder_path}/journal"
+    if os.path.lexists(path) and not os.path.isdir(path):
+        said = "is no folder, so that nothing can be put on record; move it away"
+        yield f"{vault.paths.brain}/journal", Problem(0, "no-journal", said)
+
+
+def _folders(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
+    from brain.vault import swap
+
+    for path in paths:
+        if not swap.atomic(os.path.dirname(f"{vault.paths.root_path}/{path}")):
+            said = "lies on a disk where files cannot change places in one step"
+            yield path, Problem(0, "no-swap", said)
+
+
+def _tokenizer(vault: OpenVault) -> Iterator[Found]:
+    _, said = tokens.counting(vault.config.tokenizer)
+    if said:
+        yield f"{vault.paths.brain}/brain.yaml", Problem(0, "tokenizer", said)
+
+
+def problems(vault: OpenVault) -> list[Found]:
+    """Return the problems of indexed files and of brain.yaml."""
+    found = vault.ask(lambda: query.problems(vault.index))
+    found += [(f"{vault.paths.brain}/brain.yaml", problem) for problem in vault.warnings]
+    return sorted([*found, *vault.ask(lambda: large(vault))])
+
+
+def healthy(vault: OpenVault) -> bool:
+    """Return True if the index is sound. Otherwise it has been rebuilt."""
+    if vault.index.healthy():
+        return True
+    vault.sync(rebuild=True)
+    return False
+
+
+def status(vault: OpenVault, *, by: Actor | str = "") -> dict[str, Any]:
+    """Return what is indexed, how fresh it is, and what the last recall did; for an agent, as far
+    as it may know."""
+    from brain.verbs import afterwards
+
+    freshness = vault.refresh()
+    actor = access.resolve(vault, by)
+    owners = access.readable(actor)
+    agents = vault.ask(lambda: query.agents(vault.index))
+    return {
+        "vault": vault.paths.root_path,
+        "brain": vault.paths.brain,
+        "index": vault.index.path,
+        "engine": vault.index.fts,
+        "scopes": vault.ask(lambda: query.counts(vault.index, owners)),
+        "agents": [one for one in agents if owners is None or one["agent"] in owners],
+        "problems": len(problems(vault)) if owners is None else 0,
+        "recall": afterwards.health(vault),
+        "last_injected": afterwards.last_injected(vault, actor),
+        **wire.freshness(freshness),
+    }

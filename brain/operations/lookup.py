@@ -1,0 +1,242 @@
+"""Names of entries, notes and filters, as a user gives them, resolved to what the index has.
+
+An entry is named by an id (`m-…`, `^m-…`, `[id:…]`, a prefix), by `path:line`, or by words that
+only one memory has.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from functools import partial
+from unicodedata import normalize
+
+from brain import access
+from brain.errors import Ambiguous, BadRequest, NotFound, suggest
+from brain.index import facts, graph, query
+from brain.index.moment import as_date
+from brain.index.query import Filters
+from brain.model import SCOPES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from brain.access import Actor
+    from brain.index.query import Row
+    from brain.open_vault import OpenVault
+
+    Owners = tuple[str, ...] | None
+
+EDITABLE = ("memory", "archive")
+ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # as in a prompt, or as in a link
+PLACE = r"(.+):([0-9]{1,9})"
+UNUSED_ID = r"m-[0-9a-z]{4,8}"  # an id that no entry has is not searched for as words
+OTHER_KINDS = ("note", "agent", "task", "session", "user", "assistant", "system", "tool")
+
+
+# -- entries -------------------------------------------------------------------------------------
+
+
+def find(vault: OpenVault, name: str, *, owners: Owners = None) -> Row:
+    """Return the entry of this name, if one of `owners` (None: anybody) has it. Raises NotFound or
+    Ambiguous."""
+    return locate(vault, name, owners)[0]
+
+
+def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int]:
+    """Return the entry of this name, and the line of its file that the name means."""
+    vault.catch_up()
+
+    def visible(rows: list[Row]) -> list[Row]:
+        return [row for row in rows if owners is None or row.agent in owners]
+
+    name = name.strip().removeprefix(f"{vault.paths.root_path}/")
+    if match := re.fullmatch(ID, name):
+        name = match[1] or match[2]
+    if found := visible(vault.ask(lambda: query.by_ref(vault.index, name))):
+        return _only(name, found), found[0].line
+    if found := visible(_by_former_id(vault, name)):
+        return found[0], found[0].line
+    path, line = name, 0
+    if place := re.fullmatch(PLACE, name):
+        path, line = place[1], int(place[2])
+    for candidate in _paths(vault, path):
+        if found := visible(vault.ask(partial(query.by_place, vault.index, candidate, line))):
+            return found[0], line or found[0].line
+    if not re.fullmatch(UNUSED_ID, name) and (found := visible(_by_words(vault, name))):
+        return _only(name, found), found[0].line
+    raise NotFound(
+        f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."
+    )
+
+
+def _only(name: str, found: list[Row]) -> Row:
+    if len(found) > 1:
+        places = ", ".join(f"{row.path}:{row.line} ({row.ref})" for row in found[:5])
+        many = f"{len(found)}" if len(found) < query.MOST_ALIKE else "very many"
+        raise Ambiguous(f"{name!r} could be any of {many}: {places}.", "Give its id or path:line.")
+    return found[0]
+
+
+def _paths(vault: OpenVault, path: str) -> list[str]:
+    """Return the files that a path may mean: relative to the vault, or to the current folder."""
+    root = vault.paths.root_path
+    seen = os.path.normpath(os.path.join(vault.here or root, path))
+    return [path, seen.removeprefix(f"{root}/")] if seen.startswith(f"{root}/") else [path]
+
+
+def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
+    """Return the entry that had this id before a person edited it."""
+    if not id.isascii():
+        return []
+    others = vault.ask(lambda: same_ids(vault, id)) - {id}
+    return [row for other in sorted(others) for row in query.by_ref(vault.index, other)]
+
+
+def _by_words(vault: OpenVault, words: str) -> list[Row]:
+    """Return the memories that contain all of these words."""
+    from brain.recall.search import search
+
+    wanted = words.casefold().split()
+    filters = Filters(scopes=("memory",))
+    hits, _ = vault.ask(
+        lambda: search(vault.index, words, filters, 200, vault.clock(), vault.config)
+    )
+    return [h.row for h in hits if all(word in h.row.text.casefold() for word in wanted)]
+
+
+def is_memory(row: Row) -> bool:
+    """Return True for an entry of a memory note or of the archive."""
+    return row.scope in EDITABLE and row.kind != "note"
+
+
+def memory(vault: OpenVault, name: str, by: Actor) -> Row:
+    """Return the memory of this name that the actor may read, as the files have it now."""
+    vault.refresh()
+    row = find(vault, name, owners=access.readable(by))
+    if not is_memory(row):
+        raise BadRequest(
+            f"{row.ref} is no memory; it is in {row.path}, line {row.line}.",
+            "Only entries of a MEMORY.md or of the archive can be changed so.",
+        )
+    return row
+
+
+def is_id(vault: OpenVault, name: str) -> bool:
+    """Return True if this is the whole id of an entry."""
+    id = _bare(name)
+    return any(row.ref == id for row in query.by_ref(vault.index, id))
+
+
+def same_ids(vault: OpenVault, id: str) -> set[str]:
+    """Return all ids that this entry has, or had before it was edited."""
+    return facts.same(vault.index, id)
+
+
+def all_ids(vault: OpenVault, name: str, by: Actor) -> set[str]:
+    """Return all ids of the entry of this name; also of a deleted one, by its whole id."""
+    try:
+        return same_ids(vault, find(vault, name, owners=access.readable(by)).ref)
+    except NotFound:
+        found = same_ids(vault, _bare(name))
+        if not any(True for _ in vault.journal.records(ref=found)):
+            raise
+        return found
+
+
+def _bare(name: str) -> str:
+    return name.strip().removeprefix("[id:").removesuffix("]").lstrip("^")
+
+
+# -- links ---------------------------------------------------------------------------------------
+
+
+def note_link(vault: OpenVault, name: str, by: Actor) -> str:
+    """Return the link target of the note with this path, name or title; '' if the actor can read
+    none. It is a whole path if several notes have the name, or if `name` is a path."""
+    wanted = _fold(name.removeprefix(f"{vault.paths.root_path}/").removesuffix(".md"))
+    notes = [
+        (path.removesuffix(".md"), title)
+        for path, title in graph.notes(vault.index, access.readable(by))
+    ]
+    found = [path for path, _ in notes if f"/{_fold(path)}".endswith(f"/{wanted}")]
+    found = found or [path for path, title in notes if _fold(title) == wanted]
+    if not wanted or not found:
+        return ""
+    first = next((path for path in found if _fold(path) == wanted), found[0])
+    short = first.rpartition("/")[2]
+    alike = [path for path, _ in notes if _fold(path.rpartition("/")[2]) == _fold(short)]
+    return first if "/" in wanted or len(alike) > 1 else short
+
+
+def _fold(name: str) -> str:
+    return normalize("NFC", name.strip()).casefold()
+
+
+def link_to(row: Row, path: str) -> str:
+    """Return the link to an entry from a note: `[[#^id]]` inside it, the whole path elsewhere."""
+    place = "" if row.path == path else row.path.removesuffix(".md")
+    return f"[[{place}#^{row.ref}]]"
+
+
+def is_anchored(row: Row) -> bool:
+    """Return True if the id of an entry is written in its file."""
+    return '"anchored"' in (row.extra or "")
+
+
+def linking(vault: OpenVault, id: str) -> list[Row]:
+    """Return the entries that link to an entry by its id."""
+    return graph.linking(vault.index, id)
+
+
+# -- filters -------------------------------------------------------------------------------------
+
+
+def filters(
+    vault: OpenVault,
+    scopes: Iterable[str] = (),
+    kinds: Iterable[str] = (),
+    tags: Iterable[str] = (),
+    agent: str = "",
+    project: str = "",
+    since: str = "",
+    until: str = "",
+    superseded: bool = False,
+    by: Actor | str = "",
+) -> Filters:
+    """Return checked filters. Raises BadRequest or NotFound."""
+    chosen = tuple(dict.fromkeys(scopes))
+    if "all" in chosen:
+        chosen = SCOPES
+    if unknown := [scope for scope in chosen if scope not in SCOPES]:
+        raise BadRequest(f"There is no scope {unknown[0]!r}.", f"Scopes: {', '.join(SCOPES)}, all.")
+    owners = access.visible_owners(vault, by)
+    access.refuse_unseen(agent, owners)
+    return Filters(
+        scopes=chosen or Filters().scopes,
+        kinds=tuple(check_kind(vault, kind, owners) for kind in kinds),
+        tags=tuple(tags),
+        agents=(access.agent_name(vault, agent),) if agent else (),
+        projects=(project,) if project else (),
+        since=as_date(since),
+        until=as_date(until),
+        owners=owners,
+        superseded=superseded,
+    )
+
+
+def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
+    """Return a kind that exists, in its own spelling. Raises BadRequest."""
+    from brain.kinds import KINDS
+
+    known = {*KINDS, *OTHER_KINDS}
+    if name in known:
+        return name
+    known |= vault.ask(lambda: query.kinds(vault.index, owners))
+    folded = name.strip().casefold().replace("-", "_")
+    if found := {name, folded} & known:
+        return name if name in found else folded
+    every = sorted(known)
+    remedy = suggest(folded, every) or f"Kinds: {', '.join(every)}."
+    raise BadRequest(f"There is no kind {name!r}.", remedy)
