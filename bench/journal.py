@@ -113,7 +113,7 @@ def _append_records(vault: Brain, count: int) -> None:
     from brain.journal import Entry, event_id
 
     chance = random.Random(count)
-    now = vault.journal.now()
+    now = vault.vault.journal.now()
     types = [
         ("reinforce", {"delta": 3}),
         ("demote", {"delta": -1}),
@@ -127,4 +127,4 @@ def _append_records(vault: Brain, count: int) -> None:
         for op, data in chosen
     ]
     for start in range(0, count, 10_000):
-        vault.journal.append(entries[start : start + 10_000], durable=False)
+        vault.vault.journal.append(entries[start : start + 10_000], durable=False)
