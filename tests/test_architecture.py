@@ -31,7 +31,6 @@ LAYERS = (
         "filter_expr",
         "merge",
         "tokens",
-        "usual_words",
     ),
     ("formats",),
     ("vault", "index"),
@@ -62,7 +61,6 @@ PURE = (
     "filter_expr",
     "merge",
     "tokens",
-    "usual_words",
 )
 PURE += ("record", "formats", "lifecycle", "wire")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")

@@ -232,9 +232,9 @@ def test_a_warning_is_not_cut_while_there_is_room() -> None:
 
 def test_warnings_take_what_is_left_first() -> None:
     package = Package("?", many("w", 5, WORDS * 10), many("p", 5, WORDS * 2))
-    fitted = fit(package, Allocation(1000, 300, 300, 200, 200), in_format("codex"), estimate)
+    fitted = fit(package, Allocation(1150, 300, 300, 200, 350), in_format("codex"), estimate)
     assert ids(fitted.package.warnings) == ["m-w0", "m-w1", "m-w2", "m-w3"]
-    assert fitted.tokens > 800
+    assert fitted.tokens > 950
 
 
 @given(PACKAGE, REMAINING, st.sampled_from(FORMATS))
@@ -274,7 +274,7 @@ def test_a_cut_of_one_long_word_falls_inside_of_it() -> None:
 def test_a_contradiction_is_never_shown_as_one_side() -> None:
     pair = Conflict("m-m0", "m-m1", "Use tabs.", "Never use tabs.")
     package = Package("?", memories=many("m", 2), conflicts=(pair,))
-    one = fit(package, Allocation(170, 0, 0, 170, 0), in_format("codex"), estimate)
+    one = fit(package, Allocation(200, 0, 0, 200, 0), in_format("codex"), estimate)
     assert ids(one.package.memories) == ["m-m0"]
     assert 'Entry #m-m1 says "Never use tabs."' in one.text
     none = fit(package, Allocation(95, 0, 0, 95, 0), in_format("codex"), estimate)
