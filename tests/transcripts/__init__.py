@@ -18,8 +18,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from brain import setup
-from brain.open_vault import OpenVault
 from brain.cli import main
+from brain.open_vault import OpenVault
 from tests.ids import Ids
 
 FOLDER = Path(__file__).parent
