@@ -25,7 +25,7 @@ def of(index: Index, entry: Entry) -> Delta | None:
     """How the entries of this file are about to change; None if they are not."""
     if entry.document.broken and entry.id is not None:
         return None
-    before = put.entries(index.db, entry.id) if entry.id is not None else {}
+    before = put.entries(index, entry.id) if entry.id is not None else {}
     after: dict[str, str] = {}
     for chunk in entry.document.chunks:
         after.setdefault(chunk.ref, chunk.text)
@@ -51,7 +51,7 @@ def _is_anchored(extra: str | None) -> bool:
 
 def loss(index: Index, id: int, path: str) -> Delta | None:
     """That all entries of this file are about to go; None if it has none."""
-    return compare(path, put.scope_of(index.db, id), put.entries(index.db, id), {})
+    return compare(path, put.scope_of(index, id), put.entries(index, id), {})
 
 
 def compare(

@@ -19,7 +19,7 @@ from brain.errors import VaultLooksEmpty
 from brain.formats.parse import parse
 from brain.formats.text import digest
 from brain.index import put, query
-from brain.index.db import Index, reading
+from brain.index.db import Index
 from brain.index.put import Entry, Known, Stat
 from brain.model import Problem
 from brain.record import NamedTuple
@@ -91,13 +91,12 @@ def sync(
     if not promised and _nothing_new(index, found, cold):
         stats.seconds = time.monotonic() - started
         return stats
-    with reading():
-        known = put.known(index.db, paths)
-        plan = _plan(found, known, promised or {})
-        due = plan.read or plan.gone or cold or _problems_differ(index, found)
+    known = put.known(index, paths)
+    plan = _plan(found, known, promised or {})
+    due = plan.read or plan.gone or cold or _problems_differ(index, found)
     due = due or any(_edited(vault, config, path, known[path]) for path in plan.racy)
     if due:
-        with index.exclusive(wait), reading():
+        with index.exclusive(wait):
             # made anew: another process may have been faster
             job = _Job(vault, index, config, found, stats, promised or {})
             job.progress, job.before = progress, before
@@ -112,9 +111,8 @@ def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
     """The usual case, told quickly; when in doubt, False."""
     if cold or found.paths is not None:
         return False
-    with reading():
-        same = put.unchanged(index.db, _walk(found), found.stats)
-        return same and not _problems_differ(index, found)
+    same = put.unchanged(index, _walk(found), found.stats)
+    return same and not _problems_differ(index, found)
 
 
 def _walk(found: Scan) -> str:
@@ -141,7 +139,7 @@ class _Job:
         self.progress: Progress | None = None
         self.before: Callable[[list[Delta]], None] | None = None
         self.promised = promised
-        self.known = put.known(index.db, found.paths)
+        self.known = put.known(index, found.paths)
         self.plan = _plan(found, self.known, promised)
         self.homeless: dict[bytes, list[str]] = {}  # known files that are gone
         self.same: list[tuple[str, Known, Stat, int]] = []  # read for nothing
@@ -208,7 +206,7 @@ def _carry_out(job: _Job) -> None:
     for _, group in groupby(enumerate(batches), lambda pair: pair[0] // BATCHES_A_COMMIT):
         with job.index.transaction():
             if not stats.cold:
-                put.finish(job.index.db, "")
+                put.finish(job.index, "")
             deltas: list[Delta] = []
             for _, batch in group:
                 if not stats.cold:
@@ -238,7 +236,7 @@ def _settle(job: _Job, left: list[tuple[int, str]]) -> None:
         if was.stat.ctime_ns != stat.ctime_ns:  # as a new hard link makes it
             put.replace_problems(db, ["hard-link"], [path], _hard_link(path, links))
     put.replace_problems(db, CODES, job.found.paths, sorted(set(job.found.problems)))
-    put.finish(db, _walk(job.found) if job.found.paths is None else "")
+    put.finish(job.index, _walk(job.found) if job.found.paths is None else "")
 
 
 def _read(job: _Job) -> Iterator[Entry]:
@@ -305,4 +303,4 @@ def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
 
 
 def _problems_differ(index: Index, found: Scan) -> bool:
-    return put.problems_of(index.db, CODES, found.paths) != sorted(set(found.problems))
+    return put.problems_of(index, CODES, found.paths) != sorted(set(found.problems))

@@ -23,7 +23,7 @@ from tests.conftest import MakeVault, OpenBrain
 
 
 def ids(brain: Brain) -> dict[str, int]:
-    return {path: known.id for path, known in put.known(brain.vault.index.db).items()}
+    return {path: known.id for path, known in put.known(brain.vault.index).items()}
 
 
 def refs(brain: Brain, path: str) -> list[str]:
@@ -118,7 +118,7 @@ def test_an_edit_in_the_moment_of_the_last_one_is_found(
     brain.sync()
     (root / "a.md").write_text("walrus two\n")
     st = (root / "a.md").stat()
-    ((id, known),) = [(k.id, k) for k in put.known(brain.vault.index.db).values()]
+    ((id, known),) = [(k.id, k) for k in put.known(brain.vault.index).values()]
     same = Stat.of(st, known.stat.seen_ns)  # as if the edit had kept every stat value
     with brain.vault.index.exclusive(), brain.vault.index.transaction() as db:
         put.touch(db, [(id, same)])
@@ -155,16 +155,16 @@ def test_what_was_read_too_soon_is_noted_with_the_next_write(
     root = vault({"a.md": "one\n"})
     brain = opened(root)
     brain.sync()
-    assert put.known(brain.vault.index.db)["a.md"].stat.racy
+    assert put.known(brain.vault.index)["a.md"].stat.racy
     monkeypatch.setattr("brain.index.put.FINE_SLACK", 0)  # time passes
     monkeypatch.setattr(Stat, "racy", property(lambda s: s.seen_ns < time.time_ns() - 10**15))
     with brain.vault.index.exclusive(), brain.vault.index.transaction() as db:
         db.execute("UPDATE files SET seen_ns = 1")
     assert brain.sync().quiet
-    assert put.known(brain.vault.index.db)["a.md"].stat.seen_ns == 1  # nothing else to write
+    assert put.known(brain.vault.index)["a.md"].stat.seen_ns == 1  # nothing else to write
     (root / "b.md").write_text("two\n")
     brain.sync()
-    assert put.known(brain.vault.index.db)["a.md"].stat.seen_ns > 1
+    assert put.known(brain.vault.index)["a.md"].stat.seen_ns > 1
 
 
 def test_a_hard_link_made_later_is_reported(vault: MakeVault, opened: OpenBrain) -> None:

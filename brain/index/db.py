@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from typing import Any
 
 from brain import __version__, lock
 from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
@@ -70,11 +71,21 @@ class Index:
         assert self._db is not None
         return self._db
 
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return the rows of a query. IndexDamaged if the file cannot be read."""
+        with reading():
+            return self.db.execute(sql, values).fetchall()
+
+    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Return the first column of the first row, or None. IndexDamaged as for `rows`."""
+        with reading():
+            row = self.db.execute(sql, values).fetchone()
+        return row[0] if row else None
+
     @property
     def whole(self) -> bool:
         """Has a sync of the whole vault been finished since this database was made?"""
-        with reading():
-            return bool(self.db.execute("SELECT 1 FROM meta WHERE key = 'whole'").fetchone())
+        return bool(self.value("SELECT 1 FROM meta WHERE key = 'whole'"))
 
     def check(self) -> None:
         """Make sure that the open database is the one on disk, and ours.
@@ -278,6 +289,7 @@ class Index:
         db = sqlite3.connect(self.path, isolation_level=None, timeout=5, cached_statements=64)
         self._db = db
         self.fts = choose_engine(db, self._engine)
+        db.create_function("tagged", 2, _is_tagged, deterministic=True)
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -16000")
         if self.fts == "fts4":
@@ -409,6 +421,12 @@ def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
     except sqlite3.OperationalError:
         return "fts4"
     return "fts5"
+
+
+def _is_tagged(tags: str, tag: str) -> bool:
+    """Return True if the tag is among these, or a parent of one. Obsidian's tags ignore case."""
+    folded, name = tags.casefold(), tag.casefold()
+    return f" {name} " in folded or f" {name}/" in folded
 
 
 def _packaged(name: str) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from brain.index.db import FULL_TEXTS, Index, reading
-from brain.index.query import CREATED, Filters, with_tagged
+from brain.index.db import FULL_TEXTS, Index
+from brain.index.query import CREATED, Filters
 from brain.index.sql import marks
 from brain.record import NamedTuple
 
@@ -40,15 +40,13 @@ class Candidate(NamedTuple):
 def size(index: Index, table: str = WORDS) -> int:
     """How many chunks there are, or how many a table of full text holds."""
     rows = "chunks" if table == WORDS else f"{table}_docsize"  # whose rows are the shortest
-    with reading():
-        return int(index.db.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])
+    return int(index.value(f"SELECT count(*) FROM {rows}"))
 
 
 def frequency(index: Index, match: str, most: int, table: str = WORDS) -> int:
     """How many chunks match; `most` + 1 for more than that, which is cheaper to find out."""
     some = f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {most + 1:d}"
-    with reading():
-        return int(index.db.execute(f"SELECT count(*) FROM ({some})", (match,)).fetchone()[0])
+    return int(index.value(f"SELECT count(*) FROM ({some})", (match,)))
 
 
 def weighed(
@@ -65,8 +63,7 @@ def weighed(
     rank = _rank(index, weights[:-1] if table == WORDS else weights[-1:], table)
     later = f" AND rowid > {after:d}" if after >= 0 else ""
     sql = f"SELECT rowid, -{rank} FROM {table} WHERE {table} MATCH ?{later} LIMIT {most:d}"
-    with reading():
-        return dict(index.db.execute(sql, (match,)))
+    return dict(index.rows(sql, (match,)))
 
 
 def weighed_alike(index: Index, match: str, table: str) -> dict[int, float]:
@@ -74,8 +71,7 @@ def weighed_alike(index: Index, match: str, table: str) -> dict[int, float]:
     it is cannot be taken out of its own bm25."""
     index.db.create_function("rank_alike", 1, _alike, deterministic=True)
     sql = f"SELECT rowid, rank_alike(matchinfo({table}, 'pcalx')) FROM {table}"
-    with reading():
-        return dict(index.db.execute(f"{sql} WHERE {table} MATCH ?", (match,)))
+    return dict(index.rows(f"{sql} WHERE {table} MATCH ?", (match,)))
 
 
 def _alike(matchinfo: bytes) -> float:
@@ -93,21 +89,19 @@ def _alike(matchinfo: bytes) -> float:
 def hidden(index: Index, owners: Sequence[str], ids: Iterable[int] | None = None) -> set[int]:
     """The chunks that belong to others than these owners: all, or those of these."""
     whose = f"SELECT id FROM {_of_others(owners)}"
-    with reading():
-        if ids is None:
-            return {id for (id,) in index.db.execute(whose, owners)}
-        every, found = list(ids), set()
-        for at in range(0, len(every), _MOST):
-            some = ",".join(map(str, every[at : at + _MOST]))
-            found |= {id for (id,) in index.db.execute(f"{whose} AND id IN ({some})", owners)}
+    if ids is None:
+        return {id for (id,) in index.rows(whose, owners)}
+    every, found = list(ids), set()
+    for at in range(0, len(every), _MOST):
+        some = ",".join(map(str, every[at : at + _MOST]))
+        found |= {id for (id,) in index.rows(f"{whose} AND id IN ({some})", owners)}
     return found
 
 
 def count_hidden(index: Index, owners: Sequence[str]) -> int:
     """How many chunks belong to others than these owners."""
-    with reading():
-        sql = f"SELECT count(*) FROM {_of_others(owners)}"
-        return int(index.db.execute(sql, owners).fetchone()[0])
+    sql = f"SELECT count(*) FROM {_of_others(owners)}"
+    return int(index.value(sql, owners))
 
 
 def _of_others(owners: Sequence[str]) -> str:
@@ -120,9 +114,8 @@ def _of_others(owners: Sequence[str]) -> str:
 
 def matching(index: Index, match: str, table: str = WORDS) -> set[int]:
     """The row ids of all matches, not ranked."""
-    with reading():
-        rows = index.db.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (match,))
-        return {id for (id,) in rows}
+    rows = index.rows(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (match,))
+    return {id for (id,) in rows}
 
 
 def any_matches(index: Index, match: str, filters: Filters) -> bool:
@@ -130,24 +123,21 @@ def any_matches(index: Index, match: str, filters: Filters) -> bool:
     where, values = filters.where()
     sql = f"""SELECT 1 FROM {WORDS} CROSS JOIN chunks c ON c.id = {WORDS}.rowid
         CROSS JOIN files f ON f.id = c.file WHERE {WORDS} MATCH ? AND {where} LIMIT 1"""
-    with reading():
-        return with_tagged(index.db).execute(sql, (match, *values)).fetchone() is not None
+    return index.value(sql, (match, *values)) is not None
 
 
 def terms(index: Index) -> Callable[[str], str | None]:
     """What finds the first word of the full text that is not before a given one, as FTS5 keeps
     it."""
-    with reading():
-        index.db.execute(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms"
-            f" USING fts5vocab('main', '{WORDS}', 'instance')"
-        )
+    index.rows(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms"
+        f" USING fts5vocab('main', '{WORDS}', 'instance')"
+    )
 
     def after(at: str) -> str | None:
-        with reading():
-            sql = "SELECT term FROM temp.terms WHERE term >= ? LIMIT 1"
-            row = index.db.execute(sql, (at,)).fetchone()
-        return row[0] if row else None
+        sql = "SELECT term FROM temp.terms WHERE term >= ? LIMIT 1"
+        found: str | None = index.value(sql, (at,))
+        return found
 
     return after
 
@@ -159,14 +149,13 @@ def candidates(
     its scope is among `aged`: that takes longer than all the rest."""
     where, values = filters.where()
     some = ",".join(map(str, ids))
-    with reading():
-        rows = with_tagged(index.db).execute(
-            f"{_light(aged)} FROM chunks c JOIN files f ON f.id = c.file"
-            f" WHERE c.id IN ({some}) AND {where}",
-            values,
-        )
-        make = tuple.__new__  # without Candidate's own way of taking arguments: there are many
-        return [make(Candidate, row) for row in rows]
+    rows = index.rows(
+        f"{_light(aged)} FROM chunks c JOIN files f ON f.id = c.file"
+        f" WHERE c.id IN ({some}) AND {where}",
+        values,
+    )
+    make = tuple.__new__  # without Candidate's own way of taking arguments: there are many
+    return [make(Candidate, row) for row in rows]
 
 
 def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 200) -> list[str]:
@@ -183,27 +172,24 @@ def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 20
             FROM one WHERE name IS NOT NULL
         ) SELECT name FROM one WHERE name != '' AND {heard} LIMIT {most:d}
     """
-    with reading():
-        return [name for (name,) in index.db.execute(sql, owners or ())]
+    return [name for (name,) in index.rows(sql, owners or ())]
 
 
 def any_feedback(index: Index) -> bool:
     """Has anybody ever judged a memory?"""
-    with reading():
-        return index.db.execute("SELECT 1 FROM facts LIMIT 1").fetchone() is not None
+    return index.value("SELECT 1 FROM facts LIMIT 1") is not None
 
 
 def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
     """(score, when it was last reinforced or updated) of those of these chunks that have any."""
-    with reading():
-        some = f"c.id IN ({','.join(map(str, ids))}) AND c.scope = 'memory'"
-        found = index.db.execute(
-            f"SELECT c.id, k.score, k.touched FROM chunks c JOIN facts k ON k.ref = c.ref"
-            f" WHERE {some} UNION ALL SELECT c.id, k.score, k.touched FROM chunks c"
-            f" JOIN aliases a ON a.ref = c.ref AND a.class != c.ref JOIN facts k ON k.ref = a.class"
-            f" WHERE {some}"
-        )
-        return {id: (score, touched) for id, score, touched in found}
+    some = f"c.id IN ({','.join(map(str, ids))}) AND c.scope = 'memory'"
+    found = index.rows(
+        f"SELECT c.id, k.score, k.touched FROM chunks c JOIN facts k ON k.ref = c.ref"
+        f" WHERE {some} UNION ALL SELECT c.id, k.score, k.touched FROM chunks c"
+        f" JOIN aliases a ON a.ref = c.ref AND a.class != c.ref JOIN facts k ON k.ref = a.class"
+        f" WHERE {some}"
+    )
+    return {id: (score, touched) for id, score, touched in found}
 
 
 def _light(aged: Sequence[str]) -> str:
@@ -227,23 +213,20 @@ def holding(index: Index, ids: Sequence[int], said: str, is_tag: bool) -> list[i
         where, said = "' ' || tags || ' '", f" {said} "
     some = ",".join(map(str, ids))
     sql = f"SELECT id FROM chunks WHERE id IN ({some}) AND instr(lower({where}), ?)"
-    with reading():
-        return [id for (id,) in index.db.execute(sql, (said,))]
+    return [id for (id,) in index.rows(sql, (said,))]
 
 
 def tagged(index: Index, tag: str, most: int = 1_000) -> list[int]:
     """The row ids of chunks that have this tag; of very many, the first."""
     sql = f"SELECT id FROM chunks WHERE instr(' ' || tags || ' ', ?) LIMIT {most:d}"
-    with reading():
-        return [id for (id,) in index.db.execute(sql, (f" {tag} ",))]
+    return [id for (id,) in index.rows(sql, (f" {tag} ",))]
 
 
 def beginnings(index: Index, ids: Sequence[int]) -> list[tuple[int, str]]:
     """(row id, path) of those of these chunks that begin a note."""
     some = ",".join(map(str, ids))
     sql = f"SELECT id, path FROM chunks WHERE id IN ({some}) AND line = 1 AND scope = 'sources'"
-    with reading():
-        return index.db.execute(sql).fetchall()
+    return index.rows(sql)
 
 
 def named(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str]]:
@@ -252,8 +235,7 @@ def named(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str]]:
     column = "path:" if index.fts == "fts5" else ""
     sql = f"""SELECT c.id, c.path FROM {WORDS} CROSS JOIN chunks c ON c.id = {WORDS}.rowid
         WHERE {WORDS} MATCH ? AND c.line = 1 AND c.scope = 'sources' LIMIT {most:d}"""
-    with reading():
-        return index.db.execute(sql, (f'{column}"{words}"',)).fetchall()
+    return index.rows(sql, (f'{column}"{words}"',))
 
 
 def haystacks(
@@ -263,5 +245,4 @@ def haystacks(
     are wanted."""
     rest = "heading || char(10) || text || char(10) || path" if texts else "''"
     sql = f"SELECT id, tags, {rest} FROM chunks WHERE id IN"
-    with reading():
-        return index.db.execute(f"{sql} ({','.join(map(str, ids))})").fetchall()
+    return index.rows(f"{sql} ({','.join(map(str, ids))})")

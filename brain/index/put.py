@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, groupby
 
 from brain.formats.text import glued, spaced
@@ -61,40 +61,36 @@ class Entry(NamedTuple):
     document: Document
 
 
-def known(db: sqlite3.Connection, paths: Iterable[str] | None = None) -> dict[str, Known]:
+def known(index: Index, paths: Iterable[str] | None = None) -> dict[str, Known]:
     """The files the index knows, by path: all, or these paths and what lies below them."""
     sql = "SELECT path, id, size, mtime_ns, ctime_ns, inode, seen_ns, digest FROM files WHERE"
-    return {row[0]: Known(row[1], Stat(*row[2:7]), row[7]) for row in _each(db, sql, paths)}
+    return {row[0]: Known(row[1], Stat(*row[2:7]), row[7]) for row in _each(index, sql, paths)}
 
 
-def unchanged(
-    db: sqlite3.Connection, walk: str, stamps: dict[str, tuple[int, int, int, int]]
-) -> bool:
+def unchanged(index: Index, walk: str, stamps: dict[str, tuple[int, int, int, int]]) -> bool:
     """Are these all files that are known, each as it was when it was read, and none of them read
     so soon after a change that it has to be read again? Much faster than looking at `known`,
     above all if the same walk was the last one that led to a write."""
-    if db.execute("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)).fetchone():
+    if index.value("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)):
         return True
-    if _any_racy(db):
+    if _any_racy(index):
         return False
-    rows = db.execute("SELECT path, size, mtime_ns, ctime_ns, inode FROM files")
+    rows = index.rows("SELECT path, size, mtime_ns, ctime_ns, inode FROM files")
     return {path: tuple(stamp) for path, *stamp in rows} == stamps
 
 
-def _any_racy(db: sqlite3.Connection) -> bool:
+def _any_racy(index: Index) -> bool:
     slack = f"iif(ctime_ns % 1000000000, {FINE_SLACK}, {COARSE_SLACK})"
     sql = f"SELECT 1 FROM files WHERE ctime_ns > seen_ns - {slack} LIMIT 1"
-    return db.execute(sql).fetchone() is not None
+    return index.value(sql) is not None
 
 
-def _each(
-    db: sqlite3.Connection, sql: str, paths: Iterable[str] | None
-) -> Iterator[tuple[Any, ...]]:
+def _each(index: Index, sql: str, paths: Iterable[str] | None) -> Iterable[tuple[Any, ...]]:
     """The rows for these paths and all below them, path by path: one condition for a thousand of
     them would be too deep for SQLite."""
     if paths is None:
-        return db.execute(f"{sql} 1")
-    return chain.from_iterable(db.execute(f"{sql} {_BELOW}", _below(p)) for p in sorted(paths))
+        return index.rows(f"{sql} 1")
+    return chain.from_iterable(index.rows(f"{sql} {_BELOW}", _below(p)) for p in sorted(paths))
 
 
 _BELOW = "(path = ? OR (path >= ? AND path < ?))"
@@ -111,15 +107,15 @@ def storable(path: str) -> str:
     return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
 
 
-def scope_of(db: sqlite3.Connection, file: int) -> str:
+def scope_of(index: Index, file: int) -> str:
     """The scope a known file is in."""
-    return str(db.execute("SELECT scope FROM files WHERE id = ?", (file,)).fetchone()[0])
+    return str(index.value("SELECT scope FROM files WHERE id = ?", (file,)))
 
 
-def entries(db: sqlite3.Connection, file: int) -> dict[str, str]:
+def entries(index: Index, file: int) -> dict[str, str]:
     """The texts of a file's chunks by ref, in order; of two with one ref the first."""
-    rows = db.execute("SELECT ref, text FROM chunks WHERE file = ? ORDER BY id DESC", (file,))
-    return dict(reversed(rows.fetchall()))
+    rows = index.rows("SELECT ref, text FROM chunks WHERE file = ? ORDER BY id DESC", (file,))
+    return dict(reversed(rows))
 
 
 def store(index: Index, batch: Sequence[Entry]) -> None:
@@ -224,13 +220,13 @@ def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
     )
 
 
-def finish(db: sqlite3.Connection, walk: str) -> None:
+def finish(index: Index, walk: str) -> None:
     """Remember that the index holds the whole vault, as this walk found it ('' for another way).
 
     A walk is not worth remembering while a file has to be read again whatever its times say.
     """
-    value = "" if walk and _any_racy(db) else walk
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (value,))
+    value = "" if walk and _any_racy(index) else walk
+    index.db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (value,))
 
 
 def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:
@@ -249,11 +245,11 @@ def set_problems(db: sqlite3.Connection, found: Sequence[tuple[str, tuple[Proble
 
 
 def problems_of(
-    db: sqlite3.Connection, codes: Iterable[str], paths: Iterable[str] | None
+    index: Index, codes: Iterable[str], paths: Iterable[str] | None
 ) -> list[tuple[str, Problem]]:
     """The stored problems with these codes, of these paths and all below them, in order."""
     sql = f"SELECT path, line, code, message FROM problems WHERE {_of(codes)} AND"
-    return sorted({(path, Problem(*problem)) for path, *problem in _each(db, sql, paths)})
+    return sorted({(path, Problem(*problem)) for path, *problem in _each(index, sql, paths)})
 
 
 def replace_problems(

@@ -3,10 +3,9 @@ counted."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
-from brain.index.db import Index, reading
+from brain.index.db import Index
 from brain.index.sql import marks, text
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
 from brain.record import NamedTuple
@@ -132,9 +131,8 @@ def contradictions(
     """
     sql = f"{pair} l.chunk IN {some} UNION {pair} l.fragment IN {some}"
     found: dict[str, list[str]] = {}
-    with reading():
-        values = [*(row.id for row in memories), *(f"^{row.ref}" for row in memories)]
-        pairs = index.db.execute(sql, values).fetchall() if memories else []
+    values = [*(row.id for row in memories), *(f"^{row.ref}" for row in memories)]
+    pairs = index.rows(sql, values) if memories else []
     for one, mine, other, its in [*pairs, *((c, d, a, b) for a, b, c, d in pairs)]:
         seen = owners is None or (mine in owners and its in owners)
         if seen and other not in found.setdefault(one, []):
@@ -144,9 +142,8 @@ def contradictions(
 
 def rows(index: Index, ids: Sequence[int]) -> list[Row]:
     """The chunks with these row ids, in that order."""
-    with reading():
-        found = index.db.execute(f"{_ROW} WHERE c.id IN {marks(ids)}", ids)
-        by_id = {row[0]: Row(*row) for row in found}
+    found = index.rows(f"{_ROW} WHERE c.id IN {marks(ids)}", ids)
+    by_id = {row[0]: Row(*row) for row in found}
     return [by_id[id] for id in ids if id in by_id]
 
 
@@ -154,25 +151,22 @@ def listed(index: Index, filters: Filters, limit: int, offset: int = 0) -> list[
     """Chunks that pass the filters, newest first."""
     where, values = filters.where()
     sql = f"{_ROW} WHERE {where} ORDER BY 14 DESC, c.path, c.line, c.id LIMIT ? OFFSET ?"
-    with reading():
-        found = with_tagged(index.db).execute(sql, (*values, limit, offset))
-        return [Row(*row) for row in found]
+    found = index.rows(sql, (*values, limit, offset))
+    return [Row(*row) for row in found]
 
 
 def any_passes(index: Index, filters: Filters) -> bool:
     """Is there a chunk that passes the filters?"""
     where, values = filters.where()
     sql = f"SELECT 1 FROM chunks c JOIN files f ON f.id = c.file WHERE {where} LIMIT 1"
-    with reading():
-        return with_tagged(index.db).execute(sql, values).fetchone() is not None
+    return index.value(sql, values) is not None
 
 
 def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
     """The kinds of all chunks, or of those of these owners."""
     where, values = Filters(scopes=(), owners=owners).where()
-    with reading():
-        found = index.db.execute(f"SELECT DISTINCT c.kind FROM chunks c WHERE {where}", values)
-        return {kind for (kind,) in found}
+    found = index.rows(f"SELECT DISTINCT c.kind FROM chunks c WHERE {where}", values)
+    return {kind for (kind,) in found}
 
 
 def by_ref(index: Index, ref: str) -> list[Row]:
@@ -184,18 +178,16 @@ def by_ref(index: Index, ref: str) -> list[Row]:
     if len(ref) >= 4 or ref[1:2] == "-":  # `m-w` begins an id, `it` a word
         spans += [(each, each + "\U0010ffff") for each in said]
     sql = f"{_ROW} WHERE c.ref >= ? AND c.ref <= ? ORDER BY c.path, c.line LIMIT {MOST_ALIKE}"
-    with reading():
-        for span in spans:
-            if found := [Row(*row) for row in index.db.execute(sql, span)]:
-                return found
+    for span in spans:
+        if found := [Row(*row) for row in index.rows(sql, span)]:
+            return found
     return []
 
 
 def called(index: Index, refs: Sequence[str]) -> list[int]:
     """The row ids of chunks that have one of these ids; of very many, the first."""
     sql = f"SELECT id FROM chunks WHERE ref IN {marks(refs)} ORDER BY path, line, place LIMIT 1000"
-    with reading():
-        return [id for (id,) in index.db.execute(sql, [text(ref) for ref in refs])]
+    return [id for (id,) in index.rows(sql, [text(ref) for ref in refs])]
 
 
 def by_place(index: Index, path: str, line: int) -> list[Row]:
@@ -203,15 +195,13 @@ def by_place(index: Index, path: str, line: int) -> list[Row]:
     sql = f"{_ROW} WHERE c.path = ? AND (? = 0 OR ? BETWEEN c.line AND c.end_line)"
     order = "ORDER BY c.end_line - c.line, c.line, c.id" if line else "ORDER BY c.line, c.id"
     values = (text(path), line, line)
-    with reading():
-        return [Row(*row) for row in index.db.execute(f"{sql} {order}", values)]
+    return [Row(*row) for row in index.rows(f"{sql} {order}", values)]
 
 
 def links_of(index: Index, id: int) -> list[Link]:
     """What a chunk points to."""
     sql = "SELECT line, kind, target, fragment, '' FROM links WHERE chunk = ? ORDER BY seq"
-    with reading():
-        return [Link(*row) for row in index.db.execute(sql, (id,))]
+    return [Link(*row) for row in index.rows(sql, (id,))]
 
 
 def counts(index: Index, owners: tuple[str, ...] | None = None) -> dict[str, dict[str, int]]:
@@ -219,11 +209,10 @@ def counts(index: Index, owners: tuple[str, ...] | None = None) -> dict[str, dic
     names = list(owners or ())
     some = f" WHERE agent IN {marks(names)}" if owners is not None else ""
     within = f" WHERE file IN (SELECT id FROM files{some})" if some else ""
-    with reading():
-        said = f"SELECT scope, count(*) FROM chunks{within} GROUP BY scope"
-        chunks = dict(index.db.execute(said, names))
-        said = f"SELECT scope, count(*) FROM files{some} GROUP BY scope"
-        files = dict(index.db.execute(said, names))
+    said = f"SELECT scope, count(*) FROM chunks{within} GROUP BY scope"
+    chunks = dict(index.rows(said, names))
+    said = f"SELECT scope, count(*) FROM files{some} GROUP BY scope"
+    files = dict(index.rows(said, names))
     return {s: {"files": files.get(s, 0), "entries": chunks.get(s, 0)} for s in SCOPES}
 
 
@@ -236,8 +225,7 @@ def agents(index: Index) -> list[dict[str, Any]]:
     """
     import json
 
-    with reading():
-        found = index.db.execute(sql).fetchall()
+    found = index.rows(sql)
     return [
         {"agent": agent, "project": project, "path": path, **json.loads(extra or "{}")}
         for agent, project, path, extra in found
@@ -246,30 +234,24 @@ def agents(index: Index) -> list[dict[str, Any]]:
 
 def owners(index: Index) -> set[str]:
     """The names of agents that own at least one file."""
-    with reading():
-        return {
-            row[0] for row in index.db.execute("SELECT DISTINCT agent FROM files WHERE agent != ''")
-        }
+    return {row[0] for row in index.rows("SELECT DISTINCT agent FROM files WHERE agent != ''")}
 
 
 def files(index: Index) -> int:
     """How many files the index knows."""
-    with reading():
-        return int(index.db.execute("SELECT count(*) FROM files").fetchone()[0])
+    return int(index.value("SELECT count(*) FROM files"))
 
 
 def any_known(index: Index, paths: Sequence[str]) -> bool:
     """Does the index know a file at one of these paths?"""
     sql = f"SELECT 1 FROM files WHERE path IN {marks(paths)} LIMIT 1"
-    with reading():
-        return index.db.execute(sql, [text(path) for path in paths]).fetchone() is not None
+    return index.value(sql, [text(path) for path in paths]) is not None
 
 
 def problems(index: Index) -> list[tuple[str, Problem]]:
     """Every problem, by path and line."""
     sql = "SELECT path, line, code, message FROM problems ORDER BY path, line, code, message"
-    with reading():
-        return [(path, Problem(*rest)) for path, *rest in index.db.execute(sql)]
+    return [(path, Problem(*rest)) for path, *rest in index.rows(sql)]
 
 
 def stale(index: Index) -> list[tuple[str, str]]:
@@ -280,48 +262,33 @@ def stale(index: Index) -> list[tuple[str, str]]:
         (SELECT 1 FROM files f WHERE f.path = p.path
          OR (f.path >= p.path || '/' AND f.path < p.path || '0')) ORDER BY 1
     """
-    with reading():
-        return index.db.execute(sql).fetchall()
+    return index.rows(sql)
 
 
 def large_memories(index: Index, limit: int) -> list[str]:
     """The memory notes of more bytes than this."""
     sql = "SELECT path FROM files WHERE scope = 'memory' AND size > ? ORDER BY path"
-    with reading():
-        return [path for (path,) in index.db.execute(sql, (limit,))]
+    return [path for (path,) in index.rows(sql, (limit,))]
 
 
 def dump(index: Index) -> list[tuple[Any, ...]]:
     """All that the index says, without row ids and stat values: equal for equal vaults."""
-    with reading():
-        files = index.db.execute(
-            "SELECT path, digest, scope, agent, project, title, created, stale FROM files"
-            " ORDER BY path"
-        ).fetchall()
-        chunks = index.db.execute(
-            "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
-            " created, ref, extra, place, siblings, heading, text, tags FROM chunks"
-            " ORDER BY path, line, start, id"
-        ).fetchall()
-        spaced = index.db.execute(
-            "SELECT c.path, c.line, c.start, c.stop, s.spaced FROM chunks_spaced s"
-            " LEFT JOIN chunks c ON c.id = s.rowid ORDER BY c.path, c.line, c.start, c.id"
-        ).fetchall()
-        links = index.db.execute(
-            "SELECT c.path, c.line, c.start, l.seq, l.line, l.kind, l.target, l.fragment"
-            " FROM links l JOIN chunks c ON c.id = l.chunk "
-            " ORDER BY c.path, c.line, c.start, c.id, l.seq"
-        ).fetchall()
-        found = [(path, *problem) for path, problem in problems(index)]
+    files = index.rows(
+        "SELECT path, digest, scope, agent, project, title, created, stale FROM files ORDER BY path"
+    )
+    chunks = index.rows(
+        "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
+        " created, ref, extra, place, siblings, heading, text, tags FROM chunks"
+        " ORDER BY path, line, start, id"
+    )
+    spaced = index.rows(
+        "SELECT c.path, c.line, c.start, c.stop, s.spaced FROM chunks_spaced s"
+        " LEFT JOIN chunks c ON c.id = s.rowid ORDER BY c.path, c.line, c.start, c.id"
+    )
+    links = index.rows(
+        "SELECT c.path, c.line, c.start, l.seq, l.line, l.kind, l.target, l.fragment"
+        " FROM links l JOIN chunks c ON c.id = l.chunk "
+        " ORDER BY c.path, c.line, c.start, c.id, l.seq"
+    )
+    found = [(path, *problem) for path, problem in problems(index)]
     return [*files, *chunks, *spaced, *links, *found]
-
-
-def with_tagged(db: sqlite3.Connection) -> sqlite3.Connection:
-    db.create_function("tagged", 2, _tagged, deterministic=True)
-    return db
-
-
-def _tagged(tags: str, wanted: str) -> bool:
-    """Is the tag among these, or a parent of one of them? Obsidian's tags ignore case."""
-    folded, name = tags.casefold(), wanted.casefold()
-    return f" {name} " in folded or f" {name}/" in folded

@@ -5,7 +5,7 @@ Each query has its own small index in schema.sql, so its cost does not grow with
 
 from __future__ import annotations
 
-from brain.index.db import Index, reading
+from brain.index.db import Index
 from brain.index.query import _ROW, Row
 from brain.index.sql import marks, owned
 
@@ -64,5 +64,4 @@ def _rows(
 ) -> list[Row]:
     visible, names = owned(owners)
     sql = f"{_ROW} WHERE {where}{visible} {order} LIMIT {limit:d}"
-    with reading():
-        return [Row(*row) for row in index.db.execute(sql, (*values, *names))]
+    return [Row(*row) for row in index.rows(sql, (*values, *names))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from brain.index.db import Index, reading
+from brain.index.db import Index
 from brain.model import Event
 
 SIZE = 1000
@@ -19,7 +19,7 @@ def append(index: Index, events: Sequence[Event], wait: float) -> None:
     import json
 
     rows = [(e.at, e.name, json.dumps(e.payload)) for e in events[-SIZE:]]
-    with index.exclusive(wait), reading(), index.transaction() as db:
+    with index.exclusive(wait), index.transaction() as db:
         first = max(time.time_ns() // 1000, newest(index) + 1)
         numbered = [(first + n, *row) for n, row in enumerate(rows)]
         db.executemany("INSERT INTO events (id, at, name, payload) VALUES (?, ?, ?, ?)", numbered)
@@ -32,8 +32,7 @@ def after(index: Index, id: int, limit: int = SIZE) -> list[tuple[int, Event]]:
     import json
 
     sql = "SELECT id, at, name, payload FROM events WHERE id > ? ORDER BY id DESC LIMIT ?"
-    with reading():
-        rows = index.db.execute(sql, (id, limit)).fetchall()
+    rows = index.rows(sql, (id, limit))
     return [(id, Event(at, name, json.loads(payload))) for id, at, name, payload in reversed(rows)]
 
 
@@ -42,11 +41,10 @@ def forget(index: Index, refs: Iterable[str], wait: float = 30.0) -> None:
     import json
 
     marks = [(json.dumps(ref),) for ref in refs]
-    with index.exclusive(wait), reading(), index.transaction() as db:
+    with index.exclusive(wait), index.transaction() as db:
         db.executemany("DELETE FROM events WHERE instr(payload, ?)", marks)
 
 
 def newest(index: Index) -> int:
     """The id of the last event; 0 if there is none."""
-    with reading():
-        return int(index.db.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+    return int(index.value("SELECT coalesce(max(id), 0) FROM events"))

@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import os
 
-from brain.index.db import reading
-from brain.index.query import with_tagged
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -49,9 +47,8 @@ class Piece(NamedTuple):
 
 def made(index: Index) -> Made | None:
     """Who made the vectors that there are; None if there are none."""
-    with reading():
-        row = index.db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
-    return Made(*json.loads(row[0])) if row else None
+    value = index.value("SELECT value FROM meta WHERE key = ?", (_KEY,))
+    return Made(*json.loads(value)) if value else None
 
 
 def begin(db: sqlite3.Connection, model: str, size: int) -> Made:
@@ -70,15 +67,13 @@ def missing(index: Index, limit: int) -> list[Piece]:
         f"SELECT c.id, c.scope, f.title, c.heading, c.text, {before} FROM chunks c"
         f" JOIN files f ON f.id = c.file WHERE {_MISSING} ORDER BY c.id LIMIT ?"
     )
-    with reading():
-        return [Piece(*row) for row in index.db.execute(sql, (limit,))]
+    return [Piece(*row) for row in index.rows(sql, (limit,))]
 
 
 def count_missing(index: Index) -> int:
     """How many chunks have no vector."""
-    with reading():
-        sql = f"SELECT count(*) FROM chunks c WHERE {_MISSING}"
-        return int(index.db.execute(sql).fetchone()[0])
+    sql = f"SELECT count(*) FROM chunks c WHERE {_MISSING}"
+    return int(index.value(sql))
 
 
 def left_over(index: Index) -> dict[bytes, bytes]:
@@ -87,8 +82,7 @@ def left_over(index: Index) -> dict[bytes, bytes]:
         "SELECT v.digest, v.vector FROM vectors v LEFT JOIN chunks c ON c.id = v.chunk"
         " WHERE c.id IS NULL"
     )
-    with reading():
-        return dict(index.db.execute(sql))
+    return dict(index.rows(sql))
 
 
 def store(db: sqlite3.Connection, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
@@ -108,8 +102,7 @@ def sweep(db: sqlite3.Connection) -> None:
 def after(index: Index, id: int) -> list[tuple[int, bytes]]:
     """(chunk, vectors) of all behind this id, in order; some may have outlived their chunk."""
     sql = "SELECT chunk, vector FROM vectors WHERE chunk > ? ORDER BY chunk"
-    with reading():
-        return index.db.execute(sql, (id,)).fetchall()
+    return index.rows(sql, (id,))
 
 
 def seen(index: Index, ids: Sequence[int], filters: Filters) -> Iterator[int]:
@@ -125,5 +118,4 @@ def _passing(index: Index, ids: Sequence[int] | None, filters: Filters) -> set[i
     where, values = filters.where()
     these = "1" if ids is None else f"c.id IN ({','.join(map(str, ids))})"
     sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {these} AND {where}"
-    with reading():
-        return {id for (id,) in with_tagged(index.db).execute(sql, values)}
+    return {id for (id,) in index.rows(sql, values)}

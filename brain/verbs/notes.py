@@ -12,7 +12,6 @@ from brain.formats.links import FIELD, mentioned_files
 from brain.formats.outline import outline
 from brain.formats.text import decode, digest
 from brain.index import put, query
-from brain.index.db import reading
 from brain.lifecycle.conflict import Stances
 from brain.lifecycle.dedup import Known, untagged
 from brain.vault import files
@@ -124,8 +123,7 @@ def last(vault: OpenVault, path: str) -> Note | None:
 
 def _entries(vault: OpenVault, path: str, note: Note) -> Iterator[tuple[str, str, str]]:
     """(id, text, kind) of the memories of a note: from the index if that is in step with it."""
-    with reading():
-        was = put.known(vault.index.db, [path]).get(path)
+    was = put.known(vault.index, [path]).get(path)
     if was and was.digest.hex() == note.mark:
         rows = query.by_place(vault.index, path, 0)
         yield from ((row.ref, row.text, row.kind) for row in rows if row.kind != "note")

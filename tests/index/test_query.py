@@ -145,12 +145,12 @@ def test_row_ids_are_never_used_twice(vault: MakeVault, opened: OpenBrain) -> No
     root = vault({"a.md": "one\n", "b.md": "two\n"})
     brain = opened(root)
     brain.sync()
-    last = max(known.id for known in put.known(brain.vault.index.db).values())
+    last = max(known.id for known in put.known(brain.vault.index).values())
     (root / "b.md").unlink()
     brain.sync()
     (root / "c.md").write_text("three\n")
     brain.sync()
-    assert put.known(brain.vault.index.db)["c.md"].id == last + 1
+    assert put.known(brain.vault.index)["c.md"].id == last + 1
 
 
 def test_known_paths_and_what_lies_below(vault: MakeVault, opened: OpenBrain) -> None:
@@ -159,7 +159,7 @@ def test_known_paths_and_what_lies_below(vault: MakeVault, opened: OpenBrain) ->
     brain.sync()
 
     def below(*paths: str) -> list[str]:
-        return sorted(put.known(brain.vault.index.db, paths))
+        return sorted(put.known(brain.vault.index, paths))
 
     assert below("a") == ["a/b/y.md", "a/x.md"]
     assert below("a.md", "a/b") == ["a.md", "a/b/y.md"]
