@@ -11,6 +11,8 @@ from typing import Any
 
 from brain import wire
 from brain.api import Brain
+from brain.index import query
+from brain.index.db import Index
 from brain.open_vault import OpenVault
 from brain.vault import layout
 
@@ -117,3 +119,26 @@ def until(condition: Callable[[], Any], seconds: float = PATIENCE, pause: float 
             raise AssertionError(f"not within {seconds} s")
         time.sleep(pause)
     return value
+
+
+def dump(index: Index) -> list[tuple[Any, ...]]:
+    """Return all that the index says, without row ids and stat values: equal for equal vaults."""
+    files = index.rows(
+        "SELECT path, digest, scope, agent, project, title, created, stale FROM files ORDER BY path"
+    )
+    chunks = index.rows(
+        "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
+        " created, ref, extra, place, siblings, heading, text, tags FROM chunks"
+        " ORDER BY path, line, start, id"
+    )
+    spaced = index.rows(
+        "SELECT c.path, c.line, c.start, c.stop, s.spaced FROM chunks_spaced s"
+        " LEFT JOIN chunks c ON c.id = s.rowid ORDER BY c.path, c.line, c.start, c.id"
+    )
+    links = index.rows(
+        "SELECT c.path, c.line, c.start, l.seq, l.line, l.kind, l.target, l.fragment"
+        " FROM links l JOIN chunks c ON c.id = l.chunk "
+        " ORDER BY c.path, c.line, c.start, c.id, l.seq"
+    )
+    found = [(path, *problem) for path, problem in query.problems(index)]
+    return [*files, *chunks, *spaced, *links, *found]

@@ -19,7 +19,7 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import BrainError, Busy
-from brain.index import graph, query
+from brain.index import graph
 from brain.index.db import reading
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -406,7 +406,7 @@ def test_others_see_what_one_wrote(vault: MakeVault, opened: OpenBrain) -> None:
         one, two = two, one
     assert not one.vault.index.news
     assert not two.vault.index.news
-    assert query.dump(one.vault.index) == query.dump(two.vault.index)
+    assert kit.dump(one.vault.index) == kit.dump(two.vault.index)
 
 
 def test_a_rebuild_is_seen_by_others(vault: MakeVault, opened: OpenBrain) -> None:

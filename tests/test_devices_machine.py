@@ -23,7 +23,7 @@ from brain.api import Brain
 from brain.changes import Deed
 from brain.errors import BrainError
 from brain.formats import memory_md
-from brain.index import facts, query, ring
+from brain.index import facts, ring
 from brain.index.db import Index
 from brain.journal import Spool
 from brain.open_vault import OpenVault
@@ -111,7 +111,7 @@ class Machine:
         assert self.brain.vault.store.log.empty()
 
     def dump(self) -> Dump:
-        return [query.dump(self.brain.vault.index), facts.dump(self.brain.vault.index)]
+        return [kit.dump(self.brain.vault.index), facts.dump(self.brain.vault.index)]
 
 
 class Devices(RuleBasedStateMachine):
@@ -381,7 +381,7 @@ class Devices(RuleBasedStateMachine):
             fresh.vault.index = Index(state / "brain.db", state / "index.seal", vault.folder_path)
             state.mkdir()
             fresh.sync()
-            found = [query.dump(fresh.vault.index), facts.dump(fresh.vault.index)]
+            found = [kit.dump(fresh.vault.index), facts.dump(fresh.vault.index)]
         shutil.rmtree(state)
         return found
 

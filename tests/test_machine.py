@@ -213,7 +213,7 @@ class History(RuleBasedStateMachine):
         self.touched = set()
         assert self.brain.vault.index.healthy()
         stale = {path for path, _ in query.stale(self.brain.vault.index)}
-        dump, rebuilt = query.dump(self.brain.vault.index), self._rebuilt()
+        dump, rebuilt = kit.dump(self.brain.vault.index), self._rebuilt()
         if not any(self.root.glob("40_Brain/journal/*/*.jsonl")):
             # that all journals are gone is not believed: what was wrong with them is still said
             dump = [row for row in dump if not str(row[2]).startswith("journal-")]
@@ -244,7 +244,7 @@ class History(RuleBasedStateMachine):
         with Brain(OpenVault(vault._replace(state_path=str(state)))) as fresh:
             fresh.vault.index = Index(state / "brain.db", state / "index.seal", str(vault.root))
             fresh.sync()
-            dump = query.dump(fresh.vault.index)
+            dump = kit.dump(fresh.vault.index)
         shutil.rmtree(state)
         return dump
 

@@ -139,13 +139,13 @@ def test_a_file_that_is_only_touched_changes_nothing(vault: MakeVault, opened: O
     root = vault()
     brain = opened(root)
     brain.sync()
-    before = query.dump(brain.vault.index)
+    before = kit.dump(brain.vault.index)
     for path in root.rglob("*.md"):
         os.utime(path)
     stats = brain.sync()
     assert stats.quiet
     assert stats.deltas == []
-    assert query.dump(brain.vault.index) == before
+    assert kit.dump(brain.vault.index) == before
 
 
 def test_what_was_read_too_soon_is_noted_with_the_next_write(
@@ -281,13 +281,13 @@ def test_a_vault_that_looks_empty_changes_nothing(vault: MakeVault, opened: Open
     root = vault()
     brain = opened(root)
     brain.sync()
-    before = query.dump(brain.vault.index)
+    before = kit.dump(brain.vault.index)
     (root / "40_Brain").rename(root.parent / "kept")
     (root / "Notes").rename(root.parent / "notes")
     with pytest.raises(VaultLooksEmpty):
         brain.sync()
     (root.parent / "kept").rename(root / "40_Brain")
-    assert query.dump(brain.vault.index) == before
+    assert kit.dump(brain.vault.index) == before
 
 
 def test_nine_of_ten_lost(vault: MakeVault, opened: OpenBrain) -> None:

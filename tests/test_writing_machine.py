@@ -23,7 +23,7 @@ from brain.api import Brain
 from brain.changes import Add, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BrainError
 from brain.formats import memory_md
-from brain.index import facts, query
+from brain.index import facts
 from brain.index.db import Index
 from brain.intents import Log
 from brain.open_vault import OpenVault
@@ -359,7 +359,7 @@ class Writing(RuleBasedStateMachine):
 
 
 def _dump(brain: Brain) -> list[Any]:
-    return [query.dump(brain.vault.index), facts.dump(brain.vault.index)]
+    return [base.dump(brain.vault.index), facts.dump(brain.vault.index)]
 
 
 def _logged(store: Store) -> list[str]:

@@ -269,26 +269,3 @@ def large_memories(index: Index, limit: int) -> list[str]:
     """The memory notes of more bytes than this."""
     sql = "SELECT path FROM files WHERE scope = 'memory' AND size > ? ORDER BY path"
     return [path for (path,) in index.rows(sql, (limit,))]
-
-
-def dump(index: Index) -> list[tuple[Any, ...]]:
-    """All that the index says, without row ids and stat values: equal for equal vaults."""
-    files = index.rows(
-        "SELECT path, digest, scope, agent, project, title, created, stale FROM files ORDER BY path"
-    )
-    chunks = index.rows(
-        "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
-        " created, ref, extra, place, siblings, heading, text, tags FROM chunks"
-        " ORDER BY path, line, start, id"
-    )
-    spaced = index.rows(
-        "SELECT c.path, c.line, c.start, c.stop, s.spaced FROM chunks_spaced s"
-        " LEFT JOIN chunks c ON c.id = s.rowid ORDER BY c.path, c.line, c.start, c.id"
-    )
-    links = index.rows(
-        "SELECT c.path, c.line, c.start, l.seq, l.line, l.kind, l.target, l.fragment"
-        " FROM links l JOIN chunks c ON c.id = l.chunk "
-        " ORDER BY c.path, c.line, c.start, c.id, l.seq"
-    )
-    found = [(path, *problem) for path, problem in problems(index)]
-    return [*files, *chunks, *spaced, *links, *found]

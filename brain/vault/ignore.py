@@ -76,16 +76,6 @@ class Rules(NamedTuple):
     files: tuple[Run, ...]
     folders: tuple[Run, ...]
 
-    def match(self, path: str, is_dir: bool) -> bool | None:
-        """True: ignored, False: re-included, None: no line speaks of it.
-
-        `path` is relative to the folder of the ignore file.
-        """
-        at = path.rfind("/") + 1
-        folder, name = path[:at], (path[at:],)
-        runs = self.folders if is_dir else self.files
-        return next((run.verdict for run in runs if run.hits(folder, name)), None)
-
 
 Chain = tuple[tuple[str, Rules], ...]
 

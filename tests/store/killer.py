@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from brain.changes import Deed
-from brain.index import facts, query
+from brain.index import facts
 from brain.index.db import Index
 from brain.intents import Log
 from brain.journal import refresh
@@ -241,7 +241,7 @@ def _brought(store: Store, index: Index) -> Dump:
     """All that an index says once it is in step with files, journals and promises."""
     sync(store.vault, index, store.config, promised=store.promised())
     refresh(store.journal, index)
-    return query.dump(index), facts.dump(index)
+    return base.dump(index), facts.dump(index)
 
 
 def _bytes(path: Path) -> bytes:

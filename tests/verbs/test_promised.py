@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-from brain.index import query
 from brain.operations import lookup
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -30,9 +29,9 @@ def test_a_memory_that_waits_for_a_person_to_pause_is_found_at_once(
     assert [hit.row.ref for hit in brain.search("clams mondays").results] == [made["id"]]
     listed = [row.ref for row in brain.entries(lookup.filters(brain.vault, ["memory"]), 10)]
     assert made["id"] in listed
-    dump = query.dump(brain.vault.index)
+    dump = kit.dump(brain.vault.index)
     brain.sync()
-    assert query.dump(brain.vault.index) == dump
+    assert kit.dump(brain.vault.index) == dump
     past = time.time() - 60
     os.utime(root / NOTE, (past, past))
     brain.search("clams")
