@@ -15,10 +15,13 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import Any
 
 from brain import __version__, lock
 from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SCHEMA_VERSION = 10
 APPLICATION_ID = 0x42726E31  # "Brn1"
