@@ -121,7 +121,7 @@ def _refuse_twins(vault: OpenVault, folders: list[str]) -> None:
 def _claim(vault: OpenVault, place: str) -> str:
     """Return the type in an agent's AGENT.md: '' if there is none, the lowest if the file cannot
     be read."""
-    from brain.formats import agent_md, frontmatter, text
+    from brain.formats import frontmatter, note_md, text
 
     try:
         data, _ = files.read(f"{vault.paths.root_path}/{place}/AGENT.md", _MOST)
@@ -129,7 +129,7 @@ def _claim(vault: OpenVault, place: str) -> str:
         return ""
     except OSError:
         return RANKS[0]
-    said = agent_md.parse(data)
+    said = note_md.parse_agent(data)
     words, _ = text.decode(data)
     open_ended = words.startswith("---") and not frontmatter.split(words)[1]
     if open_ended or any(problem.code in UNREADABLE for problem in said.problems):

@@ -16,7 +16,7 @@ from brain import delta
 from brain.config import Config
 from brain.delta import Delta
 from brain.errors import VaultLooksEmpty
-from brain.formats.parse import parse
+from brain.formats import parse
 from brain.formats.text import digest
 from brain.index import put, query
 from brain.index.db import Index

@@ -1,2 +1,64 @@
-"""Text ⇄ model, lossless. Every `parse` takes any bytes, never raises, and reports problems by
-line."""
+"""Text to values and back, lossless and without I/O: one module per format.
+
+A parser takes any bytes, never raises, and reports problems by line. An edit changes only the bytes
+that it is about, and is made as a whole or refused.
+"""
+
+from __future__ import annotations
+
+from brain.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brain.changes import Change, Edited
+    from brain.model import Document
+
+
+def parse(format: str, path: str, data: bytes, owner: str = "") -> Document:
+    """Return the content of a file. `format` is that of its Role, `owner` the agent who has it."""
+    name = path.rpartition("/")[2].rpartition(".")[0]
+    if format in ("note", "agent"):
+        from brain.formats import note_md
+
+        return note_md.parse(data, name) if format == "note" else note_md.parse_agent(data, name)
+    if format == "memory":
+        from brain.formats import memory_md
+
+        return memory_md.parse(data, owner)
+    if format in ("items", "tasks"):
+        from brain.formats import records_json
+
+        return records_json.parse(format, data)
+    from brain.formats import session_jsonl
+
+    if format == "session":
+        return session_jsonl.parse(data, name)
+    return session_jsonl.parse_index(data)
+
+
+def edit(format: str, path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> Edited:
+    """Return a file after these changes, in order, and the result of each.
+
+    `data` is b"" for a file that does not exist yet. No byte changes except those that the changes
+    are about, and a change that was made before changes nothing. Refused, with path and line, if
+    the file cannot be edited safely.
+    """
+    if format == "memory":
+        from brain.formats import memory_edit
+
+        return memory_edit.edit(path, data, changes, owner)
+    if format in ("items", "tasks"):
+        from brain.formats import records_json
+
+        return records_json.edit(format, path, data, changes)
+    if format == "session":
+        from brain.formats import session_jsonl
+
+        return session_jsonl.edit(path, data, changes)
+    if format == "settings":
+        from brain.formats import yaml_edit
+
+        return yaml_edit.edit(path, data, changes)
+    raise Refused(f"{path} is not a file that Brain edits.", "Edit it by hand.")

@@ -1,4 +1,5 @@
 """Any note of the vault: properties, links, tags, and heading-aware passages with their lines.
+AGENT.md is a note whose properties say who an agent is.
 
 Works by offsets on the masked text, never line by line: a full Markdown parser would take ten
 times as long for nothing that search needs.
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from brain.formats import frontmatter, links
 from brain.formats.mask import mask
 from brain.formats.text import decode, derived_id
-from brain.model import Chunk, Document
+from brain.model import Chunk, Document, Problem
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 PACKED = 2_400  # sections are taken together while they stay under this many characters
 LARGE = 4_000  # a section longer than this is divided
+AGENT_TYPES = ("admin", "project", "skill")
 
 
 class Heading(NamedTuple):
@@ -145,3 +147,29 @@ def _cut(text: str, start: int) -> int:
         if at > 0:
             return at + len(gap)
     return stop
+
+
+def parse_agent(data: bytes, name: str = "") -> Document:
+    """Read an AGENT.md. Its first chunk has the properties `type`, `id` and `name` as extra."""
+    note = parse(data, name)
+    said = {
+        key: value
+        for key in ("type", "id", "name")
+        if isinstance(value := note.properties.get(key), str) and value
+    }
+    chunks = [chunk._replace(kind="agent") for chunk in note.chunks]
+    if chunks:
+        chunks[0] = chunks[0]._replace(extra=said)
+    return note._replace(
+        chunks=tuple(chunks),
+        problems=(*note.problems, *_type_problems(said.get("type", ""))),
+        title=said.get("name", note.title),
+    )
+
+
+def _type_problems(type: str) -> list[Problem]:
+    if type in AGENT_TYPES:
+        return []
+    what = f"says that its type is {type}" if type else "says no type"
+    remedy = f"write `type: {' | '.join(AGENT_TYPES)}` in its properties"
+    return [Problem(1, "agent-type", f"{what}; {remedy}")]

@@ -5,15 +5,18 @@ A session is written while it is read, so that a torn last line is no reason to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jsonlines
 import orjson
 
+from brain.changes import Append, Change, Done, Edited
+from brain.errors import BadRequest
 from brain.formats import json_doc
 from brain.formats.json_doc import JsonError, Reading, Record, Refs, moment, unshown
-from brain.formats.text import BOM, decode
+from brain.formats.records_json import Style, dumped
+from brain.formats.text import BOM, decode, refused
 from brain.model import Chunk, Document, Problem
 
 
@@ -170,3 +173,37 @@ def _session(reading: Reading, record: Record) -> Chunk:
         record.line, record.end_line, created, (), record.start, record.end,
         unshown(value, shown) | {"session": ref},
     )  # fmt: skip
+
+
+def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
+    """Return a session with these lines at its end, each written once. A torn last line is left as
+    it is, and the next starts below it."""
+    for problem in parse(data, "").problems if b"<<<<<<<" in data else ():
+        if problem.code == "conflict-markers":
+            raise refused(path, problem.line, problem.message)
+    done = []
+    for change in changes:
+        if not isinstance(change, Append):
+            raise BadRequest(f"{type(change).__name__} is no edit of a session.")
+        data, one = _append(data, change)
+        done.append(one)
+    return Edited(data, tuple(done))
+
+
+def _append(data: bytes, change: Append) -> tuple[bytes, Done]:
+    record = {"id": change.ref, **change.record, "id": change.ref}  # noqa: F601 - comes first
+    record = json_doc.storable(record)
+    if found := find(data, change.ref, record.get("role")):
+        line, start, end = found
+        raw = data[start:end].decode(errors="replace")
+        return data, Done(change, "already", line, raw, raw)
+    last = data[data.rfind(b"\n", 0, len(data.rstrip())) + 1 :]
+    ended = data[: data.rfind(b"\n") + 1]  # the last line may have no end
+    newline = b"\r\n" if ended.rstrip(b"\n").endswith(b"\r") else b"\n"
+    airy = b'": ' in last[:200]
+    style = Style("", "", "", ", " if airy else ",", ": " if airy else ":", ascii=False)
+    raw = dumped(record, style)
+    if data and data != BOM and not data.endswith(b"\n"):
+        data += newline
+    line = data.count(b"\n") + 1
+    return data + raw.encode() + newline, Done(change, "done", line, "", raw)

@@ -178,14 +178,10 @@ def _places(scope: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
     if len(chunks) == 1 or scope != "sources":
         return [(0, 1)] * len(chunks)
     found: list[tuple[int, int]] = []
-    for _, run in groupby(chunks, key=_heading):
+    for _, run in groupby(chunks, key=lambda chunk: chunk.heading):
         size = sum(1 for _ in run)
         found += [(place, size) for place in range(size)]
     return found
-
-
-def _heading(chunk: Chunk) -> str:
-    return chunk.heading
 
 
 _HEADING = 1_000  # characters: every passage of a note repeats the headings that it stands under

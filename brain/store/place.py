@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from brain.changes import Change, Drop, Edited, Put
 from brain.errors import Refused
-from brain.formats import items_json, tasks_json
-from brain.formats.edit import edit
+from brain.formats import edit, records_json
 from brain.formats.text import digest
 from brain.merge import merge
 from brain.vault import files
@@ -130,5 +129,7 @@ def _since(format: str, path: str, base: bytes, mine: bytes) -> list[Change]:
 
 
 def _records(format: str, data: bytes) -> dict[str, dict[str, Any]]:
-    parse = items_json.parse if format == "items" else tasks_json.parse
-    return {chunk.ref: json.loads(data[chunk.start : chunk.end]) for chunk in parse(data).chunks}
+    return {
+        chunk.ref: json.loads(data[chunk.start : chunk.end])
+        for chunk in records_json.parse(format, data).chunks
+    }

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from brain.formats import agent_md
+from brain.formats import note_md
 from tests.formats import strategies
 
 
 def test_golden(case, check_case) -> None:
-    check_case(case, agent_md.parse(f"{case.before}\n".encode(), "AGENT"))
+    check_case(case, note_md.parse_agent(f"{case.before}\n".encode(), "AGENT"))
 
 
 @given(strategies.data)
 def test_any_bytes_are_read(data: bytes) -> None:
-    document = agent_md.parse(data, "AGENT")
+    document = note_md.parse_agent(data, "AGENT")
     assert {chunk.kind for chunk in document.chunks} <= {"agent"}
-    known = document.properties.get("type") in agent_md.TYPES
+    known = document.properties.get("type") in note_md.AGENT_TYPES
     assert known == all(problem.code != "agent-type" for problem in document.problems)
 
 
 def test_only_the_first_passage_says_who_it_is() -> None:
     note = "---\ntype: skill\nname: Long\n---\n" + "words " * 2_000
-    first, *rest = agent_md.parse(note.encode()).chunks
+    first, *rest = note_md.parse_agent(note.encode()).chunks
     assert first.extra == {"type": "skill", "name": "Long"}
     assert rest
     assert all(chunk.extra is None for chunk in rest)

@@ -23,8 +23,7 @@ from brain.changes import (
     Update,
 )
 from brain.errors import Refused
-from brain.formats import memory_md
-from brain.formats.edit import edit
+from brain.formats import edit, memory_md
 
 MEMORY = """\
 ---

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.formats import items_json
+from brain.formats import records_json
 from brain.formats.text import derived_id
 from brain.model import Link
 
@@ -39,11 +39,11 @@ ITEMS = st.fixed_dictionaries(
 
 
 def codes(data: bytes) -> list[tuple[int, str]]:
-    return [(problem.line, problem.code) for problem in items_json.parse(data).problems]
+    return [(problem.line, problem.code) for problem in records_json.parse("items", data).problems]
 
 
 def test_the_seeds_example() -> None:
-    document = items_json.parse(SEED)
+    document = records_json.parse("items", SEED)
     (item,) = document.chunks
     assert (item.ref, item.kind, item.status) == ("item_abc123", "decision", "")
     assert (item.heading, item.text) == ("Use Fastify for API", "We chose Fastify over Express.")
@@ -58,14 +58,16 @@ def test_the_seeds_example() -> None:
 
 def test_an_object_with_items_reads_like_the_list() -> None:
     wrapped = b'{"version": 2, "items": ' + SEED + b', "note": "kept"}'
-    (item,) = items_json.parse(wrapped).chunks
-    (alone,) = items_json.parse(SEED).chunks
+    (item,) = records_json.parse("items", wrapped).chunks
+    (alone,) = records_json.parse("items", SEED).chunks
     assert item._replace(start=0, end=0) == alone._replace(start=0, end=0)
     assert wrapped[item.start : item.end] == SEED[alone.start : alone.end]
 
 
 def test_what_an_item_leaves_out() -> None:
-    document = items_json.parse(b'[{"title": "Only a title"}, {"id": "", "name": "Redis"}]')
+    document = records_json.parse(
+        "items", b'[{"title": "Only a title"}, {"id": "", "name": "Redis"}]'
+    )
     title, other = document.chunks
     assert (title.kind, title.text, title.created) == ("fact", "Only a title", None)
     assert title.links == ()
@@ -75,13 +77,15 @@ def test_what_an_item_leaves_out() -> None:
 
 
 def test_equal_items_without_ids_are_told_apart() -> None:
-    refs = [chunk.ref for chunk in items_json.parse(b'[{"title":"a"},{"title":"a"}]').chunks]
+    refs = [
+        chunk.ref for chunk in records_json.parse("items", b'[{"title":"a"},{"title":"a"}]').chunks
+    ]
     assert refs == [derived_id("i", "a", "", "1"), derived_id("i", "a", "", "2")]
 
 
 def test_the_second_item_with_an_id_stays_searchable_under_another() -> None:
     data = b'[{"id": "x", "title": "one"},\n{"id": "x", "title": "two"}]'
-    one, two = items_json.parse(data).chunks
+    one, two = records_json.parse("items", data).chunks
     assert codes(data) == [(2, "duplicate-id")]
     assert (one.ref, two.ref) == ("x", derived_id("i", "two", "", "1"))
     assert two.extra == {"id": "x"}
@@ -98,7 +102,7 @@ def test_the_second_item_with_an_id_stays_searchable_under_another() -> None:
 )
 def test_tags(tags: Any, expected: tuple[str, ...]) -> None:
     data = json.dumps([{"id": "a", "title": "t", "tags": tags}]).encode()
-    assert items_json.parse(data).chunks[0].tags == expected
+    assert records_json.parse("items", data).chunks[0].tags == expected
     assert codes(data) == []
 
 
@@ -106,7 +110,7 @@ def test_a_wrong_type_is_a_problem_and_its_value_is_kept() -> None:
     data = b"""[
 {"id": 7, "title": ["a"], "content": "c", "tags": [1, "ok"], "sourceFile": {}, "extractedAt": 5}
 ]"""
-    (item,) = items_json.parse(data).chunks
+    (item,) = records_json.parse("items", data).chunks
     assert codes(data) == [
         (2, "wrong-type"), (2, "missing-id"), (2, "wrong-type"), (2, "wrong-type"),
     ]  # fmt: skip
@@ -118,7 +122,7 @@ def test_a_wrong_type_is_a_problem_and_its_value_is_kept() -> None:
 
 @pytest.mark.parametrize("data", [b"", b" \r\n", b"\xef\xbb\xbf\n", b"[]", b'{"items": []}'])
 def test_an_empty_file_holds_nothing_and_is_not_broken(data: bytes) -> None:
-    document = items_json.parse(data)
+    document = records_json.parse("items", data)
     assert (document.chunks, document.broken) == ((), False)
     assert not [p for p in document.problems if p.code not in ("bom", "crlf")]
 
@@ -134,7 +138,7 @@ def test_an_empty_file_holds_nothing_and_is_not_broken(data: bytes) -> None:
     ],
 )
 def test_a_file_that_is_not_safe_to_edit_is_broken(data: bytes, line: int, code: str) -> None:
-    document = items_json.parse(data)
+    document = records_json.parse("items", data)
     assert document.broken
     assert document.chunks == ()
     assert (line, code) in codes(data)
@@ -155,7 +159,7 @@ def test_every_item_is_where_it_says(
 ) -> None:
     whole: Any = {"é": "…", "items": items} if wrapped else items
     data = render(whole, indent, ascii_only, crlf, bom)
-    document = items_json.parse(data)
+    document = records_json.parse("items", data)
     assert not document.broken
     assert [json.loads(data[c.start : c.end]) for c in document.chunks] == items
     for chunk in document.chunks:
@@ -166,7 +170,7 @@ def test_every_item_is_where_it_says(
 
 @given(ITEMS)
 def test_nothing_that_is_written_gets_lost(item: dict[str, Any]) -> None:
-    (chunk,) = items_json.parse(json.dumps([item]).encode()).chunks
+    (chunk,) = records_json.parse("items", json.dumps([item]).encode()).chunks
     shown = {
         "id": chunk.ref, "type": chunk.kind, "title": chunk.heading, "content": chunk.text,
         "tags": list(chunk.tags), "extractedAt": chunk.created,
@@ -181,7 +185,7 @@ def test_nothing_that_is_written_gets_lost(item: dict[str, Any]) -> None:
 
 @given(st.binary())
 def test_any_bytes_can_be_read(data: bytes) -> None:
-    assert all(chunk.end <= len(data) for chunk in items_json.parse(data).chunks)
+    assert all(chunk.end <= len(data) for chunk in records_json.parse("items", data).chunks)
 
 
 @given(st.data())
@@ -190,7 +194,7 @@ def test_a_damaged_file_can_be_read(draw: st.DataObject) -> None:
     end = draw.draw(st.integers(start, min(len(SEED), start + 9)))
     noise = draw.draw(st.binary(max_size=6) | st.sampled_from([b'"', b"[", b"}", b",", b"\\ud800"]))
     data = SEED[:start] + noise + SEED[end:]
-    document = items_json.parse(data)
+    document = records_json.parse("items", data)
     for chunk in document.chunks:
         assert isinstance(json.loads(data[chunk.start : chunk.end]), dict)
         "".join((chunk.ref, chunk.kind, chunk.heading, chunk.text, *chunk.tags)).encode()

@@ -28,8 +28,7 @@ from brain.changes import (
     Update,
 )  # fmt: skip
 from brain.errors import BadRequest, Refused
-from brain.formats import markdown, memory_edit, memory_md
-from brain.formats.edit import edit
+from brain.formats import edit, markdown, memory_edit, memory_md
 from brain.formats.text import BOM
 from brain.model import Chunk
 from tests.formats import strategies

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.formats import tasks_json
+from brain.formats import records_json
 from brain.formats.text import derived_id
 
 SEED = b"""{
@@ -36,11 +36,11 @@ TASKS = st.dictionaries(st.sampled_from(KEYS), ANY)
 
 
 def codes(data: bytes) -> list[tuple[int, str]]:
-    return [(problem.line, problem.code) for problem in tasks_json.parse(data).problems]
+    return [(problem.line, problem.code) for problem in records_json.parse("tasks", data).problems]
 
 
 def test_the_seeds_example() -> None:
-    document = tasks_json.parse(SEED)
+    document = records_json.parse("tasks", SEED)
     (task,) = document.chunks
     assert (task.ref, task.kind, task.status, task.heading) == ("TASK-001", "task", "pending", "M1")
     assert task.text == (
@@ -53,19 +53,21 @@ def test_the_seeds_example() -> None:
 
 def test_a_bare_list_reads_like_the_object() -> None:
     tasks = json.loads(SEED)["tasks"]
-    (task,) = tasks_json.parse(json.dumps(tasks).encode()).chunks
+    (task,) = records_json.parse("tasks", json.dumps(tasks).encode()).chunks
     assert (task.ref, task.line, task.start) == ("TASK-001", 1, 1)
 
 
 def test_status_is_compared_in_lower_case_and_kept_as_written() -> None:
-    (task,) = tasks_json.parse(b'[{"id": "a", "status": "In_Progress", "owner": "me"}]').chunks
+    (task,) = records_json.parse(
+        "tasks", b'[{"id": "a", "status": "In_Progress", "owner": "me"}]'
+    ).chunks
     assert task.status == "in_progress"
     assert task.extra == {"status": "In_Progress", "owner": "me"}
 
 
 def test_a_task_without_id_or_description() -> None:
     data = b'{"tasks": [\n{"title": "Ship it", "acceptance_criteria": "it runs"}]}'
-    (task,) = tasks_json.parse(data).chunks
+    (task,) = records_json.parse("tasks", data).chunks
     assert task.text == "Ship it\n- it runs"
     assert task.ref == derived_id("t", "", "Ship it\n- it runs", "1")
     assert codes(data) == [(2, "missing-id")]
@@ -77,7 +79,7 @@ def test_wrong_types_are_problems_and_the_others_load() -> None:
 "not a task",
 {"id": "a", "description": "again", "created": "soon"}
 ]}"""
-    first, second = tasks_json.parse(data).chunks
+    first, second = records_json.parse("tasks", data).chunks
     assert sorted(codes(data)) == [
         (2, "wrong-type"), (2, "wrong-type"), (2, "wrong-type"), (3, "not-an-object"),
         (4, "duplicate-id"),
@@ -92,7 +94,7 @@ def test_wrong_types_are_problems_and_the_others_load() -> None:
 
 @pytest.mark.parametrize("data", [SEED[:-5], b'{"items": []}', SEED.replace(b"M1", b"\xff")])
 def test_a_file_that_does_not_parse_is_broken(data: bytes) -> None:
-    document = tasks_json.parse(data)
+    document = records_json.parse("tasks", data)
     assert document.broken
     assert document.chunks == ()
     assert document.problems
@@ -104,7 +106,7 @@ def test_every_task_is_where_it_says(
 ) -> None:
     text = json.dumps({"ü": 1, "tasks": tasks}, indent=indent, ensure_ascii=ascii_only)
     data = b"\xef\xbb\xbf" + (text.replace("\n", "\r\n") if crlf else text).encode()
-    chunks = tasks_json.parse(data).chunks
+    chunks = records_json.parse("tasks", data).chunks
     assert [json.loads(data[c.start : c.end]) for c in chunks] == tasks
     assert [c.line for c in chunks] == [data.count(b"\n", 0, c.start) + 1 for c in chunks]
     for chunk, task in zip(chunks, tasks, strict=True):
@@ -115,11 +117,11 @@ def test_every_task_is_where_it_says(
 
 @given(st.binary())
 def test_any_bytes_can_be_read(data: bytes) -> None:
-    assert all(chunk.end <= len(data) for chunk in tasks_json.parse(data).chunks)
+    assert all(chunk.end <= len(data) for chunk in records_json.parse("tasks", data).chunks)
 
 
 @given(st.integers(0, len(SEED)), st.integers(0, 9), st.binary(max_size=6))
 def test_a_damaged_file_can_be_read(start: int, gone: int, noise: bytes) -> None:
     data = SEED[:start] + noise + SEED[start + gone :]
-    for chunk in tasks_json.parse(data).chunks:
+    for chunk in records_json.parse("tasks", data).chunks:
         assert isinstance(json.loads(data[chunk.start : chunk.end]), dict)

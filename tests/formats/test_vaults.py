@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brain.formats import agent_md, memory_md, note_md
+from brain.formats import memory_md, note_md
 from brain.model import Document
 
 VAULTS = Path(__file__).parents[1] / "vaults"
@@ -17,7 +17,7 @@ def read(data: bytes, name: str) -> Document:
     stem = name.rpartition("/")[2].removesuffix(".md")
     if stem == "MEMORY":
         return memory_md.parse(data, "admin")
-    return (agent_md if stem == "AGENT" else note_md).parse(data, stem)
+    return (note_md.parse_agent if stem == "AGENT" else note_md.parse)(data, stem)
 
 
 @pytest.mark.parametrize("name", NOTES)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from brain import config, settings
 from brain.changes import Configure, Remove
 from brain.errors import Refused
-from brain.formats import config_yaml
-from brain.formats.edit import edit
+from brain.formats import config_yaml, edit
 from brain.formats.yaml_edit import lines_of, put, remove
 
 PATH = "40_Brain/brain.yaml"

@@ -210,15 +210,17 @@ def main(group: str) -> None:
 
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
-    from brain.formats import agent_md, items_json, memory_md, note_md, session_jsonl, tasks_json
+    from brain.formats import memory_md, note_md, records_json, session_jsonl
 
     for text in inputs(group):
         print(repr(text[:60]), flush=True)
         data = text.encode()
-        for parse in (memory_md.parse, note_md.parse, items_json.parse, tasks_json.parse):
-            parse(data)
+        memory_md.parse(data)
+        note_md.parse(data)
+        records_json.parse("items", data)
+        records_json.parse("tasks", data)
         some = data[:20_000]  # AGENT.md is read as a note, sessions line by line
-        agent_md.parse(some)
+        note_md.parse_agent(some)
         session_jsonl.parse(some, "s")
         session_jsonl.parse_index(some)
 

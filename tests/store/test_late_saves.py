@@ -49,9 +49,11 @@ def test_a_late_save_of_records(opened: Open, root: Path) -> None:
     store.config = QUICK
     store.drain()
     store.drain()
-    from brain.formats import items_json
+    from brain.formats import records_json
 
-    found = {c.ref: c.text for c in items_json.parse((root / kit.ITEMS).read_bytes()).chunks}
+    found = {
+        c.ref: c.text for c in records_json.parse("items", (root / kit.ITEMS).read_bytes()).chunks
+    }
     assert set(found) == {"item_2", "mine", "item_n1"}
     assert "y" in found["item_2"]
     assert kit.temps(root) == []

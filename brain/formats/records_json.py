@@ -1,7 +1,7 @@
-"""Edits of items.json and tasks.json: a value or a record is spliced in.
+"""items.json, the typed and cited items of a project, and tasks.json, its tasks: read and edited.
 
-A record is written the way its neighbours are: one line or many, tabs or spaces, `\\u` or not. Key
-order, unknown keys, the spelling of numbers and all other bytes stay.
+An edit splices in a value or a record, written the way its neighbours are: one line or many, tabs
+or spaces, `\\u` or not. Key order, unknown keys, the spelling of numbers and all other bytes stay.
 """
 
 from __future__ import annotations
@@ -13,14 +13,78 @@ from typing import Any, NamedTuple
 
 from brain.changes import Change, Done, Drop, Edited, Put
 from brain.errors import BadRequest
-from brain.formats import items_json, json_doc, tasks_json
-from brain.formats.json_doc import Member, elements, members
+from brain.formats import json_doc
+from brain.formats.json_doc import Member, Reading, Record, elements, members, moment, unshown
 from brain.formats.text import BOM, UNSAFE, decode, refused
-from brain.model import Chunk, Document
+from brain.model import Chunk, Document, Link
 
 _INDENT = "  "
 _LEAD = re.compile(r"[ \t]*")
-_PARSERS = {"items": items_json.parse, "tasks": tasks_json.parse}
+
+
+def parse(format: str, data: bytes) -> Document:
+    """Read items.json or tasks.json. A record that cannot be read is a problem; the others load."""
+    reading = Reading(data, format, format[0])  # an id made from the text begins with i or t
+    make = _item if format == "items" else _task
+    return reading.document(make(reading, record) for record in reading.records)
+
+
+def _item(reading: Reading, record: Record) -> Chunk:
+    value = record.value
+    title, content = reading.string(record, "title"), reading.string(record, "content")
+    ref = reading.ref(record, value.get("id"), title, content)
+    kind = reading.string(record, "type") or "fact"
+    tags = _tags(reading, record)
+    created = moment(value.get("extractedAt"))
+    shown = {
+        "id": ref, "type": kind, "title": title, "content": content, "tags": tags,
+        "extractedAt": created,
+    }  # fmt: skip
+    return Chunk(
+        ref, kind, "", title, content or title or _other_words(record), tuple(tags),
+        record.line, record.end_line, created, _links(reading, record),
+        record.start, record.end, unshown(value, shown),
+    )  # fmt: skip
+
+
+def _tags(reading: Reading, record: Record) -> list[str]:
+    words = [word for tag in reading.strings(record, "tags") for word in tag.split(",")]
+    return list(dict.fromkeys(filter(None, (word.strip().lstrip("#") for word in words))))
+
+
+def _links(reading: Reading, record: Record) -> tuple[Link, ...]:
+    source = reading.string(record, "sourceFile")
+    return (Link(record.line, "derived_from", source, "", ""),) if source else ()
+
+
+def _other_words(record: Record) -> str:
+    """What another tool wrote under names that Brain does not know: still to be found."""
+    known = {"id", "type", "tags", "extractedAt", "sourceFile"}
+    return "\n".join(v for k, v in record.value.items() if k not in known and isinstance(v, str))
+
+
+def _task(reading: Reading, record: Record) -> Chunk:
+    value = record.value
+    milestone = reading.string(record, "milestone")
+    description = reading.string(record, "description")
+    criteria = reading.strings(record, "acceptance_criteria")
+    reading.strings(record, "blocked_by")
+    lines = (description or reading.string(record, "title"), *(f"- {each}" for each in criteria))
+    text = "\n".join(filter(None, lines))
+    ref = reading.ref(record, value.get("id"), milestone, text)
+    status = reading.string(record, "status").strip().lower()
+    created = moment(value.get("created"))
+    shown = {
+        "id": ref, "status": status, "description": description,
+        "acceptance_criteria": criteria, "created": created,
+    }  # fmt: skip
+    return Chunk(
+        ref, "task", status, milestone, text, (), record.line, record.end_line, created, (),
+        record.start, record.end, unshown(value, shown),
+    )  # fmt: skip
+
+
+# -- editing ------------------------------------------------------------------------------------
 
 
 class Style(NamedTuple):
@@ -58,14 +122,16 @@ class _File:
         self.format, self.data = format, data
         self.shift = 3 if data.startswith(BOM) else 0
         self.text = decode(data)[0]
-        self.document: Document = _PARSERS[format](data)
+        self.document = parse(format, data)
         if self.document.broken:
             problem = next(p for p in self.document.problems if p.code in _STOPS)
             raise refused(path, problem.line, problem.message)
 
     def apply(self, change: Change) -> tuple[bytes, Done]:
-        number, chunk = self._find(change.ref)
-        previous = self.document.chunks[number - 1].ref if number > 0 else ""
+        chunks = self.document.chunks
+        number = next((n for n, chunk in enumerate(chunks) if chunk.ref == change.ref), -1)
+        chunk = chunks[number] if number >= 0 else None
+        previous = chunks[number - 1].ref if number > 0 else ""
         if isinstance(change, Drop):
             return self._drop(change, chunk, previous)
         if not isinstance(change, Put):
@@ -74,22 +140,15 @@ class _File:
             return self._add(change)
         return self._put(change, chunk, previous)
 
-    def _find(self, ref: str) -> tuple[int, Chunk | None]:
-        chunks = self.document.chunks
-        return next(((n, c) for n, c in enumerate(chunks) if c.ref == ref), (-1, None))
-
     def _char(self, byte: int) -> int:
         return len(self.data[self.shift : byte].decode())
-
-    def _bytes(self, text: str) -> bytes:
-        return self.data[: self.shift] + text.encode()
 
     def _done(self, change: Change, at: int, text: str, *said: str) -> tuple[bytes, Done]:
         line = text.count("\n", 0, at) + 1
         before, after, previous = said
         outcome = "already" if text == self.text else "done"
         done = Done(change, outcome, line, before, after, "", previous)
-        return self._bytes(text), done
+        return self.data[: self.shift] + text.encode(), done
 
     # -- values ----------------------------------------------------------------------------------
 
@@ -228,7 +287,7 @@ def _with(record: str, key: str, value: Any, style: Style) -> str:
         if _equal(member.value, value):
             return record
         return record[: member.start] + _value(value, style) + record[member.end :]
-    said = f"{_string(key, style)}{style.colon}{_value(value, style)}"
+    said = f"{json.dumps(key, ensure_ascii=style.ascii)}{style.colon}{_value(value, style)}"
     if not found:
         return f"{{{said}}}"
     end = found[-1].end
@@ -246,10 +305,6 @@ def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(_equal, a, b))
     return bool(a == b)
-
-
-def _string(text: str, style: Style) -> str:
-    return json.dumps(text, ensure_ascii=style.ascii)
 
 
 def _value(value: Any, style: Style) -> str:

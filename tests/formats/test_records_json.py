@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,8 +12,7 @@ from hypothesis import strategies as st
 
 from brain.changes import Append, Change, Done, Drop, Put
 from brain.errors import BadRequest, Refused
-from brain.formats import items_json, session_jsonl, tasks_json
-from brain.formats.edit import edit
+from brain.formats import edit, records_json, session_jsonl
 from brain.formats.text import BOM
 from tests.formats import strategies
 from tests.formats.test_json_doc import VALUES
@@ -93,13 +93,17 @@ def test_an_empty_list_is_filled_and_emptied() -> None:
 
 def test_records_are_found_by_the_id_that_reading_gives_them() -> None:
     text = '[{"title": "x"}, {"id": "a"}, {"id": "a", "title": "y"}]'
-    one, two, three = (chunk.ref for chunk in items_json.parse(text.encode()).chunks)
+    one, two, three = (chunk.ref for chunk in records_json.parse("items", text.encode()).chunks)
     new = after(text, put(one, title="z"), put(two, n=1), put(three, n=2))
     assert new == (
         f'[{{"title": "z", "id": "{one}"}}, {{"id": "a", "n": 1}}, '
         f'{{"id": "{three}", "title": "y", "n": 2}}]'
     )
-    assert [chunk.ref for chunk in items_json.parse(new.encode()).chunks] == [one, two, three]
+    assert [chunk.ref for chunk in records_json.parse("items", new.encode()).chunks] == [
+        one,
+        two,
+        three,
+    ]
 
 
 def test_the_last_of_two_equal_keys_counts() -> None:
@@ -143,7 +147,7 @@ def test_any_record_can_be_put_and_dropped(
 ) -> None:
     format, data = file
     values.pop("id", None)
-    parse = items_json.parse if format == "items" else tasks_json.parse
+    parse = partial(records_json.parse, format)
     spans = {chunk.ref: data[chunk.start : chunk.end] for chunk in parse(data).chunks}
     new, (done,) = edit(format, PATH, data, [Put(PATH, ref, values)])
     want = records(format, data)
