@@ -248,9 +248,11 @@ class Brain:
         agent: str = "",
         format: str = "json",
         by: Actor | str = "",
-    ) -> Shape | str:
-        """How memories hang together: all of them, or what lies around one, up to `depth` steps.
-        `json` and `canvas` are values, `dot` is text."""
+    ) -> Shape:
+        """Return how memories are connected: all of them, or those up to `depth` steps from one.
+
+        `format` is json, or canvas for Obsidian.
+        """
         from brain.verbs import relating
 
         return self.vault.ask(lambda: relating.graph(self.vault, id, depth, agent, format, by))

@@ -38,6 +38,7 @@ LAYERS = (
     ("sync", "intents"),
     ("store",),
     ("recall",),
+    ("graph",),
     ("context",),
     ("wire",),
     ("open_vault",),

@@ -19,7 +19,7 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import BrainError, Busy
-from brain.index import graph
+from brain.index import links
 from brain.index.db import reading
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -497,7 +497,7 @@ def test_a_table_that_is_gone_is_damage(vault: MakeVault, opened: OpenBrain) -> 
     brain.vault.index.db.execute("DROP TABLE learned")
     brain.vault.index._write_seal()  # as if nobody had been seen to do it
     assert not brain.vault.index.healthy()
-    assert brain.vault.ask(lambda: graph.learned(brain.vault.index)) == []
+    assert brain.vault.ask(lambda: links.learned(brain.vault.index, pending=True)) == []
     assert brain.vault.index.news == "The index was damaged; it is built again."
 
 

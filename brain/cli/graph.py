@@ -1,4 +1,4 @@
-"""The command that shows how memories hang together: graph."""
+"""The command `graph`, which shows how memories are connected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import click
 from brain import wire
 from brain.cli.app import choices, common, seeing
 from brain.cli.output import opened, say, tell, warn
-from brain.errors import BadRequest
 
 _TOP = 5  # members of a cluster that are listed
 _WORDS = {  # of an edge, read from its source and from its target
@@ -27,9 +26,9 @@ _WORDS = {  # of an edge, read from its source and from its target
 @click.option(
     "--format",
     "-f",
-    type=click.Choice(["json", "dot", "canvas"]),
+    type=click.Choice(["json", "canvas"]),
     metavar="FORMAT",
-    help="json, dot for Graphviz, or canvas for Obsidian.",
+    help="json, or canvas for Obsidian.",
 )
 @click.option(
     "--depth", "-d", type=click.IntRange(1, 10), help="How many steps around ID.  [cascadeDepth]"
@@ -46,27 +45,22 @@ def graph_command(
     vault: str | None,
     as_json: bool,
 ) -> None:
-    """Show how memories hang together. All of them by clusters, or what lies around ID.
+    """Show how memories are connected. All of them by clusters, or those around ID.
 
-    They are tied by the tags that they share, the notes that they name, their links, and by being
-    put to use together. From a memory to its tag is one step, from there to another memory a
-    second. Obsidian opens a canvas that lies in the vault.
+    They are connected by tags that they share, notes that they name, links, and by being used
+    together. From a memory to its tag is one step, from the tag to another memory a second one.
+    Obsidian opens a canvas that is in the vault.
 
     \b
     brain graph
     brain graph m-7f3k2ab4
     brain graph --format canvas > "Memory Map.canvas"
-    brain graph m-7f3k2ab4 --format dot | dot -Tsvg > around.svg
     """
     vault, as_json = choices(vault, as_json)
-    if as_json and format == "dot":
-        raise BadRequest("DOT is no JSON.", "Leave out --json, or --format dot.")
     with opened(vault) as brain:
         freshness = brain.refresh()
         drawn = brain.graph(id, depth=depth, agent=agent, format=format or "json", by=by)
-    if isinstance(drawn, str):
-        print(drawn, end="")
-    elif format == "canvas":
+    if format == "canvas":
         tell(drawn)
     elif as_json or format:
         tell(drawn | wire.freshness(freshness))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from brain.index.db import FULL_TEXTS, Index
-from brain.index.query import CREATED, Filters
-from brain.index.sql import marks
+from brain.index.query import Filters
+from brain.index.sql import CREATED, marks
 from brain.record import NamedTuple
 
 WORDS, SPACED = FULL_TEXTS  # where words are looked up, and characters of scripts without spaces
@@ -120,7 +120,7 @@ def matching(index: Index, match: str, table: str = WORDS) -> set[int]:
 
 def any_matches(index: Index, match: str, filters: Filters) -> bool:
     """Does anything match that passes the filters?"""
-    where, values = filters.where()
+    where, values = filters.where(index)
     sql = f"""SELECT 1 FROM {WORDS} CROSS JOIN chunks c ON c.id = {WORDS}.rowid
         CROSS JOIN files f ON f.id = c.file WHERE {WORDS} MATCH ? AND {where} LIMIT 1"""
     return index.value(sql, (match, *values)) is not None
@@ -147,7 +147,7 @@ def candidates(
 ) -> list[Candidate]:
     """Those of these chunks that pass the filters. When a note was created is not looked up unless
     its scope is among `aged`: that takes longer than all the rest."""
-    where, values = filters.where()
+    where, values = filters.where(index)
     some = ",".join(map(str, ids))
     rows = index.rows(
         f"{_light(aged)} FROM chunks c JOIN files f ON f.id = c.file"

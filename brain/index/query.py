@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brain.index import links
 from brain.index.db import Index
-from brain.index.sql import marks, text
+from brain.index.sql import CREATED, marks, text
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
 from brain.record import NamedTuple
 
@@ -14,11 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# What a memory itself says, else the journal, else the note, else the file's time.
-CREATED = """coalesce(c.created,
-    iif(c.scope IN ('memory', 'archive'), (SELECT nullif(k.created, '') FROM facts k WHERE k.ref =
-        coalesce((SELECT a.class FROM aliases a WHERE a.ref = c.ref), c.ref)), NULL),
-    f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"""
 # The same by the clock of this machine, as the days and times in notes are: what filters compare.
 _HERE = (
     f"coalesce(CASE WHEN {CREATED} GLOB '*[T ]*[Z+-]*' THEN"
@@ -27,14 +23,6 @@ _HERE = (
 
 
 MOST_ALIKE = 1000  # entries that are looked at for the beginning of an id
-
-# Is no memory in the place of this one? An agent supersedes what is its own, the admin any, and
-# for an agent who asks its own counts too; two that supersede each other are both still there.
-_CURRENT = """(c.scope != 'memory' OR NOT EXISTS (SELECT 1 FROM links s
-    JOIN chunks n ON n.id = s.chunk AND n.scope = 'memory' AND n.id != c.id AND {whose}
-    WHERE s.kind = 'supersedes' AND s.fragment = '^' || c.ref AND NOT EXISTS (
-        SELECT 1 FROM links b WHERE b.chunk = c.id AND b.kind = 'supersedes'
-        AND b.fragment = '^' || n.ref)))"""
 
 
 class Filters(NamedTuple):
@@ -53,9 +41,20 @@ class Filters(NamedTuple):
     until: str = ""
     owners: tuple[str, ...] | None = None
     superseded: bool = True
+    excluded: tuple[int, ...] = ()  # row ids, filled in by `resolve`
 
-    def where(self) -> tuple[str, list[str]]:
-        """A condition on chunks `c` and files `f`, and its values."""
+    def resolve(self, index: Index) -> Filters:
+        """Return the same filters with the superseded memories looked up.
+
+        A caller that uses the filters in several statements saves time with it.
+        """
+        if self.superseded:
+            return self
+        rows = links.superseded_rows(index, self.owners)
+        return self._replace(superseded=True, excluded=tuple(rows))
+
+    def where(self, index: Index) -> tuple[str, list[str]]:
+        """Return a condition on chunks `c` and files `f`, and its values."""
         parts: list[str] = []
         values: list[str] = []
         for column, wanted in (
@@ -70,12 +69,8 @@ class Filters(NamedTuple):
         if self.owners is not None:
             parts.append(f"c.agent IN {marks(self.owners)}")
             values += self.owners
-        if not self.superseded:
-            mine = "n.agent IN (c.agent, 'admin')"
-            if self.owners is not None:
-                mine = f"n.agent IN {marks(self.owners)}"
-                values += self.owners
-            parts.append(_CURRENT.format(whose=mine))
+        if excluded := self.resolve(index).excluded:
+            parts.append(f"c.id NOT IN ({','.join(map(str, excluded))})")
         for tag in self.tags:
             parts.append("tagged(c.tags, ?)")
             values.append(tag.lstrip("#"))
@@ -116,30 +111,6 @@ COLUMNS = f"""
 _ROW = f"{COLUMNS} FROM chunks c JOIN files f ON f.id = c.file"
 
 
-def contradictions(
-    index: Index, rows: Sequence[Row], owners: tuple[str, ...] | None = None
-) -> dict[str, list[str]]:
-    """For those of these memories that are at odds with others, the ids of the others that may be
-    seen."""
-    memories = [row for row in rows if row.scope == "memory"]
-    some = marks(memories)
-    pair = """
-        SELECT c.ref, c.agent, o.ref, o.agent FROM links l
-        JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
-        JOIN chunks o ON o.ref = substr(l.fragment, 2) AND o.scope = 'memory'
-        WHERE l.kind = 'contradicts' AND
-    """
-    sql = f"{pair} l.chunk IN {some} UNION {pair} l.fragment IN {some}"
-    found: dict[str, list[str]] = {}
-    values = [*(row.id for row in memories), *(f"^{row.ref}" for row in memories)]
-    pairs = index.rows(sql, values) if memories else []
-    for one, mine, other, its in [*pairs, *((c, d, a, b) for a, b, c, d in pairs)]:
-        seen = owners is None or (mine in owners and its in owners)
-        if seen and other not in found.setdefault(one, []):
-            found[one].append(other)
-    return found
-
-
 def rows(index: Index, ids: Sequence[int]) -> list[Row]:
     """The chunks with these row ids, in that order."""
     found = index.rows(f"{_ROW} WHERE c.id IN {marks(ids)}", ids)
@@ -149,7 +120,7 @@ def rows(index: Index, ids: Sequence[int]) -> list[Row]:
 
 def listed(index: Index, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
     """Chunks that pass the filters, newest first."""
-    where, values = filters.where()
+    where, values = filters.where(index)
     sql = f"{_ROW} WHERE {where} ORDER BY 14 DESC, c.path, c.line, c.id LIMIT ? OFFSET ?"
     found = index.rows(sql, (*values, limit, offset))
     return [Row(*row) for row in found]
@@ -157,14 +128,14 @@ def listed(index: Index, filters: Filters, limit: int, offset: int = 0) -> list[
 
 def any_passes(index: Index, filters: Filters) -> bool:
     """Is there a chunk that passes the filters?"""
-    where, values = filters.where()
+    where, values = filters.where(index)
     sql = f"SELECT 1 FROM chunks c JOIN files f ON f.id = c.file WHERE {where} LIMIT 1"
     return index.value(sql, values) is not None
 
 
 def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
     """The kinds of all chunks, or of those of these owners."""
-    where, values = Filters(scopes=(), owners=owners).where()
+    where, values = Filters(scopes=(), owners=owners).where(index)
     found = index.rows(f"SELECT DISTINCT c.kind FROM chunks c WHERE {where}", values)
     return {kind for (kind,) in found}
 
@@ -196,6 +167,13 @@ def by_place(index: Index, path: str, line: int) -> list[Row]:
     order = "ORDER BY c.end_line - c.line, c.line, c.id" if line else "ORDER BY c.line, c.id"
     values = (text(path), line, line)
     return [Row(*row) for row in index.rows(f"{sql} {order}", values)]
+
+
+def linking(index: Index, ref: str) -> list[Row]:
+    """Return the chunks that link to the block with this id, whatever note the link names."""
+    sql = f"""{_ROW} WHERE c.id IN (SELECT chunk FROM links WHERE fragment = ?) AND c.ref != ?
+        ORDER BY c.path, c.line"""
+    return [Row(*row) for row in index.rows(sql, (f"^{ref}", ref))]
 
 
 def links_of(index: Index, id: int) -> list[Link]:

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
 
     Owners = tuple[str, ...] | None
 
+# When an entry was created: as the memory itself says, else the journal, the note, the file's time.
+CREATED = """coalesce(c.created,
+    iif(c.scope IN ('memory', 'archive'), (SELECT nullif(k.created, '') FROM facts k WHERE k.ref =
+        coalesce((SELECT a.class FROM aliases a WHERE a.ref = c.ref), c.ref)), NULL),
+    f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"""
+
 _MOST = 400  # values in one statement: old SQLite takes 999
 
 

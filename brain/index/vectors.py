@@ -115,7 +115,7 @@ def seen(index: Index, ids: Sequence[int], filters: Filters) -> Iterator[int]:
 
 def _passing(index: Index, ids: Sequence[int] | None, filters: Filters) -> set[int]:
     """Which of these chunks, or of all there are, pass the filters."""
-    where, values = filters.where()
+    where, values = filters.where(index)
     these = "1" if ids is None else f"c.id IN ({','.join(map(str, ids))})"
     sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {these} AND {where}"
     return {id for (id,) in index.rows(sql, values)}

@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from brain import access
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
-from brain.index import facts, graph, query
+from brain.index import facts, links, query
 from brain.index.moment import as_date
 from brain.index.query import Filters
 from brain.model import SCOPES
@@ -158,7 +158,7 @@ def note_link(vault: OpenVault, name: str, by: Actor) -> str:
     wanted = _fold(name.removeprefix(f"{vault.paths.root_path}/").removesuffix(".md"))
     notes = [
         (path.removesuffix(".md"), title)
-        for path, title in graph.notes(vault.index, access.readable(by))
+        for path, title in links.notes(vault.index, access.readable(by))
     ]
     found = [path for path, _ in notes if f"/{_fold(path)}".endswith(f"/{wanted}")]
     found = found or [path for path, title in notes if _fold(title) == wanted]
@@ -187,7 +187,7 @@ def is_anchored(row: Row) -> bool:
 
 def linking(vault: OpenVault, id: str) -> list[Row]:
     """Return the entries that link to an entry by its id."""
-    return graph.linking(vault.index, id)
+    return query.linking(vault.index, id)
 
 
 # -- filters -------------------------------------------------------------------------------------

@@ -69,6 +69,7 @@ def find_matches(
     meaning: Meaning | None,
 ) -> Matches:
     """What is found by words; if there is nothing, by meaning alone."""
+    filters = filters.resolve(index)
     asked = understood(index, question, filters, config, meaning)
     if asked is None:
         return Matches([])

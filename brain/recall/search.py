@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 
 from brain.config import Config
-from brain.index import query
+from brain.index import links, query
 from brain.index.db import Index
 from brain.index.query import Filters, Row
 from brain.recall import ranking
@@ -112,26 +112,11 @@ def _hits(
     filters: Filters,
 ) -> list[Hit]:
     rows = query.rows(index, [one.match.id for one in found])
-    at_odds = _at_odds(index, rows, filters)
+    memories = [row.ref for row in rows if row.scope == "memory"]
+    contradictions = links.contradictions(index, memories, filters.owners)
     hits = []
     for row, one in zip(rows, found, strict=True):
         hit = Hit(row, one.factors, wanted, prefix, one.exact)
-        hit.conflicts = at_odds.get(row.ref, [])
+        hit.conflicts = contradictions.get(row.ref, []) if row.scope == "memory" else []
         hits.append(hit)
     return hits
-
-
-def _at_odds(index: Index, rows: list[Row], filters: Filters) -> dict[str, list[str]]:
-    """Which of these memories others contradict; what is superseded is at odds with nothing."""
-    found = query.contradictions(index, rows, filters.owners)
-    if not found:
-        return {}
-    from brain.recall import graph
-
-    refs = {ref for pair in found.items() for ref in (pair[0], *pair[1])}
-    gone = graph.successors(index, refs, filters.owners)
-    return {
-        ref: [other for other in others if other not in gone]
-        for ref, others in found.items()
-        if ref not in gone
-    }

@@ -7,9 +7,8 @@ import re
 from brain import access, wire
 from brain.changes import Deed, Relate
 from brain.errors import BadRequest, NotFound
-from brain.index import facts, query
+from brain.index import facts, links, query
 from brain.operations import lookup
-from brain.recall import graph
 from brain.record import NamedTuple
 from brain.verbs import answer
 from brain.verbs.changing import anchored
@@ -59,7 +58,7 @@ def _open(vault: OpenVault, by: Actor) -> list[Pair]:
         if one and other:
             found.append(Pair(conflict, one, other))
     refs = {row.ref for pair in found for row in (pair.one, pair.other)}
-    gone = graph.successors(vault.index, refs, access.readable(by)) if refs else {}
+    gone = links.successors(vault.index, refs, access.readable(by)) if refs else {}
     return [pair for pair in found if not gone.keys() & {pair.one.ref, pair.other.ref}]
 
 

@@ -7,13 +7,13 @@ from contextlib import suppress
 from brain import access
 from brain.context.recall import answer_ids
 from brain.errors import NotFound
+from brain.graph.edges import topics
 from brain.index import read
 from brain.journal import Spool
 from brain.journal.spool import Waiting
 from brain.lifecycle import tagging
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
-from brain.recall.ties import topics
 from brain.verbs import afterwards
 
 TYPE_CHECKING = False

@@ -1,45 +1,51 @@
-"""How memories hang together: the graph of all of them, or around one, in the shape asked for."""
+"""The graph of memories: all of it, or the part around one entry, in the format asked for."""
 
 from __future__ import annotations
 
 from brain.errors import BadRequest, NotFound
+from brain.graph import clusters, export, nodes
+from brain.graph.nodes import ENTRIES
 from brain.index import facts
 from brain.index.query import Filters
 from brain.operations import find, lookup, semantic
-from brain.recall import canvas, clusters, drawing
-from brain.recall import map as maps
-from brain.recall.clusters import Cluster
-from brain.recall.map import ENTRIES, Graph
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.access import Actor
+    from brain.graph.nodes import Graph
     from brain.index.query import Row
     from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
-FORMATS = ("json", "dot", "canvas")
+FORMATS = ("json", "canvas")
 ALIKE = 0.6  # a cosine from which on two memories belong together by their meaning alone
 
 
 def graph(
     vault: OpenVault, id: str, depth: int | None, agent: str, format: str, by: Actor | str
-) -> Shape | str:
-    """The graph of what the actor may see, of one agent's memories if it is named: all of it, or
-    what lies around the entry or note that is meant by `id`."""
+) -> Shape:
+    """Return the graph that the actor may see, or that of one agent's memories.
+
+    `id` limits it to the surroundings of an entry or note.
+    """
     if format not in FORMATS:
         raise BadRequest(f"There is no format {format!r}.", f"Formats: {', '.join(FORMATS)}.")
     filters = lookup.filters(vault, agent=agent, by=by)
     owners, config = filters.owners, vault.config
-    whole = maps.around(vault.index, None, owners, config=config, agent="".join(filters.agents))
-    found = clusters.find(whole, _similar(vault, owners))
-    root = _root(vault, lookup.find(vault, id, owners=owners), whole) if id else ""
-    shown = maps.near(whole, root, depth or config.cascadeDepth) if root else whole
-    return _drawn(shown, found, root, format, config.clusterEdge)
+    graph = nodes.whole(vault.index, owners, config, "".join(filters.agents))
+    found = clusters.find(graph, _similar(vault, owners))
+    root = _root(vault, lookup.find(vault, id, owners=owners), graph) if id else ""
+    if root:
+        graph = nodes.around(graph, root, depth or config.cascadeDepth)
+    entries = {node.id for node in graph.nodes if node.type in ENTRIES}
+    shown = [cluster for cluster in found if entries.intersection(cluster.members)]
+    if format == "canvas":
+        return export.canvas(graph, shown)
+    return export.shape(clusters.add(graph, shown, config.clusterEdge), shown, root)
 
 
 def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str, str, float]]:
-    """Memories and items that mean nearly the same, where a hybrid search is set."""
+    """Return pairs of memories and items with nearly the same meaning, if search is hybrid."""
     if vault.config.searchProvider != "hybrid":
         return []
     filters = Filters(scopes=("memory", "items"), owners=owners)
@@ -52,7 +58,7 @@ def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str
 
 
 def _root(vault: OpenVault, row: Row, whole: Graph) -> str:
-    """The node that an entry is; for a passage, its note."""
+    """Return the node of an entry; for a passage, that of its note."""
     name = row.path.removesuffix(".md")
     ids = {node.id for node in whole.nodes}
     for id in (row.ref, *sorted(facts.same(vault.index, row.ref)), f"[[{name}]]"):
@@ -62,14 +68,3 @@ def _root(vault: OpenVault, row: Row, whole: Graph) -> str:
         f"{row.ref} in {row.path}, line {row.line}, has no tie to any memory.",
         "The graph is of memories, items, their tags, and the notes that they name.",
     )
-
-
-def _drawn(
-    shown: Graph, found: list[Cluster], root: str, format: str, weight: float
-) -> Shape | str:
-    there = {node.id for node in shown.nodes if node.type in ENTRIES}
-    some = [cluster for cluster in found if there.intersection(cluster.members)]
-    if format == "canvas":
-        return canvas.canvas(shown, some)
-    joined = clusters.joined(shown, some, weight)
-    return drawing.dot(joined) if format == "dot" else drawing.shape(joined, some, root)

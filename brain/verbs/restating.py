@@ -6,7 +6,7 @@ from brain import access
 from brain.changes import Add, Deed, Relate, Retag
 from brain.errors import BadRequest
 from brain.formats.links import RELATIONS
-from brain.index import query
+from brain.index import links, query
 from brain.operations import lookup
 from brain.verbs import answer
 from brain.verbs.changing import anchored
@@ -97,10 +97,11 @@ def _revived(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Deed
 
 
 def _superseding(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[tuple[Row, Link]]:
-    """The memories that the actor may see and that supersede the one with these ids, and how."""
-    owners = access.readable(by)
+    """Yield the memories that supersede the one with these ids, for this actor, and their links."""
+    rows = links.supersessions(vault.index, access.readable(by))
+    newer = {new for new, old, _ in rows if old in ids}
     for row in (row for ref in sorted(ids) for row in lookup.linking(vault, ref)):
-        if row.scope == "memory" and (owners is None or row.agent in owners):
+        if row.scope == "memory" and row.ref in newer:
             for link in query.links_of(vault.index, row.id):
                 if link.kind == "supersedes" and link.fragment.removeprefix("^") in ids:
                     yield row, link

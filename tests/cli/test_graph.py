@@ -1,4 +1,4 @@
-"""`brain graph`: what a person, a script, Graphviz and Obsidian get to see."""
+"""`brain graph`: what a person, a script and Obsidian get."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.graph.test_export import check
 from tests.kit import snapshot
-from tests.recall.test_canvas import check
-from tests.recall.test_drawing import read
 
 FRESH = {"fresh", "as_of", "stale"}
 PROJECTS = "40_Brain/projects"
@@ -85,13 +84,6 @@ def test_a_canvas_for_obsidian(demo: Path, run: Run) -> None:
             assert re.search(rf"\s{re.escape(block)}$", (demo / card["file"]).read_text(), re.M)
 
 
-def test_dot_for_graphviz(demo: Path, run: Run) -> None:
-    said = run("graph", "m-7f3k2ab4", "--format", "dot").out
-    assert said.startswith("digraph brain {\n")
-    assert '\n  "m-7f3k2ab4" -> "m-4t8wq2nd" [label="supersedes", ' in said
-    assert said.endswith("\n}\n")
-
-
 def test_nothing_is_written(demo: Path, run: Run) -> None:
     def notes() -> dict[str, object]:
         every = snapshot(demo).items()
@@ -99,12 +91,12 @@ def test_nothing_is_written(demo: Path, run: Run) -> None:
 
     run("sync")
     before = notes()
-    for format in ("json", "dot", "canvas"):
+    for format in ("json", "canvas"):
         run("graph", "--format", format)
     assert notes() == before
 
 
-@pytest.mark.parametrize("format", ["", "json", "dot", "canvas"])
+@pytest.mark.parametrize("format", ["", "json", "canvas"])
 def test_an_agent_sees_nothing_of_another_project(demo: Path, run: Run, format: str) -> None:
     """Neither node nor edge, label, count or path; not even through the admin's links to it."""
     for name in ("zoo", "park"):
@@ -137,7 +129,6 @@ def test_any_vault_can_be_drawn(tmp_path: Path, run: Run, name: str) -> None:
     vaults = Path(__file__).parent.parent / "vaults"
     root = shutil.copytree(vaults / name, tmp_path / name, symlinks=True)
     check(run("graph", "--format", "canvas", "--vault", root).json)
-    assert read(run("graph", "--format", "dot", "--vault", root).out)[-1] == "}"
     shape = run("graph", "--json", "--vault", root).json
     memories = [node["id"] for node in shape["nodes"] if node["type"] == "memory"]
     assert len(memories) > 2
@@ -159,9 +150,4 @@ def test_an_empty_brain(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatc
     assert run("graph").out == "There are no memories yet.\n"
     assert run("graph", "--format", "canvas").json == {"nodes": [], "edges": []}
     assert run("graph", "nothing").code == 4
-    assert run("graph", "--format", "png").code == 2
-
-
-def test_dot_is_no_json(demo: Path, run: Run) -> None:
-    said = run("graph", "--format", "dot", "--json")
-    assert (said.code, said.json["message"]) == (2, "DOT is no JSON.")
+    assert run("graph", "--format", "dot").code == 2

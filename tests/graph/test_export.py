@@ -1,4 +1,4 @@
-"""A canvas that Obsidian opens: valid, with nothing on top of anything else."""
+"""A canvas that Obsidian opens, valid and with nothing on top of anything else; the JSON shape."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.recall.canvas import canvas
-from brain.recall.clusters import Cluster
-from brain.recall.map import Edge, Graph, Node
+from brain.graph.clusters import Cluster
+from brain.graph.edges import Edge
+from brain.graph.export import canvas, shape
+from brain.graph.nodes import Graph, Node
 
 MEMORY = "40_Brain/MEMORY.md"
 SIDES = ("top", "right", "bottom", "left")
@@ -158,3 +159,29 @@ def test_a_group_ends_where_its_cards_end() -> None:
         margin = min(card[at] for card in cards) - group[at]
         last = max(card[at] + card[size] for card in cards)
         assert group[at] + group[size] - last == margin
+
+
+def test_the_shape_has_what_each_type_of_node_has() -> None:
+    nodes = (
+        Node("m-1", "memory", "One", "40_Brain/MEMORY.md", 3, "fact", "pinned", "admin", "One #x"),
+        Node("#x", "tag", "#x"),
+        Node("[[a]]", "note", "a"),
+        Node("c-1", "cluster", "x"),
+    )
+    graph = Graph(nodes, (Edge("m-1", "#x", "has_tag", 0.8),))
+    found = shape(graph, [Cluster("c-1", "x", ("m-1",))], "m-1")
+    assert json.loads(json.dumps(found)) == {
+        "root": "m-1",
+        "nodes": [
+            {
+                "id": "m-1", "type": "memory", "label": "One", "kind": "fact", "status": "pinned",
+                "agent": "admin", "path": "40_Brain/MEMORY.md", "line": 3,
+            },
+            {"id": "#x", "type": "tag", "label": "#x"},
+            {"id": "[[a]]", "type": "note", "label": "a", "path": None},
+            {"id": "c-1", "type": "cluster", "label": "x"},
+        ],
+        "edges": [{"source": "m-1", "target": "#x", "type": "has_tag", "weight": 0.8}],
+        "clusters": [{"id": "c-1", "name": "x", "members": ["m-1"]}],
+    }  # fmt: skip
+    assert shape(Graph(), [])["root"] is None

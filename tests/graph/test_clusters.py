@@ -7,13 +7,13 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.recall import clusters
-from brain.recall.clusters import Cluster
-from brain.recall.communities import communities
-from brain.recall.map import Edge, Graph, Node
+from brain.graph import clusters
+from brain.graph.clusters import Cluster, communities
+from brain.graph.edges import Edge
+from brain.graph.nodes import Graph, Node
 from tests.conftest import MakeVault, OpenBrain
-from tests.recall.test_graph import A, B, C, D, E, lay
-from tests.recall.test_map import whole
+from tests.graph.test_cascade import A, B, C, D, E, lay
+from tests.graph.test_nodes import whole
 
 
 def planted(
@@ -159,7 +159,7 @@ def test_what_everything_shares_makes_no_cluster(vault: MakeVault, opened: OpenB
 def test_the_graph_with_its_clusters() -> None:
     graph = drawn({A: "sea", B: "sea"}, TEXTS)
     found = [*clusters.find(graph), Cluster("c-other", "other", ("m-gone",))]
-    joined = clusters.joined(graph, found, 0.6)
+    joined = clusters.add(graph, found, 0.6)
     new = set(joined.edges) - set(graph.edges)
     assert new == {Edge(ref, found[0].id, "in_cluster", 0.6) for ref in (A, B)}
     assert [node.label for node in joined.nodes if node.type == "cluster"] == ["sea"]

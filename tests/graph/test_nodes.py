@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from brain.api import Brain
 from brain.config import Config
-from brain.recall import map as maps
-from brain.recall.map import Edge, Graph, Node
+from brain.graph import nodes
+from brain.graph.edges import Edge
+from brain.graph.nodes import Graph, Node
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
+from tests.graph.test_cascade import MEMORY, A, B, C, D, lay, learn, reached, two_projects
 from tests.journal.kit import put
-from tests.recall.test_graph import MEMORY, A, B, C, D, lay, learn, reached, two_projects
 
 __all__ = ["two_projects"]
 
@@ -26,8 +27,8 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
     return {(edge.source, edge.type, edge.target) for edge in graph.edges}
 
 
-def whole(brain: Brain, **wanted: object) -> Graph:
-    return maps.around(brain.vault.index, None, wanted.pop("owners", None), **wanted)  # type: ignore[arg-type]
+def whole(brain: Brain, owners: tuple[str, ...] | None = None, agent: str = "") -> Graph:
+    return nodes.whole(brain.vault.index, owners, Config(), agent)
 
 
 def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -> None:
@@ -51,14 +52,14 @@ def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -
         (B, "relates_to", A), (B, "supersedes", C), (C, "contradicts", A), (C, "derived_from", B),
         (C, "link", A), (A, "learned", B),
     }  # fmt: skip
-    nodes = {node.id: node for node in graph.nodes}
+    by_id = {node.id: node for node in graph.nodes}
     assert ids(graph, "memory") == {A, B, C}
     assert ids(graph, "item") == {"item_1"}
-    assert nodes[A][:8] == (A, "memory", "One says the sea.", MEMORY, 1, "fact", "pinned", "admin")
-    assert nodes["item_1"].label == "Clams"
-    assert nodes["#db"] == Node("#db", "tag", "#Db")
-    assert nodes[sea] == Node(sea, "note", "The Sea", "Notes/Sea.md")
-    assert nodes["[[nowhere]]"] == Node("[[nowhere]]", "note", "Nowhere")
+    assert by_id[A][:8] == (A, "memory", "One says the sea.", MEMORY, 1, "fact", "pinned", "admin")
+    assert by_id["item_1"].label == "Clams"
+    assert by_id["#db"] == Node("#db", "tag", "#Db")
+    assert by_id[sea] == Node(sea, "note", "The Sea", "Notes/Sea.md")
+    assert by_id["[[nowhere]]"] == Node("[[nowhere]]", "note", "Nowhere")
     weights = {edge[:3]: edge.weight for edge in graph.edges}
     assert weights[A, B, "learned"] == 0.5
     assert weights[B, A, "relates_to"] == 0.75  # written, and learned once
@@ -67,19 +68,19 @@ def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -
 
 def test_the_surroundings_grow_by_steps(vault: MakeVault, opened: OpenBrain) -> None:
     brain = lay(vault, opened, f"one #x ^{A}", f"two #x #y ^{B}", f"three #y ^{C}", f"four ^{D}")
-    near = [ids(maps.around(brain.vault.index, A, None, depth)) for depth in (1, 2, 3, 4, 9)]
+    near = [ids(nodes.around(whole(brain), A, depth)) for depth in (1, 2, 3, 4, 9)]
     assert near[:4] == [{A, "#x"}, {A, "#x", B}, {A, "#x", B, "#y"}, {A, "#x", B, "#y", C}]
     assert near[4] == near[3]
-    assert ids(maps.around(brain.vault.index, "#y", None, 1)) == {"#y", B, C}
-    assert maps.around(brain.vault.index, "m-gone", None) == Graph()
+    assert ids(nodes.around(whole(brain), "#y", 1)) == {"#y", B, C}
+    assert nodes.around(whole(brain), "m-gone", 2) == Graph()
 
 
 def test_what_too_many_share_is_shown_and_leads_no_further(
     vault: MakeVault, opened: OpenBrain
 ) -> None:
     brain = lay(vault, opened, f"one #all ^{A}", *(f"memory {n} #all" for n in range(30)))
-    assert ids(maps.around(brain.vault.index, A, None, 5)) == {A, "#all"}
-    assert len(ids(maps.around(brain.vault.index, "#all", None, 1), "memory")) == 31
+    assert ids(nodes.around(whole(brain), A, 5)) == {A, "#all"}
+    assert len(ids(nodes.around(whole(brain), "#all", 1), "memory")) == 31
 
 
 def test_one_agent_alone(two_projects: Brain) -> None:
@@ -109,6 +110,14 @@ def test_an_agent_sees_nothing_of_another_project(two_projects: Brain) -> None:
     everybody = whole(two_projects)
     assert {C, D, "#secret", "[[shared]]"} <= ids(everybody)
     assert (B, D, "learned") in {edge[:3] for edge in everybody.edges}
+
+
+def test_an_agent_does_not_supersede_for_others(two_projects: Brain) -> None:
+    """What it says is a plain link, unless the agent itself asks."""
+    assert (C, "link", A) in edges(whole(two_projects))
+    mine = edges(whole(two_projects, owners=("", "park", "admin")))
+    assert (C, "supersedes", A) in mine
+    assert (C, "link", A) not in mine
 
 
 def test_the_graph_survives_the_index(vault: MakeVault, opened: OpenBrain) -> None:
@@ -152,13 +161,13 @@ def test_a_link_to_a_memory_that_is_gone_names_no_note(vault: MakeVault, opened:
     ],
 )
 def test_a_label_is_the_words_of_the_first_line(text: str, label: str) -> None:
-    assert maps.label(text) == label
+    assert nodes.label(text) == label
 
 
 @given(st.text(max_size=300))
 def test_a_label_is_one_short_line(text: str) -> None:
-    assert len(maps.label(text)) <= maps.LABEL
-    assert "\n" not in maps.label(text)
+    assert len(nodes.label(text)) <= nodes.LABEL
+    assert "\n" not in nodes.label(text)
 
 
 names = st.sampled_from([A, B, C, "#x", "#y", "[[n]]"])
@@ -167,9 +176,9 @@ names = st.sampled_from([A, B, C, "#x", "#y", "[[n]]"])
 @given(st.sets(st.tuples(names, names), max_size=12), names, st.integers(1, 5))
 def test_what_is_near_grows_with_depth(pairs: set[tuple[str, str]], root: str, depth: int) -> None:
     types = {"m": "memory", "#": "tag", "[": "note"}
-    nodes = tuple(Node(id, types[id[0]], id) for id in (A, B, C, "#x", "#y", "[[n]]"))
-    graph = Graph(nodes, tuple(Edge(*pair, "link", 0.5) for pair in sorted(pairs)))
-    near, further = maps.near(graph, root, depth), maps.near(graph, root, depth + 1)
+    every = tuple(Node(id, types[id[0]], id) for id in (A, B, C, "#x", "#y", "[[n]]"))
+    graph = Graph(every, tuple(Edge(*pair, "link", 0.5) for pair in sorted(pairs)))
+    near, further = (nodes.around(graph, root, depth + more) for more in (0, 1))
     assert root in ids(near) <= ids(further)
     assert all({edge.source, edge.target} <= ids(near) for edge in near.edges)
 
@@ -178,7 +187,7 @@ def test_the_basic_vault(vault: MakeVault, opened: OpenBrain) -> None:
     """What nobody tied stands alone."""
     brain = opened(vault(kit.VAULT))
     brain.sync()
-    graph = maps.around(brain.vault.index, None, None, config=Config())
+    graph = whole(brain)
     assert edges(graph) == {
         ("m-7f3k2ab4", "has_tag", "#db"), ("m-7f3k2ab4", "link", "[[Architecture]]")
     }  # fmt: skip

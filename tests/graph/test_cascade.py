@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from brain.api import Brain
 from brain.config import Config
-from brain.index import graph as ask
+from brain.graph import edges
+from brain.graph.cascade import MAX_DIRECT, MAX_STEPS, Reached, cascade
+from brain.index import links
 from brain.journal import refresh
 from brain.operations import lookup
-from brain.recall import graph, ties
-from brain.recall.graph import Reached
-from brain.recall.steps import MOST_STEPS
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.journal.kit import put
@@ -38,7 +37,7 @@ def lay(vault: MakeVault, opened: OpenBrain, *lines: str, **files: str) -> Brain
 def reached(brain: Brain, *seeds: str, **wanted: object) -> dict[str, Reached]:
     owners = wanted.pop("owners", None)
     config = Config(**wanted)  # type: ignore[arg-type]
-    found = graph.cascade(brain.vault.index, dict.fromkeys(seeds, 1.0), owners, config)  # type: ignore[arg-type]
+    found = cascade(brain.vault.index, dict.fromkeys(seeds, 1.0), owners, config)  # type: ignore[arg-type]
     for one in found.values():
         assert one.seed in seeds
         assert one.score == pytest.approx(math.prod(w * decay for w, decay in one.steps))
@@ -73,8 +72,8 @@ def test_a_direct_tie_is_one_step(vault: MakeVault, opened: OpenBrain) -> None:
 
 
 def test_a_second_step_is_the_first_times_the_second(vault: MakeVault, opened: OpenBrain) -> None:
-    links = [f"step [[#^{to}]] ^{of}" for of, to in ((A, B), (B, C), (C, D))]
-    brain = lay(vault, opened, *links, f"end ^{D}")
+    lines = [f"step [[#^{to}]] ^{of}" for of, to in ((A, B), (B, C), (C, D))]
+    brain = lay(vault, opened, *lines, f"end ^{D}")
     found = reached(brain, A)
     assert found[C] == Reached(pytest.approx(0.5 * 0.7 * 0.5 * 0.7**2), 2, f"linked from {B}")
     assert D not in found
@@ -130,6 +129,15 @@ def test_a_short_name_that_may_mean_two_notes_means_neither(
     assert [set(reached(brain, ref)) for ref in (A, B, C)] == [{A}, {B}, {C}]
 
 
+def test_a_short_name_means_the_note_that_is_there(vault: MakeVault, opened: OpenBrain) -> None:
+    """The least deep of several, as in the picture."""
+    brain = lay(
+        vault, opened, f"one [[a/Log]] ^{A}", f"two [[b/c/Log]] ^{B}", f"three [[log]] ^{C}",
+        a__Log="x\n", b__c__Log="x\n",
+    )  # fmt: skip
+    assert [set(reached(brain, ref)) for ref in (A, B, C)] == [{A, C}, {B}, {A, C}]
+
+
 def test_a_note_that_names_both_is_two_steps(vault: MakeVault, opened: OpenBrain) -> None:
     day = f"Read [[40_Brain/MEMORY#^{A}]] again.\n\nAnd [[40_Brain/MEMORY#^{B}|that]].\n"
     brain = lay(
@@ -152,7 +160,7 @@ def test_items_are_reached_and_seed(vault: MakeVault, opened: OpenBrain) -> None
 def test_the_highest_score_is_kept(vault: MakeVault, opened: OpenBrain) -> None:
     brain = lay(vault, opened, f"one #x ^{A}", f"two #x [[#^{C}]] ^{B}", f"three #x ^{C}")
     seeds = {A: 9.0, B: 1.0, "m-gone": 5.0}
-    found = plain(graph.cascade(brain.vault.index, seeds, None, Config()))
+    found = plain(cascade(brain.vault.index, seeds, None, Config()))
     by_tag = 9 * 0.8 * 0.7 * 0.8 * 0.7**2
     assert found == {
         A: Reached(9.0, 0, ""),
@@ -163,9 +171,9 @@ def test_the_highest_score_is_kept(vault: MakeVault, opened: OpenBrain) -> None:
 
 def test_a_cascade_has_an_end(vault: MakeVault, opened: OpenBrain) -> None:
     refs = [f"m-{n:08d}" for n in range(9)]
-    links = [f"step [[#^{to}]] ^{of}" for of, to in pairwise(refs)]
-    brain = lay(vault, opened, *links, f"end ^{refs[-1]}")
-    assert len(reached(brain, refs[0], cascadeDepth=100_000)) == 1 + MOST_STEPS
+    lines = [f"step [[#^{to}]] ^{of}" for of, to in pairwise(refs)]
+    brain = lay(vault, opened, *lines, f"end ^{refs[-1]}")
+    assert len(reached(brain, refs[0], cascadeDepth=100_000)) == 1 + MAX_STEPS
 
 
 # -- what was learned ----------------------------------------------------------------------------
@@ -188,11 +196,11 @@ def test_what_was_used_together_is_tied(vault: MakeVault, opened: OpenBrain) -> 
 
 @given(st.floats(0.01, 20), st.floats(0.01, 20), st.floats(0.05, 0.95))
 def test_more_times_together_are_a_stronger_tie(few: float, more: float, edge: float) -> None:
-    weights = ties.weights(Config(relatesEdge=edge))
-    low, high = (ties.weight(weights, "learned", times) for times in sorted((few, more)))
+    low, high = (edges.strengthened("learned", edge, times) for times in sorted((few, more)))
     assert 0 < low <= high <= 1
-    assert ties.weight(weights, "learned", 1.0) == pytest.approx(edge)
-    assert ties.weight(weights, "relates_to") == edge < ties.weight(weights, "relates_to", few)
+    assert edges.strengthened("learned", edge, 1.0) == pytest.approx(edge)
+    assert edges.strengthened("relates_to", edge, 0) == pytest.approx(edge)
+    assert edge < edges.strengthened("relates_to", edge, few)
 
 
 def test_a_memory_that_had_another_id_is_one(vault: MakeVault, opened: OpenBrain) -> None:
@@ -232,19 +240,21 @@ def test_what_too_many_share_is_no_way(vault: MakeVault, opened: OpenBrain) -> N
         )
         return len(reached(brain, ref))
 
-    assert carriers(ties.FEW, ties.FEW) == ties.FEW  # all of them, but they are few
+    assert (
+        carriers(edges.MIN_SHARED, edges.MIN_SHARED) == edges.MIN_SHARED
+    )  # all of them, but they are few
     assert carriers(12, 24) == 12
     assert carriers(13, 24) == 1  # more than half
-    assert carriers(ties.MOST, 250) == ties.MOST
-    assert carriers(ties.MOST + 1, 250) == 1
+    assert carriers(edges.MAX_SHARED, 250) == edges.MAX_SHARED
+    assert carriers(edges.MAX_SHARED + 1, 250) == 1
 
 
 def test_of_very_many_links_the_strongest_count(vault: MakeVault, opened: OpenBrain) -> None:
-    lines = [f"memory {n} [[#^{A}]] ^m-{n:08}" for n in range(ties.MOST + 20)]
+    lines = [f"memory {n} [[#^{A}]] ^m-{n:08}" for n in range(MAX_DIRECT + 20)]
     brain = lay(vault, opened, f"hub ^{A}", *lines)
     learn(brain, ("m-00000119", A, 1))
     found = reached(brain, A, cascadeDepth=1)
-    assert len(found) <= ties.MOST + 1
+    assert len(found) <= MAX_DIRECT + 1
     assert {"m-00000000", "m-00000119"} <= found.keys()
 
 
@@ -290,7 +300,7 @@ def test_of_several_that_supersede_the_newest_counts(vault: MakeVault, opened: O
         f"2026-01-03: three [supersedes:: [[#^{A}]]] ^{C}",
         f"four [supersedes:: [[#^{E}]]] ^{E}",
     )  # fmt: skip
-    assert graph.successors(brain.vault.index, [A, B, E, "m-gone"]) == {A: C}
+    assert links.successors(brain.vault.index, [A, B, E, "m-gone"]) == {A: C}
 
 
 def test_those_that_supersede_each_other_stay(vault: MakeVault, opened: OpenBrain) -> None:
@@ -300,8 +310,24 @@ def test_those_that_supersede_each_other_stay(vault: MakeVault, opened: OpenBrai
         f"two [supersedes:: [[#^{A}]]] [supersedes:: [[#^{C}]]] ^{B}",
         f"three ^{C}",
     )  # fmt: skip
-    assert graph.successors(brain.vault.index, [A, B, C]) == {C: B}
+    assert links.successors(brain.vault.index, [A, B, C]) == {C: B}
     assert reached(brain, C).keys() == {A, B}
+
+
+def test_search_hides_what_a_context_replaces(vault: MakeVault, opened: OpenBrain) -> None:
+    """Also by a former id, and never a memory of a circle."""
+    brain = lay(
+        vault, opened,
+        f"walrus one [supersedes:: [[#^{C}]]] ^{A}", f"walrus two [supersedes:: [[#^{A}]]] ^{B}",
+        f"walrus three [supersedes:: [[#^{B}]]] ^{C}",
+        f"walrus four ^{D}", f"walrus five [supersedes:: [[#^m-former00]]] ^{E}",
+    )  # fmt: skip
+    put(brain.vault.journal, "alias", D, old="m-former00")
+    refresh(brain.vault.journal, brain.vault.index)
+    assert links.successors(brain.vault.index, [A, B, C, D, E]) == {D: E}
+    assert {hit.row.ref for hit in brain.search("walrus").results} == {A, B, C, E}
+    every = brain.search("walrus", superseded=True).results
+    assert {hit.row.ref for hit in every} == {A, B, C, D, E}
 
 
 @given(st.dictionaries(st.integers(0, 7), st.integers(0, 7)))
@@ -309,7 +335,7 @@ def test_following_always_ends(newer: dict[int, int]) -> None:
     """At something that is not superseded, or in a circle."""
     chain = {f"m-{old}": f"m-{new}" for old, new in newer.items() if old != new}
     for ref in chain:
-        end = graph._end(ref, chain, {})
+        end = links._end(ref, chain, {})
         around = [ref]
         while around[-1] in chain and around[-1] not in around[:-1]:
             around.append(chain[around[-1]])
@@ -323,11 +349,11 @@ def test_contradictions_go_in_pairs(vault: MakeVault, opened: OpenBrain) -> None
         f"yes ^{A}", f"no [contradicts:: [[#^{A}]]] ^{B}", f"maybe [contradicts:: [[#^{A}]]] ^{C}",
         f"well [contradicts:: [[#^{D}]]] [contradicts:: [[#^m-gone]]] ^{D}",
     )  # fmt: skip
-    assert graph.contradictions(brain.vault.index, [A, B, D]) == {A: [B, C], B: [A]}
+    assert links.contradictions(brain.vault.index, [A, B, D]) == {A: [B, C], B: [A]}
     put(brain.vault.journal, "alias", E, old=A)
     refresh(brain.vault.journal, brain.vault.index)
-    assert graph.contradictions(brain.vault.index, [E, A]) == {E: [B, C], A: [B, C]}
-    assert graph.contradictions(brain.vault.index, []) == {}
+    assert links.contradictions(brain.vault.index, [E, A]) == {E: [B, C], A: [B, C]}
+    assert links.contradictions(brain.vault.index, []) == {}
 
 
 def test_a_contradiction_is_over_when_one_side_is_superseded(
@@ -339,7 +365,7 @@ def test_a_contradiction_is_over_when_one_side_is_superseded(
         f"blue [contradicts:: [[#^{B}]]] [contradicts:: [[#^{D}]]] ^{A}",
         f"red ^{B}", f"green [supersedes:: [[#^{B}]]] ^{C}", f"yellow ^{D}",
     )  # fmt: skip
-    assert graph.contradictions(brain.vault.index, [A, B, C, D]) == {A: [D], D: [A]}
+    assert links.contradictions(brain.vault.index, [A, B, C, D]) == {A: [D], D: [A]}
 
 
 # -- scopes --------------------------------------------------------------------------------------
@@ -369,12 +395,12 @@ def test_what_may_not_be_seen_is_neither_reached_nor_a_way(two_projects: Brain) 
     assert C not in repr(found)
     assert D not in repr(found)
     # what is not seen does not take somebody's place either
-    assert graph.successors(two_projects.vault.index, [A], owners) == {}
+    assert links.successors(two_projects.vault.index, [A], owners) == {}
     # nor does what another agent says, for those who see everything
-    assert graph.successors(two_projects.vault.index, [A]) == {}
-    assert graph.successors(two_projects.vault.index, [A], ("", "park", "admin")) == {A: C}
-    assert graph.contradictions(two_projects.vault.index, [B], owners) == {}
-    assert graph.contradictions(two_projects.vault.index, [B]) == {B: [C]}
+    assert links.successors(two_projects.vault.index, [A]) == {}
+    assert links.successors(two_projects.vault.index, [A], ("", "park", "admin")) == {A: C}
+    assert links.contradictions(two_projects.vault.index, [B], owners) == {}
+    assert links.contradictions(two_projects.vault.index, [B]) == {B: [C]}
     assert reached(two_projects, A, owners=()) == {}
 
 
@@ -438,11 +464,11 @@ def test_the_order_of_rows_does_not_matter(
         brain.sync()
         (root / MEMORY).write_text(written(shuffled))
         brain.sync()
-        grown = graph.cascade(brain.vault.index, seeds, None, config)
+        grown = cascade(brain.vault.index, seeds, None, config)
         (root / MEMORY).write_text(written(enumerate(drawn)))
         brain.sync(rebuild=True)
-        built = graph.cascade(brain.vault.index, seeds, None, config)
-        ends = graph.successors(brain.vault.index, seeds)
+        built = cascade(brain.vault.index, seeds, None, config)
+        ends = links.successors(brain.vault.index, seeds)
     assert grown == built
     assert not set(ends) & set(built)
     assert all(0 < found.score <= 10 and found.depth <= depth for found in built.values())
@@ -453,7 +479,7 @@ def test_what_is_asked_uses_the_index_of_relations(vault: MakeVault, opened: Ope
     brain = lay(vault, opened, f"one ^{A}")
     asked: list[str] = []
     brain.vault.index.db.set_trace_callback(asked.append)
-    ask.relations(brain.vault.index, "supersedes", None)
+    links.supersessions(brain.vault.index, None)
     brain.vault.index.db.set_trace_callback(None)
     plan = brain.vault.index.db.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall()
     assert any("links_superseded" in str(row) for row in plan)

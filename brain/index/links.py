@@ -1,0 +1,189 @@
+"""Relations between entries: links, tags, and which memory supersedes or contradicts which.
+
+`owners` are the agents whose entries may be seen, None for everyone's. The filter is inside every
+statement, so that an entry that may not be seen connects nothing either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from brain.index.db import Index, reading
+from brain.index.sql import CREATED, each, owned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.index.sql import Owners
+
+_SCOPES = "('memory', 'items')"
+# few files hold memories: find the entries by their files instead of reading all entries
+_ENTRIES = f"FROM files f CROSS JOIN chunks c ON c.file = f.id AND c.scope IN {_SCOPES}"
+# the entries of a file have consecutive row ids, and so have their links
+_LINKS = f"""FROM files f
+    CROSS JOIN links l ON l.chunk >= (SELECT min(id) FROM chunks WHERE file = f.id)
+        AND l.chunk <= (SELECT max(id) FROM chunks WHERE file = f.id)
+    CROSS JOIN chunks c ON c.id = l.chunk AND c.file = f.id AND c.scope IN {_SCOPES}"""
+_WHERE = f"WHERE f.scope IN {_SCOPES}"
+# written out in a statement, each has an index of its own
+_RELATIONS = {"supersedes": "'supersedes'", "contradicts": "'contradicts'"}
+_BLOCK = "l.fragment >= '^' AND l.fragment < '_'"
+
+
+# -- links, tags, notes ----------------------------------------------------------------------------
+
+
+def tags(index: Index, owners: Owners, agent: str = "") -> list[tuple[str, str]]:
+    """Return (id, tags) of all memories and items, or of those of one agent."""
+    visible, values = owned(owners)
+    if agent:
+        visible, values = f"{visible} AND c.agent = ?", (*values, agent)
+    return index.rows(f"SELECT c.ref, c.tags {_ENTRIES} {_WHERE}{visible}", values)
+
+
+def of_entries(index: Index, owners: Owners) -> list[tuple[str, str, str, str]]:
+    """Return (id, kind, target, fragment) of all links of memories and items."""
+    visible, values = owned(owners)
+    sql = f"SELECT c.ref, l.kind, l.target, l.fragment {_LINKS} {_WHERE}{visible}"
+    return index.rows(sql, values)
+
+
+def of_notes(index: Index, owners: Owners) -> list[tuple[str, str]]:
+    """Return (path, block id) of all links of notes to a block."""
+    visible, values = owned(owners)
+    sql = f"""SELECT c.path, substr(l.fragment, 2) FROM links l
+        CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'sources' WHERE {_BLOCK}{visible}"""
+    return index.rows(sql, values)
+
+
+def notes(index: Index, owners: Owners) -> list[tuple[str, str]]:
+    """Return (path, title) of all notes."""
+    visible, values = owned(owners, "f")
+    sql = f"SELECT f.path, f.title FROM files f WHERE f.path LIKE '%.md'{visible} ORDER BY f.path"
+    return index.rows(sql, values)
+
+
+def learned(index: Index, *, pending: bool) -> list[tuple[str, str, float]]:
+    """Return (id, other id, times) of entries that were used together.
+
+    With `pending`, uses that only this machine knows are added, so a pair may appear twice.
+    """
+    tables = [("learned", "one", "strength"), ("spooled", "ref", "count")]
+    found: list[tuple[str, str, float]] = []
+    for table, one, times in tables if pending else tables[:1]:
+        found += index.rows(f"SELECT {one}, other, {times} FROM {table} WHERE other != ''")
+    return found
+
+
+def aliases(index: Index) -> dict[str, str]:
+    """Return the smallest id of each entry that had several, by every one of them."""
+    return dict(index.rows("SELECT ref, class FROM aliases"))
+
+
+# -- supersedes, contradicts -----------------------------------------------------------------------
+
+
+def supersessions(index: Index, owners: Owners) -> list[tuple[str, str, str]]:
+    """Return (id, superseded id, created) for each memory that supersedes another one.
+
+    No agent supersedes for others: its memory replaces memories of its own, the admin's replaces
+    any. If an agent asks, its own memories count like the admin's.
+    """
+    own = ""
+    if owners is None:
+        own = """ AND (c.agent = 'admin' OR EXISTS (SELECT 1 FROM chunks o
+            WHERE o.ref = substr(l.fragment, 2) AND o.scope = 'memory' AND o.agent = c.agent))"""
+    return _relations(index, "supersedes", owners, own)
+
+
+def _relations(
+    index: Index, kind: str, owners: Owners, condition: str = ""
+) -> list[tuple[str, str, str]]:
+    visible, values = owned(owners)
+    sql = f"""SELECT c.ref, substr(l.fragment, 2), {CREATED} FROM links l
+        CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
+        CROSS JOIN files f ON f.id = c.file
+        WHERE l.kind = {_RELATIONS[kind]} AND substr(l.fragment, 1, 1) = '^'{visible}{condition}"""
+    return index.rows(sql, values)
+
+
+def successors(
+    index: Index, ids: Iterable[str] | None = None, owners: Owners = None
+) -> dict[str, str]:
+    """Return the current successor of each superseded memory, of these ids or of all.
+
+    The successor is followed to the end, each time to the newest memory that supersedes (of two
+    from one day, to the smaller id). Memories that supersede each other in a circle all stay: they
+    have no successor, and a chain that leads into a circle ends where it enters it.
+    """
+    if not (rows := supersessions(index, owners)):
+        return {}
+    names = aliases(index)
+    newest: dict[str, str] = {}
+    for new, old, _ in sorted(sorted(rows), key=lambda row: row[2], reverse=True):
+        if names.get(new, new) != names.get(old, old):
+            newest.setdefault(names.get(old, old), new)
+    if ids is None:
+        ids = [*newest, *(id for id, name in names.items() if name in newest)]
+    ends = ((id, _end(names.get(id, id), newest, names)) for id in ids)
+    return {id: end for id, end in ends if end}
+
+
+def _end(name: str, newest: Mapping[str, str], names: Mapping[str, str]) -> str:
+    """Return the last memory that supersedes an entry, '' if the entry stays."""
+    seen = [name]
+    end = ""
+    while seen[-1] in newest:
+        end = newest[seen[-1]]
+        next_name = names.get(end, end)
+        if next_name in seen:
+            return "" if next_name == name else end
+        seen.append(next_name)
+    return end
+
+
+def superseded_rows(index: Index, owners: Owners) -> list[int]:
+    """Return the row ids of all superseded memories."""
+    if not (gone := successors(index, owners=owners)):
+        return []
+    sql = "SELECT c.id FROM chunks c WHERE c.scope = 'memory' AND c.ref IN"
+    with reading():
+        return sorted(id for (id,) in each(index.db, sql, gone))
+
+
+def contradictions(index: Index, ids: Iterable[str], owners: Owners = None) -> dict[str, list[str]]:
+    """Return the memories that contradict each of these, whichever of the two says so.
+
+    A superseded memory contradicts nothing any more.
+    """
+    ids = list(ids)
+    if not ids or not (rows := _relations(index, "contradicts", owners)):
+        return {}
+    names = aliases(index)
+    asked = {names.get(id, id) for id in ids}
+    pairs = {(names.get(id, id), names.get(other, other)) for id, other, _ in rows}
+    pairs = {pair for pair in pairs if asked.intersection(pair)}
+    if not pairs:
+        return {}
+    gone = successors(index, {side for pair in pairs for side in pair}, owners)
+    pairs = {pair for pair in pairs if not gone.keys() & set(pair)}
+    present = _present(index, {side for pair in pairs for side in pair}, names, owners)
+    found: dict[str, set[str]] = {}
+    for one, other in pairs | {(other, one) for one, other in pairs}:
+        if one != other and one in present and other in present:
+            found.setdefault(one, set()).add(present[other])
+    opposed = ((id, found.get(names.get(id, id), set())) for id in ids)
+    return {id: sorted(others) for id, others in opposed if others}
+
+
+def _present(
+    index: Index, wanted: set[str], names: Mapping[str, str], owners: Owners
+) -> dict[str, str]:
+    """Return the present id of those of these memories that exist."""
+    visible, values = owned(owners)
+    ids = wanted.union(id for id, name in names.items() if name in wanted)
+    sql = f"SELECT c.ref FROM chunks c WHERE c.scope = 'memory'{visible} AND c.ref IN"
+    present: dict[str, str] = {}
+    with reading():
+        for (id,) in sorted(each(index.db, sql, ids, values)):
+            present.setdefault(names.get(id, id), id)
+    return present
