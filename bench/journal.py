@@ -110,7 +110,8 @@ def _seconds(job: Callable[..., object], *args: object) -> float:
 
 def _append_records(vault: Brain, count: int) -> None:
     """Append so many records of another actor to the journal: feedback, hits and some changes."""
-    from brain.journal import Entry, event_id
+    from brain.journal.codec import event_id
+    from brain.model import NewRecord
 
     chance = random.Random(count)
     now = vault.vault.journal.now()
@@ -123,7 +124,7 @@ def _append_records(vault: Brain, count: int) -> None:
     ]
     chosen = chance.choices(types, [40, 20, 30, 5, 5], k=count)
     entries = [
-        Entry(event_id(), op, "bot", _id(chance.randrange(ENTRIES)), data=data)
+        NewRecord(event_id(), op, "bot", _id(chance.randrange(ENTRIES)), data=data)
         for op, data in chosen
     ]
     for start in range(0, count, 10_000):

@@ -79,3 +79,37 @@ class Event(NamedTuple):
     at: str
     name: str
     payload: dict[str, Any]
+
+
+class NewRecord(NamedTuple):
+    """A record to be written to the journal. The caller chooses the id, so that the record can be
+    recognised after a crash. An empty `at` means now."""
+
+    id: str
+    op: str
+    by: str = "person"
+    ref: str = ""
+    path: str = ""
+    data: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    at: str = ""
+
+
+class Record(NamedTuple):
+    """One line of a journal. `seq` numbers the records of a device from 1. `lamport` is greater
+    than that of every record the device had read. `ref` is the id of the entry."""
+
+    id: str
+    at: str
+    device: str
+    seq: int
+    lamport: int
+    by: str
+    op: str
+    ref: str
+    path: str
+    data: dict[str, Any]
+
+    @property
+    def key(self) -> tuple[int, str, int]:
+        """The position in the order of all records. Every machine computes the same order."""
+        return self.lamport, self.device, self.seq

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from brain.embed import Provider
-    from brain.journal import Journal
+    from brain.journal.writer import Journal
     from brain.recall.similar import Meaning
+    from brain.state import State
     from brain.store import Store
     from brain.verbs.notes import Note
 
@@ -80,9 +81,16 @@ class OpenVault:
     @cached_property
     def journal(self) -> Journal:
         """The journal of the vault, of all devices."""
-        from brain.journal import Journal
+        from brain.journal.writer import Journal
 
-        return Journal(self.paths.folder, self.paths.state, self.clock)
+        return Journal(self.paths.folder, self.state, self.clock)
+
+    @cached_property
+    def state(self) -> State:
+        """Data of this machine about the vault."""
+        from brain.state import State
+
+        return State(self.paths.state_path)
 
     @cached_property
     def store(self) -> Store:
@@ -99,7 +107,7 @@ class OpenVault:
         from brain.recall.similar import Meaning
 
         model = self.provider or provider(self.config.vectorModel, self.config)
-        return Meaning(Waited(model, self.paths.state_path))
+        return Meaning(Waited(model, self.state))
 
     def _index(self) -> Index:
         path = layout.database(self.paths, self.config.dbPath)
@@ -135,6 +143,8 @@ class OpenVault:
                 self.sync([self.paths.brain], wait=0.25)
         self.write_events(wait=0)
         self.index.close()
+        if "state" in self.__dict__:
+            self.state.close()
 
     def now(self) -> str:
         return told(self.clock())
@@ -187,10 +197,11 @@ class OpenVault:
             for old, new in delta.renamed
         ]
         if pairs and not self.paused and self._has_journal():
-            from brain.journal import Entry, event_id
+            from brain.journal.codec import event_id
+            from brain.model import NewRecord
 
             entries = [
-                Entry(event_id(), "alias", "person", new, path, {"old": old})
+                NewRecord(event_id(), "alias", "person", new, path, {"old": old})
                 for path, old, new in pairs
             ]
             with self.store.locked(wait):
@@ -203,11 +214,11 @@ class OpenVault:
 
     def _facts(self, wait: float) -> None:
         """Read new journal records into the index, if there are any."""
-        places = (f"{self.paths.folder_path}/journal", f"{self.paths.state_path}/spool.jsonl")
+        places = (f"{self.paths.folder_path}/journal", f"{self.paths.state_path}/state.db")
         if any(map(os.path.exists, places)):
-            from brain.journal import refresh
+            from brain.journal.reader import update_index
 
-            refresh(self.journal, self.index, wait)
+            update_index(self.journal, self.index, wait)
 
     def _publish(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:

@@ -25,7 +25,6 @@ brain.db-*
 GITATTRIBUTES = """\
 # Lines are appended, never rewritten: keep both sides of a merge, and every byte.
 journal/**/*.jsonl -text merge=union
-journal/**/*.json -text
 sessions/*.jsonl merge=union
 **/sessions/*.jsonl merge=union
 # White space and line ends are the writer's.

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from brain.context.scoring import ScoredEntry
     from brain.delta import Delta
     from brain.index.query import Row
-    from brain.journal import Record
-    from brain.model import Event, Link, Problem
+    from brain.model import Event, Link, Problem, Record
     from brain.open_vault import Freshness
     from brain.operations.find import Answer
     from brain.recall.search import Hit

@@ -23,5 +23,9 @@ class Ids:
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Draw from here for a while; the next time goes on where this one ended."""
-        with patch("brain.journal.line.letters", self.letters):
+        with (
+            patch("brain.journal.codec.random_letters", self.letters),
+            patch("brain.journal.writer.random_letters", self.letters),
+            patch("brain.verbs.remembering.random_letters", self.letters),
+        ):
             yield

@@ -133,7 +133,7 @@ def test_what_could_not_be_followed_is_looked_for_again(
     assert missed[0].is_set()
 
 
-@pytest.mark.parametrize("name", ["spool.jsonl", "intents.jsonl"])
+@pytest.mark.parametrize("name", ["state.db", "intents.jsonl"])
 def test_what_cannot_be_read_ends_nothing(name: str, play: Play) -> None:
     """Here the hits that wait on this machine, or the log of what is promised."""
     path = Path(play.brain.vault.paths.state_path, name)

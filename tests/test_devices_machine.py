@@ -25,11 +25,12 @@ from brain.errors import BrainError
 from brain.formats import memory_md
 from brain.index import facts, ring
 from brain.index.db import Index
-from brain.journal import Spool
 from brain.open_vault import OpenVault
 from brain.setup import GITATTRIBUTES, GITIGNORE
+from brain.state import Use
 from brain.vault import layout
 from tests import kit
+from tests.journal import kit as journals
 from tests.journal.kit import Clock, steady
 
 NOTE = "40_Brain/MEMORY.md"
@@ -111,7 +112,7 @@ class Machine:
         assert self.brain.vault.store.log.empty()
 
     def dump(self) -> Dump:
-        return [kit.dump(self.brain.vault.index), facts.dump(self.brain.vault.index)]
+        return [kit.dump(self.brain.vault.index), journals.dump(self.brain.vault.index)]
 
 
 class Devices(RuleBasedStateMachine):
@@ -199,9 +200,11 @@ class Devices(RuleBasedStateMachine):
     def use(self, name: str, pick: int, other: int) -> None:
         one = self.both[name]
         refs = [self._ref(one, pick), self._ref(one, other)]
-        spool = Spool(one.brain.vault.paths.state_path)
-        spool.add_hits(refs, one.brain.vault.now())
-        spool.add_together(refs, one.brain.vault.now())
+        now = one.brain.vault.now()
+        uses = [Use("hit", ref, last=now) for ref in refs]
+        if refs[0] != refs[1]:
+            uses.append(Use("together", *sorted(refs), last=now))
+        one.brain.vault.state.add_uses("", uses)
 
     @rule(name=names, pick=numbers, other=numbers, op=st.sampled_from(["conflict", "resolve"]))
     def dispute(self, name: str, pick: int, other: int, op: str) -> None:
@@ -381,7 +384,7 @@ class Devices(RuleBasedStateMachine):
             fresh.vault.index = Index(state / "brain.db", state / "index.seal", vault.folder_path)
             state.mkdir()
             fresh.sync()
-            found = [kit.dump(fresh.vault.index), facts.dump(fresh.vault.index)]
+            found = [kit.dump(fresh.vault.index), journals.dump(fresh.vault.index)]
         shutil.rmtree(state)
         return found
 

@@ -23,12 +23,12 @@ from brain.api import Brain
 from brain.changes import Add, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BrainError
 from brain.formats import memory_md
-from brain.index import facts
 from brain.index.db import Index
 from brain.intents import Log
 from brain.open_vault import OpenVault
 from brain.store import Store
 from tests import kit as base
+from tests.journal import kit as journals
 from tests.store import kit
 from tests.store.killer import MODES, Killer
 
@@ -192,7 +192,7 @@ class Writing(RuleBasedStateMachine):
         """What was carried out counts; what is blocked is dropped."""
         for entry in store.pending():
             store.release(entry.intent.id, drop=True)
-        ops = {record.id: record.op for record in store.journal.records()}
+        ops = {record.id: record.op for record in kit.records(store)}
         last = ""
         for id, (kind, word, taken) in promised.items():
             if ops.get(id, "gone") != "gone" and kind != "retag":
@@ -218,7 +218,7 @@ class Writing(RuleBasedStateMachine):
                 tags |= set(getattr(deed.change, "add", ()))
         self._go_on(pick, rename, data)
         self.settle()
-        gone = [r.data["change"] for r in self._store(device).journal.records(ops=["gone"])]
+        gone = [r.data["change"] for r in kit.records(self._store(device)) if r.op == "gone"]
         there = f"{self.note.read_text()} {gone}"
         assert all(word in there for word in [*words[-1:], *tags]), (words, tags, there)
 
@@ -244,7 +244,7 @@ class Writing(RuleBasedStateMachine):
         promised = done or set(_logged(store)) - before
         self._store(device).drain()
         assert kit.temps(self.root) == []
-        noted = [r.id for r in self._store(device).journal.records()].count(deed.id)
+        noted = [r.id for r in kit.records(self._store(device))].count(deed.id)
         assert noted == bool(promised)
         if promised:
             self._became(word, taken)
@@ -359,7 +359,7 @@ class Writing(RuleBasedStateMachine):
 
 
 def _dump(brain: Brain) -> list[Any]:
-    return [base.dump(brain.vault.index), facts.dump(brain.vault.index)]
+    return [base.dump(brain.vault.index), journals.dump(brain.vault.index)]
 
 
 def _logged(store: Store) -> list[str]:

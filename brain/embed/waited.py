@@ -1,19 +1,17 @@
 """A model while somebody waits for it.
 
 It is given a few seconds for an answer. One that fails after a second or more is left alone for a
-minute, so that the next questions do not wait again; other processes know that from the state
-folder, where no word of a question or an answer is kept.
+minute, so that the next questions do not wait again; other processes know that from state.db,
+where no word of a question or an answer is kept.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from contextlib import suppress
 from zlib import crc32
 
-from brain.errors import NoModel
+from brain.errors import BrainError, NoModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,21 +19,23 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.embed import Provider
+    from brain.state import State
 
 SECONDS = 5.0  # for one answer
 SLOW = 1.0  # seconds; what fails sooner may be asked again at once
 PAUSE = 60.0  # seconds
-_FILE = "model.json"
+_FLAG = "model"
 
 
 class Waited:
     """`model` with so little patience. What fails is a NoModel, which says when it is asked
     again."""
 
-    def __init__(self, model: Provider, state: str, clock: Callable[[], float] = time.time) -> None:
-        self.model, self._clock = model, clock
+    def __init__(
+        self, model: Provider, state: State, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.model, self.state, self._clock = model, state, clock
         self.name: str = getattr(model, "name", type(model).__name__)
-        self.path = f"{state}/{_FILE}"
 
     def embed(self, texts: Sequence[str]) -> Any:
         """What the model answers; NoModel at once if it failed within the last minute."""
@@ -57,19 +57,18 @@ class Waited:
     def _left(self) -> float:
         """Seconds until it is asked again."""
         try:
-            with open(self.path, encoding="utf-8") as file:
-                name, since = json.load(file)
+            mark, _, since = self.state.flag(_FLAG).partition(" ")
             left = float(since) + PAUSE - self._clock()
-        except (OSError, ValueError, TypeError):
+        except (BrainError, ValueError):
             return 0.0
-        return left if name == self._mark() and 0 < left <= PAUSE else 0.0
+        return left if mark == self._mark() and 0 < left <= PAUSE else 0.0
 
     def _remember(self) -> None:
-        with suppress(OSError), open(self.path, "w", encoding="utf-8", opener=_private) as file:
-            json.dump([self._mark(), self._clock()], file)
+        with suppress(BrainError):
+            self.state.set_flag(_FLAG, f"{self._mark()} {self._clock()}")
 
-    def _mark(self) -> int:
-        return crc32(self.name.encode("utf-8", "replace"))
+    def _mark(self) -> str:
+        return str(crc32(self.name.encode("utf-8", "replace")))
 
 
 def patient(model: Provider) -> Provider:
@@ -80,13 +79,9 @@ def patient(model: Provider) -> Provider:
 def forgive(model: Provider) -> None:
     """Ask it again from now on, if it is one that was left alone."""
     if isinstance(model, Waited):
-        with suppress(OSError):
-            os.unlink(model.path)
+        with suppress(BrainError):
+            model.state.set_flag(_FLAG, "")
 
 
 def _again(seconds: float) -> str:
     return f"It is asked again in {seconds:.0f} s, or after `brain sync`."
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -97,22 +97,40 @@ CREATE TABLE events (
     payload TEXT NOT NULL
 );
 
--- How far each journal was read, and what it was like then. `journal/…` in the vault, and the
--- `spool` of this machine.
+-- How far each journal file was read. The stat columns only save reading.
 CREATE TABLE journals (
-    path     TEXT PRIMARY KEY,         -- device/month, or 'spool'
+    path     TEXT PRIMARY KEY,         -- device/month, or 'uses' for those of this machine
     size     INTEGER NOT NULL,         -- of the whole file; with the next three, a stat
     mtime_ns INTEGER NOT NULL,
     ctime_ns INTEGER NOT NULL,
     inode    INTEGER NOT NULL,
-    at       INTEGER NOT NULL,         -- where the last line that was read ends
-    line     INTEGER NOT NULL,         -- how many lines that are
-    seed     INTEGER NOT NULL,         -- what the next line's sum starts from
-    mark     INTEGER NOT NULL,         -- checksum of all bytes before `at`
-    runs     TEXT    NOT NULL          -- JSON: the numbers of its records, as [first, last] runs
+    offset   INTEGER NOT NULL,         -- the end of the last line that was read
+    lines    INTEGER NOT NULL,         -- newlines before `offset`
+    crc      INTEGER NOT NULL,         -- checksum of all bytes before `offset`
+    last     INTEGER NOT NULL          -- checksum of the last valid line; -1 if there is none
 ) WITHOUT ROWID;
 
--- What the journals say of an entry, and of all ids that it ever had.
+-- The journals of all devices, one row per line. records.py says what they mean.
+CREATE TABLE records (
+    device  TEXT    NOT NULL,
+    seq     INTEGER NOT NULL,
+    lamport INTEGER NOT NULL,
+    id      TEXT    NOT NULL,
+    at      TEXT    NOT NULL,
+    by      TEXT    NOT NULL,
+    op      TEXT    NOT NULL,
+    ref     TEXT    NOT NULL,          -- the id of the entry
+    path    TEXT    NOT NULL,
+    data    TEXT    NOT NULL,          -- JSON
+    purged  INTEGER NOT NULL DEFAULT 0,  -- 1: from before a purge, kept because it relates ids
+    PRIMARY KEY (device, seq)
+) WITHOUT ROWID;
+CREATE INDEX records_ref ON records (ref, lamport);
+CREATE INDEX records_id ON records (id);
+CREATE INDEX records_op ON records (op);
+CREATE INDEX records_lamport ON records (lamport);
+
+-- The records of an entry, summed up; one row for all ids that it ever had.
 CREATE TABLE facts (
     ref        TEXT PRIMARY KEY,       -- the smallest of its ids
     score      REAL    NOT NULL,       -- as reinforced and demoted; clamped when ranking
@@ -129,8 +147,7 @@ CREATE TABLE facts (
     confidence REAL,                   -- as given when it was remembered
     importance REAL,
     source     TEXT    NOT NULL,
-    purged     TEXT    NOT NULL,       -- when what was known before was forgotten
-    state      TEXT    NOT NULL        -- JSON: all this, with what decides which device wins
+    purged     TEXT    NOT NULL        -- when everything known before was forgotten
 ) WITHOUT ROWID;
 
 -- Ids of entries that had more than one, with the one that `facts` knows.
@@ -140,24 +157,15 @@ CREATE TABLE aliases (
 ) WITHOUT ROWID;
 CREATE INDEX aliases_class ON aliases (class);
 
--- Entries that were put to use together; `one` < `other`.
+-- Entries that were useful in the same prompt; `one` < `other`.
 CREATE TABLE learned (
-    one      TEXT    NOT NULL,
-    other    TEXT    NOT NULL,
-    strength REAL    NOT NULL,
-    at       TEXT    NOT NULL,
-    state    TEXT    NOT NULL,
+    one      TEXT NOT NULL,
+    other    TEXT NOT NULL,
+    strength REAL NOT NULL,
+    at       TEXT NOT NULL,
     PRIMARY KEY (one, other)
 ) WITHOUT ROWID;
 CREATE INDEX learned_other ON learned (other);
-
--- Entries that contradict each other, and when that was settled.
-CREATE TABLE conflicts (
-    one      TEXT    NOT NULL,
-    other    TEXT    NOT NULL,         -- '' when all of an entry's were settled
-    state    TEXT    NOT NULL,         -- JSON: how it was raised last, and settled last
-    PRIMARY KEY (one, other)
-) WITHOUT ROWID;
 
 -- What waits on this machine to be flushed to its journal; `other` is '' for hits.
 CREATE TABLE spooled (

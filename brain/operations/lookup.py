@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from brain import access
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
-from brain.index import facts, links, query
+from brain.index import facts, links, query, records
 from brain.index.moment import as_date
 from brain.index.query import Filters
 from brain.model import SCOPES
@@ -140,7 +140,7 @@ def all_ids(vault: OpenVault, name: str, by: Actor) -> set[str]:
         return same_ids(vault, find(vault, name, owners=access.readable(by)).ref)
     except NotFound:
         found = same_ids(vault, _bare(name))
-        if not any(True for _ in vault.journal.records(ref=found)):
+        if not any(True for _ in records.select(vault.index, refs=found)):
             raise
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from brain import wire, worth
 from brain.access import PERSON
 from brain.errors import BrainError
-from brain.index import facts
+from brain.index import facts, records
 from brain.index.facts import Facts
 from brain.operations import lookup
 from brain.recall.rank import days_between
@@ -82,10 +82,10 @@ def provenance(vault: OpenVault, row: Row) -> Shape:
     found = facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
     refs = lookup.same_ids(vault, row.ref)
     try:
-        records = [wire.record(record) for record in vault.journal.records(ref=refs)]
+        history = [wire.record(record) for record in records.select(vault.index, refs=refs)]
     except BrainError:  # a journal cannot be read, which `brain doctor` tells
-        records = []
-    made = next((r for r in records if r["op"] in ("add", "promote")), {})
+        history = []
+    made = next((r for r in history if r["op"] in ("add", "promote")), {})
     now = vault.clock()
     return {
         "provenance": {
@@ -95,7 +95,7 @@ def provenance(vault: OpenVault, row: Row) -> Shape:
             "source": _source(found),
             "why": made.get("why"),
             "event": made.get("event"),
-            "since": [_crumb(r) for r in records if r is not made],
+            "since": [_crumb(r) for r in history if r is not made],
         },
         "confidence_factors": _confidence(row, found, now)._asdict()
         | {

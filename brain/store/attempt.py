@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from brain import merge
 from brain.formats.text import digest
 from brain.intents import Intent, Open, Told
-from brain.journal import event_id
+from brain.journal.codec import event_id
 from brain.store import place
 from brain.store.place import Text
 from brain.vault import files

@@ -19,8 +19,8 @@ from brain.changes import Change, Configure, Deed, Done, Edited, Insert, Replace
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
 from brain.intents import Intent, Log, Open, Told
-from brain.journal import Journal, event_id
-from brain.journal.line import HEAD
+from brain.journal.codec import RESERVED, event_id
+from brain.journal.writer import Journal
 from brain.redact import redact_value
 from brain.store import attempt, crash, over, place, settling, standing, writing
 from brain.store.place import Text
@@ -38,7 +38,6 @@ _STOOD: dict[type[Any], tuple[str, ...]] = {
     Insert: ("raw", "section"),
     Configure: ("value", "lines"),
 }
-_TAKEN = {*HEAD, "sum"}  # names in the journal that a deed's data cannot have
 
 
 class Outcome(NamedTuple):
@@ -385,7 +384,7 @@ def _is_about(entry: Open, refs: Collection[str]) -> bool:
 
 def _check_names(deeds: Sequence[Deed]) -> None:
     for deed in deeds:
-        if taken := deed.data.keys() & _TAKEN:
+        if taken := deed.data.keys() & RESERVED:
             raise BadRequest(f"The journal has its own {', '.join(sorted(taken))}.")
 
 

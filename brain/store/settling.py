@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from brain.changes import Deed
 from brain.errors import BrainError, Refused
 from brain.intents import Open
-from brain.journal import event_id
+from brain.journal.codec import event_id
 from brain.store import attempt, place, standing, writing
 from brain.vault import files, git
 from brain.vault.replace import NO_LIMIT, Left, Replaced, create, keep_copy, look

@@ -14,7 +14,7 @@ from brain.changes import Change, Deed, Done, Drop, Edited, Remove, Update, to_j
 from brain.errors import BadRequest, BrainError, Busy, Refused, StaleFile
 from brain.formats.text import digest
 from brain.intents import Open, Told
-from brain.journal import Entry
+from brain.model import NewRecord
 from brain.redact import redact, redact_value
 from brain.store import attempt, over, place, standing
 from brain.store.place import Text
@@ -314,7 +314,7 @@ def _on_record(store: Store, waiting: Sequence[Open]) -> set[str]:
     return store.journal.has(ids) if ids else set()
 
 
-def entry(store: Store, deed: Deed, by: str, session: str, done: Done | None = None) -> Entry:
+def entry(store: Store, deed: Deed, by: str, session: str, done: Done | None = None) -> NewRecord:
     """A deed as the journal keeps it: with a digest of what it left, and the text it replaced.
     Of one for which there was no place any more the journal keeps the words."""
     if done and done.outcome in standing.UNDONE:
@@ -330,14 +330,16 @@ def entry(store: Store, deed: Deed, by: str, session: str, done: Done | None = N
             if found:
                 data["redacted"] = True
     path = deed.change.path if deed.change else ""
-    return Entry(deed.id, deed.op, by, deed.ref, path, data)
+    return NewRecord(deed.id, deed.op, by, deed.ref, path, data)
 
 
-def gone(store: Store, deed: Deed, id: str = "") -> Entry:
+def gone(store: Store, deed: Deed, id: str = "") -> NewRecord:
     """Somebody took an entry out; the journal keeps the words, so that `undo` can bring it back."""
     change = deed.change
     if isinstance(change, Update | Remove):
         change = change._replace(over=())  # who wants it back has seen what there is by then
     words = redact_value(to_json(change), emails=store.config.redactEmails) if change else {}
     path = change.path if change else ""
-    return Entry(id or deed.id, "gone", "person", deed.ref, path, {"change": words, "of": deed.id})
+    return NewRecord(
+        id or deed.id, "gone", "person", deed.ref, path, {"change": words, "of": deed.id}
+    )

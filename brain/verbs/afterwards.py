@@ -1,24 +1,23 @@
-"""What is learned from a recall, once its answer is there: hits, how long it took, what was shown,
-which questions had no answer, and what was useful together.
+"""What Brain learns from the use of memories: hits, how long a recall took, what it showed, which
+questions had no answer, and which memories were useful together.
 
-It lies in the machine's state folder (`recall.json`, and the spool that is flushed to the journal)
-and is never in the way: what cannot be written is not learned. What was learned of another vault,
-which lay here before, is not told here.
+It is kept in state.db and never stands in the way: what cannot be written is not learned. What was
+learned from another vault that was at this path before is not used.
 """
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 
-from brain import access, lock, redact
+from brain import access, redact
 from brain.access import PERSON
-from brain.errors import BrainError, Busy
+from brain.errors import BrainError
+from brain.formats.text import ALPHABET, digest
 from brain.index import query
-from brain.journal import Spool
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.record import NamedTuple
+from brain.state import Use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +33,7 @@ if TYPE_CHECKING:
 KEPT = 20  # recalls whose memories may still be found useful together
 FEW = 5  # recalls that say nothing about how long they take
 ROUNDS = 3  # questions that an agent may ask about one message
-_REFS = ("refs", "answers", "useful", "useless")  # of a recall: memories, by id
-_WORDS = ("at", "query", "agent", "session", "by")
-_FILE, _LOCK = "recall.json", "recall.lock"
+_DEGRADED = "degraded"  # the flag that is set while recalls are too slow
 
 
 class Round(NamedTuple):
@@ -47,60 +44,46 @@ class Round(NamedTuple):
     shown: tuple[str, ...] = ()
 
 
-def state(vault: OpenVault) -> State:
-    """What is remembered of the last recalls on this machine."""
-    import json
-
-    try:
-        with open(f"{vault.paths.state_path}/{_FILE}", encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        found = {}
-    found = found if isinstance(found, dict) else {}
-    if not _is_here(vault, found.get("home")):
-        found["last"] = []
-    times = [one for one in _listed(found.get("times")) if isinstance(one, int | float)]
-    last = [one for one in _listed(found.get("last")) if _is_recall(one)]
-    return {"degraded": bool(found.get("degraded")), "times": times, "last": last}
+def _recalls(vault: OpenVault) -> list[tuple[int, State]]:
+    """Return the last recalls of this vault on this machine with their ids, oldest first."""
+    with suppress(BrainError):
+        found = vault.state.recalls()[-KEPT:]
+        return [(id, value) for id, home, _, value in found if _is_here(vault, home)]
+    return []
 
 
-def _is_here(vault: OpenVault, home: Any) -> bool:
-    """Was this learned of the vault that lies here? If it has no name, that must have none yet."""
-    if home and isinstance(home, str):
-        return vault.journal.lies_here(home)
-    return not vault.journal.home()
+def _times(vault: OpenVault) -> list[float]:
+    """Return how many milliseconds the last recalls took."""
+    with suppress(BrainError):
+        return [ms for _, _, ms, _ in vault.state.recalls()]
+    return []
+
+
+def _is_degraded(vault: OpenVault) -> bool:
+    with suppress(BrainError):
+        return bool(vault.state.flag(_DEGRADED))
+    return False
+
+
+def _is_here(vault: OpenVault, home: str) -> bool:
+    """Return True if this was learned from the vault that is here. If it names no vault, the vault
+    must have no name yet."""
+    return vault.journal.lies_here(home) if home else not vault.journal.home()
 
 
 def _home(vault: OpenVault) -> str:
-    """The name of this vault, under which things are learned. It gets one if it has none, unless
-    nothing is to be written."""
+    """Return the name of this vault. It gets one if it has none, unless writing is off."""
     if not (home := vault.journal.home()) and not vault.paused:
         with suppress(BrainError), vault.store.locked(0.1):
             return vault.journal.home(make=True)
     return home
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _is_recall(one: Any) -> bool:
-    """Is this what `learn` writes? Whatever else is in the file is left out."""
-    if not isinstance(one, dict) or not one.keys() >= {*_WORDS, "refs", "tokens"}:
-        return False
-    lists = [one.get(key, []) for key in _REFS]
-    if not all(isinstance(refs, list) for refs in lists):
-        return False
-    said = [*(one[key] for key in _WORDS), *(ref for refs in lists for ref in refs)]
-    return all(isinstance(word, str) for word in said)
-
-
 def slow(vault: OpenVault) -> str:
     """Why less is looked at than usual; '' while recall is as fast as it should be."""
-    known = state(vault)
-    if not known["degraded"]:
+    if not _is_degraded(vault):
         return ""
-    return f"95 % of recalls took up to {p95(known['times']):.0f} ms"
+    return f"95 % of recalls took up to {p95(_times(vault)):.0f} ms"
 
 
 def p95(times: list[float]) -> float:
@@ -122,26 +105,20 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
     query = asked.query.encode("utf-8", "replace").decode()  # it may hold half a character
     question, _ = redact.redact(query, emails=vault.config.redactEmails)
     _tell(vault, said)
-    handle = lock.take(f"{vault.paths.state_path}/{_LOCK}", 0.1)
-    if handle is None:
-        return Round()
-    try:
-        known = state(vault)
-        last = known["last"]
-        before = [one for one in last if (one["by"], one["agent"]) == (by.name, asked.agent)]
-        which = _round(before, by.session, question, vault)
-        times = [*known["times"], round(ms, 1)][-vault.config.sloWindow :]
-        this = {
-            "at": now, "query": question, "agent": asked.agent, "session": by.session,
-            "by": by.name, "refs": said.refs, "answers": said.answers, "round": which.number,
-            "tokens": said.fitted.tokens,
-        }  # fmt: skip
-        degraded = _degraded(times, known["degraded"], vault)
-        _write(vault, {"times": times, "degraded": degraded, "last": [*last, this][-KEPT:]})
-    finally:
-        os.close(handle)
-    if not vault.paused:
-        _spool(vault, said, question, _asker(asked.agent, by.name), now)
+    home, recalls = _home(vault), [value for _, value in _recalls(vault)]
+    before = [one for one in recalls if (one["by"], one["agent"]) == (by.name, asked.agent)]
+    which = _round(before, by.session, question, vault)
+    this = {
+        "at": now, "query": question, "agent": asked.agent, "session": by.session,
+        "by": by.name, "refs": said.refs, "answers": said.answers, "round": which.number,
+        "tokens": said.fitted.tokens,
+    }  # fmt: skip
+    vault.state.add_recall(home, round(ms, 1), this, vault.config.sloWindow)
+    degraded = _degraded(_times(vault), _is_degraded(vault), vault)
+    if degraded != _is_degraded(vault):
+        vault.state.set_flag(_DEGRADED, "1" if degraded else "")
+    if not vault.paused and (uses := _uses(said, question, _asker(asked.agent, by.name), now)):
+        vault.state.add_uses(home, uses)
     return which
 
 
@@ -150,15 +127,25 @@ def _asker(agent: str, by: str) -> str:
     return agent or ("" if by == PERSON.name else by)
 
 
-def _spool(vault: OpenVault, said: Context, question: str, asker: str, now: str) -> None:
-    spool = Spool(vault.paths.state_path, _home(vault))
-    if said.refs:
-        spool.add_hits(said.refs, now)
-    if said.recalled.rejected:
-        spool.add_rejected(said.recalled.rejected, now)
+def _uses(said: Context, question: str, asker: str, now: str) -> list[Use]:
+    """Return what a recall counts: hits, rejections, and a question without an answer."""
     found = said.recalled
+    uses = [Use("hit", ref, last=now) for ref in said.refs]
+    uses += [Use("reject", ref, last=now) for ref in found.rejected]
     if found.has_topic and not (found.is_answered or found.warnings):
-        spool.add_gap(question, asker, now, found.rejected)
+        uses.append(_gap(question, asker, now, found.rejected))
+    return uses
+
+
+def _gap(question: str, asker: str, now: str, refs: Iterable[str]) -> Use:
+    return Use("gap", gap_id(question), asker, 1, now, question, tuple(sorted(refs)))
+
+
+def gap_id(question: str) -> str:
+    """Return the id of a question, however it is capitalised and spaced."""
+    words = " ".join(question.casefold().split()).rstrip("?!. ")
+    mark = digest(words.encode("utf-8", "replace"))
+    return "g-" + "".join(ALPHABET[byte & 31] for byte in mark[:8])
 
 
 def _tell(vault: OpenVault, said: Context) -> None:
@@ -204,77 +191,54 @@ def _stems(question: str) -> set[str]:
     return {stem(fold(word)) for term in terms(question) for word in term.words}
 
 
-def _write(vault: OpenVault, value: State) -> None:
-    import json
-
-    os.makedirs(vault.paths.state_path, 0o700, exist_ok=True)
-    path = f"{vault.paths.state_path}/{_FILE}"
-    text = json.dumps({**value, "home": _home(vault)}, ensure_ascii=False)
-    with suppress(FileNotFoundError):
-        os.unlink(f"{path}.new")
-    with open(f"{path}.new", "x", encoding="utf-8", opener=_private) as file:
-        file.write(text)
-    os.replace(f"{path}.new", path)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 def judged(vault: OpenVault, ref: str, good: bool) -> None:
-    """A memory was reinforced or demoted. What was useful in one prompt is tied together; a
-    question had no answer if every memory was demoted that was found for it."""
+    """Learn from a memory that was reinforced or demoted. Memories that were useful in the same
+    prompt get a learned link. A question had no answer if every memory found for it was demoted."""
     with suppress(BrainError, OSError):
-        recent = _mark(vault, ref, "useful" if good else "useless")
-        spool = Spool(vault.paths.state_path, _home(vault))
-        if recent and good:
-            for other in recent["useful"][:-1]:
-                spool.add_together([ref, other], vault.now())
-        elif recent and set(recent["useless"]) >= set(recent.get("answers", ())) > set():
-            asker = _asker(recent["agent"], recent["by"])
-            spool.add_gap(recent["query"], asker, vault.now(), recent["refs"])
+        recall = _mark(vault, ref, "useful" if good else "useless")
+        if recall is None:
+            return
+        now = vault.now()
+        if good:
+            pairs = [sorted((ref, other)) for other in recall["useful"][:-1]]
+            uses = [Use("together", one, other, 1, now) for one, other in pairs]
+        elif set(recall["useless"]) >= set(recall.get("answers", ())) > set():
+            asker = _asker(recall["agent"], recall["by"])
+            uses = [_gap(recall["query"], asker, now, recall["refs"])]
+        else:
+            return
+        vault.state.add_uses(_home(vault), uses)
 
 
 def _mark(vault: OpenVault, ref: str, how: str) -> State | None:
-    """The last recall that handed out this memory, with the new mark; None if it has it already."""
-    handle = lock.take(f"{vault.paths.state_path}/{_LOCK}", 0.1)
-    if handle is None:
-        return None
-    try:
-        known = state(vault)
-        recent = next((o for o in reversed(known["last"]) if ref in o["refs"]), None)
-        if recent is None or ref in recent.setdefault(how, []):
-            return None
-        recent[how].append(ref)
-        _write(vault, known)
-        return dict(recent)
-    finally:
-        os.close(handle)
+    """Mark a memory in the last recall that showed it, and return that recall. None if it has the
+    mark already."""
+    for id, recall in reversed(_recalls(vault)):
+        if ref in recall["refs"]:
+            if ref in recall.setdefault(how, []):
+                return None
+            recall[how].append(ref)
+            vault.state.set_recalls({id: recall})
+            return recall
+    return None
 
 
 def unlearn(vault: OpenVault, refs: Collection[str], texts: Iterable[str]) -> None:
-    """Forget the questions that these memories were handed out for, and those that have no word
-    but what the memories said; what else was asked stays."""
+    """Forget the questions that showed these memories, and those whose words are all in their
+    texts; what else was asked stays."""
     words = {word for text in texts for word in _stems(text)}
-    handle = lock.take(f"{vault.paths.state_path}/{_LOCK}", 2.0)
-    if handle is None:
-        raise Busy("Another Brain process is recalling.", "Try again in a moment.")
-    try:
-        known = state(vault)
-        last = [
-            one
-            for one in known["last"]
-            if not {*refs} & {*one["refs"]} and not _stems(one["query"]) <= words
-        ]
-        if last != known["last"]:
-            _write(vault, known | {"last": last})
-    finally:
-        os.close(handle)
+    gone = {
+        id: None
+        for id, _, _, recall in vault.state.recalls()
+        if {*refs} & {*recall["refs"]} or _stems(recall["query"]) <= words
+    }
+    if gone:
+        vault.state.set_recalls(gone)
 
 
 def seen(vault: OpenVault, by: Actor) -> list[State]:
     """The last recalls on this machine that an actor may know of: an agent, of its own."""
-    last: list[State] = state(vault)["last"]
+    last = [value for _, value in _recalls(vault)]
     if access.readable(by) is None:
         return last
     return [one for one in last if one["by"] == by.name]
@@ -294,11 +258,10 @@ def last_injected(vault: OpenVault, by: Actor) -> State | None:
 
 def health(vault: OpenVault) -> State:
     """How long the last recalls took."""
-    known = state(vault)
-    times = known["times"]
+    times = _times(vault)
     return {
         "recalls": len(times),
         "p95_ms": p95(times),
         "healthy": len(times) < FEW or p95(times) < vault.config.sloHealthyMs,
-        "degraded": known["degraded"],
+        "degraded": _is_degraded(vault),
     }

@@ -9,7 +9,7 @@ from brain.changes import Add, Done, Move
 from brain.delta import Delta
 from brain.errors import BrainError
 from brain.formats import links
-from brain.journal import event_id
+from brain.journal.codec import event_id
 from brain.kinds import status_of
 from brain.operations import lookup
 from brain.redact import redact, redact_value

@@ -7,7 +7,7 @@ import re
 from brain import access, wire
 from brain.changes import Deed, Relate
 from brain.errors import BadRequest, NotFound
-from brain.index import facts, links, query
+from brain.index import links, query, records
 from brain.operations import lookup
 from brain.record import NamedTuple
 from brain.verbs import answer
@@ -16,8 +16,8 @@ from brain.verbs.changing import anchored
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.access import Actor
-    from brain.index.facts import Conflict
     from brain.index.query import Row
+    from brain.index.records import Conflict
     from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
@@ -53,7 +53,7 @@ def _shape(pair: Pair) -> Shape:
 def _open(vault: OpenVault, by: Actor) -> list[Pair]:
     """Those that nobody resolved and whose both sides still stand: none is gone or superseded."""
     found = []
-    for conflict in facts.conflicts(vault.index):
+    for conflict in records.conflicts(vault.index):
         one, other = _row(vault, conflict.ref, by), _row(vault, conflict.other, by)
         if one and other:
             found.append(Pair(conflict, one, other))

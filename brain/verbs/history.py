@@ -9,7 +9,7 @@ from itertools import islice
 from brain import access, wire
 from brain.access import PERSON
 from brain.errors import BadRequest, NotFound, suggest
-from brain.index import moment, query
+from brain.index import moment, query, records
 from brain.operations import lookup
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from brain.access import Actor
-    from brain.journal import Record
+    from brain.model import Record
     from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
@@ -36,8 +36,8 @@ def history(vault: OpenVault, id: str, by: Actor) -> list[Shape]:
     one that is gone."""
     vault.refresh()
     same = refs(vault, id, by)
-    records = [record for record in vault.journal.records(ref=same) if may_see(vault, record, by)]
-    return [*map(wire.record, records), *_pending(vault, same, by)]
+    found = [r for r in records.select(vault.index, refs=same) if may_see(vault, r, by)]
+    return [*map(wire.record, found), *_pending(vault, same, by)]
 
 
 def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[Shape]:
@@ -73,29 +73,31 @@ def audit(
 ) -> list[Shape]:
     """What was done, newest first: by one actor, to one agent's memory, of certain kinds, in a
     time."""
-    wanted = refs(vault, id, by) if id else ()
-    end = when(vault, until, moment.after)
+    vault.refresh()
     found = (
         record
-        for record in vault.journal.records(
-            ref=wanted, by=who, since=when(vault, since), ops=tuple(ops), reverse=True
+        for record in records.select(
+            vault.index,
+            refs=refs(vault, id, by) if id else (),
+            by=who,
+            since=when(vault, since),
+            until=when(vault, until, moment.after),
+            ops=tuple(ops),
+            newest_first=True,
         )
-        if (not end or record.at < end)
-        and (not agent or owner(vault, record) == agent)
-        and may_see(vault, record, by)
+        if (not agent or owner(vault, record) == agent) and may_see(vault, record, by)
     )
-    records = [wire.record(record) for record in islice(found, limit)]
-    if not records:
+    shown = [wire.record(record) for record in islice(found, limit)]
+    if not shown:
         _refuse_unknown(vault, who, agent, tuple(ops), by)
-    return records
+    return shown
 
 
 def _refuse_unknown(vault: OpenVault, who: str, agent: str, ops: Sequence[str], by: Actor) -> None:
     """NotFound if nothing was found because there is nobody, or nothing done, of that name."""
     owners = access.readable(by)
     access.refuse_unseen(agent, owners)
-    vault.refresh()
-    seen = [record for record in vault.journal.records() if may_see(vault, record, by)]
+    seen = [r for r in records.select(vault.index) if may_see(vault, r, by)]
     done = {record.op for record in seen}
     for op in ops:
         _refuse_but("kind of change", op, {*done, *OPS})
@@ -119,7 +121,7 @@ def refs(vault: OpenVault, name: str, by: Actor) -> set[str]:
     """All ids of the entry that is meant, be it gone. NotFound, too, for one that the actor may not
     know of."""
     found = lookup.all_ids(vault, name, by)
-    if not any(may_see(vault, record, by) for record in vault.journal.records(ref=found)):
+    if not any(may_see(vault, r, by) for r in records.select(vault.index, refs=found)):
         lookup.find(vault, name, owners=access.readable(by))
     return found
 
@@ -147,10 +149,3 @@ def when(vault: OpenVault, text: str, bound: Callable[[str], str] = moment.first
     except BadRequest as error:
         error.remedy = "Write it as 2026-02-01, 2026-02-01T09:30, or as 2h for two hours ago."
         raise
-
-
-def newest(
-    vault: OpenVault, by: str = "", since: str = "", ops: Iterable[str] = ()
-) -> list[Record]:
-    """Records of an actor, from a time on, newest first."""
-    return list(vault.journal.records(by=by, since=since, ops=tuple(ops), reverse=True))

@@ -8,12 +8,11 @@ from brain import access
 from brain.context.recall import answer_ids
 from brain.errors import NotFound
 from brain.graph.edges import topics
-from brain.index import read
-from brain.journal import Spool
-from brain.journal.spool import Waiting
+from brain.index import read, records
 from brain.lifecycle import tagging
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
+from brain.state import Use
 from brain.verbs import afterwards
 
 TYPE_CHECKING = False
@@ -35,11 +34,11 @@ def gaps(vault: OpenVault, agent: str, every: bool, by: Actor) -> list[Shape]:
         key = gap.ref, gap.other
         if (agent and gap.other != agent) or not _may_know(by, gap.other):
             continue
-        said = {"query": gap.said, "agent": gap.other or None}
+        said = {"query": gap.text, "agent": gap.other or None}
         one = found.setdefault(key, {"id": gap.ref, **said, "count": 0, "last": ""})
         one["count"] += gap.times
-        if gap.at >= one["last"]:
-            one["last"], refs[key] = gap.at, gap.refs
+        if gap.last >= one["last"]:
+            one["last"], refs[key] = gap.last, gap.refs
     shapes = [one | {"open": not _finds(vault, one, refs[key])} for key, one in found.items()]
     shapes.sort(key=lambda one: (-one["count"], one["last"], one["id"], one["agent"] or ""))
     return [one for one in shapes if every or one["open"]]
@@ -49,19 +48,21 @@ def _may_know(by: Actor, asker: str) -> bool:
     return access.readable(by) is None or asker == by.name
 
 
-def _asked(vault: OpenVault) -> list[Waiting]:
-    """What is on record, and what waits to be: `other` is who asked."""
-    found = []
-    for record in vault.journal.records(ops=("gap",)):
-        said = record.data
-        count, refs = said.get("count"), said.get("refs")
-        found.append(Waiting(
-            record.ref, str(said.get("agent", "")), count if isinstance(count, int) else 1,
-            str(said.get("last") or record.at), "gap", str(said.get("query", "")),
-            tuple(map(str, refs)) if isinstance(refs, list) else (),
-        ))  # fmt: skip
-    spool = Spool(vault.paths.state_path).waiting(vault.journal)
-    return found + [waits for waits in spool if waits.op == "gap"]
+def _asked(vault: OpenVault) -> list[Use]:
+    """Return the gaps of the journal, and those that are not in it yet. `other` is who asked."""
+    found = [
+        Use(
+            op="gap",
+            ref=record.ref,
+            other=str(record.data.get("agent", "")),
+            times=records.count_of(record),
+            last=str(record.data.get("last") or record.at),
+            text=str(record.data.get("query", "")),
+            refs=tuple(map(str, record.data.get("refs", ()))),
+        )
+        for record in records.select(vault.index, ops=("gap",))
+    ]
+    return found + [use for use in vault.journal.pending_uses() if use.op == "gap"]
 
 
 def _finds(vault: OpenVault, gap: Shape, refs: Collection[str]) -> bool:

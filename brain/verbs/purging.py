@@ -7,8 +7,7 @@ import time
 from brain import access
 from brain.changes import Deed, Remove
 from brain.errors import BrainError, Busy, Denied, NotFound
-from brain.index import ring
-from brain.journal import Spool
+from brain.index import records, ring
 from brain.operations import lookup
 from brain.verbs import afterwards, answer, history
 
@@ -70,7 +69,8 @@ def _removed(vault: OpenVault, row: Row, by: Actor) -> Shape:
 def _gone(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Shape:
     """One that is out of its note already, perhaps purged by another device. Raises NotFound if
     nothing is on record of it."""
-    last = max(vault.journal.records(ref=refs), key=lambda r: (bool(r.path), r.key), default=None)
+    found = records.select(vault.index, refs=refs)
+    last = max(found, key=lambda r: (bool(r.path), r.key), default=None)
     if last is None:
         raise NotFound(f"There is no memory {id!r}.", "See `brain audit` for what was forgotten.")
     if not access.may(by, "write", owner := history.owner(vault, last)):
@@ -92,14 +92,14 @@ def _settled(vault: OpenVault, refs: Collection[str]) -> bool:
 
 def _texts(vault: OpenVault, refs: Collection[str]) -> list[str]:
     """What it has said, as long as that is on record."""
-    return [str(record.data.get("before", "")) for record in vault.journal.records(ref=refs)]
+    return [str(r.data.get("before", "")) for r in records.select(vault.index, refs=refs)]
 
 
 def _unsaid(vault: OpenVault, refs: Collection[str]) -> list[str]:
     """Take out what is on record and what waits to be; the journals of others that speak of it."""
     with vault.store.locked():
-        others = vault.journal.scrub(refs)
-        Spool(vault.paths.state_path).drop(dict.fromkeys(refs, vault.now()))
+        others = vault.journal.purge(refs)
+        vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
     return others
 
 

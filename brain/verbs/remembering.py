@@ -12,7 +12,7 @@ from brain.changes import Add, Anchor, Deed
 from brain.errors import BadRequest, StaleFile
 from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
-from brain.journal import line
+from brain.journal.codec import random_letters
 from brain.lifecycle.conflict import may_oppose, opposes
 from brain.lifecycle.dedup import fingerprint
 from brain.operations import lookup
@@ -289,6 +289,6 @@ def _given(wanted: Wanted, kind: str, by: Actor) -> dict[str, Any]:
 def _free(note: notes.Note) -> str:
     """A new id, which nothing in the note has."""
     while True:
-        ref = f"m-{line.letters(8)}"
+        ref = f"m-{random_letters(8)}"
         if ref not in note.texts:
             return ref

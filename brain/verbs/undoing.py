@@ -16,6 +16,9 @@ from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
 from brain.formats import config_yaml
 from brain.formats.text import digest
+from brain.index import records
+from brain.index.records import RECORD_TYPES, Undo
+from brain.journal.reader import update_index
 from brain.operations import lookup
 from brain.record import NamedTuple
 from brain.store import Outcome, place
@@ -29,16 +32,9 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.intents import Intent
-    from brain.journal import Record
+    from brain.model import Record
     from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
-
-FEEDBACK = ("reinforce", "demote", "merge")
-OPS = (
-    *("add", "remove", "update", "pin", "unpin", "confirm", "tag", "link", "unlink", "move"),
-    *("resolve", "configure", *FEEDBACK),
-)
-PARTS = (*OPS, "conflict", "undo")
 
 
 class Now(NamedTuple):
@@ -63,8 +59,8 @@ def revert(vault: OpenVault, agent: str, since: str, force: bool, by: Actor) -> 
     undone: list[Shape] = []
     kept: list[Shape] = []
     name = _named(vault, agent, by)
-    done = history.newest(vault, by=name, since=history.when(vault, since))
-    for record in _open((one for one in done if history.may_see(vault, one, by)), vault):
+    done = records.select(vault.index, by=name, since=history.when(vault, since), newest_first=True)
+    for record in list(_open((one for one in done if history.may_see(vault, one, by)), vault)):
         try:
             undone.append(_undone(vault, record, force, by))
         except BrainError as error:
@@ -82,7 +78,7 @@ def _named(vault: OpenVault, agent: str, by: Actor) -> str:
         raise BadRequest("Whose changes?", "Name an agent, or `person`.")
     owners = access.readable(by)
     if owners is None:
-        there = agent == PERSON.name or history.newest(vault, by=agent)
+        there = agent == PERSON.name or any(records.select(vault.index, by=agent))
         return agent if there else access.agent_name(vault, agent)
     with suppress(NotFound):
         if (name := access.agent_name(vault, agent)) in owners:
@@ -91,7 +87,7 @@ def _named(vault: OpenVault, agent: str, by: Actor) -> str:
 
 
 def _record(vault: OpenVault, event: str, by: Actor) -> Record:
-    found = [r for r in vault.journal.records() if r.id == event or r.id == f"e-{event}"]
+    found = list(records.select(vault.index, ids=(event, f"e-{event}")))
     if not found or not history.may_see(vault, found[0], by):
         raise NotFound(f"There is no event {event!r}.", "See `brain audit` or `brain history ID`.")
     return found[0]
@@ -99,7 +95,8 @@ def _record(vault: OpenVault, event: str, by: Actor) -> Record:
 
 def _last(vault: OpenVault, by: Actor) -> Record:
     name = "" if by.type == "person" else by.name
-    record = next(iter(_open(history.newest(vault, by=name), vault)), None)
+    newest = records.select(vault.index, by=name, newest_first=True)
+    record = next(iter(_open(newest, vault)), None)
     if record is None:
         raise NotFound("There is nothing to undo.", "See `brain audit`.")
     return record
@@ -125,19 +122,24 @@ def _is_last(vault: OpenVault, intent: Intent, by: Actor) -> bool:
     return True
 
 
-def _open(records: Iterable[Record], vault: OpenVault) -> Iterable[Record]:
+def _open(changes: Iterable[Record], vault: OpenVault) -> Iterable[Record]:
     """Those of the changes, newest first, that can be taken back and are not yet."""
     undone = _undone_ids(vault)
-    for record in records:
+    for record in changes:
         own = not {"part_of", "of"} & record.data.keys()
-        if record.op in OPS and own and record.id not in undone:
+        if _undo(record) not in (Undo.NO, Undo.PART) and own and record.id not in undone:
             yield record
+
+
+def _undo(record: Record) -> Undo:
+    return RECORD_TYPES[record.op].undo if record.op in RECORD_TYPES else Undo.NO
 
 
 def _undone_ids(vault: OpenVault) -> set[str]:
     """The events that are taken back; one whose undoing was itself undone is not."""
     undone: set[str] = set()
-    for record in history.newest(vault, ops=["undo", "conflict", "resolve"]):
+    ops = ("undo", "conflict", "resolve")
+    for record in records.select(vault.index, ops=ops, newest_first=True):
         if record.id not in undone and "of" in record.data:
             undone.add(str(record.data["of"]))
     return undone
@@ -149,6 +151,7 @@ def _undone_ids(vault: OpenVault) -> set[str]:
 def _undone(vault: OpenVault, record: Record, force: bool, by: Actor) -> Shape:
     """Take back a change with all that was done along with it; if some of that cannot be, nothing
     is done."""
+    update_index(vault.journal, vault.index)
     if record.id in _undone_ids(vault):
         raise BadRequest(
             f"{record.op} of {record.ref} is taken back already.",
@@ -173,14 +176,15 @@ def _undone(vault: OpenVault, record: Record, force: bool, by: Actor) -> Shape:
 
 def _whole(vault: OpenVault, record: Record) -> list[Record]:
     """A change and what was done along with it, newest first; an id that was written stays."""
-    if record.op in FEEDBACK:
+    if _undo(record) is Undo.COUNT:
         return [record]
-    later = history.newest(vault, by=record.by, ops=PARTS)
     undone = _undone_ids(vault)
-    parts = [r for r in later if r.data.get("part_of") == record.id and r.id not in undone]
-    if record not in later:
-        return [*parts, record]
-    return [r for r in later if r in parts or r == record]
+    parts = [
+        part
+        for part in records.select(vault.index, part_of=record.id)
+        if _undo(part) is not Undo.NO and part.id not in undone
+    ]
+    return sorted([*parts, record], key=lambda part: part.key, reverse=True)
 
 
 def _plan(vault: OpenVault, record: Record, force: bool, first: Sequence[Deed]) -> list[Deed]:
@@ -240,7 +244,7 @@ def _opposite(record: Record) -> Deed:
     if record.op in ("conflict", "resolve"):
         data |= {"other": record.data.get("other", ""), "type": "contradictory"}
         return Deed("resolve" if record.op == "conflict" else "conflict", record.ref, None, data)
-    if record.op in FEEDBACK or "delta" in record.data:
+    if _undo(record) is Undo.COUNT or "delta" in record.data:
         data |= {"undid": record.op, "delta": -float(record.data.get("delta", 0))}
         return Deed("undo", record.ref, None, data)
     raise BadRequest(f"{record.op} cannot be undone.", "Do the opposite instead.")

@@ -12,7 +12,6 @@ from brain.index.moment import told
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.intents import Open
-    from brain.journal import Spool
     from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
@@ -48,38 +47,32 @@ def moment(at: float) -> str:
 
 def flush(vault: OpenVault) -> int:
     """Put hits and learned links on record that wait on this machine; how many records that are."""
-    from brain.journal import Spool
-
     if vault.paused:
         raise Denied("Writing is off.", "See `brain resume`, and `brain config`.")
     vault.refuse_loss()
-    spool = Spool(vault.paths.state_path)
-    if gone := _purged(vault, spool):
-        spool.drop(gone)
+    if purged := _purged(vault):
+        vault.state.drop_uses(purged)
     with vault.store.locked():
-        return spool.flush(vault.journal)
+        return vault.journal.write_uses()
 
 
-def _purged(vault: OpenVault, spool: Spool) -> dict[str, str]:
-    """Which of the entries that something waits for were purged since, here or on another device,
-    and when."""
+def _purged(vault: OpenVault) -> dict[str, str]:
+    """Return the entries with pending uses that were purged since, on any device, and when."""
     from brain.index import facts
-    from brain.journal import refresh
+    from brain.journal.reader import update_index
 
-    refs = {ref for waits in spool.waiting(vault.journal) for ref in (waits.ref, waits.other)}
+    refs = {ref for use in vault.journal.pending_uses() for ref in (use.ref, use.other)}
     if refs:
-        refresh(vault.journal, vault.index)
-    return {
-        ref: known.purged for ref, known in facts.load(vault.index, refs).items() if known.purged
-    }
+        update_index(vault.journal, vault.index)
+    found = facts.load(vault.index, refs)
+    return {ref: known.purged for ref, known in found.items() if known.purged}
 
 
 def flush_if_due(vault: OpenVault) -> list[str]:
     """Flush what waits since yesterday; says what went wrong."""
-    from brain.journal import Spool
-
     try:
-        if not vault.paused and Spool(vault.paths.state_path).due(vault.now()):
+        first = vault.state.first_use()
+        if first and not vault.paused and (first[:10] < vault.now()[:10] or vault.state.batches()):
             flush(vault)
     except (BrainError, OSError) as error:
         return [str(error)]

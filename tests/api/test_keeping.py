@@ -13,7 +13,7 @@ from brain import lock
 from brain.api import Brain
 from brain.errors import BrainError, Busy
 from brain.index.db import Index
-from brain.journal import Journal
+from brain.journal.writer import Journal
 from brain.operations import lookup
 from tests.conftest import MakeVault, OpenBrain
 
@@ -67,7 +67,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from brain.index.db import Index
-from brain.journal import Journal
+from brain.journal.writer import Journal
 from tests import kit
 
 root, state, when = sys.argv[1:]

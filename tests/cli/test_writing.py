@@ -277,11 +277,12 @@ def test_pending_in_words(demo: Path, run: Run) -> None:
 
 
 def test_flush(demo: Path, run: Run) -> None:
-    from brain.journal import Spool
+    from brain.state import Use
 
     assert run("flush").out == "Nothing waited.\n"
     with Brain(OpenVault(layout.find(demo, demo.parent / "state"))) as brain:
-        Spool(brain.vault.paths.state_path).add_hits([ID, PINNED], brain.vault.now())
+        uses = [Use("hit", ref, last=brain.vault.now()) for ref in (ID, PINNED)]
+        brain.vault.state.add_uses("", uses)
     assert run("show", ID, "--json").json["hits"] == 1
     assert run("flush").out == "2 records flushed.\n"
     assert run("show", ID, "--json").json["hits"] == 1

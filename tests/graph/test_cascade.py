@@ -16,7 +16,7 @@ from brain.config import Config
 from brain.graph import edges
 from brain.graph.cascade import MAX_DIRECT, MAX_STEPS, Reached, cascade
 from brain.index import links
-from brain.journal import refresh
+from brain.journal.reader import update_index
 from brain.operations import lookup
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -182,7 +182,7 @@ def test_a_cascade_has_an_end(vault: MakeVault, opened: OpenBrain) -> None:
 def learn(brain: Brain, *pairs: tuple[str, str, float]) -> None:
     for one, other, strength in pairs:
         put(brain.vault.journal, "together", one, other=other, strength=strength)
-    refresh(brain.vault.journal, brain.vault.index)
+    update_index(brain.vault.journal, brain.vault.index)
 
 
 def test_what_was_used_together_is_tied(vault: MakeVault, opened: OpenBrain) -> None:
@@ -221,7 +221,7 @@ def test_a_memory_that_stands_there_twice_goes_by_the_smaller_id(
     brain = lay(vault, opened, f"one #x ^{C}", f"again #y ^{B}", f"tied #x ^{D}", f"too #y ^{E}")
     put(brain.vault.journal, "alias", C, old=A)
     put(brain.vault.journal, "alias", B, old=A)
-    refresh(brain.vault.journal, brain.vault.index)
+    update_index(brain.vault.journal, brain.vault.index)
     assert reached(brain, D).keys() == {B, D}
     assert reached(brain, C).keys() == {B, D, E}
 
@@ -323,7 +323,7 @@ def test_search_hides_what_a_context_replaces(vault: MakeVault, opened: OpenBrai
         f"walrus four ^{D}", f"walrus five [supersedes:: [[#^m-former00]]] ^{E}",
     )  # fmt: skip
     put(brain.vault.journal, "alias", D, old="m-former00")
-    refresh(brain.vault.journal, brain.vault.index)
+    update_index(brain.vault.journal, brain.vault.index)
     assert links.successors(brain.vault.index, [A, B, C, D, E]) == {D: E}
     assert {hit.row.ref for hit in brain.search("walrus").results} == {A, B, C, E}
     every = brain.search("walrus", superseded=True).results
@@ -351,7 +351,7 @@ def test_contradictions_go_in_pairs(vault: MakeVault, opened: OpenBrain) -> None
     )  # fmt: skip
     assert links.contradictions(brain.vault.index, [A, B, D]) == {A: [B, C], B: [A]}
     put(brain.vault.journal, "alias", E, old=A)
-    refresh(brain.vault.journal, brain.vault.index)
+    update_index(brain.vault.journal, brain.vault.index)
     assert links.contradictions(brain.vault.index, [E, A]) == {E: [B, C], A: [B, C]}
     assert links.contradictions(brain.vault.index, []) == {}
 

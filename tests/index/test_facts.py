@@ -8,9 +8,10 @@ import pytest
 
 from brain.index import facts
 from brain.index.db import Index
-from brain.index.facts import Conflict, Learned
-from brain.journal import Journal, refresh
-from tests.journal.kit import Clock, device, index, put
+from brain.index.records import Conflict, conflicts
+from brain.journal.reader import update_index
+from brain.journal.writer import Journal
+from tests.journal.kit import Clock, device, dump, index, links, put
 
 AT = "2026-03-01T12:00:00.000Z"
 
@@ -26,13 +27,13 @@ def known(tmp_path: Path) -> Index:
 
 
 def test_nothing_is_known_of_what_nothing_was_said_of(journal: Journal, known: Index) -> None:
-    refresh(journal, known)
+    update_index(journal, known)
     assert facts.load(known, ["m-1", "\ud800"]) == {}
     assert facts.load(known, []) == {}
-    assert facts.links(known, "m-1") == []
-    assert facts.conflicts(known) == []
+    assert links(known, "m-1") == []
+    assert conflicts(known) == []
     assert facts.same(known, "m-1") == {"m-1"}
-    assert facts.dump(known) == []
+    assert dump(known) == []
 
 
 def test_links_are_learned_in_both_directions(journal: Journal, known: Index) -> None:
@@ -40,39 +41,34 @@ def test_links_are_learned_in_both_directions(journal: Journal, known: Index) ->
     put(journal, "together", "m-1", other="m-2", strength=0.5)
     put(journal, "together", "m-3", other="m-1")
     put(journal, "together", "m-1", other="m-1")
-    refresh(journal, known)
-    assert facts.links(known, "m-1") == [Learned("m-2", 2.5, AT), Learned("m-3", 1.0, AT)]
-    assert facts.links(known, "m-3") == [Learned("m-1", 1.0, AT)]
-    put(journal, "alias", "m-0", old="m-2")
-    put(journal, "alias", "m-0", old="m-3")
-    refresh(journal, known)
-    assert facts.links(known, "m-1") == [Learned("m-0", 3.5, AT)]
-    assert facts.links(known, "m-2") == [Learned("m-1", 3.5, AT)]
+    update_index(journal, known)
+    assert links(known, "m-1") == [("m-2", 2.5, AT), ("m-3", 1.0, AT)]
+    assert links(known, "m-3") == [("m-1", 1.0, AT)]
 
 
 def test_a_conflict_is_open_until_it_is_resolved(journal: Journal, known: Index) -> None:
     raised = put(journal, "conflict", "m-2", other="m-1", type="contradictory")
     put(journal, "conflict", "m-3", other="m-4", type="superseded")
     put(journal, "alias", "m-0", old="m-2")
-    refresh(journal, known)
-    first, second = facts.conflicts(known)
+    update_index(journal, known)
+    first, second = conflicts(known)
     assert first == Conflict("m-2", "m-1", "contradictory", AT, "bot", raised.id)
     put(journal, "resolve", "m-1", other="m-0")
-    refresh(journal, known)
-    assert facts.conflicts(known) == [second]
-    assert facts.conflicts(known, open_only=False) == [first._replace(resolved=AT), second]
+    update_index(journal, known)
+    assert conflicts(known) == [second]
+    assert conflicts(known, open_only=False) == [first._replace(resolved=AT), second]
     put(journal, "conflict", "m-1", other="m-0")
     put(journal, "resolve", "m-3")  # all of its conflicts
-    refresh(journal, known)
-    assert [(c.ref, c.type) for c in facts.conflicts(known)] == [("m-1", "ambiguous")]
+    update_index(journal, known)
+    assert [(c.ref, c.type) for c in conflicts(known)] == [("m-1", "ambiguous")]
 
 
 def test_facts_survive_the_index(journal: Journal, known: Index) -> None:
     for op in ("add", "reinforce", "hit", "merge"):
         put(journal, op)
-    refresh(journal, known)
+    update_index(journal, known)
     before = facts.load(known, ["m-1"])
     known.rebuild()
     assert facts.load(known, ["m-1"]) == {}
-    refresh(journal, known)
+    update_index(journal, known)
     assert facts.load(known, ["m-1"]) == before

@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import Any
 
 from brain.changes import Deed
-from brain.index import facts
 from brain.index.db import Index
 from brain.intents import Log
-from brain.journal import refresh
+from brain.journal.reader import update_index
 from brain.store import Store
 from brain.sync import sync
 from brain.vault import swap
 from tests import kit as base
+from tests.journal import kit as journals
 from tests.store import kit
 
 ID = "e-0000000001"
@@ -174,7 +174,7 @@ class Trial:
         assert not kit.temps(self.root), kit.temps(self.root)
         assert store.log.empty(), [vars(entry) for entry in store.open()]
         assert not list(self.state.glob("*/bases/*"))
-        noted = Counter(record.id for record in store.journal.records())
+        noted = Counter(record.id for record in kit.records(store))
         if not self.paths:
             assert noted[ID] == 1 if self.acked else noted[ID] <= 1
         else:
@@ -194,7 +194,7 @@ class Trial:
         assert (self.root / kit.NOTE).read_text().count("m-1ater000") == 1
         store.drain()
         assert not kit.temps(self.root)
-        seqs = [record.seq for record in store.journal.records()]
+        seqs = [record.seq for record in kit.records(store)]
         assert seqs == list(range(1, len(seqs) + 1)), seqs
 
     # -- what the index says -----------------------------------------------------------------
@@ -216,7 +216,7 @@ class Trial:
         store = kit.open_store(self.root, self.state)
         found = _brought(store, self.index)
         assert sync(store.vault, self.index, store.config).quiet
-        assert not refresh(store.journal, self.index)
+        assert not update_index(store.journal, self.index)
         new = self._new_index("new")
         assert _brought(store, new) == found
         new.close()
@@ -240,8 +240,8 @@ def deeds(kind: str, number: int) -> list[Deed]:
 def _brought(store: Store, index: Index) -> Dump:
     """All that an index says once it is in step with files, journals and promises."""
     sync(store.vault, index, store.config, promised=store.promised())
-    refresh(store.journal, index)
-    return base.dump(index), facts.dump(index)
+    update_index(store.journal, index)
+    return base.dump(index), journals.dump(index)
 
 
 def _bytes(path: Path) -> bytes:

@@ -17,9 +17,12 @@ from brain.changes import (  # isort: skip
 )  # fmt: skip
 from brain.config import Config
 from brain.formats import config_yaml
-from brain.journal import Journal, Record
+from brain.journal.writer import Journal
+from brain.model import Record
+from brain.state import State
 from brain.store import Store
 from brain.vault import files, layout
+from tests.journal import kit as journals
 
 NOTE = "40_Brain/MEMORY.md"
 ITEMS = "40_Brain/projects/zoo/items.json"
@@ -101,7 +104,7 @@ def open_store(root: Path, state: Path, config: Config | None = QUICK) -> Store:
     """The store of this vault; with its own settings if `config` is None."""
     vault = layout.find(root, state)
     chosen = config or config_yaml.parse(files.settings(vault))[0]
-    journal = Journal(vault.folder, vault.state, lambda: datetime.now(UTC))
+    journal = Journal(vault.folder, State(vault.state), lambda: datetime.now(UTC))
     return Store(vault, chosen, journal)
 
 
@@ -113,8 +116,8 @@ def ago(store: Store, seconds: float) -> Iterator[None]:
     store.clock = time.time
 
 
-def records(store: Store, **wanted: Any) -> list[Record]:
-    return list(store.journal.records(**wanted))
+def records(store: Store) -> list[Record]:
+    return journals.records(store.journal)
 
 
 def ops(store: Store) -> list[str]:

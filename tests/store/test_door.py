@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -330,7 +331,7 @@ def test_full_disk(
         assert store.apply([kit.deed("add", 2)])[0].state == "written"
         assert [r.seq for r in kit.records(store)] == list(range(1, len(kit.records(store)) + 1))
         if full.count < at:
-            assert at > 3
+            assert at > (1 if kind == "feedback" else 3)
             return
 
 
@@ -429,7 +430,7 @@ def test_no_room_for_a_longer_file(root: Path, tmp_path: Path, size: int) -> Non
     """The kernel itself cuts the write short."""
     before = (root / NOTE).read_bytes()
     said = run(LIMITED, root, tmp_path / "state", size)
-    assert "cannot be written" in said.stdout, said
+    assert re.search("cannot be (written|used)", said.stdout), said
     assert (root / NOTE).read_bytes() == before
     assert kit.temps(root) == []
     store = kit.open_store(root, tmp_path / "state")

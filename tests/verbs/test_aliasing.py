@@ -14,6 +14,7 @@ from brain.errors import BadRequest, Denied, NotFound, Refused, StaleFile
 from brain.recall.aliases import expand
 from brain.verbs import aliasing
 from tests import kit
+from tests.journal.kit import records
 from tests.verbs.conftest import Made, note
 
 YAML = "40_Brain/brain.yaml"
@@ -149,7 +150,7 @@ def test_a_file_that_cannot_be_edited_is_left_alone(made: Made) -> None:
 
 def test_it_is_on_record_and_can_be_undone(tuned: Brain) -> None:
     event = aliasing.limit(tuned.vault, 700, PERSON)["event"]
-    (record,) = [record for record in tuned.vault.journal.records() if record.id == event]
+    (record,) = [record for record in records(tuned.vault.journal) if record.id == event]
     assert (record.op, record.ref, record.path) == ("configure", "budgetCeiling", YAML)
     shape = tuned.undo()
     assert (shape["id"], shape["undid"], shape["of"]) == ("budgetCeiling", "configure", event)

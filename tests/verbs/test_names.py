@@ -12,9 +12,9 @@ import pytest
 from brain import daemon
 from brain.api import Brain
 from brain.errors import BadConfig
-from brain.index import facts
 from brain.setup import init
 from tests import kit
+from tests.journal import kit as journals
 from tests.verbs.conftest import LONG_AGO, Made
 
 SETTINGS = 'memoryPath: "<agent>/Wissen/Gedächtnis.md"\nsessionsPath: "<agent>/Gespräche/"\n'
@@ -86,9 +86,9 @@ def test_other_names_mean_another_index(made: Made, tmp_path: Path) -> None:
     brain.vault.reload()
     brain.sync()
     assert roles(brain)["MEMORY.md"] == ("sources", "")
-    dump = kit.dump(brain.vault.index), facts.dump(brain.vault.index)
+    dump = kit.dump(brain.vault.index), journals.dump(brain.vault.index)
     brain.sync(rebuild=True)
-    assert (kit.dump(brain.vault.index), facts.dump(brain.vault.index)) == dump
+    assert (kit.dump(brain.vault.index), journals.dump(brain.vault.index)) == dump
     assert brain.remember("Written after")["path"] == NOTE
     with kit.open_brain(brain.vault.paths.root, brain.vault.paths.state.parent) as other:
         assert kit.found(other, "written after") == [NOTE]

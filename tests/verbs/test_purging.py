@@ -15,6 +15,7 @@ from brain.errors import Busy, Denied, NotFound
 from brain.index import facts, ring
 from brain.operations import lookup
 from tests import kit
+from tests.journal.kit import records
 from tests.store.killer import Killer
 from tests.test_writing_machine import killed
 from tests.verbs.conftest import LONG_AGO, NOTE, Made
@@ -101,7 +102,7 @@ def test_hits_that_wait_do_not_count(made: Made) -> None:
     found = facts.load(brain.vault.index, [ref])[ref]
     assert (found.hits, found.score) == (0, 0)
     assert found.purged
-    assert ref not in (brain.vault.paths.state / "recall.json").read_text()
+    assert ref not in str(brain.vault.state.recalls())
 
 
 def test_what_was_asked_of_it_goes_with_it(made: Made) -> None:
@@ -117,7 +118,7 @@ def test_what_was_asked_of_it_goes_with_it(made: Made) -> None:
     brain.forget(ref)
     brain.recall(f"{WORD} weevil")
     brain.forget(ref, purge=True)
-    state = (brain.vault.paths.state / "recall.json").read_text()
+    state = str(brain.vault.state.recalls())
     assert "walrus" in state
     assert "weevil" not in state
     assert WORD not in state
@@ -138,7 +139,7 @@ def test_an_entry_that_had_other_ids(made: Made) -> None:
     assert len(refs) == 3
     brain.reinforce(row.ref)
     brain.forget(row.ref, purge=True)
-    [record] = brain.vault.journal.records(ops=["purge"])
+    [record] = [r for r in records(brain.vault.journal) if r.op == "purge"]
     assert set(record.data["refs"]) == refs
     assert holding(brain) == []
 

@@ -54,7 +54,7 @@ def test_not_in_a_question(brain: Brain) -> None:
 
 def test_what_was_asked_is_for_nobody_else(brain: Brain) -> None:
     brain.recall("seals")
-    path = brain.vault.paths.state / "recall.json"
+    path = brain.vault.state.path
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 

@@ -448,4 +448,4 @@ def test_what_this_machine_keeps_is_the_users_alone(brain: Brain) -> None:
     brain.recall("lion")
     state = brain.vault.paths.state
     assert not state.stat().st_mode & 0o077
-    assert not (state / "recall.json").stat().st_mode & 0o077
+    assert not (state / "state.db").stat().st_mode & 0o077

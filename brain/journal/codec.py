@@ -1,0 +1,130 @@
+"""A record as one line of JSON that ends with a checksum of itself.
+
+    {"id":"e-…","at":"…Z","device":"…","seq":7,"lamport":9,"by":"…","op":"…","ref":"…","path":"…",
+     …,"crc":"89abcdef"}
+
+`crc` is the CRC-32 of the bytes before `,"crc"`, so each line can be checked by itself. `OLD_OPS`
+and `_check_chained` accept the lines of versions before 0.1.0, until version 1.0.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+from brain.formats.text import ALPHABET
+from brain.model import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+HEAD = ("id", "at", "device", "seq", "lamport", "by", "op", "ref", "path")
+_TYPES = [str, str, str, int, int, str, str, str, str]
+RESERVED = frozenset([*HEAD, "crc", "sum"])  # names that the data of a record cannot have
+MAX_NUMBER = 1 << 53  # the largest integer that every JSON reader represents exactly
+OLD_OPS: dict[str, str] = {}
+_TAIL = len(',"crc":"89abcdef"}')
+_RECENT = 64  # lines that a merge may have put between a chained line and its predecessor
+_LETTERS = (ALPHABET * 8).encode()  # one for each byte
+
+
+def event_id(prefix: str = "e") -> str:
+    """Return a new id: a prefix and ten random base32 characters."""
+    return f"{prefix}-{random_letters(10)}"
+
+
+def random_letters(count: int) -> str:
+    """Return random base32 characters."""
+    return os.urandom(count).translate(_LETTERS).decode()
+
+
+def encode(records: Iterable[Record]) -> bytes:
+    """Return the lines of these records."""
+    lines = []
+    for record in records:
+        body = _to_json(record)[:-1]
+        lines.append(b'%b,"crc":"%08x"}\n' % (body, crc32(body)))
+    return b"".join(lines)
+
+
+def _to_json(record: Record) -> bytes:
+    import orjson
+
+    if not RESERVED.isdisjoint(record.data):
+        raise ValueError(f"data of a record cannot be called {', '.join(sorted(RESERVED))}")
+    value = dict(zip(HEAD, record, strict=False)) | record.data
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # a file name that is not Unicode, or a huge number
+        return orjson.dumps(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON can represent."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_plain(str(key)): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(inner) for inner in value]
+    return value if isinstance(value, int | float) and abs(value) < MAX_NUMBER else str(value)
+
+
+class LineChecker:
+    """Checks the lines of one file in order. `last` is the checksum of the last valid line, which
+    a chained line needs; -1 if there is none."""
+
+    def __init__(self, last: int = -1) -> None:
+        self.last = last
+        self._recent: dict[int, None] = {0: None}
+
+    def is_valid(self, line: bytes) -> bool:
+        """Return True if a line, without its newline, is as it was written."""
+        name, stored = line[-_TAIL:-10], line[-10:-2]
+        try:
+            checksum = int(stored, 16)
+        except ValueError:
+            return False
+        body = memoryview(line)[:-_TAIL]
+        if name == b',"crc":"' and stored == b"%08x" % checksum:
+            valid = crc32(body) == checksum
+        else:
+            valid = name == b',"sum":"' and self._check_chained(body, checksum)
+        if valid:
+            self.last = checksum
+        return valid
+
+    def _check_chained(self, body: memoryview, checksum: int) -> bool:
+        """Check a line of an old journal. Its checksum starts from that of the line before it."""
+        if self.last >= 0:
+            self._recent[crc32(b',"sum":"%08x"}\n' % self.last, self.last)] = None
+        seeds = list(self._recent)[-_RECENT:]
+        return any(crc32(body, seed) == checksum for seed in reversed((0, *seeds)))
+
+
+def is_old(line: bytes) -> bool:
+    """Return True if a line, without its newline, has the chained checksum of an old journal."""
+    return line[-_TAIL:-10] == b',"sum":"'
+
+
+def decode(line: bytes) -> Record | None:
+    """Return the record in a line; None if there is none. The checksum is not verified."""
+    import orjson
+
+    try:
+        value = orjson.loads(line)
+        head = [value.pop(key) for key in HEAD]
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        return None
+    value.pop("crc", None)
+    value.pop("sum", None)
+    if [*map(type, head)] != _TYPES:
+        return None
+    if not (0 < head[3] < MAX_NUMBER and 0 <= head[4] < MAX_NUMBER):
+        return None
+    head[6] = OLD_OPS.get(head[6], head[6])
+    if isinstance(undid := value.get("undid"), str):
+        value["undid"] = OLD_OPS.get(undid, undid)
+    return Record._make([*head, value])

@@ -1,0 +1,322 @@
+"""Journal files → the index: only what is new in them, if the rest is as it was.
+
+A line that is torn or damaged is skipped and reported; the other lines count. Lines that a merge
+moved or doubled count once. A file that cannot be read is tried again each time; what was read of
+it before still counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from zlib import crc32
+
+from brain.errors import BrainError
+from brain.index import put, records
+from brain.index.db import Index, reading
+from brain.index.records import UNREADABLE, Touched
+from brain.journal.codec import LineChecker, decode
+from brain.model import Problem
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from brain.journal.writer import Journal
+    from brain.model import Record
+
+    Stat = tuple[int, int, int, int]  # size, mtime, ctime, inode
+    Problems = dict[str, tuple[list[str], list[Problem]]]  # by file: codes looked for, problems
+
+TORN, DAMAGED = "journal-torn", "journal-line"
+DEVICE = re.compile(r"[0-9a-hjkmnp-tv-z]{6,8}\Z")  # the name of a device and of its folder
+_MONTH = re.compile(r"\d{4}-\d\d\.jsonl\Z")
+_NOT_READ = (0, 0, 0, 0)  # the stat of no file
+_MAX_LINE = 1 << 26  # bytes; a longer line is not a record
+_MAX_PROBLEMS = 100  # shown of one file
+_BLOCK = 1 << 20
+_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+class JournalFile(NamedTuple):
+    """The journal of one device and month, and its stat."""
+
+    device: str
+    month: str
+    path: str
+    stat: Stat
+
+    @property
+    def name(self) -> str:
+        """The name in the index."""
+        return f"{self.device}/{self.month}"
+
+
+class Position(NamedTuple):
+    """How far a file was read; see `journals` in schema.sql."""
+
+    stat: Stat = _NOT_READ
+    offset: int = 0
+    lines: int = 0
+    crc: int = 0
+    last: int = -1
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def list_files(folder: str) -> list[JournalFile]:
+    """Return all journals in this folder, by device and month. Conflict copies do not match."""
+    found = []
+    for device in list_devices(folder):
+        for month in list_months(folder, device):
+            path = f"{folder}/{device}/{month}.jsonl"
+            if stat := stat_of(path):
+                found.append(JournalFile(device, month, path, stat))
+    return found
+
+
+def list_devices(folder: str) -> list[str]:
+    """Return the devices that have a folder here."""
+    return sorted(name for name in _names(folder) if DEVICE.match(name))
+
+
+def list_months(folder: str, device: str) -> list[str]:
+    """Return the months of which a device has a journal."""
+    return sorted(name[:7] for name in _names(f"{folder}/{device}") if _MONTH.match(name))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def stat_of(path: str) -> Stat | None:
+    """Return the values that change when a file does; None if it is not there."""
+    try:
+        st = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino
+
+
+# -- lines -----------------------------------------------------------------------------------------
+
+
+class Reader:
+    """The records of one file from a position on. When the iteration ends, `position` is where it
+    stopped and `problems` are the lines that do not count."""
+
+    def __init__(self, file: JournalFile, position: Position = Position()) -> None:  # noqa: B008
+        self.file = file
+        self.position = position
+        self.problems: list[Problem] = []
+
+    def __iter__(self) -> Iterator[Record]:
+        _, offset, lines, crc, last = self.position
+        checker = LineChecker(last)
+        torn = False
+        with open(os.open(self.file.path, _FLAGS), "rb") as handle:
+            handle.seek(offset)
+            while line := handle.readline(_MAX_LINE):
+                whole = line.endswith(b"\n")
+                body = line[:-1] if whole else line
+                valid = checker.is_valid(body)
+                torn = not (whole or valid or len(line) == _MAX_LINE)
+                if torn:
+                    self._report(lines + 1, TORN, "ends in the middle of a line")
+                    break
+                record = decode(body) if valid else None
+                if record and record.device == self.file.device:
+                    yield record
+                elif body:
+                    self._report(lines + 1, DAMAGED, _fault(body, valid, record))
+                offset, crc, lines = offset + len(line), crc32(line, crc), lines + whole
+        self.position = Position(self.file.stat, offset, lines, crc, checker.last)
+
+    def _report(self, line: int, code: str, message: str) -> None:
+        if len(self.problems) == _MAX_PROBLEMS:
+            self.problems.append(Problem(0, DAMAGED, "has more lines that do not count"))
+        elif len(self.problems) < _MAX_PROBLEMS:
+            self.problems.append(Problem(line, code, message))
+
+
+def _fault(body: bytes, valid: bool, record: Record | None) -> str:
+    if record:
+        return f"belongs to {record.device} and is not counted"
+    if valid:
+        return "is not a record and is not counted"
+    return "is damaged and not counted" if body.endswith(b'"}') else "is torn"
+
+
+# -- into the index --------------------------------------------------------------------------------
+
+
+def update_index(journal: Journal, index: Index, wait: float = 30.0) -> bool:
+    """Bring the index up to date with the journals of a vault and with the uses that are not in
+    them yet; return False if it was. This costs a few stat calls if nothing changed.
+
+    Inside a transaction of the caller it becomes part of that. Raise Busy if another process is
+    still writing the index after `wait` seconds.
+    """
+    with reading():
+        if _is_current(index.db, journal):
+            return False
+        if index.db.in_transaction:
+            _update(index.db, journal)
+            return True
+        with index.exclusive(wait):
+            if _is_current(index.db, journal):
+                return False  # another process was faster
+            with index.transaction() as db:
+                _update(db, journal)
+    return True
+
+
+def _is_current(db: sqlite3.Connection, journal: Journal) -> bool:
+    stats = {file.name: file.stat for file in list_files(journal.folder)}
+    return _have_read(db, stats) and _uses_read(db) == _uses_state(journal)
+
+
+def _have_read(db: sqlite3.Connection, stats: dict[str, Stat]) -> bool:
+    """Return True if the index has read the files as they are now. If all of them are gone, the
+    vault is not mounted or half synced, and the index stays as it is."""
+    return not stats or stats == {name: at.stat for name, at in _positions(db).items()}
+
+
+def _uses_read(db: sqlite3.Connection) -> str:
+    row = db.execute("SELECT value FROM meta WHERE key = 'uses'").fetchone()
+    return row[0] if row else ""
+
+
+def _uses_state(journal: Journal) -> str:
+    """Return a value that changes when the pending uses do."""
+    try:
+        return journal.state.flag("uses")
+    except BrainError:
+        return ""  # only hits are at stake; a question is answered without them
+
+
+def _update(db: sqlite3.Connection, journal: Journal) -> None:
+    if _uses_read(db) != (state := _uses_state(journal)):
+        uses = journal.pending_uses() if state else []
+        rows = [(u.ref, u.other, u.times, u.last) for u in uses if u.op in ("hit", "together")]
+        records.set_pending_uses(db, rows)
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('uses', ?)", (state,))
+    files = list_files(journal.folder)
+    if not _have_read(db, {file.name: file.stat for file in files}):
+        _update_records(db, files, journal.name)
+
+
+def _positions(db: sqlite3.Connection) -> dict[str, Position]:
+    rows = db.execute("SELECT * FROM journals")
+    return {row[0]: Position(row[1:5], *row[5:]) for row in rows}
+
+
+def _update_records(db: sqlite3.Connection, files: list[JournalFile], name: str) -> None:
+    known = _positions(db)
+    purges = records.purges(db)
+    touched = Touched() if known else None  # None: everything is new
+    problems = _read_files(db, files, known, touched or Touched())
+    after = records.purges(db)
+    if any(ref not in after or after[ref] < purge for ref, purge in purges.items()):
+        # a purge no longer applies, so the records that it removed have to come back
+        problems = _read_files(db, files, known, Touched(), again=True)
+        touched = None
+    records.update_facts(db, touched)
+    for file_name, (codes, found) in problems.items():
+        path = f"{name}/{file_name}.jsonl"
+        put.replace_problems(db, codes, [path], [(path, problem) for problem in found])
+
+
+def _read_files(
+    db: sqlite3.Connection,
+    files: list[JournalFile],
+    known: dict[str, Position],
+    touched: Touched,
+    again: bool = False,
+) -> Problems:
+    """Read the journals of all devices. Return the codes of the problems that were looked for in
+    each file, and those that were found."""
+    problems: Problems = {}
+    for device in sorted({file.device for file in files} | {name[:-8] for name in known}):
+        own = [file for file in files if file.device == device]
+        positions = {name: at for name, at in known.items() if name[:-8] == device}
+        problems |= _read_device(db, device, own, positions, touched, again)
+    return problems
+
+
+def _read_device(
+    db: sqlite3.Connection,
+    device: str,
+    files: list[JournalFile],
+    known: dict[str, Position],
+    touched: Touched,
+    again: bool,
+) -> Problems:
+    """Read what is new in the files of a device. If one of them is not what it was plus more lines,
+    read all of them again; unless one cannot be read, because then its records would be lost."""
+    problems: Problems = {}
+    changed = [
+        file for file in files if again or known.get(file.name, Position()).stat != file.stat
+    ]
+    extended = known.keys() <= {file.name for file in files}
+    for file in changed:
+        try:
+            extended = _extends(file, known.get(file.name, Position())) and extended
+        except FileNotFoundError:
+            continue  # gone since its folder was listed
+        except OSError as error:
+            problems[file.name] = [UNREADABLE], [_unreadable(error)]
+            position = known.get(file.name, Position())._replace(stat=_NOT_READ)
+            _set_position(db, file.name, position)
+    if problems:
+        return problems
+    codes = [TORN, UNREADABLE]
+    if again or not extended:
+        records.delete_device(db, device, touched)
+        db.execute("DELETE FROM journals WHERE path LIKE ?", (f"{device}/%",))
+        codes = [TORN, UNREADABLE, DAMAGED]
+        problems = {name: (codes, []) for name in known}
+        known, changed = {}, files
+    for file in changed:
+        reader = Reader(file, known.get(file.name, Position()))
+        try:
+            records.insert(db, reader, touched)
+        except FileNotFoundError:
+            continue
+        _set_position(db, file.name, reader.position)
+        problems[file.name] = codes, reader.problems
+    return problems
+
+
+def _extends(file: JournalFile, position: Position) -> bool:
+    """Return True if what was read of a file is still there. If it grew in place, the last line
+    stands for all lines before it; otherwise all bytes are compared by their checksum."""
+    with open(os.open(file.path, _FLAGS), "rb") as handle:
+        grew = file.stat[0] > position.stat[0] and file.stat[3] == position.stat[3]
+        if grew and position.last >= 0:
+            handle.seek(max(0, position.offset - 64))
+            end = handle.read(min(64, position.offset)).removesuffix(b"\n")
+            if end.endswith(b'"%08x"}' % position.last):
+                return True
+            handle.seek(0)
+        crc, left = 0, position.offset
+        while left and (data := handle.read(min(left, _BLOCK))):
+            crc, left = crc32(data, crc), left - len(data)
+    return not left and crc == position.crc
+
+
+def _unreadable(error: OSError) -> Problem:
+    why = error.strerror or str(error)
+    return Problem(0, UNREADABLE, f"cannot be read ({why}); make it readable")
+
+
+def _set_position(db: sqlite3.Connection, name: str, at: Position) -> None:
+    sql = "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    db.execute(sql, (name, *at.stat, *at[1:]))

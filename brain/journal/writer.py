@@ -1,0 +1,415 @@
+"""Writing to this device's journal.
+
+When `append` returns, a record is on disk behind all records before it. If the process is killed
+before that, the record is there, or not there, or a torn line that readers skip. Lines are never
+overwritten, except by `purge`. The file is not kept open: a descriptor held across `git checkout`
+would write into a deleted file.
+
+A device id belongs to one state folder and one history. A journal that does not continue where this
+device stopped (a restored backup, an older checkout) gets a new device id, and so does a copy of
+the state folder. The files of the old id stay as they are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from brain.errors import BrainError
+from brain.formats.text import ALPHABET, digest
+from brain.index.moment import told
+from brain.journal import reader
+from brain.journal.codec import MAX_NUMBER, LineChecker, decode, encode, is_old, random_letters
+from brain.model import NewRecord, Record
+from brain.state import Device, State, Use, sum_uses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FOLDER = "journal"
+PURGED = {"purged": True}  # the data of a record whose words were purged
+_TRIES = 20  # times that the file may be replaced during one append
+_TAIL = 1 << 14  # bytes at the end of a file that surely hold its last line, usually
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+_FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+Clock = Callable[[], datetime]
+
+
+class Journal:
+    """The journals of a vault, of which this device writes one. Nothing is opened until it is used.
+
+    Callers of `append` and `purge` hold the store's lock.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], state: State, clock: Clock | None = None
+    ) -> None:
+        """`folder` is the brain folder of a vault, `state` this machine's state for it."""
+        self.folder = f"{os.fspath(folder)}/{FOLDER}"
+        self.name = f"{os.path.basename(os.fspath(folder))}/{FOLDER}"  # its path in the vault
+        self.state = state
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._lamports: dict[str, tuple[reader.Stat, int]] = {}  # of other devices, by file
+
+    @property
+    def device(self) -> str:
+        """The id under which this machine wrote last; '' if it never did."""
+        device = self.state.device()
+        return device.id if device else ""
+
+    def now(self) -> str:
+        """Return the time, as records have it."""
+        return told(self._clock())
+
+    # -- which vault this is -----------------------------------------------------------------------
+
+    def home(self, make: bool = False) -> str:
+        """Return what tells this vault from another one at the same path: the folder of this
+        device in its journal; '' if there is none. `make` creates it, under the store's lock."""
+        name = self.device
+        if make and not (name and self.lies_here(name)):
+            with suppress(OSError):
+                self._current()
+            name = self.device
+        return name if name and self.lies_here(name) else ""
+
+    def lies_here(self, home: str) -> bool:
+        """Return True if this is the vault that `home` belongs to."""
+        return os.path.isdir(f"{self.folder}/{home}")
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def append(self, records: Sequence[NewRecord], durable: bool = True) -> list[Record]:
+        """Write records at the end of the journal, in one write. `durable` waits for the disk."""
+        if not records:
+            return []
+        now = self.now()
+        for attempt in range(_TRIES):
+            missing, device = list(records), self._current()
+            if attempt:  # the file was replaced, by one with our lines or without them
+                there = self.has([record.id for record in records])
+                missing = [record for record in records if record.id not in there]
+            numbered = _number(missing, device, self._highest_lamport(device.id), now)
+            if not numbered or self._write(device, numbered, now[:7], durable):
+                return numbered if not attempt else self._find(records)
+        raise BrainError("The journal is being replaced all the time.", "Try again later.")
+
+    def _write(self, device: Device, records: list[Record], month: str, durable: bool) -> bool:
+        """Append to the file of this month, or to the last one if the clock was set back. Return
+        False if the file was replaced meanwhile."""
+        month = max(month, device.month)
+        if month != device.month:
+            device = device._replace(month=month, size=0, last=-1, end=0)
+        data = encode(records)
+        size = _append(self._path(device), data, device.end, durable)
+        if size is None:
+            return False
+        last = int(data[-11:-3], 16)
+        device = device._replace(
+            seq=records[-1].seq, lamport=records[-1].lamport, size=size, last=last, end=size
+        )
+        with suppress(BrainError):  # the records are on disk; the rest is found out again
+            self.state.save_device(device)
+        return True
+
+    def secure(self) -> None:
+        """Wait until everything that was appended is on the disk."""
+        device = self._current()
+        if not device.month:
+            return
+        path = self._path(device)
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        _sync_folders(path)
+
+    def _path(self, device: Device) -> str:
+        return f"{self.folder}/{device.id}/{device.month}.jsonl"
+
+    # -- who we are, and where the journal ends ----------------------------------------------------
+
+    def _current(self) -> Device:
+        """Return this device, up to the end of its journal."""
+        device = self.state.device()
+        found = self._catch_up(device) if device else None
+        if found is None:
+            found = self.state.new_device(random_letters(8))
+        if found != device:  # a new device is remembered before it writes anything
+            with suppress(BrainError):
+                self.state.save_device(found)
+        if not found.month:
+            with suppress(OSError):
+                os.makedirs(f"{self.folder}/{found.id}", exist_ok=True)
+        return found
+
+    def _catch_up(self, device: Device) -> Device | None:
+        """Return the device after the records that were appended since it was saved. None if the
+        journal does not continue where the device stopped."""
+        if not device.month and not self._may_be_home(device):
+            return None
+        found: Device | None = device
+        if device.month:
+            found = _continue(self._path(device), device)
+        for month in reader.list_months(self.folder, device.id):
+            if found and month > found.month:
+                found = found._replace(month=month, size=0, last=-1, end=0)
+                found = _continue(self._path(found), found)
+        return found
+
+    def _may_be_home(self, device: Device) -> bool:
+        """Return False if a device that wrote nothing yet has no folder where one could be: then
+        it belongs to another vault that was here before."""
+        blocked = os.path.lexists(self.folder) and not os.path.isdir(self.folder)
+        return blocked or self.lies_here(device.id)
+
+    def _highest_lamport(self, own: str) -> int:
+        """Return the highest Lamport counter of other devices, from the last lines of their last
+        files."""
+        highest = 0
+        for device in reader.list_devices(self.folder):
+            months = reader.list_months(self.folder, device) if device != own else []
+            path = f"{self.folder}/{device}/{months[-1]}.jsonl" if months else ""
+            stat = reader.stat_of(path) if path else None
+            if stat is None:
+                continue
+            if self._lamports.get(path, ((), 0))[0] != stat:
+                self._lamports[path] = stat, _last_lamport(path)
+            highest = max(highest, self._lamports[path][1])
+        return highest
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def has(self, ids: Collection[str]) -> set[str]:
+        """Return which of these records are in the last two files of this machine."""
+        return {record.id for record in self._recent(set(ids))}
+
+    def _find(self, records: Sequence[NewRecord]) -> list[Record]:
+        ids = {record.id for record in records}
+        found = {record.id: record for record in self._recent(ids)}
+        return [found[record.id] for record in records if record.id in found]
+
+    def _recent(self, ids: set[str]) -> Iterator[Record]:
+        """Yield the records with these ids, also those written under a former device id."""
+        device = self.state.device()
+        for name in (device.id, *device.past) if device and ids else ():
+            for month in reader.list_months(self.folder, name)[-2:]:
+                with suppress(OSError):
+                    with open(f"{self.folder}/{name}/{month}.jsonl", "rb") as file:
+                        data = file.read()
+                    yield from (record for id in ids for record in _with_id(data, id))
+
+    # -- forgetting --------------------------------------------------------------------------------
+
+    def purge(self, refs: Collection[str]) -> list[str]:
+        """Remove the words of these entries from this device's files. Return the paths in the vault
+        of files that hold them and belong to other devices.
+
+        Each file is replaced as a whole. If the process is killed in between, the device gets a
+        new id and nothing else is lost.
+        """
+        device, others = self._current(), []
+        for file in reader.list_files(self.folder):
+            found = {record.seq: record for record in reader.Reader(file)}
+            if not any(_has_words(record, refs) for record in found.values()):
+                continue
+            if file.device != device.id:
+                others.append(f"{self.name}/{file.name}.jsonl")
+                continue
+            kept = [
+                record._replace(data=PURGED) if _has_words(record, refs) else record
+                for _, record in sorted(found.items())
+            ]
+            data = encode(kept)
+            _replace(file.path, data)
+            if file.month == device.month:
+                size = len(data)
+                device = device._replace(size=size, end=size, last=int(data[-11:-3], 16))
+                self.state.save_device(device)
+        return others
+
+    # -- uses --------------------------------------------------------------------------------------
+
+    def pending_uses(self) -> list[Use]:
+        """Return the uses of this vault that are not in the journal yet."""
+        batched = self._batched()
+        written = self.has(batched)
+        missing = [use for id, use in batched.items() if id not in written]
+        return sum_uses([*self.state.uses(self._homes(), batch=""), *missing])
+
+    def write_uses(self) -> int:
+        """Write the pending uses to the journal; return the number of records. The caller holds the
+        store's lock. If the process is killed, each use is still written once: the ids of the
+        records follow from the name of their batch."""
+        count = 0
+        self.state.begin_batch(random_letters(16))
+        for batch in self.state.batches():
+            found = self._batched(batch)
+            there = self.has(found)
+            missing = {id: use for id, use in found.items() if id not in there}
+            count += len(self.append([_use_record(id, use) for id, use in missing.items()]))
+            self.state.end_batch(batch)
+        return count
+
+    def _batched(self, only: str = "") -> dict[str, Use]:
+        """Return the uses that are being written, by the ids of their records."""
+        homes = self._homes()
+        return {
+            _use_id(batch, use): use
+            for batch in ([only] if only else self.state.batches())
+            for use in self.state.uses(homes, batch)
+        }
+
+    def _homes(self) -> set[str]:
+        """Return the homes of uses that belong to this vault, or to any."""
+        return {home for home in self.state.homes() if not home or self.lies_here(home)}
+
+
+def _use_id(batch: str, use: Use) -> str:
+    mark = digest(f"{batch}\n{use.op}\n{use.ref}\n{use.other}".encode("utf-8", "replace"))
+    return "e-" + "".join(ALPHABET[byte & 31] for byte in mark[:10])
+
+
+def _use_record(id: str, use: Use) -> NewRecord:
+    data: dict[str, Any] = {"last": use.last}
+    if use.op == "hit":
+        data = {"count": use.times} | data
+    elif use.op == "together":
+        data = {"other": use.other, "strength": use.times} | data
+    elif use.op == "gap":
+        data = {"query": use.text, "agent": use.other, "count": use.times} | data
+        data |= {"refs": list(use.refs)} if use.refs else {}
+    return NewRecord(id, use.op, "brain", use.ref, data=data)
+
+
+def _with_id(data: bytes, id: str) -> Iterator[Record]:
+    """Yield the valid records with this id. There may be a torn one before."""
+    mark = b'{"id":"%b"' % id.encode()
+    at = data.find(mark)
+    while at >= 0:
+        line = data[at:].partition(b"\n")[0]
+        if is_old(line) or LineChecker().is_valid(line):
+            yield from filter(None, [decode(line)])
+        at = data.find(mark, at + 1)
+
+
+def _has_words(record: Record, refs: Collection[str]) -> bool:
+    return record.ref in refs and record.op not in ("purge", "alias") and record.data != PURGED
+
+
+def _number(records: Sequence[NewRecord], device: Device, highest: int, now: str) -> list[Record]:
+    """Give records their places in the order of this device."""
+    lamport = max(device.lamport, highest)
+    return [
+        Record(
+            id=new.id, at=new.at or now, device=device.id, seq=device.seq + count,
+            lamport=lamport + count, by=new.by, op=new.op, ref=new.ref, path=new.path,
+            data=new.data,
+        )
+        for count, new in enumerate(records, 1)
+    ]  # fmt: skip
+
+
+def _append(path: str, data: bytes, end: int, durable: bool) -> int | None:
+    """Append to a file that ends at `end`, and return its new size. None if the file has another
+    size, or was replaced meanwhile."""
+    try:
+        handle = os.open(path, _FLAGS, 0o644)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        handle = os.open(path, _FLAGS, 0o644)
+    try:
+        if os.fstat(handle).st_size != end:
+            return None
+        torn = end and os.pread(handle, 1, end - 1) != b"\n"
+        try:
+            data = b"\n" + data if torn else data
+            if os.write(handle, data) < len(data):
+                raise OSError("the disk is full")
+            if durable:
+                os.fsync(handle)
+        except OSError:
+            os.ftruncate(handle, end)
+            raise
+        st = os.fstat(handle)
+    finally:
+        os.close(handle)
+    if durable and not end:
+        _sync_folders(path)
+    there = reader.stat_of(path)
+    return st.st_size if there and there[3] == st.st_ino else None
+
+
+def _continue(path: str, device: Device) -> Device | None:
+    """Return the device after the records behind the end that it remembers. None if the file does
+    not hold the record that it remembers, or if a record there does not follow from it."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, device.size - 64))
+            before = file.read(min(device.size, 64)).removesuffix(b"\n")
+            data = file.read()
+    except OSError:
+        return None if device.size else device._replace(end=0)
+    if device.size and not before.endswith(b'"%08x"}' % device.last):
+        return None
+    at, end, checker = device.size, device.size + len(data), LineChecker(device.last)
+    for line in data.split(b"\n"):
+        at = min(at + len(line) + 1, end)
+        record = decode(line)
+        if record is None or record.device != device.id:
+            continue
+        if not checker.is_valid(line) or record.seq != device.seq + 1:
+            return None
+        lamport = max(device.lamport, record.lamport)
+        device = device._replace(seq=record.seq, lamport=lamport, size=at, last=checker.last)
+    return device._replace(end=end)
+
+
+def _last_lamport(path: str) -> int:
+    """Return the Lamport counter of a file's last record; 0 if there is none, or an absurd one."""
+    try:
+        with open(path, "rb") as file:
+            end, size = file.seek(0, os.SEEK_END), _TAIL
+            while True:
+                file.seek(max(0, end - size))
+                for line in reversed(file.read(size).split(b"\n")):
+                    if record := decode(line):
+                        return record.lamport if record.lamport < MAX_NUMBER // 2 else 0
+                if size >= end:
+                    return 0
+                size *= 8
+    except OSError:
+        return 0
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Replace a file as a whole. After a crash the old one or the new one is there."""
+    folder, name = os.path.split(path)
+    temp = f"{folder}/.{name}.{os.getpid()}.tmp"
+    try:
+        with open(temp, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temp, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(temp)
+        raise
+
+
+def _sync_folders(path: str) -> None:
+    """Sync the folders of a new file, so that it is there after a power failure."""
+    for _ in range(3):  # the device's folder, journal/, and the brain's
+        path = os.path.dirname(path)
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)

@@ -1,0 +1,362 @@
+"""state.db: data of this machine that must not sync.
+
+It holds who this device is, the uses that are not in the journal yet, the last recalls, and a few
+flags. It is one SQLite file in the state folder. A damaged file is set aside and a new one is
+started; that loses no memory, only what was counted since yesterday.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import contextmanager, suppress
+
+from brain.errors import BrainError, Busy
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from typing import Any
+
+FILE = "state.db"
+_WAIT = 2.0  # seconds for another process that writes
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE device (
+    id      TEXT    NOT NULL,
+    seq     INTEGER NOT NULL,  -- of its last record
+    lamport INTEGER NOT NULL,
+    month   TEXT    NOT NULL,  -- of its last journal file; '' if there is none
+    size    INTEGER NOT NULL,  -- where the last record ends in that file
+    last    INTEGER NOT NULL,  -- the checksum of that record
+    end     INTEGER NOT NULL,  -- where the file ends; behind `size` if a line is torn
+    home    INTEGER NOT NULL,  -- inode of the state folder; a copy of the folder has another one
+    past    TEXT    NOT NULL   -- JSON: ids that this machine had before
+);
+CREATE TABLE uses (
+    batch TEXT    NOT NULL,    -- '' until the use is being written to the journal
+    home  TEXT    NOT NULL,    -- the device whose journal folder tells vaults at one path apart
+    op    TEXT    NOT NULL,    -- hit, together, reject or gap
+    ref   TEXT    NOT NULL,
+    other TEXT    NOT NULL,    -- the other entry of a pair; who asked, of a gap
+    count INTEGER NOT NULL,
+    first TEXT    NOT NULL,
+    last  TEXT    NOT NULL,
+    text  TEXT    NOT NULL,    -- the question of a gap
+    refs  TEXT    NOT NULL,    -- JSON: the entries that did not answer it
+    PRIMARY KEY (batch, home, op, ref, other)
+) WITHOUT ROWID;
+CREATE TABLE recalls (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    home  TEXT NOT NULL,
+    ms    REAL NOT NULL,
+    value TEXT NOT NULL        -- JSON: question, who asked, what was shown
+);
+CREATE TABLE flags (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class Device(NamedTuple):
+    """This machine as a writer of journals; see the table `device`."""
+
+    id: str
+    seq: int = 0
+    lamport: int = 0
+    month: str = ""
+    size: int = 0
+    last: int = -1
+    end: int = 0
+    home: int = 0
+    past: tuple[str, ...] = ()
+
+
+class Use(NamedTuple):
+    """Something that happened some `times`, the last time at `last`; see the table `uses`."""
+
+    op: str
+    ref: str
+    other: str = ""
+    times: int = 1
+    last: str = ""
+    text: str = ""
+    refs: tuple[str, ...] = ()
+
+
+class State:
+    """The state of one vault on this machine. Nothing is opened or created until it is used.
+
+    Raise BrainError if the file cannot be used, Busy if another process holds it for too long.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = os.fspath(folder)
+        self.path = f"{self.folder}/{FILE}"
+        self._db: sqlite3.Connection | None = None
+        self._inode = 0
+
+    def close(self) -> None:
+        if self._db is not None:
+            with suppress(sqlite3.Error):
+                self._db.close()
+        self._db = None
+
+    # -- the device --------------------------------------------------------------------------------
+
+    def device(self) -> Device | None:
+        """Return the device of this state folder; None if there is none, or if the folder is a
+        copy of another one."""
+        device = self._device()
+        return device if device and device.home == self._home() else None
+
+    def _device(self) -> Device | None:
+        import json
+
+        for row in self._rows("SELECT * FROM device"):
+            return Device._make([*row[:-1], tuple(json.loads(row[-1]))])
+        return None
+
+    def save_device(self, device: Device) -> None:
+        """Remember how far the journal was written. The disk is not waited for: what a power
+        failure takes is read again from the journal."""
+        import json
+
+        row = *device[:-1], json.dumps(device.past)
+        with self._writing() as db:
+            db.execute("DELETE FROM device")
+            db.execute("INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def new_device(self, id: str) -> Device:
+        """Return a device that has written nothing yet, after the one that was here."""
+        former = self._device()
+        past = (*former.past, former.id)[-50:] if former else ()
+        lamport = former.lamport if former else 0
+        os.makedirs(self.folder, 0o700, exist_ok=True)
+        return Device(id, lamport=lamport, home=self._home(), past=past)
+
+    def _home(self) -> int:
+        """Return the inode of the folder. Its device number may change with every boot."""
+        try:
+            return os.stat(self.folder).st_ino
+        except FileNotFoundError:
+            return 0
+
+    # -- uses --------------------------------------------------------------------------------------
+
+    def add_uses(self, home: str, uses: Iterable[Use]) -> None:
+        """Count what happened, until it is written to the journal."""
+        import json
+
+        sql = """
+            INSERT INTO uses VALUES ('', ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET count = count + excluded.count,
+                refs = CASE WHEN excluded.last >= last THEN excluded.refs ELSE refs END,
+                last = max(last, excluded.last)
+        """
+        rows = [
+            (home, u.op, u.ref, u.other, u.times, u.last, u.last, u.text, json.dumps(u.refs))
+            for u in uses
+        ]
+        with self._writing() as db:
+            db.executemany(sql, rows)
+            self._count_change(db)
+
+    def uses(self, homes: Collection[str], batch: str) -> list[Use]:
+        """Return the uses of a batch that belong to one of these homes, summed up."""
+        import json
+
+        sql = "SELECT home, op, ref, other, count, last, text, refs FROM uses WHERE batch = ?"
+        return sum_uses(
+            Use._make([*row[1:7], tuple(json.loads(row[7]))])
+            for row in self._rows(sql, (batch,))
+            if row[0] in homes
+        )
+
+    def homes(self) -> set[str]:
+        """Return the homes that uses belong to."""
+        return {row[0] for row in self._rows("SELECT DISTINCT home FROM uses")}
+
+    def first_use(self) -> str:
+        """Return when the oldest use happened; '' if there is none."""
+        return next((row[0] or "" for row in self._rows("SELECT min(first) FROM uses")), "")
+
+    def begin_batch(self, batch: str) -> None:
+        """Give the uses that have no batch this one."""
+        with self._writing() as db:
+            db.execute("UPDATE uses SET batch = ? WHERE batch = ''", (batch,))
+
+    def batches(self) -> list[str]:
+        """Return the batches that are being written to the journal, or were when a process
+        died."""
+        rows = self._rows("SELECT DISTINCT batch FROM uses WHERE batch != '' ORDER BY batch")
+        return [row[0] for row in rows]
+
+    def end_batch(self, batch: str) -> None:
+        """Remove the uses of a batch; they are in the journal."""
+        with self._writing() as db:
+            db.execute("DELETE FROM uses WHERE batch = ?", (batch,))
+            self._count_change(db)
+
+    def drop_uses(self, until: Mapping[str, str]) -> None:
+        """Remove the uses of these entries up to a time each. Questions stay."""
+        sql = "DELETE FROM uses WHERE ? IN (ref, other) AND op != 'gap' AND last <= ?"
+        with self._writing() as db:
+            db.executemany(sql, until.items())
+            self._count_change(db)
+
+    def _count_change(self, db: sqlite3.Connection) -> None:
+        sql = "SELECT value FROM flags WHERE key = 'uses'"
+        row = db.execute(sql).fetchone()
+        self._set_flag(db, "uses", str(int(row[0]) + 1 if row else 1))
+
+    # -- recalls and flags -------------------------------------------------------------------------
+
+    def recalls(self) -> list[tuple[int, str, float, dict[str, Any]]]:
+        """Return (id, home, ms, value) of the last recalls, oldest first."""
+        import json
+
+        rows = self._rows("SELECT id, home, ms, value FROM recalls ORDER BY id")
+        return [(id, home, ms, json.loads(value)) for id, home, ms, value in rows]
+
+    def add_recall(self, home: str, ms: float, value: dict[str, Any], keep: int) -> None:
+        """Remember a recall, and only so many of those before it."""
+        import json
+
+        with self._writing() as db:
+            db.execute(
+                "INSERT INTO recalls (home, ms, value) VALUES (?, ?, ?)",
+                (home, ms, json.dumps(value)),
+            )
+            db.execute("DELETE FROM recalls WHERE id <= (SELECT max(id) FROM recalls) - ?", (keep,))
+
+    def set_recalls(self, values: Mapping[int, dict[str, Any] | None]) -> None:
+        """Change recalls by id; None removes one."""
+        import json
+
+        with self._writing() as db:
+            for id, value in values.items():
+                if value is None:
+                    db.execute("DELETE FROM recalls WHERE id = ?", (id,))
+                else:
+                    sql = "UPDATE recalls SET value = ? WHERE id = ?"
+                    db.execute(sql, (json.dumps(value), id))
+
+    def flag(self, key: str) -> str:
+        """Return the value of a flag; '' if it is not set."""
+        rows = self._rows("SELECT value FROM flags WHERE key = ?", (key,))
+        return next((row[0] for row in rows), "")
+
+    def set_flag(self, key: str, value: str) -> None:
+        """Set a flag; '' removes it."""
+        with self._writing() as db:
+            self._set_flag(db, key, value)
+
+    def _set_flag(self, db: sqlite3.Connection, key: str, value: str) -> None:
+        if value:
+            db.execute("INSERT OR REPLACE INTO flags VALUES (?, ?)", (key, value))
+        else:
+            db.execute("DELETE FROM flags WHERE key = ?", (key,))
+
+    # -- the file ----------------------------------------------------------------------------------
+
+    def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        """Return the rows of a statement; none if there is no file yet."""
+        if not os.path.exists(self.path):
+            return []
+        with self._connected() as db:
+            return db.execute(sql, values).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction."""
+        with self._connected() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Open the file, unless the one on disk is open. Report what SQLite says as BrainError."""
+        try:
+            if self._db is None or self._inode != _inode(self.path):
+                self.close()
+                self._open()
+            assert self._db is not None
+            yield self._db
+        except sqlite3.Error as error:
+            self.close()
+            if "locked" in str(error):
+                raise Busy(
+                    f"Another process holds {self.path}.", "Try again in a moment."
+                ) from None
+            raise _unusable(self.path, error) from error
+
+    def _open(self) -> None:
+        """Connect to the file; set it aside and start a new one if it is damaged."""
+        try:
+            os.makedirs(self.folder, 0o700, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+        try:
+            self._connect()
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorname", "") not in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
+                raise
+            self.close()
+            os.replace(self.path, f"{self.path}.damaged")
+            for suffix in ("-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.unlink(f"{self.path}{suffix}")
+            self._connect()
+
+    def _connect(self) -> None:
+        db = self._db = sqlite3.connect(self.path, isolation_level=None, timeout=_WAIT)
+        db.execute("PRAGMA synchronous = NORMAL")
+        if not _version(db):
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("BEGIN IMMEDIATE")
+            if not _version(db):  # another process may have been faster
+                for statement in _SCHEMA.split(";\n"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {_VERSION}")
+            db.execute("COMMIT")
+        self._inode = _inode(self.path)
+
+
+def sum_uses(uses: Iterable[Use]) -> list[Use]:
+    """Add up the uses of the same type and entries."""
+    sums: dict[tuple[str, str, str], Use] = {}
+    for use in uses:
+        key = use.op, use.ref, use.other
+        total = sums.get(key, use._replace(times=0, last=""))
+        refs = use.refs if use.last >= total.last else total.refs
+        sums[key] = total._replace(
+            times=total.times + use.times, last=max(total.last, use.last), refs=refs
+        )
+    return [sums[key] for key in sorted(sums)]
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _inode(path: str) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
+
+
+def _unusable(path: str, error: Exception) -> BrainError:
+    why = getattr(error, "strerror", None) or str(error)
+    return BrainError(
+        f"{path} cannot be used ({why}).", "Check the disk and the permissions, then try again."
+    )
