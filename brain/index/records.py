@@ -60,10 +60,12 @@ class Undo(Enum):
 
 
 class RecordType(NamedTuple):
-    """What a type of record does to the facts of its entry, and how it is undone."""
+    """What a type of record does to the facts of its entry, how it is undone, and whether an audit
+    shows it unasked."""
 
     apply: Callable[[_Replay, Record], None] | None = None
     undo: Undo = Undo.NO
+    audit: bool = True
 
 
 class _Replay:
@@ -77,20 +79,11 @@ class _Replay:
 
     def add(self, record: Record) -> bool:
         """Replay one record. Return True if it says anything about the facts."""
-        type_ = RECORD_TYPES.get(record.op)
-        if type_ and type_.apply:
-            type_.apply(self, record)
-        elif record.op == "undo" and "delta" not in record.data and "undid" not in record.data:
-            return False
-        elif record.op == "undo":
-            delta = to_thousandths(record.data.get("delta", 0))
-            self.undos.append((record.id, _text(record, "of"), delta, _text(record, "undid")))
-            return True
-        elif "delta" not in record.data:
-            return False
-        if record.op not in _DEFAULT_DELTA:
-            self.thousandths += to_thousandths(record.data.get("delta", 0))
-        return True
+        if apply := RECORD_TYPES.get(record.op, _UNKNOWN).apply:
+            apply(self, record)
+        elif "delta" in record.data:
+            self.thousandths += to_thousandths(record.data["delta"])
+        return bool(apply) or "delta" in record.data
 
     def facts(self, ref: str, purged: str) -> Facts:
         self._subtract_undone()
@@ -118,6 +111,7 @@ class _Replay:
 
 
 def _remember(replay: _Replay, record: Record) -> None:
+    """Take over who added an entry, and when, from the first of such records."""
     if "created" not in replay.values:
         replay.values["created"] = record.at
         replay.values["by"] = record.by
@@ -131,7 +125,8 @@ def _update(replay: _Replay, record: Record) -> None:
 
 
 def _give(replay: _Replay, record: Record) -> None:
-    """Take over the confidence, importance and source that a record gives."""
+    """Take over the confidence, importance, source and change of the score that a record gives."""
+    replay.thousandths += to_thousandths(record.data.get("delta", 0))
     for name in ("confidence", "importance"):
         value: Any = record.data.get(name)
         if is_number(value):
@@ -141,6 +136,7 @@ def _give(replay: _Replay, record: Record) -> None:
 
 
 def _merge(replay: _Replay, record: Record) -> None:
+    replay.thousandths += to_thousandths(record.data.get("delta", 0))
     replay.values["touched"] = record.at
     replay.counts["merges"] += 1
     replay.counts["hits"] += 1
@@ -159,7 +155,12 @@ def _judge(replay: _Replay, record: Record) -> None:
         replay.values["touched"] = record.at
 
 
-_DEFAULT_DELTA = {"reinforce": 3, "demote": -1, "reject": 0, "hit": 0}
+def _undo(replay: _Replay, record: Record) -> None:
+    delta = to_thousandths(record.data.get("delta", 0))
+    replay.undos.append((record.id, _text(record, "of"), delta, _text(record, "undid")))
+
+
+_DEFAULT_DELTA = {"reinforce": 3, "demote": -1, "reject": 0}
 _COUNTS = ("hits", "merges", "reinforced", "demoted", "rejected")
 _COUNTED = {
     "hit": ("hits",),
@@ -184,18 +185,19 @@ RECORD_TYPES: dict[str, RecordType] = {
     "merge": RecordType(_merge, Undo.COUNT),
     "reinforce": RecordType(_judge, Undo.COUNT),
     "demote": RecordType(_judge, Undo.COUNT),
-    "reject": RecordType(_judge),  # shown to an agent that had no use for it
-    "hit": RecordType(_hit),  # used in a prompt
+    "reject": RecordType(_judge, audit=False),  # shown to an agent that had no use for it
+    "hit": RecordType(_hit, audit=False),  # used in a prompt
     "conflict": RecordType(undo=Undo.PART),
     "resolve": RecordType(undo=Undo.CONFLICT),
-    "undo": RecordType(undo=Undo.PART),
+    "undo": RecordType(_undo, Undo.PART),
     "gone": RecordType(undo=Undo.PART),  # a person removed an entry before it was settled
     "anchor": RecordType(),  # the id was written behind an entry
-    "alias": RecordType(),  # `old` is another id of the same entry
-    "together": RecordType(),  # useful in the same prompt as `other`
-    "gap": RecordType(),  # a question without an answer
+    "alias": RecordType(audit=False),  # `old` is another id of the same entry
+    "together": RecordType(audit=False),  # useful in the same prompt as `other`
+    "gap": RecordType(audit=False),  # a question without an answer
     "purge": RecordType(),  # what was known before is forgotten
 }
+_UNKNOWN = RecordType()  # of a later version; it is kept and counts for nothing
 _CREATES = ("add", "promote")  # records that give an entry its id
 _OF_IDS = ("alias", "purge")  # records that say which ids belong together; they hold no words
 
@@ -240,12 +242,6 @@ def select(
         )
         for row in rows:
             yield _record(row)
-
-
-def distinct(index: Index, column: str) -> set[str]:
-    """Return the values that a column of the records has."""
-    with reading():
-        return {row[0] for row in index.db.execute(f"SELECT DISTINCT {column} FROM records")}
 
 
 def _refuse_unreadable(db: sqlite3.Connection) -> None:

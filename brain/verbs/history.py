@@ -10,6 +10,7 @@ from brain import access, wire
 from brain.access import PERSON
 from brain.errors import BadRequest, NotFound, suggest
 from brain.index import moment, query, records
+from brain.index.records import RECORD_TYPES
 from brain.operations import lookup
 
 TYPE_CHECKING = False
@@ -21,12 +22,7 @@ if TYPE_CHECKING:
     from brain.open_vault import OpenVault
     from brain.verbs.answer import Shape
 
-# What may be on record of a memory; the journal knows more, such as `alias`.
-OPS = (
-    *("add", "remove", "update", "pin", "unpin", "confirm", "tag", "link", "unlink", "move"),
-    *("reinforce", "demote", "merge", "anchor", "conflict", "resolve", "configure"),
-    *("undo", "purge", "hit", "together"),
-)
+_UNASKED = {name for name, type in RECORD_TYPES.items() if not type.audit}
 _AGO = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -85,7 +81,9 @@ def audit(
             ops=tuple(ops),
             newest_first=True,
         )
-        if (not agent or owner(vault, record) == agent) and may_see(vault, record, by)
+        if (ops or record.op not in _UNASKED)
+        and (not agent or owner(vault, record) == agent)
+        and may_see(vault, record, by)
     )
     shown = [wire.record(record) for record in islice(found, limit)]
     if not shown:
@@ -100,7 +98,7 @@ def _refuse_unknown(vault: OpenVault, who: str, agent: str, ops: Sequence[str], 
     seen = [r for r in records.select(vault.index) if may_see(vault, r, by)]
     done = {record.op for record in seen}
     for op in ops:
-        _refuse_but("kind of change", op, {*done, *OPS})
+        _refuse_but("kind of change", op, {*done, *RECORD_TYPES})
     if agent and owners is None and agent not in {owner(vault, record) for record in seen}:
         access.agent_name(vault, agent)
     if who:
