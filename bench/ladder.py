@@ -1,7 +1,7 @@
-"""What each factor of the rank adds: searches with some of them switched off, or set otherwise.
+"""The share of each factor in the quality of a search: searches with some of them switched off.
 
-A factor is switched by its setting where it has one, and else by a constant of its module, which is
-patched in this process alone.
+A factor is switched off by a constant or function of its module, patched in this process alone, or
+by a setting.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from brain.index import matches
-from brain.recall import concepts, lookup, near, priors
+from brain.recall import concepts, lookup, near, priors, question, ranking
 
 
 class Factor(NamedTuple):
@@ -29,6 +29,10 @@ def _nothing(*_: object) -> tuple[str, ...]:
     return ()
 
 
+def _no_scores(*_: object) -> dict[int, float]:
+    return {}
+
+
 def _all_the_same(*_: object) -> float:
     return 1.0
 
@@ -36,14 +40,14 @@ def _all_the_same(*_: object) -> float:
 FACTORS = (
     Factor("forms of words", patches=((concepts, "forms", _nothing),)),
     Factor("names of speakers are no words", patches=((matches, "speakers", _nothing),)),
-    Factor("author", {"authorFactor": 1.0}),
-    Factor("near", {"neighbourFactor": 0.0}),
+    Factor("author", patches=((priors, "AUTHOR", 1.0),)),
+    Factor("near", patches=((near, "spread", _no_scores),)),
     Factor("near: a question hands on more", patches=((near, "ASKED", 1.0),)),
     Factor("coverage", patches=((lookup, "coverage", _all_the_same),)),
-    Factor("parent", {"parentFactor": 0.0}),
+    Factor("parent", patches=((ranking, "PARENT_FACTOR", 0.0),)),
     Factor("when", patches=((priors, "WHEN", 1.0),)),
     Factor("dated", patches=((priors, "DATED", 1.0),)),
-    Factor("aliases", {"aliasFactor": 0.0}),
+    Factor("aliases", patches=((question, "ALIAS_FACTOR", 0.0),)),
 )
 
 

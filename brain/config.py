@@ -24,17 +24,6 @@ class Config(NamedTuple):
     ftsEngine: str = "auto"
     searchLimit: int = 10
     candidateLimit: int = 500
-    headingWeight: float = 1.0
-    bodyWeight: float = 2.0
-    tagWeight: float = 1.5
-    pathWeight: float = 1.2
-    scoreFactor: float = 0.2
-    recencyDecay: float = 0.01
-    recencyScopes: tuple[str, ...] = ("memory",)
-    authorFactor: float = 1.5
-    neighbourFactor: float = 1.0
-    parentFactor: float = 0.3
-    aliasFactor: float = 0.5
     aliases: tuple[str, ...] = ()
     vectorModel: str = ""
     textWeight: float = 0.7

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from brain.config import default
 from brain.errors import suggest
-from brain.model import SCOPES
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -42,10 +41,6 @@ def _is_memory_path(path: str) -> bool:
 
 def _is_sessions_path(path: str) -> bool:
     return _is_in_agent(path, "/")
-
-
-def _is_scope(word: str) -> bool:
-    return word in SCOPES
 
 
 def _is_alias(words: str) -> bool:
@@ -99,22 +94,6 @@ SETTINGS = {
     ),
     "searchLimit": Setting("How many results a search shows unless told otherwise."),
     "candidateLimit": Setting("How many matches are ranked for one search."),
-    "headingWeight": Setting("Weight of words in headings and titles."),
-    "bodyWeight": Setting("Weight of words in the text."),
-    "tagWeight": Setting("Weight of words in tags."),
-    "pathWeight": Setting("Weight of words in the file's path."),
-    "scoreFactor": Setting("A memory's rank is multiplied by e^(scoreFactor x score)."),
-    "recencyDecay": Setting("A memory's rank is divided by 1 + recencyDecay x days."),
-    "recencyScopes": Setting(
-        "The scopes in which age counts.", must=f"some of {', '.join(SCOPES)}", fits=_is_scope
-    ),
-    "authorFactor": Setting("For a turn whose speaker the question names."),
-    "neighbourFactor": Setting(
-        "How much of what its neighbours in the same session or section match a piece is given;"
-        " 0 for nothing."
-    ),
-    "parentFactor": Setting("How much the whole session or section counts beside the piece."),
-    "aliasFactor": Setting("What a match of an alias is worth beside one of the word itself."),
     "aliases": Setting(
         "Words that mean the same, as `auth=login, sign-in`; see `brain alias`. A few are built"
         " in.",

@@ -47,7 +47,6 @@ OTHER = {
     "dbPath": "~/some where/brain.db",
     "searchProvider": "hybrid",
     "ftsEngine": "fts4",
-    "recencyScopes": ("memory", "sessions"),
     "aliases": ("auth=login, sign-in",),
     "vectorModel": "command: embed --json",
     "tokenizer": "tiktoken:o200k_base",
@@ -112,9 +111,9 @@ def test_the_last_of_two_holds() -> None:
         ("searchLimit: 0\n", "line 1: searchLimit must be a whole number above 0, not '0'"),
         ("rescanSeconds: -1\n", "line 1: rescanSeconds must be a whole number above 0, not '-1'"),
         ("watchStep: 1.5\n", "line 1: watchStep must be a whole number"),
-        ("bodyWeight: nan\n", "line 1: bodyWeight must be a number of 0 or more, not 'nan'"),
-        ("bodyWeight: inf\n", "line 1: bodyWeight must be a number"),
-        ("bodyWeight: -2\n", "line 1: bodyWeight must be a number of 0 or more, not '-2'"),
+        ("textWeight: nan\n", "line 1: textWeight must be a number of 0 or more, not 'nan'"),
+        ("textWeight: inf\n", "line 1: textWeight must be a number"),
+        ("textWeight: -2\n", "line 1: textWeight must be a number of 0 or more, not '-2'"),
         ("useGitignore: maybe\n", "line 1: useGitignore must be true or false, not 'maybe'"),
         ("useGitignore: [true]\n", "line 1: useGitignore must be true or false"),
         ("dbPath: {a: b}\n", "line 1: dbPath must be a word"),
@@ -147,7 +146,6 @@ def test_the_last_of_two_holds() -> None:
         ("sections: [decision]\n", "line 1: sections must be a kind and a heading, as `decision="),
         ("sections: [foo=Bar]\n", "line 1: sections must be a kind and a heading, as `decision="),
         ("sections: ['decision= ']\n", "line 1: sections must be a kind and a heading, as"),
-        ("recencyScopes: [memry]\n", "line 1: recencyScopes must be some of memory, items, tasks"),
     ],
 )
 def test_a_mistake_stops_with_its_line(text: str, words: str) -> None:

@@ -12,6 +12,9 @@ from brain.index.query import Filters
 from brain.index.sql import CREATED, marks
 from brain.record import NamedTuple
 
+_LIGHT = f"""SELECT c.id, c.scope, iif(c.scope = 'sources', '', {CREATED}),
+    c.path, c.line, c.place, c.siblings, iif(c.scope = 'sessions', c.heading, ''),
+    iif(c.scope IN ('sessions', 'memory'), c.text, '')"""
 WORDS, SPACED = FULL_TEXTS  # where words are looked up, and characters of scripts without spaces
 K1, B = 1.2, 0.75  # of bm25, as in FTS5
 _MOST = 10_000  # ids in one statement, whose length has a limit
@@ -142,16 +145,13 @@ def terms(index: Index) -> Callable[[str], str | None]:
     return after
 
 
-def candidates(
-    index: Index, ids: Sequence[int], filters: Filters, aged: Sequence[str] = ("memory",)
-) -> list[Candidate]:
-    """Those of these chunks that pass the filters. When a note was created is not looked up unless
-    its scope is among `aged`: that takes longer than all the rest."""
+def candidates(index: Index, ids: Sequence[int], filters: Filters) -> list[Candidate]:
+    """Those of these chunks that pass the filters. When a note was created is not looked up: that
+    takes longer than all the rest."""
     where, values = filters.where(index)
     some = ",".join(map(str, ids))
     rows = index.rows(
-        f"{_light(aged)} FROM chunks c JOIN files f ON f.id = c.file"
-        f" WHERE c.id IN ({some}) AND {where}",
+        f"{_LIGHT} FROM chunks c JOIN files f ON f.id = c.file WHERE c.id IN ({some}) AND {where}",
         values,
     )
     make = tuple.__new__  # without Candidate's own way of taking arguments: there are many
@@ -190,13 +190,6 @@ def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
         f" WHERE {some}"
     )
     return {id: (score, touched) for id, score, touched in found}
-
-
-def _light(aged: Sequence[str]) -> str:
-    created = CREATED if "sources" in aged else f"iif(c.scope = 'sources', '', {CREATED})"
-    return f"""SELECT c.id, c.scope, {created}, c.path, c.line, c.place, c.siblings,
-        iif(c.scope = 'sessions', c.heading, ''),
-        iif(c.scope IN ('sessions', 'memory'), c.text, '')"""
 
 
 def _rank(index: Index, weights: Sequence[float], table: str) -> str:

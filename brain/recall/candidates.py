@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from brain.config import Config
 from brain.index import matches
 from brain.index.db import Index
 from brain.index.matches import Candidate
@@ -31,15 +30,11 @@ def best(own: dict[int, float], most: int) -> list[int]:
     return [id for id, score in own.items() if score >= least]
 
 
-def liked(
-    own: dict[int, float], known: dict[int, tuple[float, str]], config: Config
-) -> dict[int, float]:
+def liked(own: dict[int, float], known: dict[int, tuple[float, str]]) -> dict[int, float]:
     """The scores with the feedback that there is."""
     if not known:
         return own
-    return own | {
-        id: own[id] * rank.feedback(score, config.scoreFactor) for id, (score, _) in known.items()
-    }
+    return own | {id: own[id] * rank.feedback(score) for id, (score, _) in known.items()}
 
 
 def phrases(index: Index, found: Found, own: dict[int, float], most: int) -> set[int]:
@@ -81,14 +76,13 @@ def chosen(
     first: dict[int, int],
     filters: Filters,
     enough: int,
-    aged: tuple[str, ...],
 ) -> list[Candidate]:
     """The best candidates that pass the filters, at least `enough` if there are so many; those that
     are to be first in this order."""
     chosen: list[Candidate] = []
     for batch in _batches(own, first, enough):
         for at in range(0, len(batch), _BATCH):
-            chosen += matches.candidates(index, batch[at : at + _BATCH], filters, aged)
+            chosen += matches.candidates(index, batch[at : at + _BATCH], filters)
         if len(chosen) >= enough:
             break
     chosen.sort(key=lambda c: (-first.get(c.id, 0), -own[c.id], c.path, c.line, c.place))

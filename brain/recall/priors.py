@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+AUTHOR = 1.5  # for a turn whose speaker the question names
 WHEN = 1.2  # for what names a time, if the question asks for one
 DATED = 2.0  # for what was said on the day, or in the month, that the question names
 
@@ -76,9 +77,9 @@ def _dates(folded: str) -> list[tuple[str, str, str]]:
     return found
 
 
-def author(candidate: Candidate, expected: Expected, factor: float) -> float:
+def author(candidate: Candidate, expected: Expected) -> float:
     """More for a turn whose speaker the question names."""
-    return factor if candidate.speaker and fold(candidate.speaker) in expected.names else 1.0
+    return AUTHOR if candidate.speaker and fold(candidate.speaker) in expected.names else 1.0
 
 
 def when(candidate: Candidate, expected: Expected) -> float:

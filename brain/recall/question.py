@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Similar = Callable[[int, list[int]], dict[int, float]]
 
 
+ALIAS_FACTOR = 0.5  # weight of an alias, relative to the word itself
 _NAME = re.compile(r"[^\W_][\w.-]*[^\W_]")
 _MOST = 10_000  # characters of a question in which ids are looked for
 
@@ -50,7 +51,7 @@ def understood(
     called = (*_ids(index, question), *_signed(index, question))
     if not (wanted := terms(question)) and not called:
         return None
-    every = concepts(wanted, aliases.expand(config), config.aliasFactor, question)
+    every = concepts(wanted, aliases.expand(config), ALIAS_FACTOR, question)
     every = [with_glued(index, concept) for concept in every]
     speakers = matches.speakers(index, filters.owners) if "sessions" in filters.scopes else []
     expected = priors.expected(question, speakers)

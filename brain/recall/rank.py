@@ -14,6 +14,8 @@ from datetime import datetime
 
 from brain.record import NamedTuple
 
+SCORE_FACTOR = 0.2  # a score of 10, the most that feedback gives, makes a rank 7 times higher
+RECENCY_DECAY = 0.01  # per day: a memory of 100 days ranks half as high as one of today
 ADDENDS = 5  # the first of the factors make a sum, the others multiply it
 
 
@@ -41,14 +43,14 @@ class Factors(NamedTuple):
         return self.relevance * author * when * dated * feedback * recency
 
 
-def feedback(score: float, factor: float) -> float:
+def feedback(score: float) -> float:
     """More for what was found useful, less for what was not; 1 without feedback."""
-    return math.exp(factor * max(-10.0, min(10.0, score)))
+    return math.exp(SCORE_FACTOR * max(-10.0, min(10.0, score)))
 
 
-def recency(days: float, decay: float) -> float:
+def recency(days: float) -> float:
     """Falls slowly with age."""
-    return 1 / (1 + decay * days)
+    return 1 / (1 + RECENCY_DECAY * days)
 
 
 def days_between(earlier: str, now: datetime) -> float:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
     from brain.recall.similar import Meaning
 
+# weights of words in the heading, text, tags and path, and of characters of scripts without spaces
+FIELD_WEIGHTS = (1.0, 2.0, 1.5, 1.2, 2.0)
+PARENT_FACTOR = 0.3  # of the bm25 of the whole session or section, besides that of the entry
+MAX_RANKED = 500  # matches
 LIKELY = 500  # matches of which the text is read, to see whether they hold it exactly as asked
 ENOUGH = 60  # matches that are ranked for a page of ten
 NO_WORDS = Found({}, {}, 0, [])  # for a search by meaning alone
@@ -122,15 +126,11 @@ def _ranked(
     now: datetime,
     config: Config,
 ) -> tuple[list[RankedMatch], Found]:
-    weights = (
-        config.headingWeight, config.bodyWeight, config.tagWeight, config.pathWeight,
-        config.bodyWeight,
-    )  # fmt: skip
-    found = look_up(index, asked.votes, weights, prefix, owners=filters.owners)
+    found = look_up(index, asked.votes, FIELD_WEIGHTS, prefix, owners=filters.owners)
     ranked = _rank(index, asked, found, filters, limit, now, config)
     if not ranked and found.partly:  # what is rare was filtered out: the common words must do
         most = matches.size(index) * 64
-        found = look_up(index, asked.votes, weights, prefix, most, filters.owners)
+        found = look_up(index, asked.votes, FIELD_WEIGHTS, prefix, most, filters.owners)
         ranked = _rank(index, asked, found, filters, limit, now, config)
     return ranked, found
 
@@ -146,22 +146,20 @@ def _rank(
 ) -> list[RankedMatch]:
     """All that is worth a look, the best first."""
     own = found.covered()
-    most = max(config.candidateLimit, limit)
+    most = max(MAX_RANKED, limit)
     known = (
         matches.feedback(index, candidates.best(own, most)) if matches.any_feedback(index) else {}
     )
     enough = min(most, max(ENOUGH, 2 * limit))
-    liked, aged = candidates.liked(own, known, config), config.recencyScopes
+    liked = candidates.liked(own, known)
     asked = asked._replace(called=(*asked.called, *candidates.named(index, asked.name, found)))
     likely = candidates.phrases(index, found, liked, LIKELY)
     exact = _exact(index, asked, likely)
-    chosen = candidates.chosen(index, liked, exact, filters, enough, aged)
+    chosen = candidates.chosen(index, liked, exact, filters, enough)
     if found.partly:  # what is everywhere was not weighed, and may be there exactly so
         exact |= _exact(index, asked, {c.id for c in chosen} - likely)
-    chosen += _called(index, asked, chosen, filters, aged)
-    handed: dict[int, float] = {}
-    if config.neighbourFactor:
-        handed = near.spread((c, own[c.id] * config.neighbourFactor) for c in chosen if c.id in own)
+    chosen += _called(index, asked, chosen, filters)
+    handed = near.spread((c, own[c.id]) for c in chosen if c.id in own)
     chosen += candidates.brought(index, handed, chosen, filters)
     cosines: dict[int, float] = {}
     if asked.similar and (chosen or not found.asked):  # else beginnings of words come first
@@ -179,13 +177,13 @@ def _rank(
             found.scores.get(c.id, 0.0),
             worth[found.held.get(c.id, 0)],
             handed.get(c.id, 0.0),
-            whole.get(c.id - c.place, 0.0) * config.parentFactor,
+            whole.get(c.id - c.place, 0.0) * PARENT_FACTOR,
             0.0,
-            priors.author(c, asked.expected, config.authorFactor) if expects else 1.0,
+            priors.author(c, asked.expected) if expects else 1.0,
             priors.when(c, asked.expected) if expects else 1.0,
             priors.dated(c, asked.expected) if expects else 1.0,
-            rank.feedback(score, config.scoreFactor) if score else 1.0,
-            _recency(c, touched, now, config),
+            rank.feedback(score) if score else 1.0,
+            _recency(c, touched, now),
         )
         ranked.append(make(RankedMatch, (c, make(Factors, factors), exact.get(c.id, 0), 0.0)))
     return sorted(_blended(ranked, cosines, config), key=_order)
@@ -202,7 +200,7 @@ def _meant(
     there = {c.id for c in chosen}
     least = config.similarityThreshold
     added = [id for id, cosine in cosines.items() if cosine >= least and id not in there]
-    return matches.candidates(index, added, filters, config.recencyScopes) if added else []
+    return matches.candidates(index, added, filters) if added else []
 
 
 def _blended(
@@ -227,10 +225,11 @@ def _blended(
     ]
 
 
-def _recency(c: Candidate, touched: str, now: datetime, config: Config) -> float:
-    if c.scope not in config.recencyScopes:
+def _recency(c: Candidate, touched: str, now: datetime) -> float:
+    """Age counts in memories only: what a note or a transcript says stays as true as it was."""
+    if c.scope != "memory":
         return 1.0
-    return rank.recency(rank.days_between(max(c.created, touched), now), config.recencyDecay)
+    return rank.recency(rank.days_between(max(c.created, touched), now))
 
 
 def _exact(index: Index, asked: Asked, may: Iterable[int]) -> dict[int, int]:
@@ -253,9 +252,8 @@ def _called(
     asked: Asked,
     chosen: list[Candidate],
     filters: Filters,
-    aged: tuple[str, ...],
 ) -> list[Candidate]:
     """What has the id or the name that was asked for, and is not there for its words."""
     there = {c.id for c in chosen}
     ids = [id for id in asked.called if id not in there]
-    return matches.candidates(index, ids, filters, aged) if ids else []
+    return matches.candidates(index, ids, filters) if ids else []

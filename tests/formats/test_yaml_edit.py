@@ -35,7 +35,7 @@ PIECES = (
     "aliases: auth=login\n",
     "budgetCeiling: 4000 # less\n",
     "budgetCeiling:\n  4000\n",
-    "recencyScopes: [memory,\n  sources]\n",
+    "exclude: [a,\n  b]\n",
     "mystery: >\n  # aliases: []\n  folded text\n\n",
     "memory:\n  topK: 9\n  # inside\n  aliases: [x=y]\n  searchLimit: 3\n",
     "'searchLimit': 7\n",

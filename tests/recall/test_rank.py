@@ -16,9 +16,7 @@ SOME = st.floats(0, 100)
 
 
 def test_the_formula() -> None:
-    made = Factors(
-        2.0, 0.75, near=0.5, parent=0.3, author=1.5, feedback=2.0, recency=recency(10, 0.01)
-    )
+    made = Factors(2.0, 0.75, near=0.5, parent=0.3, author=1.5, feedback=2.0, recency=recency(10))
     assert made.rank == pytest.approx((2.0 * 0.75 + 0.5 + 0.3) * 1.5 * 2.0 / (1 + 0.01 * 10))
 
 
@@ -34,7 +32,7 @@ def test_the_rank_follows_from_the_factors(values: tuple[float, ...]) -> None:
     ("score", "factor"), [(0, 1.0), (3, 1.82), (-1, 0.82), (-5, 0.37), (99, 7.39), (-99, 0.14)]
 )
 def test_feedback(score: float, factor: float) -> None:
-    assert feedback(score, 0.2) == pytest.approx(factor, abs=0.005)
+    assert feedback(score) == pytest.approx(factor, abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -63,4 +61,4 @@ def test_days_are_never_negative(then: datetime, text: str) -> None:
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000))
 def test_older_is_never_better(days: int, more: int) -> None:
-    assert 0 < recency(days + more, 0.01) <= recency(days, 0.01) <= 1
+    assert 0 < recency(days + more) <= recency(days) <= 1

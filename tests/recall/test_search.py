@@ -417,15 +417,6 @@ def test_a_note_is_found_by_its_name(searched: Searched) -> None:
         assert kit.found(brain, question)[0] == "Deep/Crop Rotation.md", question
 
 
-def test_notes_grow_old_where_that_is_set(vault: MakeVault, opened: OpenBrain) -> None:
-    brain = opened(vault({
-        "a.md": "---\ncreated: 2020-01-01\n---\nclam\n", "b.md": "clam\n",
-        "40_Brain/brain.yaml": "recencyScopes: [memory, sources]\n",
-    }))  # fmt: skip
-    old = next(h for h in brain.search("clam").results if h.row.path == "a.md")
-    assert old.factors.recency == pytest.approx(1 / (1 + 0.01 * 2251.5))
-
-
 GLUED = "データベースはSQLiteを使う\n我们用Redis做缓存\n2026年5月にiPhone15を購入\nส่งREST APIแล้ว\n"
 
 
