@@ -93,7 +93,6 @@ SETTINGS = {
         "The full-text engine of SQLite; `auto` takes the best there is.", ("auto", "fts5", "fts4")
     ),
     "searchLimit": Setting("How many results a search shows unless told otherwise."),
-    "candidateLimit": Setting("How many matches are ranked for one search."),
     "aliases": Setting(
         "Words that mean the same, as `auth=login, sign-in`; see `brain alias`. A few are built"
         " in.",
@@ -112,55 +111,17 @@ SETTINGS = {
     "topK": Setting("How many of the best are looked at for them."),
     "maxPinned": Setting("How many pinned memories a context holds, the newest first."),
     "maxPerSource": Setting("How many memories of one session a context holds."),
-    "leastShare": Setting(
-        "The share of a question, each word by how much it says, that a memory or item must hold to"
-        " be in a context; a turn of a session half of it."
-    ),
-    "leastNoteShare": Setting("The share that a passage of a note must hold."),
-    "dropShare": Setting("The share of the weakest that is left out of a context."),
     "maxRetrievalMs": Setting("Milliseconds after which a context makes do with what it has."),
-    "pinnedFactor": Setting("For a memory that is pinned."),
-    "candidateFactor": Setting("For a memory that nobody has confirmed yet."),
-    "sameFileFactor": Setting("For a memory about a file that is open."),
-    "sameFolderFactor": Setting("For a memory about a file in the same folder as one."),
-    "noteFactor": Setting("For a passage of a note, beside a memory."),
     "cascadeSeeds": Setting("How many of the best pull in what they are tied to."),
     "cascadeDepth": Setting("Over how many ties, at most 6."),
     "cascadeDecay": Setting("What is left of a score after each tie."),
-    "tagEdge": Setting("How strong the tie of a common tag is."),
-    "clusterEdge": Setting("How strong the tie within a cluster is, in `brain graph`."),
-    "supersedesEdge": Setting("How strong the tie to what a memory supersedes is."),
-    "relatesEdge": Setting("How strong the tie of a link is."),
-    "otherEdge": Setting("How strong any other tie is."),
-    "topicChange": Setting(
-        "A question less similar than this to the one before begins a new topic: what was shown"
-        " may be shown again."
-    ),
-    "sloWindow": Setting("How many of the last recalls tell whether recall is slow."),
-    "sloHealthyMs": Setting(
-        "Milliseconds under which 95 % of them must stay to be called healthy."
-    ),
-    "sloDegradeMs": Setting("Milliseconds over which recall looks at less, and says so."),
-    "degradedTopK": Setting("topK while recall is slow."),
-    "degradedScan": Setting("candidateLimit while recall is slow."),
     "tokenizer": Setting(
         "What counts tokens: `estimate`, or a tokenizer that is installed, as `tiktoken:o200k_base`"
         " or `tokenizers:/path/to/tokenizer.json`.",
         must="`estimate`, `tiktoken:` and a name, or `tokenizers:` and a path",
         fits=_is_tokenizer,
     ),
-    "budgetShare": Setting("The share of the remaining context that memory may take."),
     "budgetCeiling": Setting("Tokens that memory takes at most, unless a call says how many."),
-    "alwaysShare": Setting("The share of the budget for warnings and pinned memories."),
-    "alwaysLeast": Setting("Tokens for them at least, while the total allows it."),
-    "alwaysMost": Setting("Tokens for them at most."),
-    "bridgeShare": Setting("The share of what is then left for the task at hand."),
-    "bridgeLeast": Setting("Tokens for it at least."),
-    "retrievalShare": Setting("The share of what is then left for memories that fit."),
-    "retrievalLeast": Setting("Tokens for them at least."),
-    "retrievalMost": Setting("Tokens for them at most."),
-    "summaryLeast": Setting("Tokens for summaries of sessions at least."),
-    "summaryMost": Setting("Tokens for them at most."),
     "taskShare": Setting("The share of what the session at hand knows among memories that fit."),
     "projectShare": Setting("The share of what the agent or project knows."),
     "globalShare": Setting("The share of what the admin knows."),

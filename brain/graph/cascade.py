@@ -57,7 +57,7 @@ def cascade(
     highest is kept. A superseded memory is replaced by its successor, which gets its score. The
     same index and seeds give the same answer.
     """
-    found = edges(index, owners, config)
+    found = edges(index, owners)
     walk = _Walk(found)
     last = min(config.cascadeDepth, MAX_STEPS)
     layer = _start(found, seeds)

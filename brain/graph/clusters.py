@@ -14,7 +14,7 @@ from math import log
 
 from brain.formats.text import derived_id
 from brain.graph import nodes
-from brain.graph.edges import Edge, hubs
+from brain.graph.edges import WEIGHTS, Edge, hubs
 from brain.graph.nodes import ENTRIES, Graph, Node
 from brain.lifecycle.dedup import prose
 from brain.recall.terms import STOP_WORDS
@@ -76,11 +76,11 @@ def _strength(edges: Iterable[tuple[str, str, float]]) -> dict[str, float]:
     return found
 
 
-def add(graph: Graph, clusters: Iterable[Cluster], weight: float) -> Graph:
+def add(graph: Graph, clusters: Iterable[Cluster]) -> Graph:
     """Return the graph with the clusters that have a member in it, and edges to them."""
     ids = {node.id for node in graph.nodes}
     edges = [
-        Edge(member, cluster.id, "in_cluster", weight)
+        Edge(member, cluster.id, "in_cluster", WEIGHTS["in_cluster"])
         for cluster in clusters
         for member in cluster.members
         if member in ids

@@ -18,7 +18,6 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.config import Config
     from brain.index.db import Index
     from brain.index.sql import Owners
 
@@ -26,6 +25,17 @@ if TYPE_CHECKING:
 PREFIXES = ("#", "[[", "((")
 MAX_SHARED = 100  # entries with a tag or note: what more of them share says too little
 MIN_SHARED = 10  # so many are never too many
+# of each type of edge; a learned edge is one that was used once
+WEIGHTS = {
+    "has_tag": 0.8,
+    "in_cluster": 0.6,
+    "supersedes": 0.9,
+    "relates_to": 0.5,
+    "link": 0.5,
+    "learned": 0.5,
+    "contradicts": 0.3,
+    "derived_from": 0.3,
+}
 _NO_TOPIC = frozenset({"pinned", "candidate", *kinds.KINDS})
 
 
@@ -57,20 +67,6 @@ class Edges(NamedTuple):
     notes: dict[str, Note]
 
 
-def weights(config: Config) -> dict[str, float]:
-    """Return the weight of each type of edge."""
-    return {
-        "has_tag": config.tagEdge,
-        "in_cluster": config.clusterEdge,
-        "supersedes": config.supersedesEdge,
-        "relates_to": config.relatesEdge,
-        "link": config.relatesEdge,
-        "learned": config.relatesEdge,
-        "contradicts": config.otherEdge,
-        "derived_from": config.otherEdge,
-    }
-
-
 def strengthened(type: str, weight: float, times: float) -> float:
     """Return the weight of a learned or written link after so many uses of both ends together.
 
@@ -80,9 +76,7 @@ def strengthened(type: str, weight: float, times: float) -> float:
     return float(1 - (1 - min(1.0, weight)) ** (times + (type != "learned")))
 
 
-def edges(
-    index: Index, owners: Owners, config: Config, *, agent: str = "", pending: bool = False
-) -> Edges:
+def edges(index: Index, owners: Owners, *, agent: str = "", pending: bool = False) -> Edges:
     """Return all edges, or those of one agent's entries.
 
     With `pending`, uses that only this machine knows count as well.
@@ -105,14 +99,13 @@ def edges(
     nodes, notes = _notes(index, owners, {to for _, to, _ in named}, {path for path, _ in linking})
     found |= {(source, nodes[target], type) for source, target, type in named}
     found |= {(nodes[path], id, "link") for path, id in linking}
-    weight = weights(config)
-    weighted = {edge: weight[edge[2]] for edge in found if edge[0] != edge[1]}
+    weighted = {edge: WEIGHTS[edge[2]] for edge in found if edge[0] != edge[1]}
     for (one, other), times in _times_together(index, ids, pending).items():
-        weighted[one, other, "learned"] = strengthened("learned", weight["learned"], times)
+        weighted[one, other, "learned"] = strengthened("learned", WEIGHTS["learned"], times)
         for ends in ((one, other), (other, one)):
             for type in ("relates_to", "link"):
                 if (*ends, type) in weighted:
-                    weighted[(*ends, type)] = strengthened(type, weight[type], times)
+                    weighted[(*ends, type)] = strengthened(type, WEIGHTS[type], times)
     return Edges(weighted, ids, notes)
 
 

@@ -15,7 +15,6 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.config import Config
     from brain.index.db import Index
     from brain.index.query import Row
     from brain.index.sql import Owners
@@ -52,9 +51,9 @@ class Graph(NamedTuple):
     edges: tuple[Edge, ...] = ()
 
 
-def whole(index: Index, owners: Owners, config: Config, agent: str = "") -> Graph:
+def whole(index: Index, owners: Owners, agent: str = "") -> Graph:
     """Return the graph of all memories and items, or of those of one agent."""
-    found = edges(index, owners, config, agent=agent, pending=True)
+    found = edges(index, owners, agent=agent, pending=True)
     filters = Filters(scopes=("memory", "items"), owners=owners, agents=(agent,) if agent else ())
     rows = [row for row in query.listed(index, filters, -1) if not row.ref.startswith(PREFIXES)]
     nodes = [*_entries(rows, found), *_tags(rows)]

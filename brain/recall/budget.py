@@ -8,6 +8,7 @@ that have no place yet. What is counted is the text as it is rendered.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from brain.config import Config
@@ -17,9 +18,25 @@ from brain.record import NamedTuple
 
 Render = Callable[[Package], str]
 Count = Callable[[str], int]
-TIERS = ("always", "bridge", "retrieval", "summary")
 TIER_OF = dict(zip(SECTIONS, ("always", "always", "bridge", "retrieval", "summary"), strict=True))
+BUDGET_SHARE = 0.08  # of the remaining context
 _DEFAULTS = Config()
+
+
+class Part(NamedTuple):
+    """Bounds of a part in tokens, and its share of what the parts before it leave."""
+
+    share: float
+    least: int
+    most: int = sys.maxsize
+
+
+PARTS = {
+    "always": Part(0.08, 200, 400),  # warnings and pinned memories
+    "bridge": Part(0.5, 500),  # the task at hand
+    "retrieval": Part(0.65, 300, 1500),  # memories that fit the question
+    "summary": Part(1.0, 200, 600),  # summaries of sessions
+}
 
 
 class Allocation(NamedTuple):
@@ -45,30 +62,28 @@ class Fitted(NamedTuple):
 
 
 def allocate(remaining: int, config: Config = _DEFAULTS) -> Allocation:
-    """How `remaining` tokens of context give a budget, and how that is divided."""
-    total = max(0, min(_whole(remaining * config.budgetShare), config.budgetCeiling))
-    always = _clamp(total * config.alwaysShare, config.alwaysLeast, config.alwaysMost)
-    rest = max(0, total - always)
-    bridge = max(config.bridgeLeast, _whole(rest * config.bridgeShare))
-    rest = max(0, rest - bridge)
-    retrieval = _clamp(rest * config.retrievalShare, config.retrievalLeast, config.retrievalMost)
-    summary = _clamp(rest - retrieval, config.summaryLeast, config.summaryMost)
-    over = always + bridge + retrieval + summary - total
+    """Return the budget that `remaining` tokens of context give, divided."""
+    return divide(min(_whole(remaining * BUDGET_SHARE), config.budgetCeiling))
+
+
+def divide(total: int) -> Allocation:
+    """Divide a budget. If it is too small for all parts, the last ones get less."""
+    total = rest = max(0, total)
+    parts = []
+    for part in PARTS.values():
+        parts.append(min(max(_whole(rest * part.share), part.least), part.most))
+        rest = max(0, rest - parts[-1])
+    over = sum(parts) - total
     kept = []
-    for part in (summary, retrieval, bridge, always):
-        kept.append(part - min(part, max(0, over)))
-        over -= part
+    for size in reversed(parts):
+        kept.append(size - min(size, max(0, over)))
+        over -= size
     return Allocation(total, *reversed(kept))
 
 
 def _whole(value: float) -> int:
     """8 % of 625 are 50, though the machine may find a little less."""
     return int(value + 1e-6)
-
-
-def _clamp(value: float, least: int, most: int) -> int:
-    """The upper bound wins over the lower."""
-    return min(max(_whole(value), least), most)
 
 
 def fit(
@@ -114,7 +129,7 @@ def _filled(
     """(what is chosen, tokens that are left): what one tier leaves flows on."""
     picks = Picks(cost)
     pool, carry = allocation.total - cost.frame, 0
-    for tier in TIERS:
+    for tier in PARTS:
         room = max(0, min(getattr(allocation, tier) + carry, pool))
         if tier == "always":
             used = _fill_always(package, room, picks)
@@ -145,8 +160,8 @@ def _fitted(
     allocation: Allocation,
 ) -> Fitted:
     """What was kept and what was not."""
-    used = dict.fromkeys(TIERS, 0)
-    left: dict[str, tuple[str, ...]] = dict.fromkeys(TIERS, ())
+    used = dict.fromkeys(PARTS, 0)
+    left: dict[str, tuple[str, ...]] = dict.fromkeys(PARTS, ())
     for (name, offered), (_, shown) in zip(sections(package), sections(kept), strict=True):
         tier, ids = TIER_OF[name], {piece.id for piece in shown}
         used[tier] += picks.cost_of(name) if shown else 0

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 KEPT = 20  # recalls whose memories may still be found useful together
 FEW = 5  # recalls that say nothing about how long they take
+WINDOW = 100  # recalls whose 95th percentile tells whether recall is slow
+SLOW_MS, HEALTHY_MS = 300, 200  # slow above the first, until it is below the second again
+SAME_TOPIC = 0.3  # share of words that a question has in common with the one before
 ROUNDS = 3  # questions that an agent may ask about one message
 _DEGRADED = "degraded"  # the flag that is set while recalls are too slow
 
@@ -91,11 +94,11 @@ def p95(times: list[float]) -> float:
     return sorted(times)[int(len(times) * 0.95)] if times else 0.0
 
 
-def _degraded(times: list[float], was: bool, vault: OpenVault) -> bool:
+def _degraded(times: list[float], was: bool) -> bool:
     """Slow is slow until it is healthy again; a few recalls say nothing."""
     if len(times) < FEW:
         return False
-    limit = vault.config.sloHealthyMs if was else vault.config.sloDegradeMs
+    limit = HEALTHY_MS if was else SLOW_MS
     return p95(times) > limit
 
 
@@ -107,14 +110,14 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
     _tell(vault, said)
     home, recalls = _home(vault), [value for _, value in _recalls(vault)]
     before = [one for one in recalls if (one["by"], one["agent"]) == (by.name, asked.agent)]
-    which = _round(before, by.session, question, vault)
+    which = _round(before, by.session, question)
     this = {
         "at": now, "query": question, "agent": asked.agent, "session": by.session,
         "by": by.name, "refs": said.refs, "answers": said.answers, "round": which.number,
         "tokens": said.fitted.tokens,
     }  # fmt: skip
-    vault.state.add_recall(home, round(ms, 1), this, vault.config.sloWindow)
-    degraded = _degraded(_times(vault), _is_degraded(vault), vault)
+    vault.state.add_recall(home, round(ms, 1), this, WINDOW)
+    degraded = _degraded(_times(vault), _is_degraded(vault))
     if degraded != _is_degraded(vault):
         vault.state.set_flag(_DEGRADED, "1" if degraded else "")
     if not vault.paused and (uses := _uses(said, question, _asker(asked.agent, by.name), now)):
@@ -167,14 +170,14 @@ def _every(said: Context) -> list[Any]:
     return [*(one for one, _ in found.warnings), *found.pinned, *found.memories, *found.summaries]
 
 
-def _round(before: list[State], session: str, question: str, vault: OpenVault) -> Round:
+def _round(before: list[State], session: str, question: str) -> Round:
     """The questions of this session since its topic last changed."""
     if not session:
         return Round()
     shown: dict[str, None] = {}
     number = 1
     for one in reversed([one for one in before if one["session"] == session]):
-        if alike(question, one["query"]) < vault.config.topicChange:
+        if alike(question, one["query"]) < SAME_TOPIC:
             break
         number += 1
         shown |= dict.fromkeys(one["refs"])
@@ -262,6 +265,6 @@ def health(vault: OpenVault) -> State:
     return {
         "recalls": len(times),
         "p95_ms": p95(times),
-        "healthy": len(times) < FEW or p95(times) < vault.config.sloHealthyMs,
+        "healthy": len(times) < FEW or p95(times) < HEALTHY_MS,
         "degraded": _is_degraded(vault),
     }

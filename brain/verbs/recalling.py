@@ -10,12 +10,12 @@ from brain import access, tokens
 from brain.access import ADMIN
 from brain.context import recall as pipeline
 from brain.context.recall import Recalled
-from brain.context.scoring import DEFAULT_SCOPES, Request, ScoredEntry
+from brain.context.scoring import DEFAULT_SCOPES, MAX_MATCHES, Request, ScoredEntry
 from brain.errors import BadRequest, BrainError
 from brain.formats.links import strip_fields
 from brain.operations import lookup, provenance, semantic
 from brain.recall import procedures
-from brain.recall.budget import Allocation, Fitted, allocate, fit
+from brain.recall.budget import Allocation, Fitted, allocate, divide, fit
 from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
 from brain.recall.snippet import Words, best_line, body_at
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 REMAINING = 100_000  # tokens of context that are left, where nobody says
 QUESTION, WORD = 10_000, 200  # characters of a question, and of a word in a huge one, that count
 EXCERPT = 800  # characters of a note that a prompt shows
+SLOW_TOP_K, SLOW_MAX_MATCHES = 5, 100  # while the last recalls took too long
 UNASKED = "Nothing is known about that; this comes with every context."
 
 
@@ -98,7 +99,7 @@ def recall(
     slow = afterwards.slow(vault)
     config = vault.config
     if slow:
-        config = config._replace(topK=config.degradedTopK, candidateLimit=config.degradedScan)
+        config = config._replace(topK=SLOW_TOP_K)
     asked, text = _bounded(asked)
     request = Request(
         query=asked.query,
@@ -107,6 +108,7 @@ def recall(
         owners=_owners(vault, asked.agent, by),
         scopes=lookup.filters(vault, asked.scopes).scopes if asked.scopes else DEFAULT_SCOPES,
         tasks=asked.tasks,
+        max_matches=SLOW_MAX_MATCHES if slow else MAX_MATCHES,
     )
     late = _late(config.maxRetrievalMs)
     off = _off(config)
@@ -208,7 +210,7 @@ def _allocation(asked: Asked, config: Config) -> Allocation:
     """By the settings; a budget that was given is what its caller wants, whatever they say."""
     if asked.budget is None:
         return allocate(asked.remaining, config)
-    return allocate(asked.budget, config._replace(budgetCeiling=asked.budget, budgetShare=1.0))
+    return divide(asked.budget)
 
 
 # -- pieces ----------------------------------------------------------------------------------------

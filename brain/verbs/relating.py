@@ -32,7 +32,7 @@ def graph(
         raise BadRequest(f"There is no format {format!r}.", f"Formats: {', '.join(FORMATS)}.")
     filters = lookup.filters(vault, agent=agent, by=by)
     owners, config = filters.owners, vault.config
-    graph = nodes.whole(vault.index, owners, config, "".join(filters.agents))
+    graph = nodes.whole(vault.index, owners, "".join(filters.agents))
     found = clusters.find(graph, _similar(vault, owners))
     root = _root(vault, lookup.find(vault, id, owners=owners), graph) if id else ""
     if root:
@@ -41,7 +41,7 @@ def graph(
     shown = [cluster for cluster in found if entries.intersection(cluster.members)]
     if format == "canvas":
         return export.canvas(graph, shown)
-    return export.shape(clusters.add(graph, shown, config.clusterEdge), shown, root)
+    return export.shape(clusters.add(graph, shown), shown, root)
 
 
 def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str, str, float]]:

@@ -159,7 +159,7 @@ def test_what_everything_shares_makes_no_cluster(vault: MakeVault, opened: OpenB
 def test_the_graph_with_its_clusters() -> None:
     graph = drawn({A: "sea", B: "sea"}, TEXTS)
     found = [*clusters.find(graph), Cluster("c-other", "other", ("m-gone",))]
-    joined = clusters.add(graph, found, 0.6)
+    joined = clusters.add(graph, found)
     new = set(joined.edges) - set(graph.edges)
     assert new == {Edge(ref, found[0].id, "in_cluster", 0.6) for ref in (A, B)}
     assert [node.label for node in joined.nodes if node.type == "cluster"] == ["sea"]

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.api import Brain
-from brain.config import Config
 from brain.graph import nodes
 from brain.graph.edges import Edge
 from brain.graph.nodes import Graph, Node
@@ -28,7 +27,7 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
 
 
 def whole(brain: Brain, owners: tuple[str, ...] | None = None, agent: str = "") -> Graph:
-    return nodes.whole(brain.vault.index, owners, Config(), agent)
+    return nodes.whole(brain.vault.index, owners, agent)
 
 
 def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -> None:

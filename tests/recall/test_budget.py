@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from brain.config import Config
-from brain.recall.budget import Allocation, _choose, _filled, allocate, fit
+from brain.recall.budget import Allocation, _choose, _filled, allocate, divide, fit
 from brain.recall.choose import CUT, Cost, shortened
 from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
@@ -51,23 +51,13 @@ def test_the_table(remaining: int, parts: tuple[int, ...]) -> None:
     assert allocate(remaining, Config()) == Allocation(*parts)
 
 
-@given(
-    st.integers(-10, 10**7),
-    st.floats(0, 3),
-    st.lists(st.integers(1, 20_000), min_size=9, max_size=9),
-    st.lists(st.floats(0, 3), min_size=3, max_size=3),
-)
-def test_parts_never_exceed_the_total(
-    remaining: int, share: float, sizes: list[int], shares: list[float]
-) -> None:
-    names = ("budgetCeiling", "alwaysLeast", "alwaysMost", "bridgeLeast", "retrievalLeast")
-    names += ("retrievalMost", "summaryLeast", "summaryMost", "searchLimit")
-    parts = dict(zip(("alwaysShare", "bridgeShare", "retrievalShare"), shares, strict=True))
-    config = Config(budgetShare=share, **dict(zip(names, sizes, strict=True)), **parts)
-    made = allocate(remaining, config)
-    assert min(made) >= 0
-    assert made.always + made.bridge + made.retrieval + made.summary <= made.total
-    assert made.total <= config.budgetCeiling
+@given(st.integers(-10, 10**7), st.integers(1, 20_000))
+def test_parts_never_exceed_the_total(remaining: int, ceiling: int) -> None:
+    for made in (allocate(remaining, Config(budgetCeiling=ceiling)), divide(remaining)):
+        assert min(made) >= 0
+        assert made.always + made.bridge + made.retrieval + made.summary <= made.total
+    assert made.total == max(0, remaining)
+    assert allocate(remaining, Config(budgetCeiling=ceiling)).total <= ceiling
 
 
 TEXT = st.text(max_size=60) | st.text("word \n#<é汉", max_size=900)
@@ -103,23 +93,26 @@ PACKAGE = st.builds(
 REMAINING = st.sampled_from([0, 1, 50, 640, 1500, 3000, 8000, 20_000, 100_000]) | st.integers(
     0, 9999
 )
-FLOORS = st.sampled_from(
+SIZES = st.sampled_from([0, 1, 200, 700, 9000]) | st.integers(0, 3000)
+# as they are made, and divided in any other way
+ALLOCATIONS = REMAINING.map(allocate) | st.tuples(SIZES, SIZES, SIZES, SIZES).map(
+    lambda parts: Allocation(sum(parts), *parts)
+)
+CONFIGS = st.sampled_from(
     [
         Config(),
-        Config(alwaysLeast=9000, alwaysMost=9000),
-        Config(budgetShare=1.0, budgetCeiling=200),
-        Config(bridgeLeast=10**6, retrievalLeast=10**6, headTailPreserve=1),
-        Config(taskShare=5.0, projectShare=0.0, globalShare=9.0, summaryLeast=700),
+        Config(headTailPreserve=1),
+        Config(taskShare=5.0, projectShare=0.0, globalShare=9.0),
     ]
 )
 
 
-@given(PACKAGE, REMAINING, st.sampled_from(FORMATS), FLOORS)
+@given(PACKAGE, ALLOCATIONS, st.sampled_from(FORMATS), CONFIGS)
 @settings(deadline=None)
 def test_the_total_is_never_exceeded(
-    package: Package, remaining: int, format: str, config: Config
+    package: Package, allocation: Allocation, format: str, config: Config
 ) -> None:
-    fitted = fit(package, allocate(remaining, config), in_format(format), estimate, config)
+    fitted = fit(package, allocation, in_format(format), estimate, config)
     assert estimate(fitted.text) == fitted.tokens <= fitted.allocation.total
     if fitted.text:
         assert fitted.text == render(fitted.package, format)
