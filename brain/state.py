@@ -162,7 +162,7 @@ class State:
         ]
         with self._writing() as db:
             db.executemany(sql, rows)
-            self._count_change(db)
+            self._mark_change(db)
 
     def uses(self, homes: Collection[str], batch: str) -> list[Use]:
         """Return the uses of a batch that belong to one of these homes, summed up."""
@@ -198,19 +198,18 @@ class State:
         """Remove the uses of a batch; they are in the journal."""
         with self._writing() as db:
             db.execute("DELETE FROM uses WHERE batch = ?", (batch,))
-            self._count_change(db)
+            self._mark_change(db)
 
     def drop_uses(self, until: Mapping[str, str]) -> None:
         """Remove the uses of these entries up to a time each. Questions stay."""
         sql = "DELETE FROM uses WHERE ? IN (ref, other) AND op != 'gap' AND last <= ?"
         with self._writing() as db:
             db.executemany(sql, until.items())
-            self._count_change(db)
+            self._mark_change(db)
 
-    def _count_change(self, db: sqlite3.Connection) -> None:
-        sql = "SELECT value FROM flags WHERE key = 'uses'"
-        row = db.execute(sql).fetchone()
-        self._set_flag(db, "uses", str(int(row[0]) + 1 if row else 1))
+    def _mark_change(self, db: sqlite3.Connection) -> None:
+        """Change the flag `uses`, by which the index knows that it has to read them again."""
+        self._set_flag(db, "uses", os.urandom(8).hex())
 
     # -- recalls and flags -------------------------------------------------------------------------
 

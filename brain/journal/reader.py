@@ -290,6 +290,9 @@ def _read_device(
             records.insert(db, reader, touched)
         except FileNotFoundError:
             continue
+        except OSError as error:  # in the middle of the file
+            reader.position = reader.position._replace(stat=_NOT_READ)
+            reader.problems = [_unreadable(error)]
         _set_position(db, file.name, reader.position)
         problems[file.name] = codes, reader.problems
     return problems

@@ -14,6 +14,7 @@ import pytest
 from brain.errors import BrainError
 from brain.index import facts, query
 from brain.index.db import Index
+from brain.journal import reader
 from brain.journal.reader import update_index
 from brain.journal.writer import Journal
 from brain.operations import lookup, provenance
@@ -154,3 +155,25 @@ def test_the_verbs_say_it(vault: MakeVault, tmp_path: Path) -> None:
 
 
 QUICK = {"40_Brain/brain.yaml": "holdSeconds: 0\nholdMost: 0\nsettleSeconds: 0.1\n"}
+
+
+def test_a_disk_that_fails_in_the_middle_of_a_file(
+    tmp_path: Path, known: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = device(tmp_path)
+    for _ in range(3):
+        put(here, "reinforce")
+    decode = reader.decode
+
+    def fails(line: bytes) -> Any:
+        if b'"seq":3' in line:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return decode(line)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reader, "decode", fails)
+        update_index(here, known)
+        assert codes(known) == [("2026-03.jsonl", "journal-unreadable")]
+    update_index(here, known)
+    assert codes(known) == []
+    assert facts.load(known, ["m-1"])["m-1"].score == 9

@@ -158,3 +158,14 @@ def test_a_state_that_cannot_be_used_says_so_and_stops_no_question(
         with pytest.raises(BrainError, match=r"state\.db cannot be used"):
             use()
     assert Path(journal.state.path).is_dir()
+
+
+def test_the_index_notices_a_new_state(tmp_path: Path, journal: Journal) -> None:
+    """The folder was deleted, and as much was counted again as before."""
+    with index(tmp_path) as known:
+        for ref in ("m-1", "m-2"):
+            journal.state.add_uses("", hits(ref))
+            assert list(counted(journal, known)) == [ref]
+            journal.state.close()
+            for path in Path(journal.state.folder).iterdir():
+                path.unlink()
