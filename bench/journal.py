@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RECORDS = 30_000
 REBUILD_RECORDS = 300_000
-MEMORIES = 300  # in MEMORY.md
+MEMORIES = 30  # in MEMORY.md
 ENTRIES = 20_000  # that the journal has records of; most of them no longer exist
 ROUNDS = 9
 MOST = 50  # milliseconds for each operation besides the write itself
@@ -38,7 +38,7 @@ def measure(work: Path) -> Iterator[tuple[str, str, str]]:
     note.write_text("# Agent Memory\n\n## Key Decisions\n" + "".join(lines), encoding="utf-8")
     os.utime(note, (0, 0))  # no one is typing in it
     with brain.open(root, state=state) as vault:
-        write = _write(vault)
+        write = _undo(vault)  # the journal is still short
         _append_records(vault, RECORDS)
         yield from _operations(vault, write)
         _append_records(vault, REBUILD_RECORDS - RECORDS)
@@ -51,32 +51,28 @@ def measure(work: Path) -> Iterator[tuple[str, str, str]]:
     )
 
 
-def _write(vault: Brain) -> float:
-    """Return the seconds of one write to the note while the journal is short."""
+def _undo(vault: Brain) -> float:
+    """Return the seconds that one undo takes."""
     vault.sync()
-    write = []
+    seconds = []
     for number in range(ROUNDS):
-        write.append(_seconds(_change, vault, number))
-        vault.undo()
-    return median(write)
+        _change(vault, number)
+        seconds.append(_seconds(vault.undo))
+    return median(seconds)
 
 
 def _operations(vault: Brain, write: float) -> Iterator[tuple[str, str, str]]:
-    vault.sync()
-    undo = []
-    for number in range(ROUNDS):
-        _change(vault, number)
-        undo.append(_seconds(vault.undo))
+    undo = _undo(vault)
     history = [_seconds(vault.history, _id(number)) for number in range(ROUNDS)]
     audit = [_seconds(vault.audit) for _ in range(ROUNDS)]
     for number in range(ROUNDS):
         _change(vault, number)
     revert = _seconds(_revert, vault)
 
-    yield _line("undo, besides the write itself", median(undo) - write)
+    yield _line("undo, besides the write itself", undo - write)
     yield _line("history", median(history))
     yield _line("audit", median(audit))
-    ratio = revert / (ROUNDS * median(undo))
+    ratio = revert / (ROUNDS * undo)
     yield (
         f"revert of {ROUNDS} changes, to {ROUNDS} times one undo",
         f"{ratio:.2f} x ({revert * 1e3:.0f} ms)",
