@@ -24,6 +24,7 @@ from brain.journal import reader
 from brain.journal.codec import MAX_NUMBER, LineChecker, decode, encode, is_old, random_letters
 from brain.model import NewRecord, Record
 from brain.state import Device, State, Use, sum_uses
+from brain.vault.files import sync_folder, write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ class Journal:
                 for _, record in sorted(found.items())
             ]
             data = encode(kept)
-            _replace(file.path, data)
+            write_atomically(file.path, data, mode=0o644)
             if file.month == device.month:
                 size = len(data)
                 device = device._replace(size=size, end=size, last=int(data[-11:-3], 16))
@@ -387,29 +388,9 @@ def _last_lamport(path: str) -> int:
         return 0
 
 
-def _replace(path: str, data: bytes) -> None:
-    """Replace a file as a whole. After a crash the old one or the new one is there."""
-    folder, name = os.path.split(path)
-    temp = f"{folder}/.{name}.{os.getpid()}.tmp"
-    try:
-        with open(temp, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temp, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(temp)
-        raise
-
-
 def _sync_folders(path: str) -> None:
     """Sync the folders of a new file, so that it is there after a power failure."""
     for _ in range(3):  # the device's folder, journal/, and the brain's
         path = os.path.dirname(path)
         with suppress(OSError):
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            sync_folder(path)
