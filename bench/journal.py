@@ -91,7 +91,7 @@ def _change(vault: Brain, number: int) -> None:
 
 def _revert(vault: Brain) -> None:
     reverted = vault.revert("person", "1h")
-    assert (len(reverted["undone"]), reverted["kept"]) == (ROUNDS, [])
+    assert (len(reverted.undone), reverted.kept) == (ROUNDS, [])
 
 
 def _id(number: int) -> str:

@@ -35,7 +35,7 @@ def measured(opened: Brain) -> Iterator[str]:
     for question in questions:
         for name, job in _jobs(opened).items():
             seconds[name].append(cpu(job, question))
-    contexts = [cpu(lambda q: opened.recall(q, check=False), q) for q in questions]
+    contexts = [cpu(lambda q: opened.context(q, check=False), q) for q in questions]
     yield f"On {machine()}."
     yield f"{matches.size(opened.vault.index):,} pieces, {len(questions)} questions:"
     yield from ("", "| CPU | p50 | p95 | promised |", "|---|---|---|---|")

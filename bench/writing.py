@@ -31,7 +31,7 @@ def measure(work: Path) -> Iterator[tuple[str, str, str]]:
             started = time.perf_counter()
             said = vault.remember(f"Thing number {number} that is worth being remembered for long")
             own.append(time.perf_counter() - started)
-            assert (said["outcome"], said["state"]) == ("added", "written")
+            assert (said.outcome, said.state) == ("added", "written")
     shutil.rmtree(root)
     cost = f"{median(own) / median(bare):.2f} x ({median(own) * 1e3:.1f} ms)"
     yield f"remember, at {SIZE:,} characters, to a bare write, fsync and rename", cost, "≤ 3 x"

@@ -4,13 +4,56 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 __all__ = [
+    "AliasChange",
+    "Aliases",
+    "Ambiguous",
     "Answer",
+    "BadConfig",
+    "BadRequest",
     "Brain",
     "BrainError",
+    "Budget",
+    "Busy",
+    "ChangeRecord",
+    "Changed",
+    "Conflict",
+    "Context",
+    "Denied",
+    "Diagnosis",
+    "Entry",
     "Event",
-    "Filters",
+    "Feedback",
+    "FileProblem",
+    "Forgotten",
     "Freshness",
-    "Hit",
+    "Gap",
+    "Gaps",
+    "Graph",
+    "IndexDamaged",
+    "Link",
+    "Listing",
+    "Memory",
+    "Mention",
+    "NoModel",
+    "NotFound",
+    "PendingWrite",
+    "Place",
+    "Provenance",
+    "Refused",
+    "Remembered",
+    "Resolved",
+    "Reverted",
+    "SearchResult",
+    "SettingChange",
+    "StaleFile",
+    "Stats",
+    "Status",
+    "TagSuggestion",
+    "Undone",
+    "Updated",
+    "VaultLooksEmpty",
+    "VaultNotFound",
+    "WrongThread",
     "__version__",
     "open",
 ]
@@ -20,29 +63,78 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.api import Brain, open
-    from brain.errors import BrainError
-    from brain.index.query import Filters
-    from brain.model import Event
+    from brain.errors import (
+        Ambiguous,
+        BadConfig,
+        BadRequest,
+        BrainError,
+        Busy,
+        Denied,
+        IndexDamaged,
+        NoModel,
+        NotFound,
+        Refused,
+        StaleFile,
+        VaultLooksEmpty,
+        VaultNotFound,
+        WrongThread,
+    )
+    from brain.model import Event, Link
     from brain.open_vault import Freshness
-    from brain.operations.find import Answer
-    from brain.recall.search import Hit
+    from brain.operations.context import Context
+    from brain.operations.results import (
+        AliasChange,
+        Aliases,
+        Answer,
+        Budget,
+        Changed,
+        ChangeRecord,
+        Conflict,
+        Diagnosis,
+        Entry,
+        Feedback,
+        FileProblem,
+        Forgotten,
+        Gap,
+        Gaps,
+        Graph,
+        Listing,
+        Memory,
+        Mention,
+        PendingWrite,
+        Place,
+        Provenance,
+        Remembered,
+        Resolved,
+        Reverted,
+        SettingChange,
+        Status,
+        TagSuggestion,
+        Undone,
+        Updated,
+    )
+    from brain.recall.search import SearchResult
+    from brain.sync import Stats
 
 _HOMES = {
-    "Answer": "brain.operations.find",
     "Brain": "brain.api",
-    "BrainError": "brain.errors",
+    "Context": "brain.operations.context",
     "Event": "brain.model",
-    "Filters": "brain.index.query",
     "Freshness": "brain.open_vault",
-    "Hit": "brain.recall.search",
+    "Link": "brain.model",
+    "SearchResult": "brain.recall.search",
+    "Stats": "brain.sync",
     "open": "brain.api",
-}
+}  # the others are in brain.errors and brain.operations.results
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `import brain` costs nothing."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'brain' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    errors = import_module("brain.errors")
+    return getattr(errors, name, None) or getattr(import_module("brain.operations.results"), name)

@@ -76,6 +76,12 @@ def refuse_unseen(agent: str, owners: tuple[str, ...] | None) -> None:
         raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
 
 
+def require_admin(actor: Actor, action: str) -> None:
+    """Raise Denied unless the actor is a person or an admin agent."""
+    if actor.type not in ("person", "admin"):
+        raise Denied(f"{actor.name} may not {action}.", "Ask the admin agent or a person.")
+
+
 def effective(claim: str, registered: str) -> str:
     """Return the lower of the type in AGENT.md and the type in the registry. An unknown word
     counts as the lowest."""

@@ -43,19 +43,6 @@ def only_one(paths: Vault) -> Iterator[None]:
         os.close(handle)
 
 
-def running(paths: Vault) -> int | None:
-    """The process that watches this vault, if one does."""
-    path = paths.state / "daemon.lock"
-    if not path.exists():
-        return None
-    handle = lock.take(path)
-    if handle is not None:
-        os.close(handle)
-        return None
-    text = path.read_text().strip()
-    return int(text) if text.isdigit() else None
-
-
 def run(
     vault: OpenVault,
     stop: threading.Event,

@@ -91,6 +91,12 @@ class NoModel(BrainError):
     exit_code = 13
 
 
+class WrongThread(BrainError):
+    """A Brain was used in another thread than the one that opened it."""
+
+    exit_code = 14
+
+
 def suggest(name: str, known: Iterable[str], form: str = "{!r}") -> str:
     """Return "Did you mean …?" for the known name that is most like `name`, or "" if none is.
 

@@ -12,6 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from brain.delta import Delta
+    from brain.sync import Stats
+
 Listener = Callable[[Event], None]
 
 
@@ -44,3 +47,27 @@ class Events:
         """For the listeners alone: the ring gets it from whoever finds it in the files."""
         for listener in list(self.listeners):
             listener(event)
+
+
+def write_payload(delta: Delta) -> dict[str, Any]:
+    """Return the payload of `memory:write`. Texts of source passages are cut to their beginning."""
+    most = 200 if delta.scope == "sources" else 10_000
+    changes = {"added": delta.added, "changed": delta.changed, "removed": delta.removed}
+    listed = {
+        name: [{"id": ref, "text": text[:most]} for ref, text in entries]
+        for name, entries in changes.items()
+    }
+    return {"type": delta.scope, "path": delta.path, "delta": listed}
+
+
+def sync_payload(stats: Stats) -> dict[str, Any]:
+    """Return the payload of `memory:sync`: what was done, in numbers."""
+    return {
+        "files": stats.files,
+        "added": len(stats.added),
+        "changed": len(stats.changed),
+        "moved": [{"from": old, "to": new} for old, new in stats.moved],
+        "removed": len(stats.removed),
+        "cold": stats.cold,
+        "seconds": round(stats.seconds, 3),
+    }

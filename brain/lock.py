@@ -31,6 +31,19 @@ def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
     return handle
 
 
+def holder(path: str) -> int | None:
+    """Return the process that holds a lock and has written its id into the file, if any."""
+    if not os.path.exists(path):
+        return None
+    handle = take(path)
+    if handle is not None:
+        os.close(handle)
+        return None
+    with open(path, encoding="utf-8") as file:
+        text = file.read().strip()
+    return int(text) if text.isdigit() else None
+
+
 def _opened(path: str | os.PathLike[str]) -> int:
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
     try:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SCOPES = ("memory", "items", "tasks", "sources", "sessions", "archive")
 DEFAULT_SCOPES = ("memory", "items", "tasks", "sources")
+RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from")  # fields that link
 
 
 class Problem(NamedTuple):

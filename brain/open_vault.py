@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from brain import sync as syncing
-from brain import wire
 from brain.delta import Delta
 from brain.errors import BrainError, IndexDamaged
-from brain.events import Events
+from brain.events import Events, sync_payload, write_payload
 from brain.formats import config_yaml
 from brain.index import query, ring
 from brain.index.db import Index
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
 
     from brain.embed import Provider
     from brain.journal.writer import Journal
+    from brain.operations.memory_notes import Note
     from brain.recall.similar import Meaning
     from brain.state import State
     from brain.store import Store
-    from brain.verbs.notes import Note
 
     T = TypeVar("T")
 
@@ -222,15 +221,15 @@ class OpenVault:
 
     def _publish(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:
-            self.events.publish(self.now(), "memory:sync", wire.stats(stats))
+            self.events.publish(self.now(), "memory:sync", sync_payload(stats))
         for delta in stats.deltas:
             rest = self._unreported(delta)
             if rest == delta:
-                self.events.publish(self.now(), "memory:write", wire.delta(delta))
+                self.events.publish(self.now(), "memory:write", write_payload(delta))
                 continue
-            self.events.keep(Event(self.now(), "memory:write", wire.delta(delta)))
+            self.events.keep(Event(self.now(), "memory:write", write_payload(delta)))
             if rest.added or rest.changed or rest.removed:
-                self.events.hear(Event(self.now(), "memory:write", wire.delta(rest)))
+                self.events.hear(Event(self.now(), "memory:write", write_payload(rest)))
         if stats.deltas or stats.cold:
             self.write_events()
 
@@ -242,7 +241,7 @@ class OpenVault:
         for ref, _ in delta.removed:
             self._reported[delta.path, ref] = ""
         if self.events.listeners:
-            self.events.hear(Event(self.now(), "memory:write", wire.delta(delta)))
+            self.events.hear(Event(self.now(), "memory:write", write_payload(delta)))
 
     def _unreported(self, delta: Delta) -> Delta:
         """Return a delta without the writes that listeners know of."""

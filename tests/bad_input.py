@@ -12,7 +12,7 @@ import resource
 import sys
 from pathlib import Path
 
-from brain.operations import lookup
+from brain.operations import doctor, find, lookup
 from tests import kit
 
 LIMIT = 512 * 1024 * 1024
@@ -136,10 +136,10 @@ def main(root: Path) -> None:
         first = brain.sync()
         second = brain.sync()
         found: dict[str, list[str]] = {}
-        for path, problem in brain.problems():
+        for path, problem in doctor.problems(brain.vault):
             found.setdefault(path, []).append(problem.code)
         brain.search("walrus", scopes=["all"], limit=500)
-        rows = brain.entries(lookup.filters(brain.vault, ["all"]), 1_000_000)
+        rows = find.entries(brain.vault, lookup.filters(brain.vault, ["all"]), 1_000_000)
         hits = sorted({row.path for row in rows if "walrus" in row.text})
         print(json.dumps({
             "problems": found, "hits": hits, "quiet": second.quiet, "files": first.files,
@@ -179,7 +179,8 @@ def _seen(root: Path, only: list[str] | None = None) -> tuple[list[str], list[st
         assert brain.sync().quiet
         hits = sorted({hit.row.path for hit in answer.results if "warm" not in hit.row.path})
         stale = [line.split(" ")[0] for line in answer.freshness.stale]
-        return hits, stale, [p for p, problem in brain.problems() if problem.code == "unreadable"]
+        problems = doctor.problems(brain.vault)
+        return hits, stale, [p for p, problem in problems if problem.code == "unreadable"]
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ from pathlib import Path
 import click
 
 from brain import config, errors, settings, setup
-from brain.cli.app import COMMANDS, cli
+from brain.cli.main import cli, summaries
 from brain.kinds import KINDS
+from brain.operations import GROUPS, OPERATIONS, results
 from tests.replay import replay
 
 ROOT = Path(__file__).parent.parent
@@ -59,12 +60,23 @@ def cli_page() -> str:
         " error, results to standard output.\n",
         *_command(cli, context, "brain"),
     ]
-    for name in COMMANDS:
-        command = cli.get_command(context, name)
-        assert command
-        inner = click.Context(command, info_name=name, parent=context)
-        parts += [f"## brain {name}\n", *_command(command, inner, f"brain {name}")]
+    for group in GROUPS:
+        parts.append(f"## {group.capitalize()}\n")
+        for name, _ in summaries(group):
+            parts += _commands(cli, context, name, "brain")
     return "\n".join([*parts, "## Exit codes\n", exit_codes(), ENVIRONMENT])
+
+
+def _commands(group: click.Group, context: click.Context, name: str, path: str) -> Iterator[str]:
+    """A command, and those below it."""
+    command = group.get_command(context, name)
+    assert command
+    inner = click.Context(command, info_name=name, parent=context)
+    yield f"### {path} {name}\n"
+    yield from _command(command, inner, f"{path} {name}")
+    if isinstance(command, click.Group):
+        for below in command.list_commands(inner):
+            yield from _commands(command, inner, below, f"{path} {name}")
 
 
 def _command(command: click.Command, context: click.Context, name: str) -> Iterator[str]:
@@ -162,6 +174,56 @@ def kinds() -> str:
     return "| kind | headings that say so |\n|---|---|\n" + "\n".join(rows) + "\n"
 
 
+def operations() -> str:
+    """Every operation as a method of Brain: its signature, and what it does."""
+    out = []
+    for group in GROUPS:
+        out.append(f"### {group.capitalize()}\n")
+        for operation in OPERATIONS:
+            if operation.group == group:
+                function = operation.load()
+                out.append(f"```py\n{_signature(operation.method, function)}\n```\n")
+                out.append(f"{inspect.cleandoc(function.__doc__ or '')}\n")
+    return "\n".join(out)
+
+
+def _signature(name: str, function: Callable[..., object]) -> str:
+    """As many parameters in a line as fit."""
+    found = inspect.signature(function)
+    shown, keyword_only = [], False
+    for each in list(found.parameters.values())[1:]:
+        if each.kind is each.KEYWORD_ONLY and not keyword_only:
+            keyword_only = True
+            shown.append("*")
+        default = "" if each.default is each.empty else f" = {each.default!r}"
+        shown.append(f"{each.name}: {each.annotation}{default}".replace("'", '"'))
+    result = str(found.return_annotation).replace("results.", "")
+    if len(line := f"{name}({', '.join(shown)}) -> {result}") <= 96:
+        return line
+    lines = [""]
+    for parameter in shown:
+        if len(lines[-1]) + len(parameter) > 88:
+            lines.append("")
+        lines[-1] += f"{parameter}, "
+    inside = "\n".join(f"    {each.rstrip()}" for each in lines)
+    return f"{name}(\n{inside}\n) -> {result}"
+
+
+def values() -> str:
+    """Every result: its fields, and what it is."""
+    rows = []
+    for value in vars(results).values():
+        if isinstance(value, type) and issubclass(value, results.Value) and value._fields:
+            base = value.__mro__[1]
+            own = [name for name in value._fields if name not in base._fields]
+            fields = ", ".join(f"`{name}`" for name in own)
+            if base is not results.Value:
+                fields = f"those of `{base.__name__}`, {fields}"
+            means = " ".join(inspect.cleandoc(value.__doc__ or "").split())
+            rows.append(f"| `{value.__name__}` | {fields} | {means} |")
+    return "| value | fields | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
 WHOLE: dict[str, Callable[[], str]] = {
     "docs/reference/cli.md": cli_page,
     "docs/reference/config.md": config_page,
@@ -169,7 +231,7 @@ WHOLE: dict[str, Callable[[], str]] = {
     "vault_template/40_Brain/.gitignore": lambda: setup.GITIGNORE,
     "vault_template/40_Brain/.gitattributes": lambda: setup.GITATTRIBUTES,
 }
-TABLES: dict[str, Callable[[], str]] = {"kinds": kinds}
+TABLES: dict[str, Callable[[], str]] = {"kinds": kinds, "operations": operations, "values": values}
 
 
 def main() -> None:

@@ -26,6 +26,6 @@ class Ids:
         with (
             patch("brain.journal.codec.random_letters", self.letters),
             patch("brain.journal.writer.random_letters", self.letters),
-            patch("brain.verbs.remembering.random_letters", self.letters),
+            patch("brain.operations.remember.random_letters", self.letters),
         ):
             yield

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brain import wire
+from brain import serialize
 from brain.api import Brain
 from brain.index import query
 from brain.index.db import Index
@@ -78,7 +78,7 @@ def answers(brain: Brain, *questions: str) -> list[dict[str, Any]]:
     out = []
     for question in questions:
         answer = brain.search(question, scopes=["all"], limit=50)
-        out += [wire.hit(hit, explain=True) for hit in answer.results]
+        out += [serialize.search_result(hit, explain=True) for hit in answer.results]
     return out
 
 

@@ -206,7 +206,8 @@ class _Terminal:
         if text.startswith("{\n") or (text.startswith("{") and text.count("\n") == 1):
             shape = json.loads(text, parse_float=lambda digits: round(float(digits), 2))
             if "event" in shape:
-                return json.dumps(shape | {"at": _iso(NOW)}, ensure_ascii=False) + "\n"
+                now = {"at": _iso(NOW)} if "at" in shape else {}
+                return json.dumps(shape | now, ensure_ascii=False) + "\n"
             if "seconds" in shape:
                 shape["seconds"] = float(COLD if shape["cold"] else WARM)
             if shape.get("recall"):

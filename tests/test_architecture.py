@@ -40,9 +40,9 @@ LAYERS = (
     ("recall",),
     ("graph",),
     ("context",),
-    ("wire",),
     ("open_vault",),
     ("operations", "verbs"),
+    ("serialize",),
     ("api", "setup"),
     ("daemon",),
     ("cli",),
@@ -63,7 +63,7 @@ PURE = (
     "merge",
     "tokens",
 )
-PURE += ("record", "formats", "lifecycle", "wire")
+PURE += ("record", "formats", "lifecycle")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")
 
 
@@ -166,7 +166,9 @@ def loaded(*lines: str, state: Path, also: tuple[str, ...] = ()) -> set[str]:
 
 
 def test_the_command_line_is_light(tmp_path: Path) -> None:
-    assert loaded("import brain", "import brain.cli.app", state=tmp_path) == set()
+    also = ("brain.open_vault",)
+    ask = ("import brain", "import brain.cli.main")
+    assert loaded(*ask, state=tmp_path, also=also) == set()
 
 
 def test_a_search_of_an_unchanged_vault_is_light(tmp_path: Path) -> None:
@@ -174,8 +176,8 @@ def test_a_search_of_an_unchanged_vault_is_light(tmp_path: Path) -> None:
     args = ["search", "frost", "--vault", str(tmp_path / "demo")]
     ask = ("from brain.cli import main", f"main.run({args!r})")
     loaded(*ask, state=tmp_path / "state")
-    also = ("click", "typing", "pathlib", "dataclasses", "inspect")
-    assert loaded(*ask, state=tmp_path / "state", also=also) == {"brain.api"}
+    also = ("dataclasses", "brain.serialize", "brain.operations.change", "brain.operations.context")
+    assert loaded(*ask, state=tmp_path / "state", also=also) == set()
 
 
 def test_the_facade_is_what_it_says() -> None:

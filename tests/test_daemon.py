@@ -246,9 +246,9 @@ def test_stop_ends_it_while_it_reads(play: Play) -> None:
 
 def test_one_daemon_a_vault(play: Play, tmp_path: Path, vault: Callable[..., Path]) -> None:
     here = play.brain.vault.paths
-    assert daemon.running(here) is None
+    assert lock.holder(f"{here.state_path}/daemon.lock") is None
     with daemon.only_one(here):
-        assert daemon.running(here) == os.getpid()
+        assert lock.holder(f"{here.state_path}/daemon.lock") == os.getpid()
         with (
             pytest.raises(Busy, match=rf"already \(process {os.getpid()}\)"),
             daemon.only_one(here),
@@ -257,7 +257,7 @@ def test_one_daemon_a_vault(play: Play, tmp_path: Path, vault: Callable[..., Pat
         other = kit.open_brain(vault(), tmp_path / "state")
         with daemon.only_one(other.vault.paths):
             pass
-    assert daemon.running(here) is None
+    assert lock.holder(f"{here.state_path}/daemon.lock") is None
     with daemon.only_one(here):
         pass
 

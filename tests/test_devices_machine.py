@@ -214,13 +214,13 @@ class Devices(RuleBasedStateMachine):
 
     @rule(name=names)
     def flush(self, name: str) -> None:
-        self.both[name].brain.flush()
+        self.both[name].brain.journal_write()
 
     @rule()
     def a_month_later(self) -> None:
         self.clock.forward(days=31)
         for one in self.both.values():
-            one.brain.flush()
+            one.brain.journal_write()
 
     # -- people ----------------------------------------------------------------------------------
 
@@ -308,7 +308,7 @@ class Devices(RuleBasedStateMachine):
         """The state folder is copied, and the copy used from now on: it is another device."""
         one = self.both[name]
         one.settle()
-        one.brain.flush()
+        one.brain.journal_write()
         before = one.brain.vault.journal.device
         one.brain.close()
         one.clones += 1
@@ -400,7 +400,7 @@ class Devices(RuleBasedStateMachine):
         a, b = self.both.values()
         for one in (a, b):
             one.settle()
-            one.brain.flush()
+            one.brain.journal_write()
         self.send_note("a", True)
         for _ in range(6):
             before = a.journals(), b.journals()

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from brain import setup
-from brain.cli.app import COMMANDS
-from brain.cli.health import HARMLESS
+from brain.cli.main import COMMANDS
+from brain.cli.maintain import HARMLESS
 from tests.generate import PLAYED, ROOT, WHOLE, page
 
 PAGES = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]

@@ -13,6 +13,7 @@ import pytest
 from brain import settings, setup
 from brain.api import Brain
 from brain.errors import BadRequest, VaultNotFound
+from brain.operations import doctor
 
 
 @pytest.fixture
@@ -31,8 +32,8 @@ def test_what_is_laid_down_parses_without_a_remark(
 ) -> None:
     brain = opened(root)
     brain.sync()
-    assert brain.problems() == []
-    assert brain.status()["agents"][0]["type"] == "admin"
+    assert doctor.problems(brain.vault) == []
+    assert brain.status().agents[0]["type"] == "admin"
     assert json.loads((root / "40_Brain/tasks.json").read_text()) == {"tasks": []}
 
 
@@ -42,7 +43,7 @@ def test_nobody_is_typing_in_what_was_just_laid_down(
 ) -> None:
     (tmp_path / "new").mkdir()
     lay(tmp_path / "new")
-    assert opened(tmp_path / "new").remember("Seals bark")["state"] == "written"
+    assert opened(tmp_path / "new").remember("Seals bark").state == "written"
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")

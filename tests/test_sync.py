@@ -16,7 +16,7 @@ from brain.delta import compare
 from brain.errors import BadConfig, BrainError, VaultLooksEmpty
 from brain.index import put, query
 from brain.index.put import COARSE_SLACK, FINE_SLACK, Stat
-from brain.operations import lookup
+from brain.operations import doctor, find, lookup
 from brain.vault import files
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -31,7 +31,7 @@ def refs(brain: Brain, path: str) -> list[str]:
 
 
 def codes(brain: Brain, path: str) -> list[str]:
-    return [problem.code for where, problem in brain.problems() if where == path]
+    return [problem.code for where, problem in doctor.problems(brain.vault) if where == path]
 
 
 # -- identity ----------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_what_was_wrong_moves_with_the_note(vault: MakeVault, opened: OpenBrain)
     brain.sync()
     os.rename(root / "a.md", root / "b.md")
     brain.sync()
-    assert [path for path, _ in brain.problems()] == ["b.md"]
+    assert [path for path, _ in doctor.problems(brain.vault)] == ["b.md"]
 
 
 def test_the_entries_of_a_broken_file_move_with_it(vault: MakeVault, opened: OpenBrain) -> None:
@@ -308,7 +308,7 @@ def test_an_empty_vault(vault: MakeVault, opened: OpenBrain) -> None:
     stats = brain.sync()
     assert stats.quiet
     assert brain.search("anything").results == []
-    assert brain.problems() == []
+    assert doctor.problems(brain.vault) == []
     assert brain.search("anything").freshness.fresh
     assert not brain.sync().cold
 
@@ -353,7 +353,7 @@ def test_nothing_is_written_into_a_vault_that_looks_empty(
         lambda brain: brain.remember("into emptiness"),
         lambda brain: brain.tag(ref, ["weekly"]),
         lambda brain: brain.reinforce(ref),
-        lambda brain: brain.flush(),
+        lambda brain: brain.journal_write(),
     ):
         with opened(root) as brain, pytest.raises(VaultLooksEmpty, match="--accept-loss"):
             write(brain)
@@ -378,7 +378,7 @@ def test_what_waits_is_not_written_into_a_vault_that_looks_empty(
         brain.sync()
         expected = kit.found(brain, "sqlite")
         (root / "40_Brain/MEMORY.md").touch()  # a person is typing
-        assert brain.remember("The walrus swims", by="admin")["state"] == "pending"
+        assert brain.remember("The walrus swims", by="admin").state == "pending"
     _emptied(root)
     with opened(root) as brain:
         assert kit.found(brain, "sqlite") == expected
@@ -417,7 +417,7 @@ def test_who_deletes_a_memory_note_may_go_on(vault: MakeVault, opened: OpenBrain
         brain.sync()
     (root / "40_Brain/MEMORY.md").unlink()
     with opened(root) as brain:
-        assert brain.remember("A new start")["state"] == "written"
+        assert brain.remember("A new start").state == "written"
         assert kit.found(brain, "sqlite") == []
         assert kit.found(brain, "start") == ["40_Brain/MEMORY.md"]
 
@@ -501,9 +501,9 @@ def _untouched(root: Path, opened: OpenBrain) -> None:
     brain = opened(root)
     brain.sync()
     brain.search("the", scopes=["all"])
-    brain.entries(lookup.filters(brain.vault), 100)
-    brain.problems()
-    brain.healthy()
+    find.entries(brain.vault, lookup.filters(brain.vault), 100)
+    doctor.problems(brain.vault)
+    doctor.healthy(brain.vault)
     brain.sync(rebuild=True)
     brain.close()
     after = kit.snapshot(root)

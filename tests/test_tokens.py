@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.errors import BadConfig
+from brain.operations import doctor
 from brain.tokens import counter, estimate
 from tests.conftest import MakeVault, OpenBrain
 
@@ -113,12 +114,12 @@ def test_a_context_goes_on_without_its_tokenizer(
     files = {"40_Brain/MEMORY.md": "- The cat sleeps\n"}
     settings = {"40_Brain/brain.yaml": "tokenizer: tiktoken:o200k_base\n"}
     plain, brain = opened(vault(files)), opened(vault(files | settings))
-    said = brain.recall("cat")
-    assert said.text == plain.recall("cat").text
+    said = brain.context("cat")
+    assert said.text == plain.context("cat").text
     (note,) = said.notes
     assert note.startswith("Tokens are estimated. ")
     assert "`pip install tiktoken`" in note
-    assert [(path, problem.code) for path, problem in brain.examined()] == [
+    assert [(path, problem.code) for path, problem in doctor.examined(brain.vault)] == [
         ("40_Brain/brain.yaml", "tokenizer")
     ]
-    assert plain.examined() == []
+    assert doctor.examined(plain.vault) == []

@@ -1,4 +1,4 @@
-"""What every command shares and needs no option parser for: the open vault, words, JSON, errors."""
+"""What every command shares: the open vault, lines of text, JSON, errors."""
 
 from __future__ import annotations
 
@@ -14,31 +14,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brain.api import Brain
-    from brain.open_vault import Freshness
-    from brain.operations.find import Answer
-    from brain.recall.rank import Factors
-    from brain.sync import Stats
+    from brain.open_vault import Freshness, OpenVault
 
 STYLES = {"bold": "\033[1m", "dim": "\033[2m"}
-# A note may hold what a terminal would take for an order.
+# A note may contain what a terminal would take for a command.
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 
 @contextmanager
-def opened(vault: str | None) -> Iterator[Brain]:
-    """The vault as an open Brain, with a progress line on a terminal; tells its news at the end."""
-    from brain.api import Brain
+def opened(vault: str | None) -> Iterator[OpenVault]:
+    """Open the vault, with a progress line on a terminal; print its news at the end."""
     from brain.open_vault import OpenVault
     from brain.vault import layout
 
     found = layout.find(vault or ".", layout.state_home(os.environ))
     progress = Progress() if sys.stderr.isatty() else None
-    with Brain(OpenVault(found, progress=progress)) as brain:
-        brain.vault.here = os.getcwd()
-        yield brain
-        if brain.vault.index.news:
-            note(brain.vault.index.news)
+    with OpenVault(found, progress=progress) as open_vault:
+        open_vault.here = os.getcwd()
+        yield open_vault
+        if open_vault.index.news:
+            note(open_vault.index.news)
 
 
 class Progress:
@@ -77,8 +72,8 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def fitted(text: str, before: int, most: int = 100) -> str:
-    """A line as far as it fits behind so many columns of the terminal, or `most` in a pipe; what
-    is cut off ends in `…`."""
+    """Return a line as far as it fits after so many columns of the terminal, or `most` in a pipe;
+    a cut line ends in `…`."""
     import shutil
 
     if sys.stdout.isatty():
@@ -94,7 +89,7 @@ def fitted(text: str, before: int, most: int = 100) -> str:
 
 
 def _columns(char: str) -> int:
-    """How many columns a terminal gives to a character."""
+    """Return the number of columns that a character takes in a terminal."""
     if char.isascii():
         return 1
     from unicodedata import combining, east_asian_width
@@ -121,7 +116,7 @@ def tell(value: Any) -> None:
 
 
 def guarded(act: Callable[[], object], args: list[str]) -> int:
-    """The exit code of what a command does, after all has been said: the one error handler."""
+    """Run a command and return its exit code: the one error handler."""
     try:
         code = act()
         sys.stdout.flush()
@@ -144,73 +139,3 @@ def _failed(error: BrainError, args: list[str]) -> int:
     else:
         note(f"brain: {error}")
     return error.exit_code
-
-
-def print_answer(question: str, answer: Answer, explain: bool, as_json: bool) -> None:
-    """The results of a search."""
-    if as_json:
-        from brain import wire
-
-        tell(wire.answer(question, answer, explain))
-        return
-    from brain.index.moment import shown
-
-    for hit in answer.results:
-        row = hit.row
-        about = [row.scope, row.kind] if row.kind != "note" else [row.scope]
-        say(f"{row.path}:{hit.line}", "bold")
-        say(f"  {hit.snippet()}")
-        say(
-            f"  {row.ref} · {' · '.join(about)} · {shown(row.created)[:10]} · {hit.score:.2f}",
-            "dim",
-        )
-        if hit.conflicts:
-            say(f"  [⚠ CONFLICT] {', '.join(hit.conflicts)} says the opposite.")
-        if explain:
-            exact = f", and {hit.exact} exactly as asked" if hit.exact else ""
-            say(f"  {hit.score:.6f} = {explained(hit.factors)}{exact}", "dim")
-    if not answer.results:
-        say("Nothing found.")
-    warn(answer.freshness)
-    for text in answer.notes:
-        note(text)
-
-
-def explained(factors: Factors, alone: bool = True) -> str:
-    """The formula of a rank, with the numbers in it; factors of 1 and parts of 0 are left out.
-    `alone`, it needs no brackets around a sum."""
-    from brain.recall.rank import ADDENDS
-
-    named = list(factors._asdict().items())
-    parts = [f"bm25 {factors.bm25:.6f} × coverage {factors.coverage:.6f}"]
-    parts += [f"{name} {value:.6f}" for name, value in named[2:ADDENDS] if value]
-    sum = " + ".join(parts)
-    others = [f"{name} {value:.6f}" for name, value in named[ADDENDS:] if value != 1]
-    closed = len(parts) > 1 and (others or not alone)
-    return " × ".join([f"({sum})" if closed else sum, *others])
-
-
-def learn(brain: Brain) -> None:
-    """Make what a hybrid search needs, if one is set, with a progress line of its own."""
-    if isinstance(brain.vault.progress, Progress):
-        brain.vault.progress.what = "entries"
-    for wrong in brain.learn():
-        note(wrong)
-
-
-def print_stats(stats: Stats, as_json: bool) -> None:
-    """What a sync did."""
-    if as_json:
-        from brain import wire
-
-        tell(wire.stats(stats))
-        return
-    counts = {
-        "new": len(stats.added),
-        "changed": len(stats.changed),
-        "moved": len(stats.moved),
-        "removed": len(stats.removed),
-    }
-    parts = [f"{count:,} {word}" for word, count in counts.items() if count]
-    files, news = counted(stats.files, "file"), ", ".join(parts) or "nothing new"
-    say(f"{files}, {news} ({stats.seconds:.2f} s).")

@@ -21,6 +21,7 @@ from brain.formats.entry_md import (
     same,
 )
 from brain.formats.mask import blank, hidden
+from brain.model import RELATIONS
 
 _BOX = re.compile(r"\[[^\[\]\n]\](?:\s+|$)")
 _VALUE = re.compile(r"(?:\[\[[^\[\]\n]*\]\]|[^,])+")  # of a field that has several
@@ -212,7 +213,7 @@ def _kept(entry: Parts, words: str) -> list[str]:
     new = said(words, words)
     there = {_address(link) for link in new.links}
     tags = {same(tag) for tag in new.tags}
-    fields = {name(f.key) for f in links.fields(words) if name(f.key) not in links.RELATIONS}
+    fields = {name(f.key) for f in links.fields(words) if name(f.key) not in RELATIONS}
     pairs = {(name(f.key), f.value) for f in links.fields(words)}
     held = [
         text

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from unicodedata import normalize
-from urllib.parse import unquote
 
 from brain.formats.mask import mask
 from brain.model import Link
@@ -29,7 +28,6 @@ FIELD = re.compile(
     rf"|\({_KEY}((?:[^()\n]++|\([^()\n]*+\))*+)\)"
 )
 BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*\r?$", re.MULTILINE)
-RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|$")
 _LINKED_NOTE = re.compile(r"\[\[([^\]|#^]+)")
 _CODE = re.compile(r"`([^`\s]{1,200})`")
@@ -101,6 +99,8 @@ def _markdown_links(masked: str, line: int) -> Iterator[Link]:
         label = masked.rfind("[", max(0, at - _LABEL), at)
         kind = "embed" if label > 0 and masked[label - 1] == "!" else "link"
         path, _, fragment = target.partition("#")
+        from urllib.parse import unquote  # 2 ms that a search need not wait for
+
         yield Link(line, kind, unquote(path), unquote(fragment), "")
 
 

@@ -20,7 +20,7 @@ from brain.formats import frontmatter, links, note_md
 from brain.formats.markdown import MARKER, MATH, Block, blocks, without_math
 from brain.formats.mask import blank, hidden
 from brain.formats.text import UNSAFE, Offsets, decode, derived_id
-from brain.model import Chunk, Document, Link, Problem
+from brain.model import RELATIONS, Chunk, Document, Link, Problem
 
 MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # above this a note is read by passages, without entries
 DATE = re.compile(
@@ -235,7 +235,7 @@ def _inline(masked: str, shown: str, line: int) -> _Inline:
         row += masked.count("\n", at, start)
         at = start
         name = key.casefold().replace(" ", "_").replace("-", "_")
-        kind = name if name in links.RELATIONS else "link"
+        kind = name if name in RELATIONS else "link"
         targets = links.WIKILINK.findall(value)
         found += [links.wikilink(inner, kind, row) for inner in targets]
         if kind == "link" or not targets:

@@ -1,1 +1,394 @@
-"""Everything a user can do, one function per operation. Each takes an OpenVault first."""
+"""The registry of operations: everything a user can do, one function per operation.
+
+The Python interface, the commands, `brain --help` and the references are derived from it. To add an
+operation, write its function and add it here, to `brain.api`, and how the command line shows its
+result to the module of its group in `brain.cli`.
+"""
+
+from __future__ import annotations
+
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+GROUPS = ("set up", "find", "write", "review", "maintain")
+
+
+class Operation(NamedTuple):
+    """An operation by its name on the command line; in Python, spaces are underscores.
+
+    `home` is the module of its function, and the function if it has another name. `key` names a
+    plain result in JSON.
+    """
+
+    name: str
+    home: str
+    group: str
+    summary: str
+    details: str = ""
+    examples: tuple[str, ...] = ()
+    key: str = ""
+
+    @property
+    def method(self) -> str:
+        """Its name in Python."""
+        return self.name.replace(" ", "_")
+
+    def load(self) -> Callable[..., Any]:
+        """Import the module of its function, and return that."""
+        from importlib import import_module
+
+        module, _, function = self.home.partition(":")
+        found: Callable[..., Any] = getattr(
+            import_module(f"brain.{module}"), function or self.method
+        )
+        return found
+
+
+OPERATIONS = (
+    # -- set up ----------------------------------------------------------------------------------
+    Operation(
+        "config",
+        "operations.settings",
+        "set up",
+        "Show the settings, or one of them.",
+        "They are set in brain.yaml.",
+        ("brain config", "brain config exclude"),
+    ),
+    Operation(
+        "budget",
+        "operations.settings",
+        "set up",
+        "Show or set the token limit of a context.",
+        "`brain context --budget` overrides it.",
+        ("brain budget", "brain budget 3000"),
+    ),
+    Operation(
+        "alias list",
+        "operations.settings",
+        "set up",
+        "List words that mean the same.",
+        examples=("brain alias list",),
+    ),
+    Operation(
+        "alias add",
+        "operations.settings",
+        "set up",
+        "Add words that mean the same as WORD.",
+        "A search for one of them finds the others. They are kept in brain.yaml, as"
+        " `auth=authentication, login`.",
+        ("brain alias add auth login sign-in",),
+    ),
+    Operation(
+        "alias remove",
+        "operations.settings",
+        "set up",
+        "Remove synonyms of WORD, or all of them.",
+        "A built-in alias is switched off by a line `word=` in brain.yaml.",
+        ("brain alias remove auth login", "brain alias remove db"),
+    ),
+    # -- find ------------------------------------------------------------------------------------
+    Operation(
+        "search",
+        "operations.find",
+        "find",
+        "Search memories, tasks and notes.",
+        "Transcripts and the archive are searched only on request. Put a phrase in quotes inside"
+        " the quotes of the shell: brain search '\"local first\"'.",
+        (
+            "brain search sqlite",
+            'brain search "deploy tuesday" --kind decision --explain',
+            "brain search frost --scope sessions --scope sources --since 2026-01-01",
+        ),
+    ),
+    Operation(
+        "context",
+        "operations.context",
+        "find",
+        "Print what an agent should know before it answers.",
+        examples=(
+            'brain context "how do we deploy?"',
+            'brain context "mend the importer" --file src/import.py --format gemini',
+            'git diff | brain context "review this" --text -',
+        ),
+    ),
+    Operation(
+        "show",
+        "operations.find",
+        "find",
+        "Show one entry in full.",
+        "ID is an id as a search prints it, the beginning of one, PATH:LINE, or words that only one"
+        " memory has. For a memory, this includes its score and where it comes from.",
+        (
+            "brain show m-7f3k2ab4",
+            'brain show "10_Projects/Garden Planner/Architecture.md:12"',
+        ),
+    ),
+    Operation(
+        "list",
+        "operations.find:list_",
+        "find",
+        "List entries, newest first.",
+        "They are memories unless another scope is given. FILTER compares fields by = != > >= < <="
+        " ~ (contains) and `in (…)`, joined by and, or, not. An order starts with the highest"
+        " value; `-` reverses it.",
+        (
+            "brain list",
+            "brain list --kind decision --since 2026-01-01",
+            "brain list --where 'importance>=0.7 and (tags=db or text~sqlite)' --order confidence",
+            "brain list --scope tasks --json",
+        ),
+    ),
+    Operation(
+        "open",
+        "operations.find:open_",
+        "find",
+        "Print the links that open an entry in Obsidian or an editor.",
+        examples=("brain open m-7f3k2ab4", 'xdg-open "$(brain open m-7f3k2ab4 | head -1)"'),
+    ),
+    Operation(
+        "graph",
+        "operations.graph",
+        "find",
+        "Show how memories are connected.",
+        "Without ID, all of them by clusters; with ID, what is around it. Memories are connected by"
+        " the tags they share, the notes they name, their links, and by being useful together. From"
+        " a memory to its tag is one step, from there to another memory a second. Obsidian opens a"
+        " canvas that is in the vault.",
+        (
+            "brain graph",
+            "brain graph m-7f3k2ab4",
+            'brain graph --format canvas > "Memory Map.canvas"',
+        ),
+    ),
+    # -- write -----------------------------------------------------------------------------------
+    Operation(
+        "remember",
+        "operations.remember",
+        "write",
+        "Store a memory.",
+        "TEXT, or standard input, is added to the end of its section in the MEMORY.md of an agent."
+        " A memory that exists already is not stored again. Secrets are left out.",
+        (
+            'brain remember "Chose SQLite for local-first search" --kind decision --tag db',
+            'brain remember "Deploys go out on Wednesdays" --supersedes m-2b8xq1mz',
+            "git log -1 --format=%s | brain remember --agent zoo --by zoo",
+        ),
+    ),
+    Operation(
+        "update",
+        "operations.change",
+        "write",
+        "Reword a memory.",
+        "Its date, links, tags and id stay, and so does its score.",
+        ('brain update m-7f3k2ab4 "Chose SQLite and FTS5 for local-first search"',),
+    ),
+    Operation(
+        "forget",
+        "operations.change",
+        "write",
+        "Delete a memory.",
+        "Lines nested in it are deleted, too. `brain undo` restores it.",
+        (
+            "brain forget m-7f3k2ab4",
+            'brain forget "slug pellets"',
+            "brain forget m-7f3k2ab4 --purge",
+        ),
+    ),
+    Operation(
+        "tag",
+        "operations.change",
+        "write",
+        "Add tags to a memory, or remove them.",
+        examples=("brain tag m-7f3k2ab4 db sqlite", "brain tag m-7f3k2ab4 --remove draft"),
+    ),
+    Operation(
+        "pin",
+        "operations.change",
+        "write",
+        "Include a memory in every context.",
+        "It gets the tag #pinned.",
+        ("brain pin m-7f3k2ab4",),
+    ),
+    Operation(
+        "unpin",
+        "operations.change",
+        "write",
+        "Stop including a memory in every context.",
+        "The tag #pinned is removed.",
+        ("brain unpin m-7f3k2ab4",),
+    ),
+    Operation(
+        "link",
+        "operations.change",
+        "write",
+        "Link a memory to another memory or a note.",
+        examples=(
+            "brain link m-7f3k2ab4 m-4t8wq2nd --as supersedes",
+            "brain link m-7f3k2ab4 Architecture",
+        ),
+    ),
+    Operation(
+        "unlink",
+        "operations.change",
+        "write",
+        "Remove a link.",
+        examples=("brain unlink m-7f3k2ab4 m-4t8wq2nd --as supersedes",),
+    ),
+    Operation(
+        "move",
+        "operations.change",
+        "write",
+        "Move a memory to another section of its note.",
+        "A section that does not exist is created.",
+        ('brain move m-7f3k2ab4 "Key Decisions"',),
+    ),
+    Operation(
+        "confirm",
+        "operations.change",
+        "write",
+        "Mark a memory as trusted.",
+        "The tag #candidate is removed.",
+        ("brain confirm m-7f3k2ab4",),
+    ),
+    Operation(
+        "reinforce",
+        "operations.change",
+        "write",
+        "Report that a memory was useful.",
+        "Its score rises by 3, so that it is found sooner.",
+        ("brain reinforce m-7f3k2ab4",),
+    ),
+    Operation(
+        "demote",
+        "operations.change",
+        "write",
+        "Report that a memory was wrong or useless.",
+        "Its score falls by 1.",
+        ('brain demote m-7f3k2ab4 --why "moved to Postgres"',),
+    ),
+    # -- review ----------------------------------------------------------------------------------
+    Operation(
+        "history",
+        "verbs.history",
+        "review",
+        "Show the changes of one memory, oldest first.",
+        "The memory may be deleted.",
+        ("brain history m-7f3k2ab4",),
+        key="records",
+    ),
+    Operation(
+        "audit",
+        "verbs.history",
+        "review",
+        "Show all changes and who made them, newest first.",
+        examples=("brain audit --since 1d", "brain audit --who zoo --op add --op update"),
+        key="records",
+    ),
+    Operation(
+        "undo",
+        "verbs.undoing",
+        "review",
+        "Undo the last change, or a given one.",
+        "`brain audit` shows the events. If the entry was changed since, nothing is done and the"
+        " difference is shown.",
+        ("brain undo", "brain undo e-4jk2q8xw1z"),
+    ),
+    Operation(
+        "revert",
+        "verbs.undoing",
+        "review",
+        "Undo everything an agent did since a given time.",
+        "Changes of entries that were changed since are kept, and listed.",
+        ("brain revert --agent garden-planner --since 2h",),
+    ),
+    Operation(
+        "conflicts",
+        "operations.conflicts",
+        "review",
+        "List memories that contradict each other.",
+        examples=("brain conflicts",),
+        key="conflicts",
+    ),
+    Operation(
+        "resolve",
+        "operations.conflicts",
+        "review",
+        "Settle a conflict.",
+        "ID is the event of the conflict, or one of its memories.",
+        ("brain resolve m-7f3k2ab4", "brain resolve m-7f3k2ab4 --keep m-7f3k2ab4"),
+    ),
+    Operation(
+        "gaps",
+        "verbs.missing",
+        "review",
+        "List questions that had no answer.",
+        "Also suggests tags for memories that were useful together.",
+        ("brain gaps", "brain gaps --all --json"),
+    ),
+    Operation(
+        "pending",
+        "verbs.waiting",
+        "review",
+        "List writes that are not in their note yet, and why.",
+        "A person is typing there, git moved on, or another vault is in this place now.",
+        ("brain pending", "brain pending --apply i-4jk2q8xw1z"),
+        key="pending",
+    ),
+    # -- maintain --------------------------------------------------------------------------------
+    Operation(
+        "status",
+        "operations.doctor",
+        "maintain",
+        "Show what is indexed and how fresh it is.",
+        examples=("brain status", "brain status --json"),
+    ),
+    Operation(
+        "doctor",
+        "operations.doctor",
+        "maintain",
+        "Check the index and the files.",
+        "Lists files that cannot be read as they are, secrets in memory notes, and pending writes."
+        " Changes nothing but a damaged index. The exit code is 1 if there is something to fix.",
+        ("brain doctor", "brain doctor --all --json"),
+    ),
+    Operation(
+        "sync",
+        "operations.maintain",
+        "maintain",
+        "Update the index.",
+        "Reads notes, writes none. A search does this by itself; run it to see what changed, or to"
+        " rebuild.",
+        ("brain sync", "brain sync --rebuild"),
+    ),
+    Operation(
+        "journal write",
+        "verbs.waiting",
+        "maintain",
+        "Write usage counts to the journal.",
+        "These are the memories that were used since, and which of them together. It happens once a"
+        " day by itself.",
+        ("brain journal write",),
+        key="records",
+    ),
+    Operation(
+        "pause",
+        "verbs.waiting",
+        "maintain",
+        "Stop all writing on this machine.",
+        "Searching goes on. `brain resume` ends it.",
+        ("brain pause",),
+        key="paused",
+    ),
+    Operation(
+        "resume",
+        "verbs.waiting",
+        "maintain",
+        "Allow writing again and write what is pending.",
+        examples=("brain resume",),
+        key="paused",
+    ),
+)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 
-from brain import access, tokens, wire
+from brain import access, lock, tokens
 from brain.formats.text import decode
 from brain.index import query
 from brain.index.query import Filters
 from brain.model import Problem
+from brain.operations import apply, lookup
+from brain.operations.results import Diagnosis, FileProblem, Status
 from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from brain.access import Actor
     from brain.open_vault import OpenVault
@@ -23,9 +24,8 @@ Found = tuple[str, Problem]
 
 
 def examined(vault: OpenVault) -> list[Found]:
-    """Secrets in memory notes, by rule and line; writes that wait; a journal that cannot be
-    written; folders in which files cannot change places in one step; a tokenizer that is not
-    here."""
+    """Return what only a closer look shows: secrets in memory notes, pending writes, a journal that
+    cannot be written, folders without an atomic exchange of files, a missing tokenizer."""
     filters = Filters(scopes=("memory", "archive"))
     paths = dict.fromkeys(row.path for row in query.listed(vault.index, filters, -1))
     return [
@@ -35,7 +35,7 @@ def examined(vault: OpenVault) -> list[Found]:
 
 
 def large(vault: OpenVault) -> list[Found]:
-    """Memory notes of more characters than `maxMemorySize`. Only those of more bytes can be."""
+    """Return memory notes with more characters than `maxMemorySize`."""
     limit, found = vault.config.maxMemorySize, []
     for path in query.large_memories(vault.index, limit):
         size = len(_text(vault, path))
@@ -47,7 +47,7 @@ def large(vault: OpenVault) -> list[Found]:
 
 
 def _text(vault: OpenVault, path: str) -> str:
-    """What a note holds; nothing if it cannot be read, which is told elsewhere."""
+    """Return the text of a note; '' if it cannot be read, which is reported elsewhere."""
     try:
         data, _ = files.read(f"{vault.paths.root_path}/{path}", vault.config.maxFileSize)
     except OSError:
@@ -116,24 +116,39 @@ def healthy(vault: OpenVault) -> bool:
     return False
 
 
-def status(vault: OpenVault, *, by: Actor | str = "") -> dict[str, Any]:
-    """Return what is indexed, how fresh it is, and what the last recall did; for an agent, as far
-    as it may know."""
+def doctor(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Diagnosis:
+    """Check the index and the files: unreadable files, secrets in memory notes, pending writes. A
+    damaged index is rebuilt, nothing else is changed."""
+    freshness = vault.refresh()
+    seen = lookup.visible(vault, by, agent)
+    sound = healthy(vault)
+    found = [
+        FileProblem(path=path, line=problem.line, code=problem.code, message=problem.message)
+        for path, problem in sorted([*problems(vault), *examined(vault)])
+        if seen is None or apply.owner(vault, path) in seen
+    ]
+    return Diagnosis(healthy=sound, problems=found, freshness=freshness)
+
+
+def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status:
+    """Return what is indexed, how fresh it is, and what the last recall did. An agent sees what it
+    may read."""
     from brain.verbs import afterwards
 
     freshness = vault.refresh()
     actor = access.resolve(vault, by)
-    owners = access.readable(actor)
+    owners = lookup.visible(vault, actor, agent)
     agents = vault.ask(lambda: query.agents(vault.index))
-    return {
-        "vault": vault.paths.root_path,
-        "brain": vault.paths.brain,
-        "index": vault.index.path,
-        "engine": vault.index.fts,
-        "scopes": vault.ask(lambda: query.counts(vault.index, owners)),
-        "agents": [one for one in agents if owners is None or one["agent"] in owners],
-        "problems": len(problems(vault)) if owners is None else 0,
-        "recall": afterwards.health(vault),
-        "last_injected": afterwards.last_injected(vault, actor),
-        **wire.freshness(freshness),
-    }
+    return Status(
+        vault=vault.paths.root_path,
+        brain=vault.paths.brain,
+        index=vault.index.path,
+        engine=vault.index.fts,
+        scopes=vault.ask(lambda: query.counts(vault.index, owners)),
+        agents=[each for each in agents if owners is None or each["agent"] in owners],
+        problems=len(problems(vault)) if owners is None else 0,
+        recall=afterwards.health(vault),
+        last_injected=afterwards.last_injected(vault, actor),
+        freshness=freshness,
+        daemon=lock.holder(f"{vault.paths.state_path}/daemon.lock"),
+    )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from brain import access, wire
 from brain.errors import BadRequest
 from brain.index import query
 from brain.index.query import Filters
 from brain.model import SCOPES
 from brain.operations import lookup, semantic
-from brain.record import NamedTuple
+from brain.operations.results import Answer, Listing, Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,16 +17,8 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.filter_expr import Comparison, Group
     from brain.index.query import Row
-    from brain.open_vault import Freshness, OpenVault
-    from brain.recall.search import Hit
-
-
-class Answer(NamedTuple):
-    """The results of a search, how fresh they are, and remarks for the user."""
-
-    results: list[Hit]
-    freshness: Freshness
-    notes: tuple[str, ...] = ()
+    from brain.open_vault import OpenVault
+    from brain.operations.results import Entry
 
 
 def search(
@@ -68,7 +59,7 @@ def search(
     vault.events.publish(vault.now(), "memory:search", {"query": asked, "results": shown})
     if not hits:
         about = [*about, *_unknown(vault, filters)]
-    return Answer(hits, freshness, (*about, *notes))
+    return Answer(query=question, results=hits, freshness=freshness, notes=(*about, *notes))
 
 
 def _unknown(vault: OpenVault, filters: Filters) -> list[str]:
@@ -83,19 +74,19 @@ def _unknown(vault: OpenVault, filters: Filters) -> list[str]:
     )
 
 
-def show(vault: OpenVault, id: str, *, by: Actor | str = "") -> dict[str, Any]:
-    """Return an entry with its links; of a memory also its current values and its origin. Counts
+def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -> Entry:
+    """Return an entry with its links; a memory also with its current values and its origin. Counts
     as reading it."""
     from brain.operations import provenance
 
-    row = lookup.find(vault, id, owners=access.visible_owners(vault, by))
+    freshness = vault.refresh()
+    row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
     links = vault.ask(lambda: query.links_of(vault.index, row.id))
     payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
     vault.events.publish(vault.now(), "memory:read", payload)
-    shape = wire.entry(row) | {"links": [wire.link(link) for link in links]}
-    if lookup.is_memory(row):
-        shape |= provenance.entries(vault, [row])[0] | provenance.provenance(vault, row)
-    return shape
+    found = provenance.entries(vault, [row])[0]
+    more = provenance.details(vault, row) if lookup.is_memory(row) else {}
+    return found.replace(links=links, freshness=freshness, **more)
 
 
 def entries(vault: OpenVault, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
@@ -104,30 +95,53 @@ def entries(vault: OpenVault, filters: Filters, limit: int, offset: int = 0) -> 
     return vault.ask(lambda: query.listed(vault.index, filters, limit, offset))
 
 
-def listed(
+def list_(
     vault: OpenVault,
-    filters: Filters,
+    *,
+    scopes: Iterable[str] = (),
+    kinds: Iterable[str] = (),
+    tags: Iterable[str] = (),
+    agent: str = "",
+    project: str = "",
+    since: str = "",
+    until: str = "",
+    superseded: bool = False,
     where: str = "",
     order: str = "",
     limit: int = 50,
     offset: int = 0,
-) -> list[dict[str, Any]]:
-    """Return entries that pass the filters and `where` (`importance>=0.7 and kind=decision`), in
-    their wire shape with their current values; newest first, or as `order` says."""
+    by: Actor | str = "",
+) -> Listing:
+    """Return entries that pass the filters and `where` (`importance>=0.7 and kind=decision`);
+    newest first, or as `order` says. They are memories unless `scopes` are given."""
     from brain import filter_expr
     from brain.operations import provenance
 
-    some = (limit, offset) if not (where or order) else (-1, 0)
-    every = entries(vault, filters, *some)
-    found = vault.ask(lambda: provenance.entries(vault, every))
+    freshness = vault.refresh()
+    chosen = lookup.words(scopes) or ("memory",)
+    filters = lookup.filters(
+        vault, chosen, kinds, tags, agent, project, since, until, superseded, by
+    )
+    page = (limit, offset) if not (where or order) else (-1, 0)
+    rows = entries(vault, filters, *page)
+    found = vault.ask(lambda: provenance.entries(vault, rows))
     if where.strip():
         wanted = filter_expr.parse(where)
-        found = [shape for shape in found if wanted.matches(shape)]
+        found = [each for each in found if wanted.matches(_mapping(each))]
         if not found:
             _refuse_unknown(vault, wanted, filters)
     if order.strip():
-        found = [dict(shape) for shape in filter_expr.parse_order(order).sort(found)]
-    return found if some[0] >= 0 else found[offset : offset + limit]
+        given = ({**_mapping(each), "entry": each} for each in found)
+        found = [each["entry"] for each in filter_expr.parse_order(order).sort(given)]
+    if where or order:
+        found = found[offset : offset + limit]
+    return Listing(entries=found, freshness=freshness)
+
+
+def _mapping(entry: Entry) -> dict[str, Any]:
+    """Return the fields of an entry by name, for filter expressions."""
+    owner = {"agent": entry.agent or None, "project": entry.project or None}
+    return {**entry.extra, **vars(entry), **owner}
 
 
 def _refuse_unknown(vault: OpenVault, wanted: Comparison | Group, filters: Filters) -> None:
@@ -138,12 +152,31 @@ def _refuse_unknown(vault: OpenVault, wanted: Comparison | Group, filters: Filte
             lookup.check_kind(vault, kind, filters.owners)
 
 
-def place(vault: OpenVault, id: str) -> dict[str, Any]:
-    """Return where an entry can be opened: its address in Obsidian, its file and line."""
-    row, line = lookup.locate(vault, id)
-    url = wire.obsidian_url(vault.paths.root.name, row, heading_above(row, line))
-    file = str(vault.paths.root / row.path)
-    return {"id": row.ref, "url": url, "path": row.path, "line": line, "file": file}
+def open_(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -> Place:
+    """Return where an entry can be opened: in Obsidian, and in an editor."""
+    vault.refresh()
+    row, line = lookup.locate(vault, id, lookup.visible(vault, by, agent))
+    return Place(
+        id=row.ref,
+        url=_obsidian_url(vault.paths.root.name, row, heading_above(row, line)),
+        path=row.path,
+        line=line,
+        file=str(vault.paths.root / row.path),
+    )
+
+
+def _obsidian_url(vault_name: str, row: Row, heading: str) -> str:
+    """Return the address that opens an entry in Obsidian: its block if its id is written there,
+    else its heading."""
+    import re
+    from urllib.parse import quote
+
+    path = row.path.removesuffix(".md")
+    if lookup.is_anchored(row):
+        path += f"#^{row.ref}"
+    elif heading:  # characters that would end a link are left out, as Obsidian does
+        path += "#" + " ".join(re.sub(r"[#^|\[\]\\]|%%", " ", heading).split())
+    return f"obsidian://open?vault={quote(vault_name, safe='')}&file={quote(path, safe='')}"
 
 
 def heading_above(row: Row, line: int) -> str:

@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from brain import access
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
-from brain.index import facts, links, query, records
+from brain.index import query
 from brain.index.moment import as_date
 from brain.index.query import Filters
 from brain.model import SCOPES
@@ -48,23 +48,23 @@ def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int
     """Return the entry of this name, and the line of its file that the name means."""
     vault.catch_up()
 
-    def visible(rows: list[Row]) -> list[Row]:
+    def seen(rows: list[Row]) -> list[Row]:
         return [row for row in rows if owners is None or row.agent in owners]
 
     name = name.strip().removeprefix(f"{vault.paths.root_path}/")
     if match := re.fullmatch(ID, name):
         name = match[1] or match[2]
-    if found := visible(vault.ask(lambda: query.by_ref(vault.index, name))):
+    if found := seen(vault.ask(lambda: query.by_ref(vault.index, name))):
         return _only(name, found), found[0].line
-    if found := visible(_by_former_id(vault, name)):
+    if found := seen(_by_former_id(vault, name)):
         return found[0], found[0].line
     path, line = name, 0
     if place := re.fullmatch(PLACE, name):
         path, line = place[1], int(place[2])
     for candidate in _paths(vault, path):
-        if found := visible(vault.ask(partial(query.by_place, vault.index, candidate, line))):
+        if found := seen(vault.ask(partial(query.by_place, vault.index, candidate, line))):
             return found[0], line or found[0].line
-    if not re.fullmatch(UNUSED_ID, name) and (found := visible(_by_words(vault, name))):
+    if not re.fullmatch(UNUSED_ID, name) and (found := seen(_by_words(vault, name))):
         return _only(name, found), found[0].line
     raise NotFound(
         f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."
@@ -106,15 +106,31 @@ def _by_words(vault: OpenVault, words: str) -> list[Row]:
     return [h.row for h in hits if all(word in h.row.text.casefold() for word in wanted)]
 
 
+def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:
+    """Return the owners whose entries an operation may use: all that the actor may read, or only
+    this agent."""
+    seen = access.visible_owners(vault, by)
+    if not agent:
+        return seen
+    access.refuse_unseen(agent, seen)
+    return (access.agent_name(vault, agent),)
+
+
+def words(values: Iterable[str]) -> tuple[str, ...]:
+    """Return several words, given as such or as one."""
+    return (values,) if isinstance(values, str) else tuple(values)
+
+
 def is_memory(row: Row) -> bool:
     """Return True for an entry of a memory note or of the archive."""
     return row.scope in EDITABLE and row.kind != "note"
 
 
-def memory(vault: OpenVault, name: str, by: Actor) -> Row:
-    """Return the memory of this name that the actor may read, as the files have it now."""
+def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
+    """Return the memory of this name that the actor may read, as the files have it now. With
+    `agent`, only memories of that agent are meant."""
     vault.refresh()
-    row = find(vault, name, owners=access.readable(by))
+    row = find(vault, name, owners=visible(vault, by, agent))
     if not is_memory(row):
         raise BadRequest(
             f"{row.ref} is no memory; it is in {row.path}, line {row.line}.",
@@ -131,14 +147,18 @@ def is_id(vault: OpenVault, name: str) -> bool:
 
 def same_ids(vault: OpenVault, id: str) -> set[str]:
     """Return all ids that this entry has, or had before it was edited."""
+    from brain.index import facts
+
     return facts.same(vault.index, id)
 
 
-def all_ids(vault: OpenVault, name: str, by: Actor) -> set[str]:
+def all_ids(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
     """Return all ids of the entry of this name; also of a deleted one, by its whole id."""
     try:
-        return same_ids(vault, find(vault, name, owners=access.readable(by)).ref)
+        return same_ids(vault, find(vault, name, owners=visible(vault, by, agent)).ref)
     except NotFound:
+        from brain.index import records
+
         found = same_ids(vault, _bare(name))
         if not any(True for _ in records.select(vault.index, refs=found)):
             raise
@@ -155,6 +175,8 @@ def _bare(name: str) -> str:
 def note_link(vault: OpenVault, name: str, by: Actor) -> str:
     """Return the link target of the note with this path, name or title; '' if the actor can read
     none. It is a whole path if several notes have the name, or if `name` is a path."""
+    from brain.index import links
+
     wanted = _fold(name.removeprefix(f"{vault.paths.root_path}/").removesuffix(".md"))
     notes = [
         (path.removesuffix(".md"), title)

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-from brain import wire, worth
+from brain import worth
 from brain.access import PERSON
 from brain.errors import BrainError
 from brain.index import facts, records
 from brain.index.facts import Facts
 from brain.operations import lookup
+from brain.operations.results import Entry, Memory, Provenance, entry, entry_fields
 from brain.recall.rank import days_between
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from typing import Any
 
     from brain.index.query import Row
+    from brain.model import Record
     from brain.open_vault import OpenVault
-    from brain.verbs.answer import Shape
     from brain.worth import Confidence, Importance
 
-QUARANTINE = 1.0  # days in which somebody should have asked for a candidate
+QUARANTINE = 1.0  # days after which a candidate should have been used
 INITIAL = 1.0  # confidence, where none was given
 
 
-def entries(vault: OpenVault, rows: Sequence[Row]) -> list[Shape]:
-    """Entries in their wire shape; memories with what they are worth now."""
+def entries(vault: OpenVault, rows: Sequence[Row]) -> list[Entry]:
+    """Return the entries of these rows; memories with their current values."""
     known = facts.load(vault.index, [row.ref for row in rows if lookup.is_memory(row)])
     now = vault.clock()
     return [
-        wire.entry(row) | (values(row, known.get(row.ref), now) if lookup.is_memory(row) else {})
+        Memory(**entry_fields(row), **values(row, known.get(row.ref), now))
+        if lookup.is_memory(row)
+        else entry(row)
         for row in rows
     ]
 
 
-def values(row: Row, known: Facts | None, now: datetime) -> Shape:
-    """What a memory is worth now, and what that is computed from."""
+def values(row: Row, known: Facts | None, now: datetime) -> dict[str, Any]:
+    """Return the current values of a memory: those of `results.Memory`."""
     found = known or Facts(row.ref)
     return {
         "score": found.score,
@@ -64,7 +68,7 @@ def _importance(row: Row, found: Facts, now: datetime) -> Importance:
 
 
 def _idle(row: Row, found: Facts, now: datetime) -> float:
-    """Days since a memory was last used, or came to be."""
+    """Return the days since a memory was last used, changed or created."""
     return days_between(max(row.created, found.touched, found.last_hit), now)
 
 
@@ -76,27 +80,27 @@ def _confidence(row: Row, found: Facts, now: datetime) -> Confidence:
     )  # fmt: skip
 
 
-def provenance(vault: OpenVault, row: Row) -> Shape:
-    """Who said it, when, in which session, why; what happened since; and each factor of its
-    confidence and importance."""
+def details(vault: OpenVault, row: Row) -> dict[str, Any]:
+    """Return the origin of a memory, and each factor of its confidence and importance."""
     found = facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
-    refs = lookup.same_ids(vault, row.ref)
+    ids = lookup.same_ids(vault, row.ref)
     try:
-        history = [wire.record(record) for record in records.select(vault.index, refs=refs)]
-    except BrainError:  # a journal cannot be read, which `brain doctor` tells
+        history = list(records.select(vault.index, refs=ids))
+    except BrainError:  # a journal cannot be read, which `brain doctor` reports
         history = []
-    made = next((r for r in history if r["op"] in ("add", "promote")), {})
+    made = next((record for record in history if record.op in ("add", "promote")), None)
+    given = made.data if made else {}
     now = vault.clock()
     return {
-        "provenance": {
-            "by": made.get("by", found.by or PERSON.name),
-            "at": made.get("at", row.created),
-            "session": made.get("session", found.session or None),
-            "source": _source(found),
-            "why": made.get("why"),
-            "event": made.get("event"),
-            "since": [_crumb(r) for r in history if r is not made],
-        },
+        "provenance": Provenance(
+            by=made.by if made else found.by or PERSON.name,
+            at=made.at if made else row.created,
+            session=given.get("session", found.session or None),
+            source=_source(found),
+            why=given.get("why"),
+            event=made.id if made else None,
+            since=[_step(record) for record in history if record is not made],
+        ),
         "confidence_factors": _confidence(row, found, now)._asdict()
         | {
             "age_days": days_between(row.created, now),
@@ -107,6 +111,8 @@ def provenance(vault: OpenVault, row: Row) -> Shape:
     }
 
 
-def _crumb(record: Shape) -> Shape:
-    keys = ("op", "at", "by", "session", "why", "delta", "event")
-    return {key: record[key] for key in keys if record.get(key) is not None}
+def _step(record: Record) -> dict[str, Any]:
+    """Return what happened to a memory since, in short."""
+    data = {key: record.data.get(key) for key in ("session", "why", "delta")}
+    step = {"op": record.op, "at": record.at, "by": record.by, **data, "event": record.id}
+    return {key: value for key, value in step.items() if value is not None}

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from brain.recall.similar import Meaning
 
 
-class Hit:
-    """One result. Where exactly it stands is worked out when it is asked for."""
+class SearchResult:
+    """An entry that a search found. `line` and `snippet` are computed when they are read."""
 
     def __init__(
         self,
@@ -37,6 +37,22 @@ class Hit:
         self.exact = exact  # how many of the things asked it holds exactly as they were written
         self.conflicts: list[str] = []  # the ids of memories that say the opposite
         self._wanted = wanted
+
+    def __repr__(self) -> str:
+        words = self.text.split("\n", 1)[0][:40]
+        return f"SearchResult({self.id}, {self.path}:{self.line}, {self.score:.2f}, {words!r})"
+
+    @property
+    def id(self) -> str:
+        return self.row.ref
+
+    @property
+    def path(self) -> str:
+        return self.row.path
+
+    @property
+    def text(self) -> str:
+        return self.row.text
 
     @property
     def score(self) -> float:
@@ -71,7 +87,7 @@ def indexed_text(row: Row) -> str:
 class Results(NamedTuple):
     """What a search found; `notes` say what one should know about it."""
 
-    hits: list[Hit]
+    hits: list[SearchResult]
     notes: list[str]
 
 
@@ -110,13 +126,13 @@ def _hits(
     wanted: tuple[Term, ...],
     prefix: bool,
     filters: Filters,
-) -> list[Hit]:
+) -> list[SearchResult]:
     rows = query.rows(index, [one.match.id for one in found])
     memories = [row.ref for row in rows if row.scope == "memory"]
     contradictions = links.contradictions(index, memories, filters.owners)
     hits = []
     for row, one in zip(rows, found, strict=True):
-        hit = Hit(row, one.factors, wanted, prefix, one.exact)
+        hit = SearchResult(row, one.factors, wanted, prefix, one.exact)
         hit.conflicts = contradictions.get(row.ref, []) if row.scope == "memory" else []
         hits.append(hit)
     return hits

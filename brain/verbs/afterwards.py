@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.open_vault import OpenVault
-    from brain.verbs.recalling import Context
+    from brain.operations.context import Context
 
     State = dict[str, Any]
 

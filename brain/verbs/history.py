@@ -6,56 +6,81 @@ import re
 from datetime import UTC, timedelta
 from itertools import islice
 
-from brain import access, wire
+from brain import access
 from brain.access import PERSON
 from brain.errors import BadRequest, NotFound, suggest
 from brain.index import moment, query, records
 from brain.index.records import RECORD_TYPES
-from brain.operations import lookup
+from brain.operations import apply, lookup
+from brain.operations.results import ChangeRecord
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
     from brain.access import Actor
     from brain.model import Record
     from brain.open_vault import OpenVault
-    from brain.verbs.answer import Shape
 
 _UNASKED = {name for name, type in RECORD_TYPES.items() if not type.audit}
 _AGO = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def history(vault: OpenVault, id: str, by: Actor) -> list[Shape]:
-    """All that the journal knows of a memory, oldest first, and what waits to be written; also of
-    one that is gone."""
+def history(
+    vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = ""
+) -> list[ChangeRecord]:
+    """Return the changes of one memory, oldest first, and its pending ones; it may be deleted."""
+    actor = access.resolve(vault, by)
     vault.refresh()
-    same = refs(vault, id, by)
-    found = [r for r in records.select(vault.index, refs=same) if may_see(vault, r, by)]
-    return [*map(wire.record, found), *_pending(vault, same, by)]
+    same = refs(vault, id, actor, agent)
+    found = [r for r in records.select(vault.index, refs=same) if may_see(vault, r, actor)]
+    return [*map(value, found), *_pending(vault, same, actor)]
 
 
-def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[Shape]:
+def value(record: Record, **more: Any) -> ChangeRecord:
+    """Return a record of the journal as a result."""
+    return ChangeRecord(
+        event=record.id, at=record.at, by=record.by, op=record.op, id=record.ref,
+        path=record.path or None, device=record.device, data=record.data | more,
+    )  # fmt: skip
+
+
+def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[ChangeRecord]:
     from brain.verbs import waiting
-    from brain.verbs.answer import owner
 
     for intent in [entry.intent for entry in vault.store.pending()]:
-        if access.may(by, "read", owner(vault, intent.path)):
-            head = {"at": waiting.moment(intent.at), "by": intent.by}
-            tail = {"path": intent.path, "device": None, "state": "pending"}
+        if access.may(by, "read", apply.owner(vault, intent.path)):
+            at = waiting.moment(intent.at)
             for deed in intent.deeds:
                 if deed.ref in same:
-                    yield {
-                        "event": deed.id,
-                        **head,
-                        "op": deed.op,
-                        "id": deed.ref,
-                        **tail,
-                    } | deed.data
+                    yield ChangeRecord(
+                        event=deed.id, at=at, by=intent.by, op=deed.op, id=deed.ref,
+                        path=intent.path, device=None, data={"state": "pending", **deed.data},
+                    )  # fmt: skip
 
 
 def audit(
+    vault: OpenVault,
+    *,
+    id: str = "",
+    who: str = "",
+    agent: str = "",
+    ops: Iterable[str] = (),
+    since: str = "",
+    until: str = "",
+    limit: int = 50,
+    by: Actor | str = "",
+) -> list[ChangeRecord]:
+    """Return all changes, newest first: by `who`, to the memory of `agent`, of these types."""
+    return _audit(
+        vault, id=id, who=who, agent=agent, ops=ops, since=since, until=until, limit=limit,
+        by=access.resolve(vault, by),
+    )  # fmt: skip
+
+
+def _audit(
     vault: OpenVault,
     *,
     id: str,
@@ -66,9 +91,7 @@ def audit(
     until: str,
     limit: int,
     by: Actor,
-) -> list[Shape]:
-    """What was done, newest first: by one actor, to one agent's memory, of certain kinds, in a
-    time."""
+) -> list[ChangeRecord]:
     vault.refresh()
     found = (
         record
@@ -85,7 +108,7 @@ def audit(
         and (not agent or owner(vault, record) == agent)
         and may_see(vault, record, by)
     )
-    shown = [wire.record(record) for record in islice(found, limit)]
+    shown = [value(record) for record in islice(found, limit)]
     if not shown:
         _refuse_unknown(vault, who, agent, tuple(ops), by)
     return shown
@@ -115,10 +138,10 @@ def _refuse_but(what: str, name: str, known: set[str]) -> None:
     raise NotFound(f"There is no {what} {name!r}.", remedy)
 
 
-def refs(vault: OpenVault, name: str, by: Actor) -> set[str]:
+def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
     """All ids of the entry that is meant, be it gone. NotFound, too, for one that the actor may not
     know of."""
-    found = lookup.all_ids(vault, name, by)
+    found = lookup.all_ids(vault, name, by, agent)
     if not any(may_see(vault, r, by) for r in records.select(vault.index, refs=found)):
         lookup.find(vault, name, owners=access.readable(by))
     return found
@@ -131,9 +154,7 @@ def may_see(vault: OpenVault, record: Record, by: Actor) -> bool:
 
 def owner(vault: OpenVault, record: Record) -> str:
     """The agent whose memory a record is about; '' if it does not say."""
-    from brain.verbs.answer import owner
-
-    return owner(vault, record.path) if record.path else str(record.data.get("agent", ""))
+    return apply.owner(vault, record.path) if record.path else str(record.data.get("agent", ""))
 
 
 def when(vault: OpenVault, text: str, bound: Callable[[str], str] = moment.first) -> str:

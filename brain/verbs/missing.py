@@ -10,6 +10,7 @@ from brain.errors import NotFound
 from brain.graph.edges import topics
 from brain.index import read, records
 from brain.lifecycle import tagging
+from brain.operations.results import Gap, Gaps, TagSuggestion
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.state import Use
@@ -18,17 +19,23 @@ from brain.verbs import afterwards
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Any
 
     from brain.access import Actor
     from brain.open_vault import OpenVault
-    from brain.verbs.answer import Shape
 
 
-def gaps(vault: OpenVault, agent: str, every: bool, by: Actor) -> list[Shape]:
-    """Questions that nothing was known about, the most frequent first; without `every`, only those
-    that still find nothing. An agent hears of its own."""
+def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = "") -> Gaps:
+    """Return questions that had no answer, the most frequent first; with `all`, also those that
+    have one now. An agent gets its own. Also suggest tags."""
+    actor = access.resolve(vault, by)
+    found = [Gap(**each) for each in _gaps(vault, agent, all, actor)]
+    return Gaps(gaps=found, tags=[TagSuggestion(**each) for each in tags(vault, actor)])
+
+
+def _gaps(vault: OpenVault, agent: str, every: bool, by: Actor) -> list[dict[str, Any]]:
     vault.refresh()
-    found: dict[tuple[str, str], Shape] = {}
+    found: dict[tuple[str, str], dict[str, Any]] = {}
     refs: dict[tuple[str, str], tuple[str, ...]] = {}
     for gap in _asked(vault):
         key = gap.ref, gap.other
@@ -65,7 +72,7 @@ def _asked(vault: OpenVault) -> list[Use]:
     return found + [use for use in vault.journal.pending_uses() if use.op == "gap"]
 
 
-def _finds(vault: OpenVault, gap: Shape, refs: Collection[str]) -> bool:
+def _finds(vault: OpenVault, gap: dict[str, Any], refs: Collection[str]) -> bool:
     """Does the one for whom it was asked find anything now but what was no answer?"""
     question, agent = gap["query"], gap["agent"]
     owners = None
@@ -76,10 +83,10 @@ def _finds(vault: OpenVault, gap: Shape, refs: Collection[str]) -> bool:
     return not found <= set(refs)
 
 
-def tags(vault: OpenVault, by: Actor) -> list[Shape]:
+def tags(vault: OpenVault, by: Actor) -> list[dict[str, Any]]:
     """Memories that were useful for one question and have no tag in common, with the tag that they
     want. Nothing is written: `brain tag` does that."""
-    found: dict[tuple[str, ...], Shape] = {}
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
     owners = access.readable(by)
     for recall in afterwards.seen(vault, by):
         refs = tuple(sorted(recall.get("useful", [])))

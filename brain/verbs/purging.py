@@ -8,8 +8,9 @@ from brain import access
 from brain.changes import Deed, Remove
 from brain.errors import BrainError, Busy, Denied, NotFound
 from brain.index import records, ring
-from brain.operations import lookup
-from brain.verbs import afterwards, answer, history
+from brain.operations import apply, lookup
+from brain.operations.results import Entry, Forgotten, entry
+from brain.verbs import afterwards, history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.index.query import Row
     from brain.open_vault import OpenVault
-    from brain.verbs.answer import Shape
 
 _STATE = "this machine's state folder, until what is being written is settled"
 
 
-def purge(vault: OpenVault, id: str, by: Actor) -> Shape:
+def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     """A memory goes, with all that this machine says of it: in the note, the journal of this
     device, the index, what was promised and what waits to be counted. `left` tells where its words
     may still be. Other devices leave out what they have on record of it once they read of this.
@@ -31,42 +31,42 @@ def purge(vault: OpenVault, id: str, by: Actor) -> Shape:
     Killed in between, or for one that is gone from its note already, it is done again with the
     whole id.
     """
-    row = _there(vault, id, by)
-    refs = lookup.same_ids(vault, row.ref) if row else history.refs(vault, id, by)
+    row = _there(vault, id, by, agent)
+    refs = lookup.same_ids(vault, row.ref) if row else history.refs(vault, id, by, agent)
     texts = [*_texts(vault, refs), row.text if row else ""]  # before anything is done: it may fail
-    linked = answer.linked_from(vault, refs, by)
-    shape = _removed(vault, row, by) if row else _gone(vault, refs, id, by)
+    linked = apply.linked_from(vault, refs, by)
+    gone = _removed(vault, row, by) if row else _gone(vault, refs, id, by)
     settled = _settled(vault, refs)
     afterwards.unlearn(vault, refs, texts)
-    data = {"refs": sorted(refs), "agent": shape["agent"] or ""}
-    result = answer.applied(vault, [Deed("purge", shape["id"], None, data)], by)[0]
+    data = {"refs": sorted(refs), "agent": gone.agent}
+    result = apply.apply(vault, [Deed("purge", gone.id, None, data)], by)[0]
     others = _unsaid(vault, refs)
     left = [*others, *([] if settled else [_STATE]), *_index(vault, refs), *_out_of_reach(vault)]
-    return answer.happened(shape, "purged", result) | {"linked_from": linked, "left": left}
+    return apply.changed(gone, "purged", result, cls=Forgotten, linked_from=linked, left=left)
 
 
-def _there(vault: OpenVault, id: str, by: Actor) -> Row | None:
+def _there(vault: OpenVault, id: str, by: Actor, agent: str) -> Row | None:
     try:
-        return lookup.memory(vault, id, by)
+        return lookup.memory(vault, id, by, agent)
     except NotFound:
         return None
 
 
-def _removed(vault: OpenVault, row: Row, by: Actor) -> Shape:
+def _removed(vault: OpenVault, row: Row, by: Actor) -> Entry:
     """The memory, out of its note."""
     remove = Deed("remove", row.ref, Remove(row.path, row.ref), {"purge": True})
-    result = answer.applied(vault, [remove], by, wait=vault.config.holdMost + 2)[0]
+    result = apply.apply(vault, [remove], by, wait=vault.config.holdMost + 2)[0]
     if result.state != "written":
         raise Busy(
             f"{row.path} is being changed; {row.ref} will be removed, but is not purged yet.",
             "Run `brain forget --purge` again with its whole id in a moment.",
         )
-    shape = answer.of_row(row)
-    answer.gone(vault, row.path, shape)
-    return shape
+    gone = entry(row)
+    apply.report_removed(vault, gone)
+    return gone
 
 
-def _gone(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Shape:
+def _gone(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Entry:
     """One that is out of its note already, perhaps purged by another device. Raises NotFound if
     nothing is on record of it."""
     found = records.select(vault.index, refs=refs)
@@ -75,8 +75,7 @@ def _gone(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Shape:
         raise NotFound(f"There is no memory {id!r}.", "See `brain audit` for what was forgotten.")
     if not access.may(by, "write", owner := history.owner(vault, last)):
         raise Denied(f"{by.name} may not purge {last.ref}.", "Ask the admin agent or a person.")
-    shape = {"id": last.ref, "path": last.path, "line": 0, "text": "", "kind": "", "status": ""}
-    return shape | {"tags": [], "agent": owner}
+    return Entry(id=last.ref, path=last.path, agent=owner, tags=[], extra={})
 
 
 def _settled(vault: OpenVault, refs: Collection[str]) -> bool:

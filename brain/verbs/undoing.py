@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from difflib import unified_diff
 
-from brain import access, wire
+from brain import access
 from brain.access import PERSON
 from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
@@ -19,11 +19,12 @@ from brain.formats.text import digest
 from brain.index import records
 from brain.index.records import RECORD_TYPES, Undo
 from brain.journal.reader import update_index
-from brain.operations import lookup
+from brain.operations import apply, lookup
+from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
 from brain.record import NamedTuple
 from brain.store import Outcome, place
 from brain.vault import files
-from brain.verbs import answer, history, waiting
+from brain.verbs import history, waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from brain.intents import Intent
     from brain.model import Record
     from brain.open_vault import OpenVault
-    from brain.verbs.answer import Shape
 
 
 class Now(NamedTuple):
@@ -44,28 +44,46 @@ class Now(NamedTuple):
     raw: str
 
 
-def undo(vault: OpenVault, event: str, force: bool, by: Actor) -> Shape:
-    """Take back one change: the one with this id, or the last that is not taken back yet (of an
-    agent: its own last one)."""
+def undo(
+    vault: OpenVault,
+    event: str = "",
+    *,
+    force: bool = False,
+    session: str = "",
+    by: Actor | str = "",
+) -> Undone:
+    """Undo one change: the one with this event, or the last one (of an agent: its own last one).
+    Raises StaleFile, with the difference, if the entry was changed since; `force` undoes it."""
+    actor = access.resolve(vault, by, session)
+    vault.journal_ahead = True
     vault.refresh()
-    _refuse_what_waits(vault, event, by)
-    record = _record(vault, event, by) if event else _last(vault, by)
-    return _undone(vault, record, force, by)
+    _refuse_what_waits(vault, event, actor)
+    record = _record(vault, event, actor) if event else _last(vault, actor)
+    return _undone(vault, record, force, actor)
 
 
-def revert(vault: OpenVault, agent: str, since: str, force: bool, by: Actor) -> Shape:
-    """Take back all that an agent did since then, newest first, and tell what could not be."""
+def revert(
+    vault: OpenVault,
+    agent: str,
+    since: str = "",
+    *,
+    force: bool = False,
+    session: str = "",
+    by: Actor | str = "",
+) -> Reverted:
+    """Undo everything an agent did since then, newest first, and report what could not be."""
+    actor = access.resolve(vault, by, session)
     vault.refresh()
-    undone: list[Shape] = []
-    kept: list[Shape] = []
-    name = _named(vault, agent, by)
+    undone: list[Undone] = []
+    kept: list[ChangeRecord] = []
+    name = _named(vault, agent, actor)
     done = records.select(vault.index, by=name, since=history.when(vault, since), newest_first=True)
-    for record in list(_open((one for one in done if history.may_see(vault, one, by)), vault)):
+    for record in list(_open((one for one in done if history.may_see(vault, one, actor)), vault)):
         try:
-            undone.append(_undone(vault, record, force, by))
+            undone.append(_undone(vault, record, force, actor))
         except BrainError as error:
-            kept.append(wire.record(record) | {"why_not": str(error)})
-    return {"agent": agent, "since": since, "undone": undone, "kept": kept}
+            kept.append(history.value(record, why_not=str(error)))
+    return Reverted(agent=agent, since=since, undone=undone, kept=kept)
 
 
 # -- which change --------------------------------------------------------------------------------
@@ -105,7 +123,7 @@ def _last(vault: OpenVault, by: Actor) -> Record:
 def _refuse_what_waits(vault: OpenVault, event: str, by: Actor) -> None:
     """What is not written yet cannot be taken back, nor is what was done before it the last. An
     agent hears of its own."""
-    for intent in [entry.intent for entry in vault.store.pending()]:
+    for intent in [each.intent for each in vault.store.pending()]:
         main = next((deed for deed in intent.deeds if "part_of" not in deed.data), None)
         if main is None or (by.type != "person" and intent.by != by.name):
             continue
@@ -148,7 +166,7 @@ def _undone_ids(vault: OpenVault) -> set[str]:
 # -- how -----------------------------------------------------------------------------------------
 
 
-def _undone(vault: OpenVault, record: Record, force: bool, by: Actor) -> Shape:
+def _undone(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
     """Take back a change with all that was done along with it; if some of that cannot be, nothing
     is done."""
     update_index(vault.journal, vault.index)
@@ -165,13 +183,13 @@ def _undone(vault: OpenVault, record: Record, force: bool, by: Actor) -> Shape:
     for one in every:
         deeds += _plan(vault, one, force, deeds)
         main = len(deeds) - 1 if one.id == record.id else main
-    result, *others = answer.applied(vault, deeds, by, main)
+    result, *others = apply.apply(vault, deeds, by, main)
     made = {other.deed.data["of"]: other for other in others}
     for part in every:
         if part.id != record.id:
-            _shape(vault, part, made[part.id])
-    told = {"of": record.id, "undid": record.op}
-    return answer.happened(_shape(vault, record, result), "undone", result) | told
+            _entry(vault, part, made[part.id])
+    now = _entry(vault, record, result)
+    return apply.changed(now, "undone", result, cls=Undone, of=record.id, undid=record.op)
 
 
 def _whole(vault: OpenVault, record: Record) -> list[Record]:
@@ -265,7 +283,7 @@ def _now(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Now:
     if record.op == "configure":
         return Now(record.ref, yaml_edit.lines_of(data.decode("utf-8", "replace"), record.ref))
     same = lookup.same_ids(vault, record.ref)
-    for chunk in memory_md.parse(data, answer.owner(vault, record.path)).chunks:
+    for chunk in memory_md.parse(data, apply.owner(vault, record.path)).chunks:
         if chunk.ref in same and chunk.kind != "note":
             return Now(chunk.ref, data[chunk.start : chunk.end].decode())
     return Now(record.ref, "")
@@ -289,29 +307,29 @@ def _compare(record: Record, now: Now, before: str, after: str, force: bool) -> 
     )
 
 
-def _shape(vault: OpenVault, record: Record, result: Outcome) -> Shape:
+def _entry(vault: OpenVault, record: Record, result: Outcome) -> Entry:
     """The entry as it is after all, or as it was when it went."""
     done = result.done
     if record.op == "configure":
         vault.reload()
         line, text = (done.line, done.after) if done else (0, "")
-        shape = {"id": record.ref, "path": record.path, "line": line, "text": text}
-        return shape | {"kind": "setting", "status": "", "tags": []}
+        return Entry(
+            id=record.ref, kind="setting", path=record.path, line=line, text=text, tags=[], extra={}
+        )
     if done is None:
         return _as_it_is(vault, record)
     if done.after:
-        shape = answer.entry(vault, record.path, done)
-        answer.tell(vault, record.path, done.before, shape)
-        return shape
-    shape = answer.entry(vault, record.path, done._replace(after=done.before))
-    answer.gone(vault, record.path, shape)
-    return shape
+        now = apply.entry(vault, record.path, done)
+        apply.report(vault, done.before, now)
+        return now
+    gone = apply.entry(vault, record.path, done._replace(after=done.before))
+    apply.report_removed(vault, gone)
+    return gone
 
 
-def _as_it_is(vault: OpenVault, record: Record) -> Shape:
+def _as_it_is(vault: OpenVault, record: Record) -> Entry:
     """The entry of a change that left no trace in its note, or waits to be written."""
     try:
-        return answer.of_row(lookup.find(vault, record.ref))
+        return entry(lookup.find(vault, record.ref))
     except NotFound:
-        shape = {"id": record.ref, "path": record.path, "line": 0, "text": "", "kind": ""}
-        return shape | {"status": "", "tags": []}
+        return Entry(id=record.ref, path=record.path, tags=[], extra={})

@@ -6,38 +6,49 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from brain import access
 from brain.errors import BrainError, Denied
 from brain.index.moment import told
+from brain.operations import lookup
+from brain.operations.apply import owner
+from brain.operations.results import PendingWrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brain.access import Actor
     from brain.intents import Open
     from brain.open_vault import OpenVault
-    from brain.verbs.answer import Shape
 
 
-def pending(vault: OpenVault) -> list[Shape]:
-    """What waits: `state` is `waiting` (for a person to pause, or for git), `blocked`, or `written`
-    for what is in its note and cannot be settled."""
+def pending(
+    vault: OpenVault, *, apply: str = "", drop: str = "", agent: str = "", by: Actor | str = ""
+) -> list[PendingWrite]:
+    """Return the writes that are not in their note yet. First apply, or drop, the blocked one with
+    this id."""
+    seen = lookup.visible(vault, by, agent)
+    if apply or drop:
+        access.require_admin(access.resolve(vault, by), "release blocked writes")
+        vault.store.release(apply or drop, drop=bool(drop))
     vault.drain()
-    return [_shape(entry) for entry in vault.store.pending()]
+    found = [_value(entry) for entry in vault.store.pending()]
+    return [each for each in found if seen is None or owner(vault, each.path) in seen]
 
 
-def _shape(entry: Open) -> Shape:
+def _value(entry: Open) -> PendingWrite:
     intent = entry.intent
     deeds = [
         {"op": deed.op, "id": deed.ref, "event": deed.id, "text": getattr(deed.change, "text", "")}
         for deed in intent.deeds
     ]
-    return {
-        "id": intent.id,
-        "at": moment(intent.at),
-        "by": intent.by,
-        "path": intent.path,
-        "state": entry.state or "waiting",
-        "why": entry.why,
-        "deeds": deeds,
-    }
+    return PendingWrite(
+        id=intent.id,
+        at=moment(intent.at),
+        by=intent.by,
+        path=intent.path,
+        state=entry.state or "waiting",
+        why=entry.why,
+        deeds=deeds,
+    )
 
 
 def moment(at: float) -> str:
@@ -45,8 +56,11 @@ def moment(at: float) -> str:
     return told(datetime.fromtimestamp(at, UTC))
 
 
-def flush(vault: OpenVault) -> int:
-    """Put hits and learned links on record that wait on this machine; how many records that are."""
+def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
+    """Write the usage that was counted on this machine to the journal; return the number of
+    records. This happens once a day by itself."""
+    access.require_admin(access.resolve(vault, by), "write the journal")
+    vault.journal_ahead = True
     if vault.paused:
         raise Denied("Writing is off.", "See `brain resume`, and `brain config`.")
     vault.refuse_loss()
@@ -73,20 +87,30 @@ def flush_if_due(vault: OpenVault) -> list[str]:
     try:
         first = vault.state.first_use()
         if first and not vault.paused and (first[:10] < vault.now()[:10] or vault.state.batches()):
-            flush(vault)
+            journal_write(vault)
     except (BrainError, OSError) as error:
         return [str(error)]
     return []
 
 
-def pause(vault: OpenVault, paused: bool) -> None:
-    """Leave, or take away, the mark that every writer on this machine looks for."""
-    path = f"{vault.paths.state_path}/paused"
-    if paused:
-        os.makedirs(vault.paths.state_path, 0o700, exist_ok=True)
-        with open(path, "w", encoding="utf-8"):
-            pass
-    else:
-        with suppress(FileNotFoundError):
-            os.unlink(path)
-        vault.drain()
+def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
+    """Stop all writing on this machine until `resume`. Return True: writing is paused."""
+    access.require_admin(access.resolve(vault, by), "pause writing")
+    os.makedirs(vault.paths.state_path, 0o700, exist_ok=True)
+    with open(_mark(vault), "w", encoding="utf-8"):
+        pass
+    return True
+
+
+def resume(vault: OpenVault, *, by: Actor | str = "") -> bool:
+    """Allow writing again, and write what is pending. Return False: writing is not paused."""
+    access.require_admin(access.resolve(vault, by), "resume writing")
+    with suppress(FileNotFoundError):
+        os.unlink(_mark(vault))
+    vault.drain()
+    return False
+
+
+def _mark(vault: OpenVault) -> str:
+    """Return the file that every writer on this machine looks for."""
+    return f"{vault.paths.state_path}/paused"

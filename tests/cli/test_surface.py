@@ -17,7 +17,8 @@ from typing import Any
 import click
 import pytest
 
-from brain.cli import app, output
+from brain.cli import main as app
+from brain.cli import output
 from brain.errors import BrainError
 from tests.cli.conftest import COMMAND, Run
 from tests.kit import PATIENCE, until
@@ -55,7 +56,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "resolve": ("resolve", "m-7f3k2ab4"),
     "alias": ("alias", "add", "auth", "sso"),
     "budget": ("budget",),
-    "flush": ("flush",),
+    "journal": ("journal", "write"),
     "pending": ("pending",),
     "pause": ("pause",),
     "resume": ("resume",),
@@ -141,12 +142,13 @@ def test_every_command_fails_in_json(tmp_path: Path, run: Run, name: str) -> Non
 
 @pytest.mark.parametrize("name", app.COMMANDS)
 def test_usage_errors_come_in_json_too(demo: Path, run: Run, name: str) -> None:
+    path = " ".join(CALLS[name][:2]) if name in app.SUBGROUPS else name
     said = run(*CALLS[name], "--no-such-option", "--json")
     assert (said.code, said.err) == (2, "")
     assert set(said.json) == {"error", "message", "remedy"}
     assert said.json["error"] == "BadRequest"
     assert "--no-such-option" in said.json["message"]
-    assert said.json["remedy"] == f"See `brain {name} --help`."
+    assert said.json["remedy"] == f"See `brain {path} --help`."
 
 
 # -- errors --------------------------------------------------------------------------------------
@@ -208,7 +210,7 @@ def test_trouble_with_the_disk_is_a_sentence(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "/disk/x")
 
-    monkeypatch.setattr("brain.api.Brain.search", full)
+    monkeypatch.setattr("brain.open_vault.OpenVault.refresh", full)
     said = run("search", "frost")
     assert (said.code, said.out) == (1, "")
     assert said.err == ("brain: /disk/x: No space left on device. Check the disk and the rights.\n")

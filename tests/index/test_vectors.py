@@ -9,7 +9,7 @@ import pytest
 from brain.api import Brain
 from brain.index import query, vectors
 from brain.index.query import Filters
-from brain.operations import lookup
+from brain.operations import find, lookup
 from brain.recall import hybrid
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -134,6 +134,5 @@ def size(brain: Brain) -> int:
 
 
 def _ids(brain: Brain) -> list[tuple[int, str]]:
-    return sorted(
-        (row.id, row.path) for row in brain.entries(lookup.filters(brain.vault, ["all"]), 100)
-    )
+    rows = find.entries(brain.vault, lookup.filters(brain.vault, ["all"]), 100)
+    return sorted((row.id, row.path) for row in rows)

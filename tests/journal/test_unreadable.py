@@ -17,7 +17,7 @@ from brain.index.db import Index
 from brain.journal import reader
 from brain.journal.reader import update_index
 from brain.journal.writer import Journal
-from brain.operations import lookup, provenance
+from brain.operations import doctor
 from tests import kit as vaults
 from tests.conftest import MakeVault
 from tests.journal.kit import device, dump, file, index, put, rebuilt, selected
@@ -131,7 +131,7 @@ def test_the_verbs_say_it(vault: MakeVault, tmp_path: Path) -> None:
         vaults.open_brain(root, tmp_path / "here") as here,
         vaults.open_brain(root, tmp_path / "there") as there,
     ):
-        ref = here.remember(SECRET.replace("password", "walrus"), by="admin")["id"]
+        ref = here.remember(SECRET.replace("password", "walrus"), by="admin").id
         here.update(ref, "The walrus is hungry", by="admin")
         there.reinforce(ref)
         with hidden(file(there.vault.journal)):
@@ -143,15 +143,11 @@ def test_the_verbs_say_it(vault: MakeVault, tmp_path: Path) -> None:
                     ask()
             assert "hungry" in (root / "40_Brain/MEMORY.md").read_text()  # nothing was begun
             shown = here.show(ref)
-            assert shown["provenance"]["by"] == "admin"
-            assert (
-                provenance.provenance(here.vault, lookup.find(here.vault, ref))["provenance"][
-                    "since"
-                ]
-                == []
-            )
-            assert "journal-unreadable" in {problem.code for _, problem in here.problems()}
-        assert here.forget(ref, purge=True)["outcome"] == "purged"
+            assert shown.provenance.by == "admin"
+            assert shown.provenance.since == []
+            codes = {problem.code for _, problem in doctor.problems(here.vault)}
+            assert "journal-unreadable" in codes
+        assert here.forget(ref, purge=True).outcome == "purged"
 
 
 QUICK = {"40_Brain/brain.yaml": "holdSeconds: 0\nholdMost: 0\nsettleSeconds: 0.1\n"}

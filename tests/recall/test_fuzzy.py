@@ -97,7 +97,8 @@ def test_nobody_is_told_of_words_that_they_may_not_read(
     brain.sync()
     answer = brain.search("cormoranx", by="a")
     assert answer.notes == ("Nothing here holds 'cormoranx'; this is what holds 'cormorant'.",)
-    assert brain.search("zebrafich", by="a") == brain.search("zebraxxch", by="a")
+    found, other = (brain.search(word, by="a") for word in ("zebrafich", "zebraxxch"))
+    assert found.replace(query="") == other.replace(query="")
     assert brain.search("zebrafich", by="b").notes
     assert brain.search("warehuoses", by="a", scopes=["memory"]).notes == ()
     assert brain.search("warehuoses", by="a").notes

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain import wire
+from brain import serialize
 from brain.api import Brain
 from brain.errors import NoModel
 from brain.index import query, vectors
 from brain.index.query import Filters
 from brain.index.vectors import Piece
 from brain.model import SCOPES
+from brain.operations import semantic
 from brain.recall import hybrid
 from brain.recall.search import search
 from brain.recall.similar import Meaning
@@ -267,7 +268,7 @@ def test_what_is_found_by_meaning_alone_shows_its_text(vault: MakeVault, opened:
 def test_the_score_follows_from_what_is_shown(searched: Brain) -> None:
     results = searched.search("the physician needs tyres", scopes=["all"]).results
     for hit in results:
-        shown = wire.hit(hit, explain=True)
+        shown = serialize.search_result(hit, explain=True)
         bm25, coverage, near, parent, vector, *factors = shown["factors"].values()
         product = (bm25 * coverage + near + parent + vector) * math.prod(factors)
         assert shown["score"] == pytest.approx(product, rel=1e-12)
@@ -324,8 +325,8 @@ def test_without_its_model_search_goes_on_by_words(
     )
     (said,) = answer.notes
     assert said.startswith("Searched by words alone. ")
-    assert wire.answer("strange tyres", answer)["notes"] == [said]
-    (wrong,) = brain.learn()
+    assert serialize.answer(answer)["notes"] == [said]
+    (wrong,) = semantic.add_vectors(brain.vault)
     assert wrong in said
 
 
@@ -346,7 +347,7 @@ def test_an_answer_says_what_is_not_searched_by_meaning_yet(
     monkeypatch.setattr(semantic, "PATIENCE", 0.0)
     (said,) = searched.search("tyres").notes
     assert said == "4 entries are not searched by meaning yet; `brain sync` does the rest."
-    assert searched.learn() == []
+    assert semantic.add_vectors(searched.vault) == []
     assert searched.search("tyres").notes == ()
 
 
@@ -428,9 +429,9 @@ def test_a_context_is_made_by_meaning_too(vault: MakeVault, opened: OpenBrain) -
     files = {**HYBRID, "40_Brain/MEMORY.md": "- The physician is kind\n- Boats are wet\n"}
     brain = opened(vault(files))
     brain.vault.provider = Hashing()
-    assert "The physician is kind" in brain.recall("doctor").text
+    assert "The physician is kind" in brain.context("doctor").text
     brain.vault.meaning.provider = Broken(RuntimeError("down"))
-    said = brain.recall("boats")
+    said = brain.context("boats")
     assert "Boats are wet" in said.text
     assert said.degraded == "not all was searched by meaning"
 
@@ -439,15 +440,15 @@ def test_what_means_the_same_is_a_cluster(vault: MakeVault, opened: OpenBrain) -
     lines = "- My car is red ^m-00000001\n- My automobile is red ^m-00000002\n- Bread ^m-00000003\n"
     files = {"40_Brain/MEMORY.md": lines}
     plain = opened(vault(files))
-    assert plain.graph()["clusters"] == []  # no word, tag or link says so
+    assert plain.graph().clusters == []  # no word, tag or link says so
     brain = opened(vault({**files, "40_Brain/brain.yaml": "searchProvider: hybrid\n"}))
     brain.vault.provider = Hashing()
     brain.sync()
-    (cluster,) = brain.graph()["clusters"]
+    (cluster,) = brain.graph().clusters
     assert sorted(cluster["members"]) == ["m-00000001", "m-00000002"]
     brain.vault.provider = Broken(NoModel("gone"))  # type: ignore[assignment]
     del brain.vault.meaning
-    assert brain.graph()["clusters"] == []
+    assert brain.graph().clusters == []
 
 
 def test_a_model_that_hangs_is_waited_for_once(
@@ -459,7 +460,7 @@ def test_a_model_that_hangs_is_waited_for_once(
     brain, sleeper = opened(vault(HYBRID)), Sleeper(0.3)
     brain.vault.provider = sleeper
     started = time.perf_counter()
-    said = brain.recall("tyres")
+    said = brain.context("tyres")
     took = time.perf_counter() - started
     assert "took longer than 0.2 s" in said.notes[0]
     [(_, _, ms, _)] = brain.vault.state.recalls()
@@ -468,7 +469,8 @@ def test_a_model_that_hangs_is_waited_for_once(
         assert [hit.row.path for hit in answer.results] == ["car.md"]
         assert "is asked again in" in answer.notes[0]
     assert sleeper.asked == [1]
-    assert "took longer than 0.3 s" in brain.learn()[0]  # who can wait asks it all the same
+    # who can wait asks it all the same
+    assert "took longer than 0.3 s" in semantic.add_vectors(brain.vault)[0]
     assert sleeper.asked == [1, 1]
 
 
@@ -487,7 +489,7 @@ def test_a_model_that_works_again_is_asked_after_a_sync(
     brain.vault.provider.name = "broken"
     del brain.vault.meaning
     assert "a moment ago" in brain.search("car").notes[0]
-    assert brain.learn() == []
+    assert semantic.add_vectors(brain.vault) == []
     assert brain.search("car").notes == ()
 
 

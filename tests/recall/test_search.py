@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brain import wire
+from brain import serialize
 from brain.api import Brain
 from brain.errors import BadRequest
 from tests import kit
@@ -125,7 +125,7 @@ def test_the_score_follows_from_its_factors(searched: Searched) -> None:
     hits = searched().search("walrus OR the sqlite clams", scopes=["all"], limit=50).results
     assert len(hits) > 4
     for hit in hits:
-        shown = wire.hit(hit, explain=True)
+        shown = serialize.search_result(hit, explain=True)
         bm25, coverage, near, parent, vector, *factors = shown["factors"].values()
         assert shown["score"] == pytest.approx(
             (bm25 * coverage + near + parent + vector) * math.prod(factors)
@@ -271,7 +271,7 @@ def test_no_question_breaks_anything(standing: Brain, question: str, tag: str, d
     except sqlite3.Error as error:  # pragma: no cover
         pytest.fail(f"{question!r}: {error}")
     for hit in plain.results:
-        assert wire.hit(hit, explain=True)["line"] >= 1
+        assert serialize.search_result(hit, explain=True)["line"] >= 1
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_memories_at_odds_are_marked(vault: MakeVault, opened: OpenBrain) -> Non
         "m-00000002": ["m-00000001"],
         "m-00000003": [],
     }
-    shapes = wire.answer("walrus", answer)["results"]
+    shapes = serialize.answer(answer)["results"]
     assert {shape["id"]: shape["conflicts"] for shape in shapes}["m-00000001"] == ["m-00000002"]
     brain.forget("m-00000001")
     assert not any(hit.conflicts for hit in brain.search("walrus").results)
@@ -364,7 +364,7 @@ STILL = {"as_of": ""}
 def everything(brain: Brain) -> list[str]:
     """What leaves Brain for each question, to the last digit, but for the time of the check."""
     return [
-        json.dumps(wire.answer(question, brain.search(question, scopes=["all"], limit=40)) | STILL)
+        json.dumps(serialize.answer(brain.search(question, scopes=["all"], limit=40)) | STILL)
         for question in ASKED
     ]
 

@@ -1,0 +1,321 @@
+"""Find: search, context, show, list, open, graph."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brain.cli.commands import Values, View
+from brain.cli.output import counted, fitted, note, say, tell, warn
+from brain.index.moment import shown
+
+if TYPE_CHECKING:
+    from brain.context.scoring import ScoredEntry
+    from brain.operations.context import Context
+    from brain.operations.results import Answer, Entry, Graph, Listing, Memory, Place
+    from brain.recall.rank import Factors
+
+TOP = 5  # members of a cluster that are listed
+EDGES = {  # read from the source, and from the target
+    "supersedes": ("supersedes", "superseded by"),
+    "contradicts": ("contradicts", "contradicts"),
+    "derived_from": ("derived from", "source of"),
+    "relates_to": ("relates to", "relates to"),
+    "link": ("links to", "linked from"),
+    "learned": ("learned with", "learned with"),
+}
+
+
+# -- search --------------------------------------------------------------------------------------
+
+
+def print_answer(answer: Answer, options: Values) -> None:
+    """Print the results of a search."""
+    for result in answer.results:
+        row = result.row
+        about = [row.scope, row.kind] if row.kind != "note" else [row.scope]
+        say(f"{row.path}:{result.line}", "bold")
+        say(f"  {result.snippet()}")
+        day = shown(row.created)[:10]
+        say(f"  {row.ref} · {' · '.join(about)} · {day} · {result.score:.2f}", "dim")
+        if result.conflicts:
+            say(f"  [⚠ CONFLICT] {', '.join(result.conflicts)} says the opposite.")
+        if options["explain"]:
+            exact = f", and {result.exact} exactly as asked" if result.exact else ""
+            say(f"  {result.score:.6f} = {formula(result.factors)}{exact}", "dim")
+    if not answer.results:
+        say("Nothing found.")
+    warn(answer.freshness)
+    for text in answer.notes:
+        note(text)
+
+
+def _answer_document(answer: Answer, options: Values) -> Any:
+    from brain import serialize
+
+    return serialize.answer(answer, options["explain"])
+
+
+def formula(factors: Factors, alone: bool = True) -> str:
+    """Return the formula of a score, with the numbers in it; factors of 1 and parts of 0 are left
+    out. `alone`, it needs no brackets around a sum."""
+    from brain.recall.rank import ADDENDS
+
+    named = list(factors._asdict().items())
+    parts = [f"bm25 {factors.bm25:.6f} × coverage {factors.coverage:.6f}"]
+    parts += [f"{name} {value:.6f}" for name, value in named[2:ADDENDS] if value]
+    sum = " + ".join(parts)
+    others = [f"{name} {value:.6f}" for name, value in named[ADDENDS:] if value != 1]
+    closed = len(parts) > 1 and (others or not alone)
+    return " × ".join([f"({sum})" if closed else sum, *others])
+
+
+# -- context -------------------------------------------------------------------------------------
+
+
+def _read_text(values: Values) -> None:
+    if values["text"] == "-":
+        values["text"] = sys.stdin.read()
+
+
+def print_context(found: Context, options: Values) -> None:
+    """Print the text for a prompt, and what explains it."""
+    if prompt := found.text or ("{}" if found.asked.format == "json" else ""):
+        say(prompt)
+    if options["explain"]:
+        _explain(found)
+    warn(found.freshness)
+    for remark in found.notes:
+        note(remark)
+
+
+def _explain(found: Context) -> None:
+    fitted = found.fitted
+    say(
+        f"\n{fitted.tokens:,} of {fitted.allocation.total:,} tokens,"
+        f" {fitted.compression:.0%} of what was offered,"
+        f" chosen among {found.recalled.considered:,}.",
+        "dim",
+    )
+    for entry, trigger in found.recalled.warnings:
+        say(f"  {entry.id}  {trigger!r} is mentioned", "dim")
+    lines: dict[str, None] = {}
+    for entry in found.recalled.memories:
+        lines |= dict.fromkeys(_formulas(entry))
+    for line in lines:
+        say(f"  {line}", "dim")
+
+
+def _formulas(entry: ScoredEntry) -> list[str]:
+    """Return the formula of a score, and of the score that it was inherited from."""
+    own = [f"{entry.id}  {entry.score:.6f} = {_formula(entry)}"]
+    inherits = entry.inherited and _inherits(entry)
+    return own + (_formulas(entry.inherited.origin) if entry.inherited and inherits else [])
+
+
+def _inherits(entry: ScoredEntry) -> bool:
+    """Return True if the score of an entry is the inherited one."""
+    found = entry.inherited
+    return bool(found and (not entry.search_factors or found.score >= entry.score))
+
+
+def _formula(entry: ScoredEntry) -> str:
+    from brain.recall.rank import Factors
+
+    if entry.search_factors is None and entry.inherited is None:
+        return "came unasked"
+    if entry.inherited and _inherits(entry):
+        via, origin, ways = entry.inherited.via, entry.inherited.origin, entry.inherited.steps
+        steps = "".join(f" × tie {weight:.6f} × decay {decay:.6f}" for weight, decay in ways)
+        return f"{origin.id} {origin.score:.6f}{steps} ({via})"
+    recall = [f"{name} {value:.6f}" for name, value in entry.recall_factors.items() if value != 1]
+    search = entry.search_factors or Factors(0.0, 0.0)
+    return " × ".join([formula(search, alone=not recall), *recall])
+
+
+# -- entries -------------------------------------------------------------------------------------
+
+
+def print_entry(entry: Entry, _: Values) -> None:
+    """Print an entry in full."""
+    say(f"{entry.path}:{entry.line}", "bold")
+    say(entry.text)
+    say()
+    keys = ("id", "scope", "kind", "status", "agent", "project", "heading")
+    about = [(key, str(getattr(entry, key))) for key in keys]
+    tags = " ".join(f"#{tag}" for tag in entry.tags)
+    about += [("created", shown(entry.created)), ("tags", tags)]
+    for link in entry.links or ():
+        target = link.target + (f"#{link.fragment}" if link.fragment else "")
+        about.append((link.kind, target))
+    if getattr(entry, "provenance", None):
+        about += _values(entry)  # type: ignore[arg-type]  # only a memory has one
+    width = max(len(key) for key, value in about if value)
+    for key, value in about:
+        if value:
+            say(f"{key:<{width}} {value}", "dim")
+    if entry.freshness:
+        warn(entry.freshness)
+
+
+def _values(memory: Memory) -> list[tuple[str, str]]:
+    """Return the current values of a memory, how they come about, and its origin."""
+    origin = memory.provenance
+    assert origin
+    session = f", in session {origin.session}" if origin.session else ""
+    importance = _importance(memory.importance_factors or {})
+    return [
+        ("score", f"{memory.score:g}, {counted(memory.hits, 'hit')}"),
+        ("importance", f"{memory.importance:.2f} = {importance}"),
+        ("confidence", f"{memory.confidence:.2f} = {_confidence(memory)}"),
+        ("from", f"{origin.by}, {shown(origin.at)[:10]}{session}"),
+        ("because", origin.why or ""),
+        *((step["op"], f"{step['by']}, {shown(step['at'])[:10]}") for step in origin.since),
+    ]
+
+
+def _importance(factors: dict[str, Any]) -> str:
+    """Return the formula, with the numbers in it; factors of 1 are left out."""
+    start = f"{factors['base']:g} at first"
+    if factors["merges"]:
+        start = f"({start} + {factors['merges']:.1f} for duplicates)"
+    words = {
+        "unvisited": "as nobody asked for it",
+        "fading": f"after {counted(round(factors['idle_days']), 'day')} unused",
+        "unused": f"with {counted(factors['hits'], 'hit')}",
+        "candidate": "as a candidate",
+    }
+    named = {name: f"{factors[name]:.2f}" for name in words}
+    parts = [f"{value} {words[name]}" for name, value in named.items() if value != "1.00"]
+    return " × ".join([start, *parts])
+
+
+def _confidence(memory: Memory) -> str:
+    factors = memory.confidence_factors or {}
+    fading = f", half in {factors['half_life']}" if factors["half_life"] else ""
+    age = counted(round(factors["age_days"]), "day")
+    parts = [
+        f"{factors['initial']:g} at first",
+        f"{factors['trust']:g} as {memory.source}",
+        f"{factors['remaining']:.2f} after {age}{fading}",
+        f"{factors['use']:.2f} for use",
+    ]
+    moved = f" {factors['feedback']:+.2f} by feedback" if factors["feedback"] else ""
+    return f"{' × '.join(parts)}{moved}"
+
+
+def print_list(found: Listing, _: Values) -> None:
+    """Print an entry per line."""
+    for entry in found:
+        named = (entry.heading or entry.title) if entry.kind in ("note", "agent") else ""
+        first = (named or entry.text).split("\n", 1)[0]
+        head = f"{entry.id:<12} {shown(entry.created)[:10]}  {entry.kind:<12} "
+        say(head + fitted(first, len(head)))
+    if not found.entries:
+        say("Nothing to list.")
+    warn(found.freshness)
+
+
+def print_place(place: Place, _: Values) -> None:
+    """Print the address for Obsidian, and file and line for an editor."""
+    say(place.url)
+    say(f"{place.file}:{place.line}")
+
+
+# -- graph ---------------------------------------------------------------------------------------
+
+
+def print_graph(graph: Graph | dict[str, Any], options: Values) -> None:
+    """Print the clusters, or what is around one entry; as a document if a format was given."""
+    if options["format"]:
+        from brain import serialize
+
+        tell(serialize.document(graph))
+    elif not isinstance(graph, dict):
+        _print_around(graph) if graph.root else _print_clusters(graph)
+        warn(graph.freshness)
+
+
+def _print_clusters(graph: Graph) -> None:
+    nodes = {node["id"]: node for node in graph.nodes}
+    loose = {id for id, node in nodes.items() if node["type"] in ("memory", "item")}
+    for cluster in graph.clusters:
+        members = cluster["members"]
+        loose.difference_update(members)
+        say(f"{cluster['name']}  ({len(members)})", "bold")
+        for id in members[:TOP]:
+            say(f"  {_line(nodes[id])}")
+        if len(members) > TOP:
+            say(f"  and {len(members) - TOP} more", "dim")
+    if loose:
+        say(f"{len(loose)} more in no cluster.", "dim")
+    if not nodes:
+        say("There are no memories yet.")
+
+
+def _print_around(graph: Graph) -> None:
+    """Print an entry, what it is linked to, and what shares its tags and notes."""
+    nodes = {node["id"]: node for node in graph.nodes}
+    root = nodes[graph.root]
+    say(f"{root['path']}:{root['line']}" if root.get("line") else root["id"], "bold")
+    say(root["label"])
+    ways = [id for edge in graph.edges if (id := _other_end(edge, root["id"])) in nodes]
+    for edge in graph.edges:
+        other = nodes.get(_other_end(edge, root["id"]))
+        if other and edge["type"] in EDGES and other["type"] in ("memory", "item", "note"):
+            words = EDGES[edge["type"]][edge["target"] == root["id"]]
+            line = f"{words:<14} {_line(other)}"
+            say(f"{line}  {edge['weight']:.2f}" if edge["type"] == "learned" else line)
+    for way in sorted(set(ways), key=lambda id: (nodes[id]["type"] != "cluster", id)):
+        _print_way(graph, nodes, root["id"], way)
+
+
+def _print_way(graph: Graph, nodes: dict[str, dict[str, Any]], root: str, way: str) -> None:
+    """Print a tag or note of the entry and what else has it; or its cluster."""
+    node = nodes[way]
+    if node["type"] == "cluster":
+        say(f"{'in cluster':<14} {node['label']}")
+    if node["type"] not in ("tag", "note"):
+        return
+    ends = dict.fromkeys(_other_end(edge, way) for edge in graph.edges)
+    others = [id for id in ends if id and id != root]
+    if others or node["type"] == "tag":  # a note of its own was named above
+        say(node["label"], "bold")
+    for id in others:
+        say(f"  {_line(nodes[id])}")
+
+
+def _other_end(edge: dict[str, Any], id: str) -> str:
+    """Return the other end of an edge; '' if it does not end at this id."""
+    ends = (edge["source"], edge["target"])
+    return str(ends[ends[0] == id]) if id in ends else ""
+
+
+def _line(node: dict[str, Any]) -> str:
+    if node["type"] == "note":
+        return str(node["id"])
+    return f"{node['id']:<12} {node['label']}"
+
+
+VIEWS = {
+    "search": View(
+        print_answer,
+        json=_answer_document,
+        options=(
+            click.Option(["--explain"], is_flag=True, help="Show the factors of every score."),
+        ),
+    ),
+    "context": View(
+        print_context,
+        prepare=_read_text,
+        options=(
+            click.Option(["--explain"], is_flag=True, help="Show the factors of every memory."),
+        ),
+    ),
+    "show": View(print_entry),
+    "list": View(print_list),
+    "open": View(print_place),
+    "graph": View(print_graph),
+}

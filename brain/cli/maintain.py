@@ -1,0 +1,252 @@
+"""Maintain: status, doctor, sync, watch, events, journal, pause, resume."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brain import access, serialize
+from brain.cli.commands import Values, View, choices, common
+from brain.cli.output import Progress, counted, note, opened, say, warn
+from brain.index.moment import shown
+from brain.model import Event
+from brain.operations.parameters import PARAMETERS
+
+if TYPE_CHECKING:
+    from brain.open_vault import OpenVault
+    from brain.operations.results import Diagnosis, FileProblem, Status
+    from brain.sync import Stats
+
+POLL = 0.2  # seconds between looks at the events of other processes
+# Problems that need no action: one line for all files of a code.
+HARMLESS = {
+    "bom": "with a byte order mark; that is kept as it is",
+    "crlf": "with carriage returns; that is kept as it is",
+    "line-separator": "with U+2028 or U+2029; that is kept as it is",
+    "hard-link": "with hard links; that is kept as it is",
+    "no-swap": "on a disk where files cannot change places in one step",
+    "pending": "with writes that wait; see `brain pending`",
+}
+
+
+def print_status(status: Status, _: Values) -> None:
+    """Print what is indexed and how fresh it is."""
+    say(f"Vault   {status.vault}", "bold")
+    say(f"Index   {status.index} ({status.engine})")
+    for scope, count in status.scopes.items():
+        if count["entries"]:
+            entries = "entry" if count["entries"] == 1 else "entries"
+            where = counted(count["files"], "file")
+            say(f"        {scope:<9} {count['entries']:>7,} {entries} in {where}")
+    for agent in status.agents:
+        say(f"Agent   {agent['agent']} ({agent.get('type', 'no type')})")
+    say(f"Daemon  {f'process {status.daemon}' if status.daemon else 'not running'}")
+    if last := status.last_injected:
+        handed = counted(len(last["refs"]), "memory", "memories")
+        say(f"Recall  {handed} for {last['query']!r}, {shown(last['at'])[:16]}")
+        say(f"        {status.recall['p95_ms']:.0f} ms at most for 95 % of the last recalls")
+    if status.recall["degraded"]:
+        say("        slow, so that less is looked at than usual")
+    say("Fresh   yes" if status.freshness.fresh else "Fresh   no")
+    for why in status.freshness.stale:
+        say(f"        {why}")
+    if status.problems:
+        say(f"{counted(status.problems, 'remark')}; see `brain doctor`.")
+
+
+def print_diagnosis(found: Diagnosis, options: Values) -> None:
+    """Print every problem; harmless ones in one line per code, unless all are wanted."""
+    say("The index is sound." if found.healthy else "The index was damaged; it is built again.")
+    for problem in found.problems if options["all"] else _serious(found):
+        place = f"{problem.path}:{problem.line}" if problem.line else problem.path
+        say(f"{place}  {problem.code}: {problem.message}")
+    if not options["all"]:
+        for code, words in HARMLESS.items():
+            if count := len({each.path for each in found.problems if each.code == code}):
+                say(f"{counted(count, 'file')} {words}.")
+    warn(found.freshness)
+    if not _serious(found):
+        say("Nothing to put right.")
+
+
+def _serious(found: Diagnosis) -> list[FileProblem]:
+    return [problem for problem in found.problems if problem.code not in HARMLESS]
+
+
+def print_stats(stats: Stats, _: Values) -> None:
+    """Print what a sync did."""
+    counts = {
+        "new": len(stats.added),
+        "changed": len(stats.changed),
+        "moved": len(stats.moved),
+        "removed": len(stats.removed),
+    }
+    parts = [f"{count:,} {word}" for word, count in counts.items() if count]
+    files, news = counted(stats.files, "file"), ", ".join(parts) or "nothing new"
+    say(f"{files}, {news} ({stats.seconds:.2f} s).")
+
+
+def _add_vectors(vault: OpenVault) -> None:
+    """Make the vectors of a hybrid search, if one is set, with a progress line of its own."""
+    from brain.operations import semantic
+
+    if isinstance(vault.progress, Progress):
+        vault.progress.what = "entries"
+    for error in semantic.add_vectors(vault):
+        note(error)
+
+
+def print_written(count: int, _: Values) -> None:
+    """Print how many records were written to the journal."""
+    say(f"{counted(count, 'record')} written." if count else "Nothing waited.")
+
+
+def print_paused(paused: bool, _: Values) -> None:
+    """Print whether writing is paused."""
+    say("Nothing is written until `brain resume`." if paused else "Brain writes again.")
+
+
+VIEWS = {
+    "status": View(print_status),
+    "doctor": View(
+        print_diagnosis,
+        code=lambda found: 1 if _serious(found) else 0,
+        options=(click.Option(["--all"], is_flag=True, help="List harmless problems as well."),),
+    ),
+    "sync": View(print_stats, after=_add_vectors),
+    "journal write": View(print_written),
+    "pause": View(print_paused),
+    "resume": View(print_paused),
+}
+
+
+# -- commands that run until they are stopped ----------------------------------------------------
+
+
+def _by() -> click.Option:
+    about = PARAMETERS["by"]
+    return click.Option(["--by"], default="", metavar=about.metavar, help=about.meaning)
+
+
+def _watch(by: str, vault: str | None, as_json: bool) -> None:
+    """Keep the index up to date while notes change.
+
+    Prints a line per event. Ctrl-C or SIGTERM stops it.
+
+    \b
+    brain watch
+    brain watch --json > events.jsonl
+    """
+    from brain import daemon
+
+    vault, as_json = choices(vault, as_json)
+    with (
+        opened(vault) as open_vault,
+        daemon.only_one(open_vault.paths),
+        stop_signals() as stop,
+    ):
+        access.require_admin(access.resolve(open_vault, by), "watch the vault")
+        open_vault.events.subscribe(lambda event: _print(event, as_json))
+        if not as_json:
+            note(f"Watching {open_vault.paths.root}. Ctrl-C ends it.")
+        daemon.run(open_vault, stop, note)
+        if not as_json:
+            note("Stopped.")
+
+
+watch_command = click.Command(
+    "watch", callback=_watch, help=_watch.__doc__, params=[_by(), *common()]
+)
+
+
+def _events(follow: bool, limit: int, by: str, vault: str | None, as_json: bool) -> None:
+    """Show recent events.
+
+    They come from every Brain process on this machine.
+
+    \b
+    brain events
+    brain events --follow --json
+    """
+    from brain.index import ring
+
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as open_vault, stop_signals() as stop:
+        access.require_admin(access.resolve(open_vault, by), "see all events")
+        index = open_vault.index
+        last = 0 if limit else ring.newest(index)
+        while True:
+            index.check()
+            happened = ring.after(index, last, limit)
+            for _, event in happened:
+                _print(event, as_json)
+            if not follow or stop.wait(POLL):
+                return
+            limit, last = ring.SIZE, happened[-1][0] if happened else last
+
+
+events_command = click.Command(
+    "events",
+    callback=_events,
+    help=_events.__doc__,
+    params=[
+        click.Option(["--follow", "-f"], is_flag=True, help="Continue with new events."),
+        click.Option(
+            ["--limit", "-n"], default=20, show_default=True, type=click.IntRange(0, 1000),
+            help="Number of events.",
+        ),
+        _by(),
+        *common(),
+    ],
+)  # fmt: skip
+
+
+def _print(event: Event, as_json: bool) -> None:
+    shape = serialize.event(event)
+    if as_json:
+        say(json.dumps(shape, ensure_ascii=False))
+    else:
+        say(f"{shown(event.at)[11:]}  {event.name:<13} {_words(shape)}")
+
+
+def _words(event: dict[str, Any]) -> str:
+    match event["event"]:
+        case "memory:write":
+            counts = {name: len(entries) for name, entries in event["delta"].items()}
+            what = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+            return f"{event['path']}  {what}"
+        case "memory:search":
+            return f"{event['query']!r}  {counted(len(event['results']), 'result')}"
+        case "memory:read":
+            return f"{event['path']}  {event['size']} characters"
+        case "memory:sync":
+            return f"{counted(event['files'], 'file')} indexed in {event['seconds']} s"
+    return ""
+
+
+@contextmanager
+def stop_signals() -> Iterator[threading.Event]:
+    """Yield an event that Ctrl-C and SIGTERM set instead of ending the process at once."""
+    stop = threading.Event()
+    before: dict[int, Any] = {}
+
+    def end(*_: object) -> None:
+        stop.set()
+        restore()  # a second Ctrl-C ends the process at once
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, end)
+    try:
+        yield stop
+    finally:
+        restore()

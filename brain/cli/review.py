@@ -1,0 +1,95 @@
+"""Review: history, audit, undo, revert, conflicts, resolve, gaps, pending."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brain.cli.commands import Values, View
+from brain.cli.output import note, say
+from brain.cli.write import print_change
+from brain.index.moment import shown
+
+if TYPE_CHECKING:
+    from brain.operations.results import ChangeRecord, Conflict, Gaps, PendingWrite, Reverted
+
+
+def print_records(records: list[ChangeRecord], _: Values) -> None:
+    """Print records of the journal."""
+    for record in records:
+        did = f"{record.by:<10} {record.op:<9} {record.id:<12} {record.event}"
+        say(f"{shown(record.at)}  {did}")
+        for line in _details(record):
+            say(f"  {line}", "dim")
+    if not records:
+        say("Nothing on record.")
+
+
+def _details(record: ChangeRecord) -> list[str]:
+    data = record.data
+    given = [f"{key} {data[key]}" for key in ("session", "source", "delta", "of") if key in data]
+    out = [", ".join(given)] if given else []
+    if "state" in data:
+        out.append("not in the note yet; see `brain pending`")
+    if data.get("why"):
+        out.append(f"because {data['why']}")
+    if data.get("before"):
+        out += [f"was: {line}" for line in data["before"].split("\n")]
+    return out
+
+
+def print_reverted(reverted: Reverted, options: Values) -> None:
+    """Print what was undone, and what was kept."""
+    for undone in reverted.undone:
+        print_change(undone, options)
+    for record in reverted.kept:
+        note(f"Kept {record.op} of {record.id} ({record.event}): {record.data['why_not']}")
+    say(f"{len(reverted.undone)} taken back, {len(reverted.kept)} kept.")
+
+
+def print_conflicts(found: list[Conflict], _: Values) -> None:
+    """Print each conflict with its two memories."""
+    for conflict in found:
+        say(f"{conflict.event}  {conflict.type}, {shown(conflict.at)[:10]}", "bold")
+        for entry in conflict.entries:
+            say(f"  {entry.id}  {entry.text}")
+    if not found:
+        say("No conflicts.")
+
+
+def print_gaps(found: Gaps, _: Values) -> None:
+    """Print questions, how often they were asked, and suggested tags."""
+    for gap in found.gaps:
+        times = "once" if gap.count == 1 else f"{gap.count:,} times"
+        now = "" if gap.open else ", and finds something now"
+        say(f"{gap.query}")
+        say(f"  asked {times}, last {shown(gap.last)[:10]}{now}", "dim")
+    if not found.gaps:
+        say("Nothing was asked in vain.")
+    for tag in found.tags:
+        say(f"{', '.join(tag.ids)} answered {tag.query!r} together; tag them #{tag.tag}?")
+
+
+def print_pending(found: list[PendingWrite], _: Values) -> None:
+    """Print pending writes, and why they are pending."""
+    for write in found:
+        what = ", ".join(f"{deed['op']} {deed['id']}" for deed in write.deeds)
+        say(f"{write.id}  {write.path}  {what}, by {write.by}")
+        for deed in write.deeds:
+            for line in filter(None, deed["text"].split("\n")):
+                say(f"  {line}")
+        if write.why:
+            say(f"  {write.why}; --apply or --drop it", "dim")
+    if not found:
+        say("Nothing is pending.")
+
+
+VIEWS = {
+    "history": View(print_records),
+    "audit": View(print_records),
+    "undo": View(print_change),
+    "revert": View(print_reverted),
+    "conflicts": View(print_conflicts),
+    "resolve": View(print_change),
+    "gaps": View(print_gaps),
+    "pending": View(print_pending),
+}

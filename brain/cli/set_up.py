@@ -1,0 +1,136 @@
+"""Set up: init, config, budget, alias, completion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brain import config, settings
+from brain.cli.commands import Values, View, choices, common
+from brain.cli.output import counted, note, say, tell
+
+if TYPE_CHECKING:
+    from brain.open_vault import OpenVault
+    from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
+
+PARTS = ("remaining", "total", "always", "bridge", "retrieval", "summary")
+
+
+def _init(folder: str | None, demo: bool, vault: str | None, as_json: bool) -> None:
+    """Create 40_Brain/ in a vault, or a demo vault.
+
+    Existing files are left alone.
+
+    \b
+    cd ~/Notes && brain init
+    brain init ~/Notes
+    brain init --demo /tmp/demo      a small vault to try things in
+    """
+    from brain import setup
+
+    vault, as_json = choices(vault, as_json)
+    root = Path(folder or vault or ".")
+    made = setup.demo(root) if demo else setup.init(root)
+    if as_json:
+        tell({"vault": str(root.resolve()), "created": made})
+        return
+    for path in made:
+        say(f"  + {path}")
+    total = f"{counted(len(made), 'file')} created in {root.resolve()}."
+    say(total if made else "Everything was there already.")
+    if advice := setup.advice(root):
+        say(f"\n{advice}")
+    say("\nNext: brain search WORDS")
+
+
+init_command = click.Command(
+    "init",
+    callback=_init,
+    help=_init.__doc__,
+    params=[
+        click.Argument(["folder"], required=False, type=click.Path()),
+        click.Option(["--demo"], is_flag=True, help="Copy the demo vault into an empty folder."),
+        *common(),
+    ],
+)
+
+
+def _completion(shell: str, vault: str | None, as_json: bool) -> None:
+    """Print the completion script for your shell.
+
+    \b
+    eval "$(brain completion bash)"      in ~/.bashrc
+    brain completion fish > ~/.config/fish/completions/brain.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    from brain.cli.main import cli
+
+    kind = get_completion_class(shell)
+    assert kind
+    script = kind(cli, {}, "brain", "_BRAIN_COMPLETE").source()
+    _, as_json = choices(vault, as_json)
+    tell({"shell": shell, "script": script}) if as_json else click.echo(script)
+
+
+completion_command = click.Command(
+    "completion",
+    callback=_completion,
+    help=_completion.__doc__,
+    params=[click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])), *common()],
+)
+
+
+def print_config(values: dict[str, Any], options: Values) -> None:
+    """Print one setting, or all with a mark at those that are set."""
+    if options["name"]:
+        say(settings.written(values[options["name"]]))
+        return
+    width = max(map(len, values))
+    for key, value in values.items():
+        changed = "" if value == config.default(key) else "  (set)"
+        say(f"{key:<{width}} {settings.written(value)}{changed}")
+
+
+def _note_warnings(vault: OpenVault) -> None:
+    for problem in vault.warnings:
+        note(f"brain.yaml line {problem.line}: {problem.message}")
+
+
+def print_aliases(found: Aliases, _: Values) -> None:
+    """Print each word with its synonyms."""
+    for word, others in found.aliases.items():
+        say(f"{word} = {', '.join(others)}")
+
+
+def print_alias(change: AliasChange, _: Values) -> None:
+    """Print a word with its synonyms, and what happened."""
+    others = ", ".join(change.stands_for)
+    say(f"{change.word} = {others}" if others else f"{change.word} stands for itself alone.")
+    _print_state(change)
+
+
+def _print_state(change: SettingChange) -> None:
+    if change.state != "written":
+        waits = "It waits until brain.yaml is no longer being edited."
+        say("Nothing changed." if change.state == "unchanged" else waits, "dim")
+
+
+def print_budget(budget: Budget, _: Values) -> None:
+    """Print what some contexts get, part by part."""
+    say(" ".join(f"{part:>9}" for part in PARTS), "dim")
+    for row in budget.allocations:
+        say(" ".join(f"{row[part]:>9,}" for part in PARTS))
+    if budget.change:
+        _print_state(budget.change)
+
+
+VIEWS = {
+    "config": View(print_config, after=_note_warnings),
+    "budget": View(print_budget),
+    "alias list": View(print_aliases),
+    "alias add": View(print_alias),
+    "alias remove": View(print_alias),
+}

@@ -1,0 +1,345 @@
+"""Change a memory: its text, tags, links, section and score; or forget it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from brain import access
+from brain.changes import Anchor, Change, Deed, Move, Relate, Remove, Retag, Update
+from brain.errors import BadRequest, NotFound
+from brain.model import RELATIONS
+from brain.operations import apply, lookup, memory_notes
+from brain.operations.results import Changed, Feedback, Forgotten, Updated, entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from brain.access import Actor
+    from brain.index.query import Row
+    from brain.open_vault import OpenVault
+    from brain.store import Outcome
+
+
+def update(
+    vault: OpenVault,
+    id: str,
+    text: str,
+    *,
+    tags: Iterable[str] = (),
+    confidence: float | None = None,
+    importance: float | None = None,
+    why: str = "",
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Updated:
+    """Reword a memory. Its id and score stay, and so do its date, links, tags and fields unless
+    the text has others."""
+    if not text.strip():
+        raise BadRequest("There are no words.", "To take a memory away, forget it.")
+    actor = access.resolve(vault, by, session)
+    row = lookup.memory(vault, id, actor, agent)
+    note = memory_notes.known(vault, row.path)
+    against = _contradicted(note, row, text)
+    near = [ref for ref in note.near(text) if ref not in (row.ref, *against)]
+    first, then = _contradict(vault, row, against, actor)
+    given = {"confidence": confidence, "importance": importance, "why": why or None}
+    data = {key: value for key, value in given.items() if value is not None}
+    deeds = [*first, Deed("update", row.ref, Update(row.path, row.ref, text), data), *then]
+    if new := lookup.words(tags):
+        deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new)))
+    rules = apply.redacted(vault, text)[1]
+    changed = _change(vault, row, deeds, actor, "updated", rules, main=len(first))
+    return Updated(
+        **{name: getattr(changed, name) for name in Changed._fields},
+        near=note.mentions(near),
+        conflicts=note.mentions(against),
+    )
+
+
+def _contradicted(note: memory_notes.Note, row: Row, text: str) -> list[str]:
+    """Return the memories of the note that this text contradicts and the old one did not."""
+    about = memory_notes.about
+    before = note.stances.against(note.texts.get(row.ref, ""), row.kind, about(row.text))
+    now = note.stances.against(text, row.kind, about(text))
+    return [ref for ref in now if ref != row.ref and ref not in before]
+
+
+def _contradict(
+    vault: OpenVault, row: Row, against: Sequence[str], by: Actor
+) -> tuple[list[Deed], list[Deed]]:
+    """Return what links a memory to those that it contradicts: their ids first, then its line."""
+    first: list[Deed] = []
+    then: list[Deed] = []
+    for other in (lookup.memory(vault, ref, by) for ref in against):
+        first += anchor(other, by)
+        field = Relate(row.path, row.ref, "contradicts", lookup.link_to(other, row.path))
+        then += [Deed("link", row.ref, field), _conflict(row, other, gone=False)]
+    return first, then
+
+
+def forget(
+    vault: OpenVault,
+    id: str,
+    *,
+    purge: bool = False,
+    why: str = "",
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Forgotten:
+    """Delete a memory, with the lines nested in it. `purge` also removes its text from the
+    journal, the index and the state folder, and lists where it may still be."""
+    actor = access.resolve(vault, by, session)
+    if purge:
+        from brain.verbs import purging
+
+        return purging.purge(vault, id, actor, agent)
+    row = lookup.memory(vault, id, actor, agent)
+    links = apply.linked_from(vault, [row.ref], actor)
+    deed = Deed("remove", row.ref, Remove(row.path, row.ref), {"why": why} if why else {})
+    result = apply.apply(vault, [deed], actor)[0]
+    gone = entry(row)
+    if result.done:
+        apply.report_removed(vault, gone)
+    return apply.changed(gone, "forgotten", result, cls=Forgotten, linked_from=links)
+
+
+# -- status --------------------------------------------------------------------------------------
+
+
+def pin(
+    vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
+) -> Changed:
+    """Include a memory in every context. A candidate is confirmed by that."""
+    actor = access.resolve(vault, by, session)
+    return _set_status(vault, id, agent, actor, "pin", "pinned", "pinned", "candidate")
+
+
+def unpin(
+    vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
+) -> Changed:
+    """Stop including a memory in every context."""
+    actor = access.resolve(vault, by, session)
+    return _set_status(vault, id, agent, actor, "unpin", "unpinned", "", "pinned")
+
+
+def confirm(
+    vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
+) -> Changed:
+    """Mark a candidate as trusted."""
+    actor = access.resolve(vault, by, session)
+    return _set_status(vault, id, agent, actor, "confirm", "confirmed", "", "candidate")
+
+
+def _set_status(
+    vault: OpenVault, id: str, agent: str, by: Actor, op: str, outcome: str, add: str, remove: str
+) -> Changed:
+    row = lookup.memory(vault, id, by, agent)
+    tags = row.tags.casefold().split()
+    if (not add or add in tags) and remove not in tags:
+        return apply.changed(entry(row), "unchanged")
+    change = Retag(row.path, row.ref, (add,) if add else (), (remove,))
+    return _change(vault, row, [Deed(op, row.ref, change)], by, outcome)
+
+
+def reinforce(
+    vault: OpenVault,
+    id: str,
+    *,
+    why: str = "",
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Feedback:
+    """Report that a memory was useful: its score rises."""
+    actor = access.resolve(vault, by, session)
+    return _weigh(vault, id, agent, "reinforce", vault.config.reinforceWeight, why, actor)
+
+
+def demote(
+    vault: OpenVault,
+    id: str,
+    *,
+    why: str = "",
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Feedback:
+    """Report that a memory was wrong, stale or useless: its score falls."""
+    actor = access.resolve(vault, by, session)
+    return _weigh(vault, id, agent, "demote", -vault.config.demoteWeight, why, actor)
+
+
+def _weigh(
+    vault: OpenVault, id: str, agent: str, op: str, delta: float, why: str, by: Actor
+) -> Feedback:
+    """Change the score of a memory; its note stays as it is."""
+    from brain.verbs import afterwards
+
+    row = lookup.memory(vault, id, by, agent)
+    data = {"delta": delta, "agent": row.agent, **({"why": why} if why else {})}
+    result = apply.apply(vault, [Deed(op, row.ref, None, data)], by)[0]
+    vault.journal_ahead = True
+    afterwards.judged(vault, row.ref, delta > 0)
+    return apply.changed(entry(row), f"{op}d", result, cls=Feedback, delta=delta)
+
+
+# -- tags, sections, links -----------------------------------------------------------------------
+
+
+def tag(
+    vault: OpenVault,
+    id: str,
+    add: Iterable[str] = (),
+    remove: Iterable[str] = (),
+    *,
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Changed:
+    """Add tags to a memory, and remove others."""
+    new, old = lookup.words(add), lookup.words(remove)
+    if not new and not old:
+        raise BadRequest("There are no tags.", "Name some to add, or to remove.")
+    actor = access.resolve(vault, by, session)
+    row = lookup.memory(vault, id, actor, agent)
+    change = Retag(row.path, row.ref, new, old)
+    return _change(vault, row, [Deed("tag", row.ref, change)], actor, "tagged")
+
+
+def move(
+    vault: OpenVault,
+    id: str,
+    section: str,
+    *,
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Changed:
+    """Move a memory to another section of its note. A new section is created."""
+    if not section.strip():
+        raise BadRequest("There is no section.", "Name a heading of the note, or a new one.")
+    actor = access.resolve(vault, by, session)
+    row = lookup.memory(vault, id, actor, agent)
+    change = Move(row.path, row.ref, section)
+    return _change(vault, row, [Deed("move", row.ref, change)], actor, "moved")
+
+
+def link(
+    vault: OpenVault,
+    id: str,
+    to: str,
+    *,
+    as_: str = "relates_to",
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Changed:
+    """Link a memory to another memory or a note, with a relation."""
+    return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session))
+
+
+def unlink(
+    vault: OpenVault,
+    id: str,
+    to: str,
+    *,
+    as_: str = "relates_to",
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Changed:
+    """Remove a link of this relation from a memory."""
+    return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session), gone=True)
+
+
+def _relate(
+    vault: OpenVault, id: str, to: str, kind: str, agent: str, by: Actor, gone: bool = False
+) -> Changed:
+    if kind not in RELATIONS:
+        raise BadRequest(f"There is no relation {kind!r}.", f"One of: {', '.join(RELATIONS)}.")
+    row = lookup.memory(vault, id, by, agent)
+    value, other = _target(vault, row, to, by)
+    if other and other.ref == row.ref:
+        raise BadRequest("A memory cannot be linked to itself.", "Name another one.")
+    change = Relate(row.path, row.ref, kind, value, gone)
+    first = anchor(other, by) if other and not gone else []
+    deeds = [*first, Deed("unlink" if gone else "link", row.ref, change)]
+    if other and kind == "contradicts":
+        deeds.append(_conflict(row, other, gone))
+    return _change(vault, row, deeds, by, "unlinked" if gone else "linked", main=len(first))
+
+
+def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | None]:
+    """Return the text of a link, and the memory it leads to, if any. An id is preferred to a note
+    of that name, and a note to a memory with this text."""
+    to = to.strip()
+    if to.startswith("[[") and "^" not in to:
+        return to, None
+    if not lookup.is_id(vault, to) and (note := lookup.note_link(vault, to, by)):
+        return f"[[{note}]]", None
+    other = _other(vault, to, by)
+    if lookup.is_memory(other):
+        return lookup.link_to(other, row.path), other
+    if not other.path.endswith(".md"):
+        raise BadRequest(f"{other.ref} is in {other.path}.", "Link to a memory or a note.")
+    return f"[[{other.path.removesuffix('.md')}]]", None
+
+
+def _other(vault: OpenVault, to: str, by: Actor) -> Row:
+    """Return the entry that a link leads to. One with these words in different places is not
+    meant."""
+    with suppress(NotFound):
+        other = lookup.find(vault, to, owners=access.readable(by))
+        name, text = (" ".join(words.casefold().split()) for words in (to, other.text))
+        if " " not in name or name in text or other.path.rpartition("/")[2] in to:
+            return other
+    remedy = f"A note that is yet to be made is written [[{to}]]."
+    raise NotFound(f"There is no note or memory {to!r}.", remedy)
+
+
+def anchor(other: Row, by: Actor) -> list[Deed]:
+    """Return what writes the id of a link's target into its file, if that is needed and allowed."""
+    if lookup.is_anchored(other) or not access.may(by, "write", other.agent):
+        return []
+    return [Deed("anchor", other.ref, Anchor(other.path, other.ref))]
+
+
+def _conflict(row: Row, other: Row, gone: bool) -> Deed:
+    data = {"other": other.ref, "agent": row.agent}
+    if gone:
+        return Deed("resolve", row.ref, None, data)
+    return Deed("conflict", row.ref, None, data | {"type": "contradictory"})
+
+
+def _change(
+    vault: OpenVault,
+    row: Row,
+    deeds: Sequence[Deed],
+    by: Actor,
+    outcome: str,
+    rules: Sequence[str] = (),
+    main: int = 0,
+) -> Changed:
+    """Apply changes of which at least one is about this memory, and report it."""
+    if done := apply.nothing_to_do(vault, deeds):
+        now = apply.entry(vault, row.path, done).replace(created=row.created)
+        return apply.changed(now, "unchanged", None, rules)
+    results = apply.apply(vault, deeds, by, main)
+    mine = [result for result in results if _is_about(result, row)]
+    last = mine[-1]
+    if last.done is None:
+        return apply.changed(apply.pending_entry(vault, row), outcome, mine[0], rules)
+    now = apply.entry(vault, row.path, last.done).replace(created=row.created)
+    if last.done.outcome == "done" or len(mine) > 1:
+        apply.report(vault, last.done.before, now)
+    else:
+        outcome = "unchanged"
+    return apply.changed(now, outcome, mine[0], rules)
+
+
+def _is_about(result: Outcome, row: Row) -> bool:
+    change: Change | None = result.deed.change
+    return change is not None and (change.path, change.ref) == (row.path, row.ref)

@@ -1,0 +1,131 @@
+"""List memories that contradict each other, and settle it."""
+
+from __future__ import annotations
+
+import re
+
+from brain import access
+from brain.changes import Deed, Relate
+from brain.errors import BadRequest, NotFound
+from brain.index import links, query, records
+from brain.operations import apply, lookup
+from brain.operations.change import anchor
+from brain.operations.results import Conflict, Resolved, entry
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.access import Actor
+    from brain.index.query import Row
+    from brain.index.records import Conflict as OpenConflict
+    from brain.open_vault import OpenVault
+
+
+EVENT = re.compile(r"e-[0-9a-z]{8,}")
+
+
+class Pair(NamedTuple):
+    """A conflict whose two memories both exist."""
+
+    conflict: OpenConflict
+    one: Row
+    other: Row
+
+
+def conflicts(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> list[Conflict]:
+    """Return the open conflicts, oldest first; with `agent`, those of its memories."""
+    vault.refresh()
+    actor = access.resolve(vault, by)
+    pairs = _open(vault, actor)
+    if agent:
+        (name,) = lookup.visible(vault, actor, agent) or ("",)
+        pairs = [pair for pair in pairs if name in (pair.one.agent, pair.other.agent)]
+    return [_conflict(pair) for pair in pairs]
+
+
+def _conflict(pair: Pair) -> Conflict:
+    found = pair.conflict
+    both = [entry(pair.one), entry(pair.other)]
+    return Conflict(event=found.event, type=found.type, at=found.at, by=found.by, entries=both)
+
+
+def _open(vault: OpenVault, by: Actor) -> list[Pair]:
+    """Return the unresolved conflicts of which neither memory is gone or superseded."""
+    found = []
+    for conflict in records.conflicts(vault.index):
+        one, other = _row(vault, conflict.ref, by), _row(vault, conflict.other, by)
+        if one and other:
+            found.append(Pair(conflict, one, other))
+    refs = {row.ref for pair in found for row in (pair.one, pair.other)}
+    gone = links.successors(vault.index, refs, access.readable(by)) if refs else {}
+    return [pair for pair in found if not gone.keys() & {pair.one.ref, pair.other.ref}]
+
+
+def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:
+    """Return the memory with this id, or that had it before; None if it is gone."""
+    owners = access.readable(by)
+    for same in sorted(lookup.same_ids(vault, ref), key=lambda each: each != ref):
+        for row in query.by_ref(vault.index, same):
+            if row.ref == same and (owners is None or row.agent in owners):
+                return row
+    return None
+
+
+def resolve(
+    vault: OpenVault,
+    id: str,
+    keep: str = "",
+    *,
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Resolved:
+    """End the conflicts of a memory, or the one with this event. `keep` supersedes the other
+    memory, which stays readable and is no longer recalled."""
+    actor = access.resolve(vault, by, session)
+    vault.refresh()
+    pairs = [pair for pair in _open(vault, actor) if pair.conflict.event == id]
+    if not pairs and EVENT.fullmatch(id):
+        raise NotFound(f"There is no open conflict {id!r}.", "See `brain conflicts`.")
+    if not pairs:
+        row = lookup.memory(vault, id, actor, agent)
+        pairs = [p for p in _open(vault, actor) if row.ref in (p.one.ref, p.other.ref)]
+        if not pairs:
+            raise NotFound(f"{row.ref} is in no open conflict.", "See `brain conflicts`.")
+    kept = lookup.memory(vault, keep, actor) if keep else None
+    deeds = [deed for pair in pairs for deed in _end(vault, pair, kept, actor)]
+    main = next(at for at, deed in enumerate(deeds) if deed.op == "resolve")
+    results = apply.apply(vault, deeds, actor, main)
+    holds = entry(kept or pairs[0].one)
+    for result in results:
+        if result.done and result.done.outcome == "done":
+            change = result.done.change
+            now = apply.entry(vault, change.path, result.done)
+            apply.report(vault, result.done.before, now)
+            if (change.path, change.ref) == (holds.path, holds.id):
+                holds = now.replace(created=holds.created)
+    ended = [_conflict(pair) for pair in pairs]
+    return apply.changed(holds, "resolved", results[0], cls=Resolved, resolved=ended)
+
+
+def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Deed]:
+    """Return what removes the links of a conflict and records its end."""
+    deeds: list[Deed] = []
+    for row, other in ((pair.one, pair.other), (pair.other, pair.one)):
+        for link in query.links_of(vault.index, row.id):
+            if link.kind == "contradicts" and link.fragment == f"^{other.ref}":
+                value = f"[[{link.target}#{link.fragment}]]"
+                change = Relate(row.path, row.ref, "contradicts", value, gone=True)
+                deeds.append(Deed("unlink", row.ref, change))
+    if kept:
+        if kept.ref not in (pair.one.ref, pair.other.ref):
+            raise BadRequest(
+                f"{kept.ref} is not part of the conflict.",
+                f"Keep {pair.one.ref} or {pair.other.ref}.",
+            )
+        old = pair.other if kept.ref == pair.one.ref else pair.one
+        target = lookup.link_to(old, kept.path)
+        deeds += anchor(old, by)
+        deeds.append(Deed("link", kept.ref, Relate(kept.path, kept.ref, "supersedes", target)))
+    data = {"other": pair.other.ref, "agent": pair.one.agent, "keep": kept.ref if kept else ""}
+    return [*deeds, Deed("resolve", pair.one.ref, None, data)]

@@ -1,0 +1,83 @@
+"""The graph of memories: all of it, or the part around one entry."""
+
+from __future__ import annotations
+
+from brain.errors import BadRequest, NotFound
+from brain.graph import clusters, export, nodes
+from brain.graph.nodes import ENTRIES
+from brain.index import facts
+from brain.index.query import Filters
+from brain.operations import find, lookup, results, semantic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brain.access import Actor
+    from brain.graph.nodes import Graph
+    from brain.index.query import Row
+    from brain.open_vault import OpenVault
+
+FORMATS = ("json", "canvas")
+ALIKE = 0.6  # a cosine from which on two memories belong together by their meaning alone
+
+
+def graph(
+    vault: OpenVault,
+    id: str = "",
+    *,
+    depth: int | None = None,
+    format: str = "",
+    agent: str = "",
+    by: Actor | str = "",
+) -> results.Graph | dict[str, Any]:
+    """Return how memories are connected: all of them, or those up to `depth` steps from one. With
+    the format `canvas`, return what a .canvas file of Obsidian contains."""
+    freshness = vault.refresh()
+    drawn = vault.ask(lambda: _graph(vault, id, depth, agent, format or "json", by))
+    return drawn if format == "canvas" else results.Graph(**drawn, freshness=freshness)
+
+
+def _graph(
+    vault: OpenVault, id: str, depth: int | None, agent: str, format: str, by: Actor | str
+) -> dict[str, Any]:
+    if format not in FORMATS:
+        raise BadRequest(f"There is no format {format!r}.", f"Formats: {', '.join(FORMATS)}.")
+    filters = lookup.filters(vault, agent=agent, by=by)
+    owners, config = filters.owners, vault.config
+    graph = nodes.whole(vault.index, owners, "".join(filters.agents))
+    found = clusters.find(graph, _similar(vault, owners))
+    root = _root(vault, lookup.find(vault, id, owners=owners), graph) if id else ""
+    if root:
+        graph = nodes.around(graph, root, depth or config.cascadeDepth)
+    entries = {node.id for node in graph.nodes if node.type in ENTRIES}
+    shown = [cluster for cluster in found if entries.intersection(cluster.members)]
+    if format == "canvas":
+        return export.canvas(graph, shown)
+    return export.shape(clusters.add(graph, shown), shown, root)
+
+
+def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str, str, float]]:
+    """Return pairs of memories and items with nearly the same meaning, if search is hybrid."""
+    if vault.config.searchProvider != "hybrid":
+        return []
+    filters = Filters(scopes=("memory", "items"), owners=owners)
+    names = {row.id: row.ref for row in find.entries(vault, filters, -1)}
+    least = max(ALIKE, vault.config.similarityThreshold)
+    found, _ = semantic.with_model(
+        vault, lambda meaning: meaning.pairs(vault.index, names, least) if meaning else []
+    )
+    return found
+
+
+def _root(vault: OpenVault, row: Row, whole: Graph) -> str:
+    """Return the node of an entry; for a passage, that of its note."""
+    name = row.path.removesuffix(".md")
+    ids = {node.id for node in whole.nodes}
+    for id in (row.ref, *sorted(facts.same(vault.index, row.ref)), f"[[{name}]]"):
+        if id in ids:
+            return id
+    raise NotFound(
+        f"{row.ref} in {row.path}, line {row.line}, has no tie to any memory.",
+        "The graph is of memories, items, their tags, and the notes that they name.",
+    )

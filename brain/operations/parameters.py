@@ -1,0 +1,119 @@
+"""The parameters of operations: what each means, and how it is given on the command line."""
+
+from __future__ import annotations
+
+from brain.model import RELATIONS, SCOPES
+from brain.record import NamedTuple
+
+
+class Parameter(NamedTuple):
+    """A parameter. `flags` replace `--name`. An `argument` has no flag. `words` are joined by
+    spaces. `least` and `most` limit a number."""
+
+    meaning: str
+    flags: tuple[str, ...] = ()
+    metavar: str = ""
+    argument: bool = False
+    required: bool = False
+    words: bool = False
+    least: int | None = None
+    most: int | None = None
+
+
+HIDDEN = ("vault", "check", "rerank", "only")  # for Python alone
+_TIME = "From 2026-02-01 on, or 2h ago: 2h."
+
+# By name. What differs for one operation is under `operation.name`.
+PARAMETERS = {
+    "id": Parameter("An id, PATH:LINE, or words that only one memory has.", argument=True),
+    "search.question": Parameter(
+        "Words to look for.", metavar="WORDS...", argument=True, words=True, required=True
+    ),
+    "context.question": Parameter(
+        "A question or a task.", argument=True, words=True, required=True
+    ),
+    "text": Parameter("The text.", argument=True, words=True),
+    # filters
+    "scopes": Parameter(f"One of {', '.join(SCOPES)}, all. Repeatable.", ("--scope", "-s")),
+    "kinds": Parameter("Only this kind: decision, preference, task, …", ("--kind", "-k")),
+    "tags": Parameter("Only with this tag, or one nested in it.", ("--tag", "-t")),
+    "agent": Parameter("Only memory of this agent.", ("--agent", "-a"), "NAME"),
+    "project": Parameter("Only what belongs to this project.", ("--project", "-p")),
+    "since": Parameter("Only what is from this day on: 2026-02-01.", metavar="DATE"),
+    "until": Parameter("Only what is from this day or before.", metavar="DATE"),
+    "superseded": Parameter("Include memories that another one replaces."),
+    "limit": Parameter("Number of results.", ("--limit", "-n"), least=1, most=100_000),
+    "search.limit": Parameter(
+        "Number of results.  [searchLimit]", ("--limit", "-n"), least=1, most=1000
+    ),
+    "offset": Parameter("Number of entries to skip.", least=0),
+    "where": Parameter("Filter: importance>=0.7 and kind=…", ("--where", "-w"), "FILTER"),
+    "order": Parameter("Order: importance, -created, …", ("--order", "-o"), "FIELD"),
+    # who
+    "by": Parameter("The actor: an agent, or you.  [you]", metavar="AGENT"),
+    "session": Parameter("The conversation this happens in.", metavar="ID"),
+    # context
+    "files": Parameter("A file that is open. Repeatable.", ("--file",), "PATH"),
+    "context.text": Parameter("Text that is worked on; `-` reads standard input.", metavar="TEXT"),
+    "context.agent": Parameter(
+        "The agent it is for.  [everybody's memory]", ("--agent", "-a"), "NAME"
+    ),
+    "context.scopes": Parameter("Where to look.  [memory, items, sources]", ("--scope",)),
+    "tasks": Parameter("Include open tasks."),
+    "context.format": Parameter("claude, gemini, codex, opencode or json.", metavar="NAME"),
+    "remaining": Parameter("Tokens of context that are left.", metavar="N"),
+    "budget": Parameter("Tokens to use, whatever is left and `brain budget` says.", metavar="N"),
+    # graph
+    "graph.id": Parameter("An entry or a note.", argument=True),
+    "format": Parameter("json, or canvas for Obsidian.", ("--format", "-f"), "FORMAT"),
+    "depth": Parameter("Steps around ID.  [cascadeDepth]", ("--depth", "-d"), least=1, most=10),
+    # remember and change
+    "kind": Parameter("decision, preference, fact, …  [fact]", ("--kind", "-k")),
+    "remember.tags": Parameter("A tag. Repeatable.", ("--tag", "-t")),
+    "update.tags": Parameter("A tag to add. Repeatable.", ("--tag", "-t")),
+    "section": Parameter("A heading of the note.", argument=True),
+    "remember.section": Parameter("The heading it goes under.  [its kind's]", ("--section", "-s")),
+    "links": Parameter("A note or memory. Repeatable.", ("--link", "-l")),
+    "supersedes": Parameter("A memory that it replaces. Repeatable.", metavar="ID"),
+    "source": Parameter("user_stated, observed, inferred, extracted, …"),
+    "confidence": Parameter("How sure it is.", metavar="0..1", least=0, most=1),
+    "importance": Parameter("How important it is.", metavar="0..1", least=0, most=1),
+    "why": Parameter("The reason; recorded in the journal."),
+    "date": Parameter("The date it begins with.  [today]", metavar="DATE"),
+    "remember.agent": Parameter("The owner of the memory.  [admin]", ("--agent", "-a"), "NAME"),
+    "purge": Parameter("Remove its text from everything that Brain keeps."),
+    "to": Parameter("A memory or a note.", argument=True),
+    "as_": Parameter(f"{', '.join(RELATIONS)}.", ("--as",), "RELATION"),
+    "add": Parameter("Tags to add.", argument=True, metavar="[TAGS]..."),
+    "remove": Parameter("A tag to remove. Repeatable.", ("--remove", "-r"), "TAG"),
+    # review
+    "audit.id": Parameter("Only changes of this memory."),
+    "audit.agent": Parameter("Only changes of this agent's memory.", ("--agent", "-a"), "NAME"),
+    "audit.since": Parameter(_TIME, metavar="TIME"),
+    "audit.until": Parameter("Up to then.", metavar="TIME"),
+    "who": Parameter("Only changes by this agent, or `person`.", metavar="NAME"),
+    "ops": Parameter("Only add, remove, update, pin, … Repeatable.", ("--op",)),
+    "event": Parameter("An event.  [the last change]", argument=True),
+    "force": Parameter("Even if an entry was changed since."),
+    "revert.agent": Parameter(
+        "The agent whose changes to undo.", ("--agent", "-a"), "NAME", required=True
+    ),
+    "revert.since": Parameter(_TIME, metavar="TIME", required=True),
+    "keep": Parameter("The memory that holds; it supersedes the other.", metavar="ID"),
+    "gaps.all": Parameter("Include those that have an answer by now."),
+    "gaps.agent": Parameter("Only what was asked for this agent.", ("--agent", "-a"), "NAME"),
+    "apply": Parameter("Apply the blocked write with this id.", metavar="ID"),
+    "drop": Parameter("Drop the blocked write with this id.", metavar="ID"),
+    # settings and maintenance
+    "name": Parameter("A setting.", argument=True),
+    "tokens": Parameter("Tokens.", argument=True),
+    "word": Parameter("A word.", argument=True),
+    "synonyms": Parameter("Words that mean the same.", argument=True),
+    "rebuild": Parameter("Discard the index and read everything again."),
+    "accept_loss": Parameter("Accept that nearly all files are gone."),
+}
+
+
+def parameter(operation: str, name: str) -> Parameter:
+    """Return the parameter of an operation."""
+    return PARAMETERS.get(f"{operation}.{name}") or PARAMETERS[name]

@@ -1,0 +1,408 @@
+"""Store a memory in an agent's note, unless it is there already."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import date as days
+from functools import partial
+
+from brain import access, kinds
+from brain.changes import Add, Anchor, Deed, Relate, Retag
+from brain.errors import BadRequest, StaleFile
+from brain.formats.links import TAG
+from brain.formats.memory_md import DATE
+from brain.index import links, query
+from brain.journal.codec import random_letters
+from brain.lifecycle.conflict import may_oppose, opposes
+from brain.lifecycle.dedup import fingerprint
+from brain.model import RELATIONS
+from brain.operations import apply, lookup, memory_notes
+from brain.operations.change import anchor
+from brain.operations.results import Entry, Mention, Remembered, entry
+from brain.record import NamedTuple
+from brain.worth import SOURCES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from brain.access import Actor
+    from brain.index.query import Row
+    from brain.model import Chunk, Link
+    from brain.open_vault import OpenVault
+    from brain.operations.memory_notes import Note
+    from brain.store import Outcome
+
+    Promise = tuple[Add, str, str]  # a pending write with its kind and state
+
+_LINK = re.compile(r"\[\[[^\[\]\n]+\]\]|[^\[\]\n]+")
+_PLAIN = ("link", *RELATIONS)
+TRIES = 10  # times that another process may say the same just before
+
+
+class Request(NamedTuple):
+    """The arguments of `remember`."""
+
+    text: str
+    kind: str
+    tags: tuple[str, ...]
+    section: str
+    links: tuple[str, ...]
+    supersedes: tuple[str, ...]
+    source: str
+    confidence: float | None
+    importance: float | None
+    why: str
+    date: str | bool | None
+
+
+def remember(
+    vault: OpenVault,
+    text: str,
+    *,
+    kind: str = "",
+    tags: Iterable[str] = (),
+    section: str = "",
+    links: Iterable[str] = (),
+    supersedes: Iterable[str] = (),
+    source: str = "",
+    confidence: float | None = None,
+    importance: float | None = None,
+    why: str = "",
+    date: str | bool | None = None,
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> Remembered:
+    """Store a memory of an agent (default: the admin) at the end of its section.
+
+    A memory that exists already is not stored again, not even if two processes store it at the same
+    time; it gets the tags and links that it lacks. `date` is the day to begin with: False for none,
+    None for what the settings say.
+    """
+    actor = access.resolve(vault, by, session)
+    request = Request(
+        text=text, kind=kind, tags=lookup.words(tags), section=section,
+        links=lookup.words(links), supersedes=lookup.words(supersedes), source=source,
+        confidence=confidence, importance=importance, why=why, date=date,
+    )  # fmt: skip
+    _check(request)
+    seen = access.readable(actor)
+    access.refuse_unseen(agent, None if seen is None else (*seen, actor.name))
+    found = _once(vault, request, access.memory_note(vault, agent), actor)
+    return found.replace(unmade=_unmade(vault, request.links, actor))
+
+
+def _once(vault: OpenVault, request: Request, path: str, by: Actor) -> Remembered:
+    if last := memory_notes.last(vault, path):
+        with suppress(StaleFile):
+            return _remember(vault, request, path, by, last, sure=False)
+    for _ in range(TRIES):
+        with suppress(StaleFile):
+            return _remember(vault, request, path, by, memory_notes.known(vault, path))
+    return _remember(vault, request, path, by, memory_notes.known(vault, path))
+
+
+def _remember(
+    vault: OpenVault, request: Request, path: str, by: Actor, note: Note, sure: bool = True
+) -> Remembered:
+    """Raise StaleFile and change nothing if the note has come to contain this memory. If it is not
+    `sure` that `note` is what the file holds, any change of the file raises it."""
+    text, rules = apply.redacted(vault, _dated(vault, request.text.strip(), request.date))
+    links = tuple(_link(vault, link, path, by) for link in request.links)
+    kind, tags, section = _place(vault, request, note)
+    promised = _promised(vault, path)
+    against = [
+        *note.stances.against(text, kind, memory_notes.about(" ".join([text, *links]))),
+        *(_opposing(promised, text, kind) if promised else ()),
+    ]
+    same = note.same(text, links)
+    if (same or against) and not sure:
+        raise StaleFile(f"{path} may have changed.", "Look at it again.")
+    waiting = _waiting(vault, promised, text) if promised and not same else None
+    if waiting and not (request.supersedes or request.tags or links):
+        vault.store.allow(by, path)
+        return _remembered(waiting, "duplicate", None, rules, superseded_by=[], state="pending")
+    if ref := same or (waiting and waiting.id):
+        asked = Add(path, ref, text, section, _tags(request), links)
+        data = {"agent": apply.owner(vault, path), **_given(request, "", by)}
+        return _merge(vault, asked, request.supersedes, data, by).replace(redacted=sorted(rules))
+    near = note.mentions(other for other in note.near(text) if other not in against)
+    fields, more = _fields(vault, request, against, path, by)
+    ref = _free(note)
+    change = Add(path, ref, text, section, tags, links, fields)
+    deeds = [
+        Deed("add", ref, change, _given(request, kind, by)),
+        *_conflicts(vault, ref, against, path),
+    ]
+    unless = partial(_says, note, path, _undated(text) if sure else "")
+    result = apply.apply(vault, [*more, *deeds], by, main=len(more), unless=unless)[0]
+    new = apply.added(vault, change, kind, result.done)
+    memory_notes.wrote(vault, path, note, result, new)
+    if result.done:
+        apply.report(vault, "", new)
+    waiting_texts = {change.ref: change.text for change, _, _ in promised}
+    conflicts = [Mention(id=ref, text=note.texts.get(ref) or waiting_texts[ref]) for ref in against]
+    outcome = "conflict" if against else "added"
+    return _remembered(new, outcome, result, rules, near=near, conflicts=conflicts)
+
+
+def _remembered(
+    entry: Entry, outcome: str, result: Outcome | None, rules: Iterable[str] = (), **more: Any
+) -> Remembered:
+    lists: dict[str, Any] = {"near": [], "conflicts": [], "unmade": []}
+    return apply.changed(entry, outcome, result, rules, cls=Remembered, **(lists | more))
+
+
+def _says(note: Note, path: str, text: str, where: str, data: bytes) -> bool:
+    """Return True if the note has changed since it was read, and contains this text now, or new
+    lines that may contradict it."""
+    if where != path or data == note.data:
+        return False
+    now = data.decode(errors="replace")
+    if " ".join(text.split()).casefold() in " ".join(now.split()).casefold():
+        return True
+    before = note.data.decode(errors="replace").split("\n")
+    return may_oppose(text, set(now.split("\n")).difference(before))
+
+
+def _promised(vault: OpenVault, path: str) -> list[Promise]:
+    """Return the pending additions to a note."""
+    waiting = vault.store.log.busy.values() if vault.store.log.open else vault.store.pending()
+    return [
+        (deed.change, str(deed.data.get("kind", "")), entry.state)
+        for entry in waiting
+        if entry.state != "written"
+        for deed in entry.intent.deeds
+        if isinstance(deed.change, Add) and deed.change.path == path
+    ]
+
+
+def _waiting(vault: OpenVault, promised: Sequence[Promise], text: str) -> Entry | None:
+    """Return the pending memory with this text."""
+    for change, kind, _ in promised:
+        if fingerprint(change.text) == fingerprint(text):
+            return apply.added(vault, change, kind, None)
+    return None
+
+
+def _opposing(promised: Sequence[Promise], text: str, kind: str) -> list[str]:
+    """Return the pending memories of this kind that contradict the text."""
+    return [
+        change.ref
+        for change, its_kind, state in promised
+        if not state and its_kind == kind and opposes(change.text, text)
+    ]
+
+
+def _conflicts(vault: OpenVault, ref: str, against: Sequence[str], path: str) -> list[Deed]:
+    data = {"type": "contradictory", "agent": apply.owner(vault, path)}
+    return [Deed("conflict", ref, None, {"other": other, **data}) for other in against]
+
+
+def _check(request: Request) -> None:
+    if not request.text.strip():
+        raise BadRequest("There is nothing to remember.", "Say it in at least one word.")
+    if request.section and not request.section.strip():
+        raise BadRequest("There is no section.", "Name a heading of the note, or a new one.")
+    for link in request.links:
+        if not _LINK.fullmatch(link.strip()):
+            raise BadRequest(f"{link!r} is no link.", "Name a note or a memory, or write [[Name]].")
+    if request.kind and request.kind.casefold().replace("-", "_") not in kinds.KINDS:
+        raise BadRequest(f"There is no kind {request.kind!r}.", f"Kinds: {', '.join(kinds.KINDS)}.")
+    if request.source and request.source not in SOURCES:
+        raise BadRequest(
+            f"There is no source {request.source!r}.", f"One of: {', '.join(SOURCES)}."
+        )
+    for name in ("confidence", "importance"):
+        value = getattr(request, name)
+        if value is not None and not 0 <= value <= 1:
+            raise BadRequest(f"{name} must be from 0 to 1, not {value}.", "0.8 is a good one.")
+
+
+def _place(vault: OpenVault, request: Request, note: Note) -> tuple[str, tuple[str, ...], str]:
+    """Return the kind of a memory, its tags, and its section. A kind that does not follow from the
+    section becomes a tag."""
+    said = kinds.of_tags([*request.tags, *TAG.findall(request.text)])
+    kind = request.kind.casefold().replace("-", "_") or said
+    section = request.section
+    if not section:
+        kind = kind or kinds.DEFAULT_KIND
+        section = note.section(kind, vault.config.sections)
+    told = kinds.of_headings(note.path(section))
+    kind = kind or told or kinds.DEFAULT_KIND
+    tags = _tags(request)
+    if kind != (said or told or kinds.DEFAULT_KIND):
+        tags = (*tags, kind)
+    return kind, tags, section
+
+
+def _tags(request: Request) -> tuple[str, ...]:
+    tags = {tag.casefold(): tag for tag in (tag.lstrip("#") for tag in reversed(request.tags))}
+    return tuple(reversed(tags.values()))
+
+
+def _dated(vault: OpenVault, text: str, date: str | bool | None) -> str:
+    """Return the text with a date before it, unless it begins with one or none is wanted."""
+    if date is False or (date is None and not vault.config.datePrefix):
+        return text
+    if DATE.match(text):
+        return text
+    day = vault.clock().astimezone().date().isoformat() if date in (None, True) else str(date)
+    try:
+        if days.fromisoformat(day).isoformat() != day:
+            raise ValueError(day)
+    except ValueError:
+        raise BadRequest(f"{day!r} is no date.", "Write it as 2026-02-01.") from None
+    return f"{day}: {text}"
+
+
+def _undated(text: str) -> str:
+    day = DATE.match(text)
+    return text[day.end() :].lstrip(":, ") if day else text
+
+
+def _link(vault: OpenVault, link: str, path: str, by: Actor) -> str:
+    """Return a link as it is written: to a memory by its id, or to a note by its name."""
+    link = link.strip()
+    if link.startswith("[["):
+        return link
+    if not _is_memory(link):
+        return f"[[{lookup.note_link(vault, link, by) or link}]]"
+    return lookup.link_to(lookup.memory(vault, link, by), path)
+
+
+def _is_memory(link: str) -> bool:
+    return link.strip().lstrip("^").startswith("m-")
+
+
+def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
+    """Return the linked notes that do not exist yet."""
+    named = [link.strip() for link in links if not _is_memory(link)]
+    named = [name for name in named if not name.startswith("[[")]
+    if all(lookup.note_link(vault, name, by) for name in named):
+        return []
+    vault.refresh()
+    left = [name for name in named if not lookup.note_link(vault, name, by)]
+    return [apply.redacted(vault, name)[0] for name in left]
+
+
+def _fields(
+    vault: OpenVault, request: Request, against: Sequence[str], path: str, by: Actor
+) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
+    """Return the fields of the line, and what writes the ids of their targets."""
+    fields: list[tuple[str, str]] = []
+    deeds: list[Deed] = []
+    for id in request.supersedes:
+        older = lookup.memory(vault, id, by)
+        deeds += anchor(older, by)
+        fields.append(("supersedes", lookup.link_to(older, path)))
+    for ref in against:
+        deeds.append(Deed("anchor", ref, Anchor(path, ref)))
+        fields.append(("contradicts", f"[[#^{ref}]]"))
+    return tuple(fields), deeds
+
+
+def _given(request: Request, kind: str, by: Actor) -> dict[str, Any]:
+    """Return what the journal records of a new memory besides its line."""
+    usual = "user_stated" if by.type == "person" else "observed"
+    values = {
+        "kind": kind,
+        "source": request.source or usual,
+        "confidence": request.confidence,
+        "importance": request.importance,
+        "why": request.why,
+    }
+    return {key: value for key, value in values.items() if value not in ("", None)}
+
+
+def _free(note: Note) -> str:
+    """Return a new id that no entry of the note has."""
+    while True:
+        ref = f"m-{random_letters(8)}"
+        if ref not in note.texts:
+            return ref
+
+
+# -- a memory that exists already ------------------------------------------------------------------
+
+
+def _merge(
+    vault: OpenVault, asked: Add, supersedes: Sequence[str], data: dict[str, Any], by: Actor
+) -> Remembered:
+    """Record that a memory was stored again, and add what it lacks: tags, links and fields.
+
+    It replaces what it is to supersede, and is no longer superseded itself; `superseded_by` are the
+    memories that still replace it, because the actor may not change them.
+    """
+    vault.refresh()
+    row = lookup.find(vault, asked.ref)
+    ids = lookup.same_ids(vault, row.ref)
+    older = [lookup.memory(vault, id, by) for id in supersedes]
+    if any(each.ref in ids for each in older):
+        raise BadRequest("A memory cannot supersede itself.", "Name another one.")
+    first = [deed for each in older for deed in anchor(each, by)]
+    more = [*_lacking(vault, row, asked), *_supersede(row, older), *_revive(vault, ids, by)]
+    merge = Deed("merge", row.ref, None, data)
+    result = apply.apply(vault, [*first, *more, merge], by, main=len(first))[0]
+    vault.refresh()
+    left = [Mention(id=new.ref, text=new.text) for new, _ in _superseding(vault, ids, by)]
+    now = entry(lookup.find(vault, row.ref))
+    return _remembered(now, "duplicate", result, superseded_by=left)
+
+
+def _lacking(vault: OpenVault, row: Row, asked: Add) -> Iterator[Deed]:
+    """Return what adds the missing tags, links and fields. A memory that exists does not become a
+    candidate."""
+    said = _read(asked, row.agent)
+    have = {*row.tags.casefold().split(), "candidate"}
+    if tags := tuple(tag for tag in said.tags if tag.casefold() not in have):
+        yield Deed("tag", row.ref, Retag(row.path, row.ref, tags))
+    there = {(link.target, link.fragment) for link in query.links_of(vault.index, row.id)}
+    for link in said.links:
+        if link.kind in _PLAIN and (link.target, link.fragment) not in there:
+            kind = link.kind if link.kind in RELATIONS else "relates_to"
+            yield Deed("link", row.ref, Relate(row.path, row.ref, kind, _as_text(link)))
+    fields = entry(row).extra.get("fields") or {}
+    for key, value in (said.extra or {}).get("fields", {}).items():
+        if fields.get(key) != value:
+            yield Deed("link", row.ref, Relate(row.path, row.ref, key, value))
+
+
+def _read(asked: Add, agent: str) -> Chunk:
+    """Return the entry as it would have been added."""
+    from brain.formats import memory_edit, memory_md
+
+    data = memory_edit.edit(asked.path, b"", [asked], agent).data
+    return memory_md.parse(data, agent).chunks[-1]
+
+
+def _as_text(link: Link) -> str:
+    return f"[[{link.target}{'#' if link.fragment else ''}{link.fragment}]]"
+
+
+def _supersede(row: Row, older: Sequence[Row]) -> Iterator[Deed]:
+    for each in older:
+        change = Relate(row.path, row.ref, "supersedes", lookup.link_to(each, row.path))
+        yield Deed("link", row.ref, change)
+
+
+def _revive(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Deed]:
+    """Return what makes a superseded memory current again. This prevents circles, too."""
+    for new, link in _superseding(vault, ids, by):
+        if access.may(by, "write", new.agent):
+            change = Relate(new.path, new.ref, "supersedes", _as_text(link), gone=True)
+            yield Deed("unlink", new.ref, change)
+
+
+def _superseding(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[tuple[Row, Link]]:
+    """Yield the memories that the actor may read and that supersede this one, with the link."""
+    rows = links.supersessions(vault.index, access.readable(by))
+    newer = {new for new, old, _ in rows if old in ids}
+    for row in (row for ref in sorted(ids) for row in lookup.linking(vault, ref)):
+        if row.scope == "memory" and row.ref in newer:
+            for link in query.links_of(vault.index, row.id):
+                if link.kind == "supersedes" and link.fragment.removeprefix("^") in ids:
+                    yield row, link

@@ -1,0 +1,172 @@
+"""Show settings, and change those that have a command: aliases and the token budget."""
+
+from __future__ import annotations
+
+from brain import access, settings
+from brain.changes import Configure, Deed
+from brain.errors import BadRequest, NotFound
+from brain.operations import apply, lookup
+from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
+from brain.recall import aliases
+from brain.recall.budget import allocate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from brain.access import Actor
+    from brain.open_vault import OpenVault
+
+REMAINING = (100_000, 50_000, 20_000, 8_000, 1_000)
+
+
+def config(vault: OpenVault, name: str = "", *, by: Actor | str = "") -> dict[str, Any]:
+    """Return the settings of this vault by name, or one of them."""
+    access.resolve(vault, by)
+    if name and name not in settings.SETTINGS:
+        raise NotFound(f"There is no setting {name!r}.", settings.nearest(name))
+    chosen = (name,) if name else settings.SETTINGS
+    return {key: getattr(vault.config, key) for key in chosen}
+
+
+def alias_list(vault: OpenVault, *, by: Actor | str = "") -> Aliases:
+    """Return the aliases of this vault, and all that a search uses."""
+    access.resolve(vault, by)
+    known = aliases.expand(vault.config)
+    every = {word: list(known[word]) for word in sorted(known)}
+    return Aliases(own=list(vault.config.aliases), aliases=every)
+
+
+def alias_add(
+    vault: OpenVault,
+    word: str,
+    synonyms: Iterable[str] = (),
+    *,
+    session: str = "",
+    by: Actor | str = "",
+) -> AliasChange:
+    """Add words that mean the same as `word`."""
+    actor = access.resolve(vault, by, session)
+    synonyms = lookup.words(synonyms)
+    if rules := apply.redacted(vault, "\n".join([word, *synonyms]))[1]:
+        raise BadRequest(
+            f"An alias holds no secrets: {', '.join(rules)}.", "Name a word that may be read."
+        )
+    word, more = _words(word, synonyms)
+    if not more:
+        raise BadRequest(f"What means the same as {word!r}?", "Name at least one other word.")
+    known = aliases.expand(vault.config).get(word, ())
+    new = tuple(other for other in more if other not in known)
+    return _set_aliases(vault, word, _more(list(vault.config.aliases), word, new), actor)
+
+
+def _more(entries: list[str], word: str, new: tuple[str, ...]) -> list[str]:
+    """Return the setting with more words for `word`."""
+    for at, (head, others) in enumerate(map(aliases.split, entries)):
+        if head == word and others and new:
+            return [*entries[:at], _written(word, (*others, *new)), *entries[at + 1 :]]
+    return [*entries, _written(word, new)] if new else entries
+
+
+def alias_remove(
+    vault: OpenVault,
+    word: str,
+    synonyms: Iterable[str] = (),
+    *,
+    session: str = "",
+    by: Actor | str = "",
+) -> AliasChange:
+    """Remove these synonyms of `word`, or all of them. Built-in ones are switched off."""
+    actor = access.resolve(vault, by, session)
+    word, less = _words(word, lookup.words(synonyms))
+    known = aliases.expand(vault.config).get(word, ())
+    if not known or not set(less) <= set(known):
+        raise NotFound(f"{'='.join([word, *less])} is no alias.", "See `brain alias list`.")
+    gone = less or known
+    entries = [new for old in vault.config.aliases if (new := _less(old, word, gone)) is not None]
+    if set(_stands_for(vault, entries, word)) & set(gone):
+        entries.append(_written(word, ()))
+        rest = _stands_for(vault, entries, word)
+        kept = tuple(other for other in known if other not in (*gone, *rest))
+        entries = _more(entries, word, kept)
+    if still := set(_stands_for(vault, entries, word)) & set(gone):
+        raise BadRequest(
+            f"{word!r} and {sorted(still)[0]!r} stand together in the alias of another word.",
+            "See `brain alias list`, and remove it there.",
+        )
+    return _set_aliases(vault, word, entries, actor)
+
+
+def _less(entry: str, word: str, gone: tuple[str, ...]) -> str | None:
+    """Return one line of the setting without these words; None if nothing is left."""
+    head, others = aliases.split(entry)
+    if head == word:
+        kept = tuple(other for other in others if other not in gone)
+    elif head in gone:
+        kept = tuple(other for other in others if other != word)
+    else:
+        return entry
+    if kept == others:
+        return entry
+    return _written(head, kept) if kept else None
+
+
+def _stands_for(vault: OpenVault, entries: list[str], word: str) -> tuple[str, ...]:
+    return aliases.expand(vault.config._replace(aliases=tuple(entries))).get(word, ())
+
+
+def _words(word: str, synonyms: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    """Return folded words, each once. Raises BadRequest for what the setting cannot contain."""
+    given = [word, *synonyms]
+    for one in given:
+        if not one.strip() or set(one) & set("=,\n"):
+            raise BadRequest(f"{one!r} is no word.", "Give words without `=` and commas.")
+    head, *others = (aliases.split(one)[0] for one in given)
+    return head, tuple(dict.fromkeys(other for other in others if other != head))
+
+
+def _written(word: str, others: tuple[str, ...]) -> str:
+    return f"{word}={', '.join(others)}"
+
+
+def _set_aliases(vault: OpenVault, word: str, entries: list[str], by: Actor) -> AliasChange:
+    change = configure(vault, "aliases", tuple(entries), by)
+    stands_for = list(_stands_for(vault, change.value, word))
+    return AliasChange(**vars(change), word=word, stands_for=stands_for)
+
+
+def budget(
+    vault: OpenVault, tokens: int | None = None, *, session: str = "", by: Actor | str = ""
+) -> Budget:
+    """Return the token limit of a context, and what some contexts get; set it if given."""
+    actor = access.resolve(vault, by, session)
+    change = None
+    if tokens is not None:
+        if tokens < 1:
+            remedy = "To hand out nothing, set `autoInject`."
+            raise BadRequest("A budget is at least 1 token.", remedy)
+        change = configure(vault, "budgetCeiling", tokens, actor)
+    allocations = [
+        {"remaining": remaining, **allocate(remaining, vault.config)._asdict()}
+        for remaining in REMAINING
+    ]
+    return Budget(ceiling=vault.config.budgetCeiling, allocations=allocations, change=change)
+
+
+def configure(vault: OpenVault, name: str, value: Any, by: Actor) -> SettingChange:
+    """Set a value in brain.yaml; an empty list is removed. Everything else in the file stays."""
+    now = getattr(vault.config, name)
+    shown = list(value) if isinstance(value, tuple) else value
+    if value == now:
+        return SettingChange(
+            setting=name, value=shown, outcome="unchanged", state="unchanged", event=None
+        )
+    path = f"{vault.paths.brain}/brain.yaml"
+    change = Configure(path, name, None if value == () else value, now)
+    result = apply.apply(vault, [Deed("configure", name, change)], by)[0]
+    if result.state == "written":
+        vault.reload()
+    return SettingChange(
+        setting=name, value=shown, outcome="set", state=result.state, event=result.deed.id
+    )

@@ -1,0 +1,185 @@
+"""Values as JSON: the shapes of docs/reference/json.md, for `--json` and every other surface."""
+
+from __future__ import annotations
+
+from brain.events import sync_payload
+from brain.open_vault import Freshness
+from brain.operations.results import ChangeRecord, Entry, entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from brain.context.scoring import ScoredEntry
+    from brain.model import Event, Link
+    from brain.operations.context import Context
+    from brain.operations.results import Answer, Changed, Value
+    from brain.recall.search import SearchResult
+
+    Json = dict[str, Any]
+
+ENTRY = tuple(name for name in Entry._fields if name not in ("extra", "links", "freshness"))
+
+
+def document(value: Any) -> Any:
+    """Return the JSON document of anything that an operation returns."""
+    for each in type(value).__mro__:
+        if shape := SHAPES.get(each.__name__):
+            return shape(value)
+    if isinstance(value, dict):
+        return {key: document(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [document(inner) for inner in value]
+    return value
+
+
+def _value(value: Value) -> Json:
+    return _fields(value, value._fields)
+
+
+def _fields(value: Value, names: Iterable[str]) -> Json:
+    """Return fields as JSON. Optional ones are left out while they are None."""
+    out: Json = {}
+    for name in names:
+        inner = getattr(value, name)
+        if inner is None and getattr(type(value), name, "") is None:
+            continue
+        out |= freshness(inner) if isinstance(inner, Freshness) else {name: document(inner)}
+    return out
+
+
+def _entry(value: Entry) -> Json:
+    own = [name for name in value._fields if name not in Entry._fields]
+    return _head(value) | _fields(value, ("links", *own, "freshness"))
+
+
+def _changed(value: Changed) -> Json:
+    own = [name for name in value._fields if name not in (*Entry._fields, "state")]
+    return {"state": value.state, **_head(value), **_fields(value, own)}
+
+
+def _head(value: Entry) -> Json:
+    """Return what every entry has; `extra` does not replace any of that."""
+    out: Json = {name: getattr(value, name) for name in ENTRY}
+    out |= {"agent": value.agent or None, "project": value.project or None}
+    return out | {key: inner for key, inner in value.extra.items() if key not in out}
+
+
+def _record(value: ChangeRecord) -> Json:
+    head = _fields(value, ChangeRecord._fields[:-1])
+    return head | {key: inner for key, inner in value.data.items() if key not in head}
+
+
+def _link(value: Link) -> Json:
+    return {name: getattr(value, name) for name in ("kind", "target", "fragment", "line")}
+
+
+def freshness(value: Freshness) -> Json:
+    """Return how far an answer can be trusted; part of every answer."""
+    return {"fresh": value.fresh, "as_of": value.as_of or None, "stale": list(value.stale)}
+
+
+# -- search --------------------------------------------------------------------------------------
+
+
+def answer(value: Answer, explain: bool = False) -> Json:
+    """Return the JSON of a search; `explain` adds the factors of each score."""
+    results = [search_result(result, explain) for result in value.results]
+    return {
+        "query": value.query,
+        "results": results,
+        **freshness(value.freshness),
+        "notes": list(value.notes),
+    }
+
+
+def search_result(value: SearchResult, explain: bool = False) -> Json:
+    """Return an entry, at the line that answers, with its score and a marked snippet."""
+    out = _head(entry(value.row))
+    out["line"] = value.line
+    out["score"] = value.score
+    out["snippet"] = value.snippet()
+    out["conflicts"] = value.conflicts
+    if explain:
+        out["factors"] = value.factors._asdict()
+        out["exact"] = value.exact
+        out["matched"] = "beginnings of words" if value.prefix else "whole words"
+    return out
+
+
+# -- context -------------------------------------------------------------------------------------
+
+_SCORE = ("id", "score", "factors", "fitness", "handed", "via")  # of an entry that hands on
+
+
+def context(value: Context) -> Json:
+    """Return the text for the prompt, and what explains it."""
+    found, fitted = value.recalled, value.fitted
+    shown = {piece.id for piece in fitted.package.memories}
+    return {
+        "query": value.asked.query,
+        "format": value.asked.format,
+        "text": fitted.text,
+        "tokens": fitted.tokens,
+        "budget": fitted.allocation._asdict(),
+        "used": fitted.used,
+        "left_out": {tier: list(ids) for tier, ids in fitted.left_out.items()},
+        "compression": fitted.compression,
+        "warnings": [scored(each) | {"trigger": trigger} for each, trigger in found.warnings],
+        "pinned": [scored(each) for each in found.pinned],
+        "memories": [scored(each) | {"shown": each.id in shown} for each in found.memories],
+        "summaries": [_head(entry(each.row)) for each in found.summaries],
+        "tasks": [_head(entry(each.row)) for each in found.tasks],
+        "conflicts": [pair._asdict() for pair in fitted.package.conflicts],
+        "considered": found.considered,
+        "round": value.round.number,
+        "rounds": value.round.most,
+        "shown_before": list(value.round.shown),
+        "degraded": value.degraded or None,
+        **freshness(value.freshness),
+        "notes": list(value.notes),
+    }
+
+
+def scored(value: ScoredEntry) -> Json:
+    """Return an entry with its score factors.
+
+    `score` is the product of what `factors` make and of all `fitness`, or what was `handed` to it,
+    if that is more: the score of its `giver`, times weight and decay of all `steps`.
+    """
+    out = _head(entry(value.row))
+    out["score"] = value.score
+    inherited = value.inherited
+    out["factors"] = value.search_factors._asdict() if value.search_factors else None
+    out["fitness"] = dict(value.recall_factors)
+    out["handed"] = inherited.score if inherited else 0.0
+    out["via"] = inherited.via if inherited else None
+    if inherited:
+        steps = [{"weight": weight, "decay": decay} for weight, decay in inherited.steps]
+        giver = scored(inherited.origin)
+        kept = {key: giver[key] for key in (*_SCORE, "giver") if key in giver}
+        out["giver"] = kept | {"steps": steps}
+    return out
+
+
+# -- events --------------------------------------------------------------------------------------
+
+
+def event(value: Event) -> Json:
+    """Return an event as one object."""
+    return {"event": value.name, "at": value.at, **value.payload}
+
+
+SHAPES: dict[str, Callable[[Any], Json]] = {  # by the name of the class, the most special first
+    "Answer": answer,
+    "Context": context,
+    "ChangeRecord": _record,
+    "Changed": _changed,
+    "Entry": _entry,
+    "Value": _value,
+    "Event": event,
+    "Freshness": freshness,
+    "Link": _link,
+    "Stats": sync_payload,
+}

@@ -1,0 +1,140 @@
+"""What is learned from a recall is nobody else's to know, and never in the way."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from brain.api import Brain
+from brain.errors import NotFound
+from tests import kit
+from tests.conftest import OpenBrain
+from tests.operations.conftest import Made
+
+ALPHA, BETA = "40_Brain/agents/alpha", "40_Brain/agents/beta"
+AGENTS: dict[str, str | bytes] = {
+    "40_Brain/AGENT.md": kit.AGENT,
+    "40_Brain/MEMORY.md": "- Rockets need fuel ^m-00000001\n",
+    f"{ALPHA}/AGENT.md": "---\ntype: project\n---\nAlpha.\n",
+    f"{ALPHA}/MEMORY.md": "- The launch pad is wet ^m-0000000a\n",
+    f"{BETA}/AGENT.md": "---\ntype: project\n---\nBeta.\n",
+    f"{BETA}/MEMORY.md": "- The launch code is 17 ^m-0000000b\n- Zeppelins float ^m-0000000c\n",
+}
+
+
+@pytest.fixture
+def agents(made: Made) -> Brain:
+    return made(AGENTS)
+
+
+def test_what_one_agent_was_shown_is_not_told_another(agents: Brain) -> None:
+    """Nor which round it is, though both name the same session."""
+    agents.context("launch code", by="beta", session="s1")
+    other = agents.context("launch code", by="alpha", session="s1")
+    assert (other.round.number, other.round.shown) == (1, ())
+    again = agents.context("launch code", by="beta", session="s1")
+    assert (again.round.number, again.round.shown) == (2, ("m-0000000b",))
+
+
+def test_an_agent_hears_of_no_other_agents(agents: Brain) -> None:
+    for name in ("beta", "nobody"):
+        with pytest.raises(NotFound) as caught:
+            agents.context("launch", by="alpha", agent=name)
+        assert str(caught.value) == f"There is no agent '{name}'. Leave --agent out."
+
+
+def test_the_last_recall_is_told_to_who_asked_for_it(agents: Brain) -> None:
+    agents.context("launch code", by="beta")
+    assert agents.status().last_injected["query"] == "launch code"
+    assert agents.status(by="beta").last_injected["query"] == "launch code"
+    assert agents.status(by="alpha").last_injected is None
+
+
+def test_what_an_agent_counts_is_what_it_may_read(agents: Brain) -> None:
+    whole, part = agents.status(), agents.status(by="alpha")
+    assert whole.scopes["memory"] == {"files": 3, "entries": 4}
+    assert part.scopes["memory"] == {"files": 2, "entries": 2}
+    assert [agent["agent"] for agent in part.agents] == ["admin", "alpha"]
+    assert part.problems == 0
+
+
+def test_questions_are_told_to_who_asked_them(agents: Brain) -> None:
+    agents.context("walrus", by="alpha")
+    agents.context("walrus", by="beta")
+    agents.context("quokka")
+    every = {(gap.query, gap.agent) for gap in agents.gaps().gaps}
+    assert every == {("quokka", None), ("walrus", "alpha"), ("walrus", "beta")}
+    assert [gap.agent for gap in agents.gaps(by="alpha").gaps] == ["alpha"]
+
+
+def test_a_question_is_open_while_who_asked_it_finds_nothing(agents: Brain) -> None:
+    """Though another agent knows the answer."""
+    agents.context("zeppelins", by="alpha")
+    assert [gap.query for gap in agents.gaps(by="alpha").gaps] == ["zeppelins"]
+    assert [gap.query for gap in agents.gaps().gaps] == ["zeppelins"]
+    agents.remember("Zeppelins float", agent="alpha", by="alpha")
+    assert agents.gaps().gaps == []
+
+
+def test_a_word_that_is_only_near_is_no_answer(agents: Brain) -> None:
+    agents.context("tusks")
+    agents.remember("Tasks are due on Monday")
+    assert agents.search("tusks").results  # for want of anything better
+    assert [gap.query for gap in agents.gaps().gaps] == ["tusks"]
+
+
+def test_what_was_demoted_is_no_answer(agents: Brain) -> None:
+    agents.context("fuel for rockets")
+    agents.demote("m-00000001")
+    for _ in range(2):
+        assert [gap.query for gap in agents.gaps().gaps] == ["fuel for rockets"]
+        agents.journal_write()
+    agents.remember("Fuel for rockets is stored in the north")
+    assert agents.gaps().gaps == []
+
+
+def test_a_question_that_is_half_a_character(agents: Brain) -> None:
+    said = agents.context("launch \udcff code", session="s1")
+    assert said.refs
+    assert agents.status().last_injected["query"] == "launch ? code"
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_another_vault_in_the_same_place_hears_nothing(
+    agents: Brain, opened: OpenBrain, written: bool
+) -> None:
+    """Whether or not anything was ever written to the first one, which then comes back."""
+    if written:
+        agents.remember("Rockets are loud")
+    agents.context("salary of Bob")
+    assert [gap.query for gap in agents.gaps().gaps] == ["salary of Bob"]
+    root = agents.vault.paths.root
+    agents.close()
+    os.rename(root, root.with_name("away"))
+    kit.lay(root, {"40_Brain/MEMORY.md": "- Another\n"})
+    other = opened(root)
+    assert other.status().last_injected is None
+    assert other.gaps().gaps == other.gaps(all=True).gaps == []
+    other.context("Another")
+    other.remember("Something else")
+    assert other.gaps().gaps == []
+    os.rename(root, root.with_name("other"))
+    os.rename(root.with_name("away"), root)
+    agents = opened(root)
+    assert agents.status().last_injected["query"] == "salary of Bob"
+    assert [gap.query for gap in agents.gaps().gaps] == ["salary of Bob"]
+
+
+def test_what_is_flushed_is_not_of_another_vault(agents: Brain, opened: OpenBrain) -> None:
+    agents.context("salary of Bob")
+    root = agents.vault.paths.root
+    agents.close()
+    os.rename(root, root.with_name("away"))
+    kit.lay(root, {"40_Brain/MEMORY.md": "- Another\n"})
+    other = opened(root)
+    other.context("the price of fish")
+    assert other.journal_write() == 1
+    [file] = root.glob("40_Brain/journal/*/*.jsonl")
+    assert "fish" in file.read_text()
+    assert "Bob" not in file.read_text()

@@ -1,0 +1,361 @@
+"""Every change can be taken back, and nothing that somebody has gone on with is lost by it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from brain.api import Brain
+from brain.errors import BadRequest, Busy, NotFound, StaleFile
+from tests.operations.conftest import LONG_AGO, NOTE, note
+from tests.store.kit import SECRET
+
+ID = "m-7f3k2ab4"
+Verb = Callable[[Brain], dict[str, Any]]
+
+CHANGES: dict[str, Verb] = {
+    "add": lambda b: b.remember("Walruses nap at noon", kind="discovery"),
+    "add, more lines": lambda b: b.remember("To deploy:\n1. build\n2. push", kind="procedure"),
+    "update": lambda b: b.update(ID, "Chose DuckDB over SQLite"),
+    "update, unanchored": lambda b: b.update("short answers", "Prefers long answers"),
+    "remove": lambda b: b.forget(ID),
+    "remove the last": lambda b: b.forget("short answers"),
+    "pin": lambda b: b.pin(ID),
+    "pin, unanchored": lambda b: b.pin("short answers"),
+    "unpin": lambda b: b.unpin("Deploys go"),
+    "tag": lambda b: b.tag(ID, ["sql"], ["db"]),
+    "link": lambda b: b.link(ID, "Walrus"),
+    "move": lambda b: b.move(ID, "User Preferences"),
+    "move, unanchored": lambda b: b.move("short answers", "Key Decisions"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_undone_a_note_is_as_it_was(brain: Brain, name: str) -> None:
+    before = note(brain)
+    shape = CHANGES[name](brain)
+    assert note(brain) != before
+    undone = brain.undo()
+    text = note(brain)
+    if name.startswith("add"):  # a section that was made for it stays
+        text = text.removesuffix("\n## Discoveries\n").removesuffix("\n## Procedures\n")
+    assert text == before
+    assert (undone.outcome, undone.of) == ("undone", shape.event)
+
+
+@pytest.mark.parametrize("name", [name for name in CHANGES if not name.startswith("move")])
+def test_an_undo_can_be_undone(brain: Brain, name: str) -> None:
+    CHANGES[name](brain)
+    after = note(brain)
+    undone = brain.undo()
+    assert note(brain) != after
+    brain.undo(undone.event)
+    assert note(brain) == after
+
+
+def test_the_undo_of_a_move_is_a_move(brain: Brain) -> None:
+    CHANGES["move"](brain)
+    undone = brain.undo()
+    with pytest.raises(BadRequest, match="Do the opposite"):
+        brain.undo(undone.event)
+
+
+def test_one_after_the_other(brain: Brain) -> None:
+    before = note(brain)
+    brain.pin(ID)
+    brain.tag(ID, ["sql"])
+    brain.update(ID, "Chose DuckDB")
+    assert [brain.undo().undid for _ in range(3)] == ["update", "tag", "pin"]
+    assert note(brain) == before
+    with pytest.raises(NotFound, match="nothing to undo"):
+        brain.undo()
+
+
+def test_what_somebody_went_on_with_is_shown_and_kept(brain: Brain) -> None:
+    event = brain.update(ID, "Chose DuckDB").event
+    brain.tag(ID, ["sql"])
+    kept = note(brain)
+    with pytest.raises(StaleFile) as error:
+        brain.undo(event)
+    assert "-- 2026-02-01: Chose DuckDB [[Architecture]] #db #sql ^m-7f3k2ab4" in str(error.value)
+    assert "+- 2026-02-01: Chose SQLite over PostgreSQL" in str(error.value)
+    assert note(brain) == kept
+    brain.undo(event, force=True)
+    assert "Chose SQLite over PostgreSQL" in note(brain)
+
+
+def test_a_persons_edit_is_not_undone_over(brain: Brain) -> None:
+    event = brain.pin(ID).event
+    path = brain.vault.paths.root / NOTE
+    path.write_text(path.read_text().replace("local-first", "offline"))
+    with pytest.raises(StaleFile, match="offline"):
+        brain.undo(event)
+
+
+def test_an_addition_that_is_gone_cannot_be_taken_back(brain: Brain) -> None:
+    shape = brain.remember("Walruses nap")
+    brain.forget(shape.id)
+    with pytest.raises(NotFound, match="nothing to take back"):
+        brain.undo(shape.event)
+
+
+VERBS: dict[str, Verb] = {
+    "update": lambda b: b.update("Anna is", "Anna has left", by="admin"),
+    "remove": lambda b: b.forget("Anna is", by="admin"),
+    "pin": lambda b: b.pin("Anna is", by="admin"),
+    "move": lambda b: b.move("Anna is", "Key Decisions", by="admin"),
+}
+
+
+def written_by_a_person(brain: Brain, line: str) -> str:
+    path = brain.vault.paths.root / NOTE
+    path.write_text(path.read_text() + line)
+    os.utime(path, (LONG_AGO, LONG_AGO))
+    return note(brain)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_persons_addresses_come_back(brain: Brain, name: str) -> None:
+    before = written_by_a_person(brain, "- Anna is at anna@zoo.example\n")
+    VERBS[name](brain)
+    assert note(brain) != before
+    brain.undo()
+    assert note(brain) == before
+    if name != "move":
+        brain.undo(brain.audit(limit=1)[0].event)
+        assert note(brain) != before
+        brain.undo(brain.audit(limit=1)[0].event)
+        assert note(brain) == before
+
+
+def test_it_comes_back_below_a_heading_with_an_address(brain: Brain) -> None:
+    before = written_by_a_person(brain, "\n## anna@zoo.example\n- Anna is there\n- Or not\n")
+    brain.forget("Anna is", by="admin")
+    brain.undo()
+    assert note(brain) == before
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_persons_secrets_are_not_on_record(brain: Brain, name: str) -> None:
+    written_by_a_person(brain, f"- Anna is at anna@zoo.example with {SECRET}\n")
+    event = VERBS[name](brain).event
+    journal = b"".join(
+        path.read_bytes() for path in brain.vault.paths.folder.rglob("journal/*/*.jsonl")
+    )
+    assert SECRET.encode() not in journal
+    if name in ("update", "remove"):
+        with pytest.raises(StaleFile, match="held a secret, which the journal left out"):
+            brain.undo(event)
+        brain.undo(event, force=True)
+        assert "anna@zoo.example with [redacted:github]" in note(brain)
+
+
+@pytest.mark.parametrize("name", ["update", "remove"])
+def test_what_was_redacted_when_it_was_written_comes_back_as_it_was(
+    brain: Brain, name: str
+) -> None:
+    brain.remember(f"Anna is at anna@zoo.example with {SECRET}")
+    before = note(brain)
+    VERBS[name](brain)
+    brain.undo()
+    assert note(brain) == before
+
+
+def test_an_agent_brings_no_address_in(brain: Brain) -> None:
+    brain.update("short answers", "Ask anna@zoo.example", by="admin")
+    assert "anna@" not in note(brain)
+    brain.undo()
+    brain.undo(brain.audit(limit=1)[0].event)
+    assert "anna@" not in note(brain)
+
+
+def test_feedback_is_taken_back_by_its_opposite(brain: Brain) -> None:
+    brain.reinforce(ID)
+    assert brain.undo().undid == "reinforce"
+    deltas = [record.data["delta"] for record in brain.history(ID)]
+    assert deltas == [3.0, -3.0]
+
+
+def test_an_unknown_event(brain: Brain) -> None:
+    with pytest.raises(NotFound, match="no event 'e-nothing'"):
+        brain.undo("e-nothing")
+
+
+def test_undone_where_it_stood(brain: Brain) -> None:
+    """Among others, a removed entry comes back to its place."""
+    before = note(brain)
+    ids = [brain.remember(f"Fact {n}", kind="decision").id for n in range(3)]
+    between = note(brain)
+    brain.forget(ids[1])
+    brain.undo()
+    assert note(brain) == between
+    for _ in ids:
+        brain.undo()
+    assert note(brain) == before
+
+
+def test_what_was_done_together_is_undone_together(brain: Brain) -> None:
+    before = note(brain)
+    brain.update(ID, "Chose DuckDB", tags=["duck"])
+    brain.undo()
+    assert note(brain) == before
+
+
+def test_a_resolution_can_be_undone(brain: Brain) -> None:
+    brain.link(ID, "Deploys go", as_="contradicts")
+    before = note(brain)
+    brain.resolve(ID, keep=ID)
+    assert brain.conflicts() == []
+    assert brain.undo().undid == "resolve"
+    assert len(brain.conflicts()) == 1
+    assert note(brain) == before
+    assert brain.undo().undid == "link"
+    assert brain.conflicts() == []
+    with pytest.raises(NotFound, match="nothing to undo"):
+        brain.undo()
+
+
+def a_resolution(brain: Brain) -> str:
+    """Two memories at odds, one of which was chosen; returns the other, which gave way."""
+    brain.remember("Always use tabs", date=False)
+    other = brain.remember("Never use tabs", date=False).id
+    brain.resolve(other, keep="Always use tabs")
+    return str(other)
+
+
+def went_on(brain: Brain, ref: str) -> str:
+    """A person goes on with an entry."""
+    path = brain.vault.paths.root / NOTE
+    path.write_text(path.read_text().replace(f" ^{ref}", f" at all ^{ref}"))
+    os.utime(path, (LONG_AGO, LONG_AGO))
+    return note(brain)
+
+
+def test_an_undo_that_refuses_a_part_has_done_nothing(brain: Brain) -> None:
+    now = went_on(brain, a_resolution(brain))
+    records = brain.audit()
+    with pytest.raises(StaleFile, match="This would be lost"):
+        brain.undo()
+    assert note(brain) == now
+    assert brain.audit() == records
+
+
+def test_a_revert_that_keeps_a_part_keeps_all_of_it(brain: Brain) -> None:
+    brain.remember("Always use tabs", date=False)
+    other = brain.remember("Never use tabs", date=False).id
+    brain.resolve(other, keep="Always use tabs", by="admin")
+    now = went_on(brain, other)
+    report = brain.revert("admin", "1h")
+    assert ([one.op for one in report.kept], report.undone) == (["resolve"], [])
+    assert note(brain) == now
+
+
+def test_all_of_an_undo_can_be_undone(brain: Brain) -> None:
+    """Its parts, too: the links of both memories, and that they are at odds."""
+    a_resolution(brain)
+    after = note(brain)
+    undone = brain.undo()
+    assert len(brain.conflicts()) == 1
+    brain.undo(undone.event)
+    assert note(brain) == after
+    assert brain.conflicts() == []
+
+
+def test_parts_about_one_entry_are_undone_one_after_the_other(brain: Brain) -> None:
+    before = note(brain)
+    event = brain.update(ID, "Chose DuckDB", tags=["duck"]).event
+    after = note(brain)
+    undone = brain.undo(event)
+    assert note(brain) == before
+    brain.undo(undone.event)
+    assert note(brain) == after
+
+
+def test_an_event_that_is_no_open_conflict(brain: Brain) -> None:
+    event = brain.pin(ID).event
+    for id in (event, "e-0000000000"):
+        with pytest.raises(NotFound, match=f"no open conflict '{id}'"):
+            brain.resolve(id)
+
+
+# -- what is pending -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def typing(brain: Brain) -> Brain:
+    """A person is typing in the note."""
+    path = brain.vault.paths.root / NOTE
+    brain.remember("Seals bark")
+    path.write_text(path.read_text() + "- typ")
+    soon = time.time() + 60
+    os.utime(path, (soon, soon))
+    return brain
+
+
+WAITING: dict[str, tuple[Verb, str]] = {
+    "update": (lambda b: b.update(ID, "Chose DuckDB"), "2026-02-01: Chose DuckDB [[Arch"),
+    "link": (lambda b: b.link(ID, "Deploys go"), "[relates_to:: [[#^m-"),
+    "tag": (lambda b: b.tag(ID, ["sql"]), "#sql"),
+    "pin": (lambda b: b.pin(ID), "#pinned"),
+}
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_what_waits_is_told_as_it_will_be(typing: Brain, name: str) -> None:
+    verb, words = WAITING[name]
+    shape = verb(typing)
+    assert shape.state == "pending"
+    assert words in shape.text
+    assert words not in note(typing).split("Deploys")[0]
+
+
+def test_what_waits_is_not_undone_over(typing: Brain) -> None:
+    """Nor is the change before it taken for the last."""
+    shape = typing.forget(ID)
+    for event in ("", shape.event):
+        with pytest.raises(Busy, match=f"remove of {ID} is not written yet"):
+            typing.undo(event)
+    (waits,) = typing.pending()
+    typing.pending(drop=waits.id)
+    os.utime(typing.vault.paths.root / NOTE, (LONG_AGO, LONG_AGO))
+    assert typing.undo().undid == "add"
+
+
+def test_an_agent_is_told_of_no_other_that_waits(typing: Brain) -> None:
+    typing.remember("Whales sing", agent="zoo", by="zoo")
+    event = typing.forget(ID).event
+    with pytest.raises(NotFound, match="no event"):
+        typing.undo(event, by="zoo")
+    assert typing.undo(by="zoo").undid == "add"
+
+
+def test_history_tells_what_waits(typing: Brain) -> None:
+    typing.update(ID, "Chose DuckDB", why="faster", session="s-1")
+    (record,) = typing.history(ID)
+    assert (record.op, record.data["state"], record.data["why"]) == ("update", "pending", "faster")
+    os.utime(typing.vault.paths.root / NOTE, (LONG_AGO, LONG_AGO))
+    (record,) = typing.history(ID)
+    assert (record.op, record.data.get("state")) == ("update", None)
+
+
+@pytest.mark.parametrize("op", ["merge", "reinforce", "update", "remove"])
+def test_nothing_is_taken_back_twice(brain: Brain, op: str) -> None:
+    ref = brain.remember("The gate is shut at night").id
+    if op == "merge":
+        brain.remember("The gate is shut at night")
+    elif op == "reinforce":
+        brain.reinforce(ref)
+    elif op == "update":
+        brain.update(ref, "The gate is open at night")
+    else:
+        brain.forget(ref)
+    event = next(one.event for one in brain.history(ref) if one.op == op)
+    brain.undo(event)
+    before = brain.show(ref), note(brain)
+    with pytest.raises(BadRequest, match="taken back already"):
+        brain.undo(event)
+    assert (brain.show(ref), note(brain)) == before
