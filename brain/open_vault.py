@@ -42,7 +42,7 @@ Clock = Callable[[], datetime]
 
 
 class Freshness(NamedTuple):
-    """Whether an answer reflects the vault as it is. `stale` lists what does not, and why."""
+    """How far an answer reflects the vault as it is. `stale` lists what does not, and why."""
 
     fresh: bool
     as_of: str

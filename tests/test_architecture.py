@@ -124,6 +124,12 @@ def test_a_library_has_its_homes(module: str, homes: set[str]) -> None:
     assert users == homes
 
 
+def test_nothing_calls_back_into_the_facade() -> None:
+    """`brain/__init__.py` imports it for the user, when it is first used."""
+    users = [name for name, path in modules() if "brain.api" in imports(path)]
+    assert users == []
+
+
 def test_the_rules_are_pure() -> None:
     for name, path in modules():
         if part(name) in PURE:

@@ -1,4 +1,4 @@
-"""What every command shares: the open vault, lines of text, JSON, errors."""
+"""Shared by all commands: the open vault, lines of text, JSON, errors."""
 
 from __future__ import annotations
 

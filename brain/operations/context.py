@@ -192,15 +192,14 @@ def _check(asked: Asked) -> None:
 
 
 def _off(config: Config) -> str:
-    """Why there are no contexts at all; '' if there are."""
+    """Return why contexts are turned off; '' if they are not."""
     if config.memory and config.autoInject:
         return ""
     return f"Contexts are turned off: {'autoInject' if config.memory else 'memory'} is false."
 
 
 def _nothing(recalled: Recalled, package: Package, fitted: Fitted) -> str:
-    """Why there is no piece in it, or only such as come without being asked for; '' if there is
-    one that fits."""
+    """Return why nothing in it was found for the question; '' if something was."""
     if any(pieces for _, pieces in sections(fitted.package)):
         known = recalled.memories or recalled.warnings or recalled.tasks
         return "" if known or recalled.is_answered else UNASKED
@@ -220,7 +219,7 @@ def _bounded(asked: Asked) -> tuple[Asked, str]:
 
 
 def _owners(vault: OpenVault, agent: str, by: Actor) -> tuple[str, ...] | None:
-    """Whose entries this is made of: an agent's own and the admin's, as far as `by` may see."""
+    """Return the owners of the entries: the agent and the admin, as far as `by` may read them."""
     seen = access.readable(by)
     if not agent:
         return seen
@@ -232,7 +231,7 @@ def _owners(vault: OpenVault, agent: str, by: Actor) -> tuple[str, ...] | None:
 
 
 def _late(most: int) -> Callable[[], bool]:
-    """Has this taken too long? By its own work, not by that of others on the machine."""
+    """Return a function that tells if this thread has worked too long, in milliseconds."""
     started = time.thread_time()
     return lambda: (time.thread_time() - started) * 1000 > most
 

@@ -1,7 +1,7 @@
-"""What is kept of a memory note between two writes, so that the next one need not parse it.
+"""Memory notes as they were last read, so that the next write need not parse them.
 
-It holds for one digest of the file. After a write of our own it is brought forward; when the file
-is anything else, it is made anew.
+A note is valid for one digest of its file. A write of this process updates it; after any other
+change of the file, it is read again.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def about(text: str) -> set[str]:
 
 
 def known(vault: OpenVault, path: str) -> Note:
-    """What is known of a note as it is now."""
+    """Return the note as it is now."""
     data = _read(vault, path)
     mark = digest(data).hex()
     note = vault.notes.get(path)
@@ -116,14 +116,14 @@ def _read(vault: OpenVault, path: str) -> bytes:
 
 
 def last(vault: OpenVault, path: str) -> Note | None:
-    """What is known of a note that this process wrote last, if it is as it was left: that is to be
-    looked at, before anything is done for it."""
+    """Return the note that this process wrote last, if the log knows of no later write. The file
+    itself is not checked."""
     note = vault.notes.get(path)
     return note if note and note.mark == vault.store.log.latest.get(path) else None
 
 
 def _entries(vault: OpenVault, path: str, note: Note) -> Iterator[tuple[str, str, str]]:
-    """(id, text, kind) of the memories of a note: from the index if that is in step with it."""
+    """Yield (id, text, kind) of the memories of a note, from the index if that is up to date."""
     was = put.known(vault.index, [path]).get(path)
     if was and was.digest.hex() == note.mark:
         rows = query.by_place(vault.index, path, 0)
@@ -138,8 +138,7 @@ def _entries(vault: OpenVault, path: str, note: Note) -> Iterator[tuple[str, str
 
 
 def wrote(vault: OpenVault, path: str, note: Note, result: Outcome, new: Entry) -> None:
-    """Bring what is known forward by an entry that was just added; if somebody else changed the
-    note meanwhile, forget it."""
+    """Add an entry that was just written. If another process changed the note, drop it."""
     entry = next(
         (e for e in reversed(vault.store.log.open.values()) if result.deed in e.intent.deeds), None
     )

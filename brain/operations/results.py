@@ -389,7 +389,7 @@ class Budget(Value):
 
 
 class Status(Value):
-    """What is indexed, how fresh it is, what the last recall did, and the watching process."""
+    """The state of a vault: its index, how fresh that is, the last recall, the watching process."""
 
     vault: str
     brain: str
