@@ -78,9 +78,10 @@ OPERATIONS = (
                "brain search frost --scope sessions --scope sources --since 2026-01-01")),
     Operation("context", "operations.context", "find",
               "Print what an agent should know before it answers.",
-              examples=('brain context "how do we deploy?"',
-                        'brain context "mend the importer" --file src/import.py --format gemini',
-                        'git diff | brain context "review this" --text -')),
+              "These are warnings, pinned memories and the best matches, within a token limit.",
+              ('brain context "how do we deploy?"',
+               'brain context "fix the importer" --file src/import.py --format gemini',
+               'git diff | brain context "review this" --text -')),
     Operation("show", "operations.find", "find", "Show one entry in full.",
               "ID is an id as a search prints it, the beginning of one, PATH:LINE, or words"
               " that only one memory has. For a memory, this includes its score and where it"
@@ -88,7 +89,7 @@ OPERATIONS = (
               ("brain show m-7f3k2ab4",
                'brain show "10_Projects/Garden Planner/Architecture.md:12"')),
     Operation("list", "operations.find:list_", "find", "List entries, newest first.",
-              "They are memories unless another scope is given. FILTER compares fields by = !="
+              "Lists memories, unless --scope says otherwise. FILTER compares fields by = !="
               " > >= < <= ~ (contains) and `in (…)`, joined by and, or, not. An order starts"
               " with the highest value; `-` reverses it.",
               ("brain list",
@@ -99,10 +100,10 @@ OPERATIONS = (
               "Print the links that open an entry in Obsidian or an editor.",
               examples=("brain open m-7f3k2ab4", 'xdg-open "$(brain open m-7f3k2ab4 | head -1)"')),
     Operation("graph", "operations.graph", "find", "Show how memories are connected.",
-              "Without ID, all of them by clusters; with ID, what is around it. Memories are"
-              " connected by the tags they share, the notes they name, their links, and by"
-              " being useful together. From a memory to its tag is one step, from there to"
-              " another memory a second. Obsidian opens a canvas that is in the vault.",
+              "Without ID, it shows all memories in clusters; with ID, those around it. Memories"
+              " are connected by the tags they share, the notes they name, their links, and by"
+              " being useful together. From a memory to its tag is one step, from the tag to"
+              " another memory is a second one. Obsidian can open a canvas that is in the vault.",
               ("brain graph",
                "brain graph m-7f3k2ab4",
                'brain graph --format canvas > "Memory Map.canvas"')),
@@ -151,19 +152,19 @@ OPERATIONS = (
     # -- review -----------------------------------------------------------------------------------
     Operation("history", "verbs.history", "review",
               "Show the changes of one memory, oldest first.",
-              "The memory may be deleted.",
+              "This also works for a deleted memory.",
               ("brain history m-7f3k2ab4",), key="records"),
     Operation("audit", "verbs.history", "review",
               "Show all changes and who made them, newest first.",
               examples=("brain audit --since 1d", "brain audit --who zoo --op add --op update"),
               key="records"),
     Operation("undo", "verbs.undoing", "review", "Undo the last change, or a given one.",
-              "`brain audit` shows the events. If the entry was changed since, nothing is done"
-              " and the difference is shown.",
+              "`brain audit` shows the events. If the entry was edited since, nothing is"
+              " undone and the difference is shown.",
               ("brain undo", "brain undo e-4jk2q8xw1z")),
     Operation("revert", "verbs.undoing", "review",
               "Undo everything an agent did since a given time.",
-              "Changes of entries that were changed since are kept, and listed.",
+              "A change is kept, and listed, if its entry was edited since.",
               ("brain revert --agent garden-planner --since 2h",)),
     Operation("conflicts", "operations.conflicts", "review",
               "List memories that contradict each other.",
@@ -176,7 +177,8 @@ OPERATIONS = (
               ("brain gaps", "brain gaps --all --json")),
     Operation("pending", "verbs.waiting", "review",
               "List writes that are not in their note yet, and why.",
-              "A person is typing there, git moved on, or another vault is in this place now.",
+              "A write waits while a person types in the note. It is blocked if you edited the"
+              " same memory, git checked out another commit, or another vault is now at this path.",
               ("brain pending", "brain pending --apply i-4jk2q8xw1z"), key="pending"),
     # -- maintain ---------------------------------------------------------------------------------
     Operation("status", "operations.doctor", "maintain",
@@ -184,19 +186,19 @@ OPERATIONS = (
               examples=("brain status", "brain status --json")),
     Operation("doctor", "operations.doctor", "maintain", "Check the index and the files.",
               "Lists files that cannot be read as they are, secrets in memory notes, and"
-              " pending writes. Changes nothing but a damaged index. The exit code is 1 if"
-              " there is something to fix.",
+              " pending writes. It repairs a damaged index and changes nothing else. The exit code"
+              " is 1 if there is something to fix.",
               ("brain doctor", "brain doctor --all --json")),
     Operation("sync", "operations.maintain", "maintain", "Update the index.",
-              "Reads notes, writes none. Searching does this, too; run it to see what"
+              "It only reads notes. Each search updates the index as well, so run this to see what"
               " changed, or to rebuild.",
               ("brain sync", "brain sync --rebuild")),
     Operation("journal write", "verbs.waiting", "maintain", "Write usage counts to the journal.",
-              "These are the memories that were used since, and which of them together. It"
-              " happens once a day by itself.",
+              "They say which memories were used, and which of them together. Brain writes them"
+              " once a day by itself.",
               ("brain journal write",), key="records"),
     Operation("pause", "verbs.waiting", "maintain", "Stop all writing on this machine.",
-              "Searching goes on. `brain resume` ends it.",
+              "Searching still works. `brain resume` allows writing again.",
               ("brain pause",), key="paused"),
     Operation("resume", "verbs.waiting", "maintain",
               "Allow writing again and write what is pending.",

@@ -21,7 +21,7 @@ class Parameter(NamedTuple):
 
 
 HIDDEN = ("vault", "check", "rerank", "only")  # for Python alone
-_TIME = "From 2026-02-01 on, or 2h ago: 2h."
+_TIME = "Start: a date (2026-02-01) or an age (2h, 1d)."
 
 # By name. What differs for one operation is under `operation.name`.
 PARAMETERS = {
@@ -38,9 +38,9 @@ PARAMETERS = {
     "kinds": Parameter("Only this kind: decision, preference, task, …", ("--kind", "-k")),
     "tags": Parameter("Only with this tag, or one nested in it.", ("--tag", "-t")),
     "agent": Parameter("Only memory of this agent.", ("--agent", "-a"), "NAME"),
-    "project": Parameter("Only what belongs to this project.", ("--project", "-p")),
-    "since": Parameter("Only what is from this day on: 2026-02-01.", metavar="DATE"),
-    "until": Parameter("Only what is from this day or before.", metavar="DATE"),
+    "project": Parameter("Only entries of this project.", ("--project", "-p")),
+    "since": Parameter("Only entries from this day on, such as 2026-02-01.", metavar="DATE"),
+    "until": Parameter("Only entries up to this day.", metavar="DATE"),
     "superseded": Parameter("Include memories that another one replaces."),
     "limit": Parameter("Number of results.", ("--limit", "-n"), least=1, most=100_000),
     "search.limit": Parameter(
@@ -55,10 +55,8 @@ PARAMETERS = {
     # context
     "files": Parameter("A file that is open. Repeatable.", ("--file",), "PATH"),
     "context.text": Parameter("Text that is worked on; `-` reads standard input.", metavar="TEXT"),
-    "context.agent": Parameter(
-        "The agent it is for.  [everybody's memory]", ("--agent", "-a"), "NAME"
-    ),
-    "context.scopes": Parameter("Where to look.  [memory, items, sources]", ("--scope",)),
+    "context.agent": Parameter("The agent it is for.  [all agents]", ("--agent", "-a"), "NAME"),
+    "context.scopes": Parameter("What to search.  [memory, items, sources]", ("--scope",)),
     "tasks": Parameter("Include open tasks."),
     "context.format": Parameter("claude, gemini, codex, opencode or json.", metavar="NAME"),
     "remaining": Parameter("Tokens of context that are left.", metavar="N"),
@@ -90,16 +88,16 @@ PARAMETERS = {
     "audit.id": Parameter("Only changes of this memory."),
     "audit.agent": Parameter("Only changes of this agent's memory.", ("--agent", "-a"), "NAME"),
     "audit.since": Parameter(_TIME, metavar="TIME"),
-    "audit.until": Parameter("Up to then.", metavar="TIME"),
+    "audit.until": Parameter("End: a date or an age.", metavar="TIME"),
     "who": Parameter("Only changes by this agent, or `person`.", metavar="NAME"),
     "ops": Parameter("Only add, remove, update, pin, … Repeatable.", ("--op",)),
     "event": Parameter("An event.  [the last change]", argument=True),
-    "force": Parameter("Even if an entry was changed since."),
+    "force": Parameter("Undo even if an entry was edited since."),
     "revert.agent": Parameter(
         "The agent whose changes to undo.", ("--agent", "-a"), "NAME", required=True
     ),
     "revert.since": Parameter(_TIME, metavar="TIME", required=True),
-    "keep": Parameter("The memory that holds; it supersedes the other.", metavar="ID"),
+    "keep": Parameter("The memory to keep; it supersedes the other.", metavar="ID"),
     "gaps.all": Parameter("Include those that have an answer by now."),
     "gaps.agent": Parameter("Only what was asked for this agent.", ("--agent", "-a"), "NAME"),
     "apply": Parameter("Apply the blocked write with this id.", metavar="ID"),
