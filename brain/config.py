@@ -21,7 +21,6 @@ class Config(NamedTuple):
     sessionsPath: str = "<agent>/sessions/"
     dbPath: str = "auto"
     searchProvider: str = "fts5"
-    ftsEngine: str = "auto"
     searchLimit: int = 10
     aliases: tuple[str, ...] = ()
     vectorModel: str = ""
@@ -43,9 +42,6 @@ class Config(NamedTuple):
     projectShare: float = 0.4
     globalShare: float = 0.2
     headTailPreserve: int = 2
-    watchStep: int = 20
-    watchDebounce: int = 100
-    rescanSeconds: int = 60
     memory: bool = True
     readOnly: bool = False
     datePrefix: bool = True
@@ -54,8 +50,6 @@ class Config(NamedTuple):
     reinforceWeight: float = 3.0
     demoteWeight: float = 1.0
     holdSeconds: float = 2.0
-    holdMost: float = 10.0
-    settleSeconds: float = 5.0
 
 
 DEFAULTS = Config()

@@ -59,9 +59,7 @@ def run(
     before, vault.progress = vault.progress, _until(stop, vault.progress)
     try:
         for hint in (
-            follow(vault.paths, lambda: vault.config, stop, missed, vault.has_pending)
-            if hints is None
-            else hints
+            follow(vault.paths, stop, missed, vault.has_pending) if hints is None else hints
         ):
             wrong = set(_look(vault, hint, missed))
             for sentence in sorted(wrong - told):

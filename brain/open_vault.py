@@ -55,7 +55,8 @@ class OpenVault:
     `watched` is set by a process that follows the vault itself; then only the brain folder is
     checked before an answer, and the watcher is trusted for the sources. `provider` replaces the
     `vectorModel` of the settings: any object with `embed(texts)`. `here` is the current folder of
-    the user; files may be named relative to it.
+    the user; files may be named relative to it. `engine` is a full-text engine of SQLite, "fts5" or
+    "fts4"; "auto" takes the best there is.
     """
 
     provider: Provider | None = None
@@ -63,7 +64,11 @@ class OpenVault:
     settled = 0.0  # when pending writes were last looked at (time.monotonic)
 
     def __init__(
-        self, paths: Vault, clock: Clock | None = None, progress: Progress | None = None
+        self,
+        paths: Vault,
+        clock: Clock | None = None,
+        progress: Progress | None = None,
+        engine: str = "auto",
     ) -> None:
         self.clock: Clock = clock or (lambda: datetime.now(UTC))
         self.progress = progress
@@ -71,6 +76,7 @@ class OpenVault:
         self.watched = False
         self.config, self.warnings = config_yaml.parse(files.settings(paths))
         self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
+        self._engine = engine
         self.index = self._index()
         self.notes: dict[str, Note] = {}  # parsed memory notes, by path
         self.journal_ahead = False  # the index lacks a record that this process appended
@@ -112,15 +118,14 @@ class OpenVault:
         path = layout.database(self.paths, self.config.dbPath)
         seal = f"{self.paths.state_path}/index.seal"
         names = str(self.paths.names)
-        return Index(path, seal, self.paths.folder_path, self.config.ftsEngine, names)
+        return Index(path, seal, self.paths.folder_path, self._engine, names)
 
     def reload(self) -> None:
         """Read brain.yaml again. After BadConfig the settings are as before."""
         before, paths = self.config, self.paths
         self.config, self.warnings = config_yaml.parse(files.settings(paths))
         self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
-        kept = before.dbPath, before.ftsEngine, paths
-        if kept != (self.config.dbPath, self.config.ftsEngine, self.paths):
+        if (before.dbPath, paths) != (self.config.dbPath, self.paths):
             self.index.close()
             self.index = self._index()
         if "store" in self.__dict__:

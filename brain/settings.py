@@ -89,9 +89,6 @@ SETTINGS = {
     "searchProvider": Setting(
         "How search works: by words, or by words and meaning.", ("fts5", "hybrid")
     ),
-    "ftsEngine": Setting(
-        "The full-text engine of SQLite; `auto` takes the best there is.", ("auto", "fts5", "fts4")
-    ),
     "searchLimit": Setting("How many results a search shows unless told otherwise."),
     "aliases": Setting(
         "Words that mean the same, as `auth=login, sign-in`; see `brain alias`. A few are built"
@@ -126,9 +123,6 @@ SETTINGS = {
     "projectShare": Setting("The share of what the agent or project knows."),
     "globalShare": Setting("The share of what the admin knows."),
     "headTailPreserve": Setting("How many pieces at either end of the task at hand stay longest."),
-    "watchStep": Setting("Milliseconds between looks while changes keep coming in."),
-    "watchDebounce": Setting("Milliseconds for which changes are gathered before a sync."),
-    "rescanSeconds": Setting("Seconds between full scans, which catch what a watcher missed."),
     "memory": Setting("Whether Brain writes and injects at all; searching always works."),
     "readOnly": Setting("Write nothing into this vault, on any machine."),
     "datePrefix": Setting("Begin what is remembered with the day, as `2026-02-01: …`."),
@@ -142,8 +136,6 @@ SETTINGS = {
     "reinforceWeight": Setting("What `reinforce` adds to a memory's score."),
     "demoteWeight": Setting("What `demote` takes from a memory's score."),
     "holdSeconds": Setting("A note changed less than so many seconds ago is being typed in: wait."),
-    "holdMost": Setting("Seconds after which a write no longer waits for a person to pause."),
-    "settleSeconds": Setting("Seconds that a write must stand until it counts as settled."),
 }
 
 

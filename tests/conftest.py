@@ -66,8 +66,9 @@ def opened(tmp_path: Path) -> Iterator[OpenBrain]:
     """`opened(root)` opens the vault there, at a fixed time; `state` is shared unless given."""
     with ExitStack() as stack:
 
-        def make(root: Path, state: Path | None = None) -> Brain:
-            return stack.enter_context(kit.open_brain(root, state or tmp_path / "state"))
+        def make(root: Path, state: Path | None = None, engine: str = "auto") -> Brain:
+            home = state or tmp_path / "state"
+            return stack.enter_context(kit.open_brain(root, home, engine=engine))
 
         yield make
 

@@ -73,7 +73,7 @@ import sys
 from pathlib import Path
 from tests.store import kit
 root, state, name = sys.argv[1:]
-store = kit.open_store(Path(root), Path(state), kit.QUICK._replace(settleSeconds=1.0))
+store = kit.open_store(Path(root), Path(state), settle_after=1.0)
 print("ready", flush=True)
 for number in range(1000):
     ref = f"m-{name}{number:03d}"

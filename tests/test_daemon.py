@@ -120,7 +120,7 @@ def test_what_could_not_be_followed_is_looked_for_again(
     missed: list[threading.Event] = []
 
     def follow(*args: Any) -> Iterator[Hint]:
-        missed.append(args[3])
+        missed.append(args[2])
         yield frozenset({"Architecture.md"})
 
     monkeypatch.setattr(daemon, "follow", follow)
@@ -174,11 +174,8 @@ def test_a_broken_brain_yaml_is_told_once_and_the_old_one_holds(play: Play) -> N
     assert kit.found(play.brain, "tusks") == ["Notes/Walrus.md"]
 
 
-def test_another_engine_or_place_for_the_index_is_taken_over(play: Play, tmp_path: Path) -> None:
+def test_another_place_for_the_index_is_taken_over(play: Play, tmp_path: Path) -> None:
     play(None)
-    play(play.write("40_Brain/brain.yaml", "ftsEngine: fts4\n"), None, {"Architecture.md"})
-    assert play.brain.vault.index.fts == "fts4"
-    assert kit.found(play.brain, "tusks") == ["Notes/Walrus.md"]
     play(play.write("40_Brain/brain.yaml", f"dbPath: {tmp_path}/other.db\n"), None)
     assert (tmp_path / "other.db").exists()
     assert kit.found(play.brain, "tusks") == ["Notes/Walrus.md"]

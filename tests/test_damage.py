@@ -175,8 +175,7 @@ def test_another_full_text_engine(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault()
     found = {}
     for engine in ("fts4", "fts5", "auto", "fts4"):
-        (root / "40_Brain/brain.yaml").write_text(f"ftsEngine: {engine}\n")
-        brain = opened(root)
+        brain = opened(root, engine=engine)
         found[engine] = [(hit["id"], hit["line"]) for hit in kit.answers(brain, *QUESTIONS)]
         assert brain.vault.index.healthy()
         brain.close()

@@ -41,7 +41,7 @@ VAULT: dict[str, str | bytes] = {
     NOTE: "# Memory\n\n## Key Decisions\n"
     + "".join(f"- Decision {ref[-1]} ^{ref}\n" for ref in REFS)
     + "\n## Facts\n- Nothing here has an id\n- Nor has this\n",
-    "40_Brain/brain.yaml": "holdSeconds: 0\nholdMost: 0\nsettleSeconds: 0\n",
+    "40_Brain/brain.yaml": "holdSeconds: 0\n",
     "40_Brain/.gitignore": GITIGNORE,
     "40_Brain/.gitattributes": GITATTRIBUTES,
     ".gitattributes": "*.md merge=union\n",  # a person would do that by hand
@@ -69,6 +69,7 @@ class Machine:
 
     def open(self) -> None:
         self.brain = Brain(OpenVault(layout.find(self.root, self.state), self.clock))
+        self.brain.vault.store.settle_after = 0.0
 
     def words(self) -> set[str]:
         return set(MARK.findall(self.note.read_text()))

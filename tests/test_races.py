@@ -57,7 +57,7 @@ import sys, time
 from pathlib import Path
 from tests.store import kit
 root, state, name, count = sys.argv[1:]
-store = kit.open_store(Path(root), Path(state), kit.QUICK._replace(settleSeconds=1.0))
+store = kit.open_store(Path(root), Path(state), settle_after=1.0)
 pending = 0
 START
 for number in range(int(count)):

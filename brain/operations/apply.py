@@ -161,7 +161,7 @@ def apply(
     results = vault.store.apply(deeds, by, wait, unless)
     now = time.monotonic()
     vault.settled = vault.settled or now
-    if now > vault.settled + vault.config.settleSeconds:
+    if now > vault.settled + vault.store.settle_after:
         vault.settled = now
         vault.drain()
     return sorted(results, key=lambda result: "part_of" in result.deed.data)

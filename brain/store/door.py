@@ -28,6 +28,8 @@ from brain.vault import git
 from brain.vault.layout import Vault
 
 LOCK_WAIT = 30.0  # s
+MAX_HOLD = 10.0  # s after which a write no longer waits for a person to pause
+SETTLE_AFTER = 5.0  # s for which a write must stand: an editor with an older text saves by then
 STUCK = 60.0  # s after which it is told why what is written cannot be settled
 AWAY = "it was promised for another vault, which lay here before"
 Plan = dict[str, tuple[Text, Edited]]
@@ -50,7 +52,7 @@ class Outcome(NamedTuple):
 
 class Store:
     """The write door of one vault on this machine. `clock` is that by which its files get their
-    times, for these are compared."""
+    times, for these are compared. `max_hold` and `settle_after` are seconds."""
 
     def __init__(
         self,
@@ -58,8 +60,11 @@ class Store:
         config: Config,
         journal: Journal,
         clock: Callable[[], float] = time.time,
+        max_hold: float = MAX_HOLD,
+        settle_after: float = SETTLE_AFTER,
     ) -> None:
         self.vault, self.config, self.journal, self.clock = vault, config, journal, clock
+        self.max_hold, self.settle_after = max_hold, settle_after
         self.log = Log(f"{vault.state_path}/intents.jsonl", journal.lies_here)
         self.git = git.folder(vault.root_path)
         self.fresh: set[str] = set()  # intents that this call has logged: nobody else tried them

@@ -1,8 +1,8 @@
 """How a promise ends: what was written is still there a few seconds later, or a person took it out.
 
 An editor may hold a text that it read before a change was written, and save it over the change:
-that is written anew. Once a change has stood for `settleSeconds`, its disappearance is a person's
-deletion.
+that is written anew. Once a change has stood for `settle_after` seconds, its disappearance is a
+person's deletion.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOVED = "git has checked out another commit since it was written"
 def settle(store: Store, refs: Collection[str] = ()) -> None:
     """End what has been written long enough ago, or is about these entries alone. What cannot be
     ended now is left for later, and why is remembered."""
-    due = store.clock() - store.config.settleSeconds
+    due = store.clock() - store.settle_after
     written = [entry for entry in store.open() if entry.state == "written"]
     ripe = [e for e in written if e.at <= due or all(d.ref in refs for d in e.intent.deeds)]
     for path in dict.fromkeys(entry.intent.path for entry in ripe):

@@ -81,13 +81,13 @@ def look_surely(store: Store, path: str) -> Text:
 
 
 def must_wait(store: Store, path: str, waiting: Sequence[Open], text: Text) -> bool:
-    """Is a person typing in this note (and not for `holdMost` seconds yet), or git at work?"""
+    """Is a person typing in this note (and not for `max_hold` seconds yet), or git at work?"""
     if git.at_work(store.git):
         return True
     now = store.clock()
     if text.stat is None or now - text.stat.st_mtime >= store.config.holdSeconds:
         return False
-    if now - min(entry.intent.at for entry in waiting) >= store.config.holdMost:
+    if now - min(entry.intent.at for entry in waiting) >= store.max_hold:
         return False
     return text.digest != standing.latest(store, path)
 

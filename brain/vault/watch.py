@@ -15,12 +15,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from brain.config import Config
 from brain.vault import layout
 from brain.vault.layout import Vault
 
 LARGE = 1000  # changes in one batch
 TICK = 0.25  # seconds between looks at the root and the clock
+RESCAN = 60.0  # seconds between full scans, which find what the watcher missed
+STEP, DEBOUNCE = 20, 100  # milliseconds between looks at a batch, and until it is handed on
 SOON = 1.0  # seconds until a storm is looked at again
 POLL = 2000  # milliseconds between looks where the file system does not tell
 
@@ -29,7 +30,6 @@ Hint = frozenset[str] | None  # these paths may have changed; None: anything may
 
 def follow(
     vault: Vault,
-    settings: Callable[[], Config],
     stop: threading.Event,
     missed: threading.Event,
     waiting: Callable[[], bool] = lambda: False,
@@ -44,31 +44,30 @@ def follow(
         with _held(vault) as root:
             if root:
                 yield None
-                yield from _follow_root(vault, settings, stop, missed, waiting, root)
+                yield from _follow_root(vault, stop, missed, waiting, root)
         stop.wait(TICK)
 
 
 def _follow_root(
     vault: Vault,
-    settings: Callable[[], Config],
     stop: threading.Event,
     missed: threading.Event,
     waiting: Callable[[], bool],
     root: tuple[int, int],
 ) -> Iterator[Hint]:
-    """Hints while the root stays the same folder and the settings stay as they are."""
-    config, pause = settings(), SOON
+    """Hints while the root stays the same folder."""
+    pause = SOON
     due = 0.0  # by the first tick the watch stands: what came before it is seen then
-    for batch in _batches(vault, config, stop):
-        if _identity(vault) != root or settings() != config:
+    for batch in _batches(vault, stop):
+        if _identity(vault) != root:
             return
         paths = _relevant(vault, batch)
         storm = len(batch) > LARGE or any(_needs_scan(vault, path) for path in paths)
         if storm or time.monotonic() >= due:
             yield None
-            pause = min(2 * pause, config.rescanSeconds) if missed.is_set() else SOON
+            pause = min(2 * pause, RESCAN) if missed.is_set() else SOON
             again = storm or missed.is_set()
-            due = time.monotonic() + (pause if again else config.rescanSeconds)
+            due = time.monotonic() + (pause if again else RESCAN)
         elif paths or waiting():
             yield frozenset(paths)
             if missed.is_set():
@@ -76,7 +75,7 @@ def _follow_root(
         missed.clear()
 
 
-def _batches(vault: Vault, config: Config, stop: threading.Event) -> Iterator[set[str]]:
+def _batches(vault: Vault, stop: threading.Event) -> Iterator[set[str]]:
     """The paths that changed together; an empty set at each tick. Ends when there is no root.
 
     Where the system has no watch left to give, because the vault has too many folders, it polls.
@@ -88,8 +87,8 @@ def _batches(vault: Vault, config: Config, stop: threading.Event) -> Iterator[se
             for batch in watch(
                 vault.root,
                 watch_filter=None,
-                step=config.watchStep,
-                debounce=config.watchDebounce,
+                step=STEP,
+                debounce=DEBOUNCE,
                 rust_timeout=int(TICK * 1000),
                 yield_on_timeout=True,
                 stop_event=stop,

@@ -55,7 +55,7 @@ def _there(vault: OpenVault, id: str, by: Actor, agent: str) -> Row | None:
 def _removed(vault: OpenVault, row: Row, by: Actor) -> Entry:
     """The memory, out of its note."""
     remove = Deed("remove", row.ref, Remove(row.path, row.ref), {"purge": True})
-    result = apply.apply(vault, [remove], by, wait=vault.config.holdMost + 2)[0]
+    result = apply.apply(vault, [remove], by, wait=vault.store.max_hold + 2)[0]
     if result.state != "written":
         raise Busy(
             f"{row.path} is being changed; {row.ref} will be removed, but is not purged yet.",
@@ -81,7 +81,7 @@ def _gone(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Entry:
 def _settled(vault: OpenVault, refs: Collection[str]) -> bool:
     """End what was promised of it. A change of another entry that was promised along with it is
     given its time."""
-    deadline = time.monotonic() + vault.config.settleSeconds + 1
+    deadline = time.monotonic() + vault.store.settle_after + 1
     while not vault.store.expunge(refs):
         if time.monotonic() > deadline:
             return False

@@ -263,7 +263,7 @@ def test_pause_and_resume(demo: Path, run: Run) -> None:
 
 
 def test_pending_in_words(demo: Path, run: Run) -> None:
-    (demo / "40_Brain/brain.yaml").write_text("holdSeconds: 60\nholdMost: 600\n")
+    (demo / "40_Brain/brain.yaml").write_text("holdSeconds: 60\n")
     note = demo / "40_Brain/MEMORY.md"
     note.write_text(note.read_text() + "\n- typ")
     said = run("remember", "Seals bark")

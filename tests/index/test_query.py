@@ -99,9 +99,8 @@ def _days(brain: Brain) -> set[str]:
 def test_nothing_is_left_of_characters_that_are_gone(
     engine: str, vault: MakeVault, opened: OpenBrain
 ) -> None:
-    settings = {"40_Brain/brain.yaml": f"ftsEngine: {engine}\n"}
-    root = vault({**settings, "a.md": "鯱と海象\n", "b.md": "海象\n", "c.md": "walrus\n"})
-    brain = opened(root)
+    root = vault({"a.md": "鯱と海象\n", "b.md": "海象\n", "c.md": "walrus\n"})
+    brain = opened(root, engine=engine)
     brain.sync()
     assert matches.size(brain.vault.index, matches.SPACED) >= 2
     before = matches.size(brain.vault.index), matches.size(brain.vault.index, matches.SPACED)

@@ -128,7 +128,7 @@ def test_it_is_read_as_soon_as_it_can_be(
 def test_the_verbs_say_it(vault: MakeVault, tmp_path: Path) -> None:
     root = vault({"40_Brain/MEMORY.md": "# Memory\n", **QUICK})
     with (
-        vaults.open_brain(root, tmp_path / "here") as here,
+        vaults.open_brain(root, tmp_path / "here", settle_after=0.1) as here,
         vaults.open_brain(root, tmp_path / "there") as there,
     ):
         ref = here.remember(SECRET.replace("password", "walrus"), by="admin").id
@@ -150,7 +150,7 @@ def test_the_verbs_say_it(vault: MakeVault, tmp_path: Path) -> None:
         assert here.forget(ref, purge=True).outcome == "purged"
 
 
-QUICK = {"40_Brain/brain.yaml": "holdSeconds: 0\nholdMost: 0\nsettleSeconds: 0.1\n"}
+QUICK = {"40_Brain/brain.yaml": "holdSeconds: 0\n"}
 
 
 def test_a_disk_that_fails_in_the_middle_of_a_file(

@@ -29,10 +29,10 @@ def settle(root: Path) -> None:
 def made(vault: MakeVault, opened: OpenBrain) -> Made:
     """`made({path: text})` is a Brain over a vault with these files, else over the usual one."""
 
-    def make(files: Mapping[str, str | bytes] = kit.VAULT) -> Brain:
+    def make(files: Mapping[str, str | bytes] = kit.VAULT, engine: str = "auto") -> Brain:
         root = vault(files)
         settle(root)
-        return opened(root)
+        return opened(root, engine=engine)
 
     return make
 

@@ -432,7 +432,7 @@ def test_an_agent_and_a_project_of_one_name_cannot_act(vault: MakeVault, opened:
 
 def test_an_agent_that_may_not_write_a_note_hears_nothing_of_it(made: Made) -> None:
     """Neither that it is there, nor what is promised for it."""
-    typing = {**kit.VAULT, "40_Brain/brain.yaml": "holdSeconds: 1000\nholdMost: 1000\n"}
+    typing = {**kit.VAULT, "40_Brain/brain.yaml": "holdSeconds: 1000\n"}
     brain = made({**typing, "40_Brain/agents/park/AGENT.md": "---\ntype: project\n---\n"})
     (brain.vault.paths.root / "40_Brain/projects/zoo/agent/MEMORY.md").touch()
     assert brain.remember("The lion sleeps", agent="zoo", by="zoo").state == "pending"

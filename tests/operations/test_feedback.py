@@ -61,13 +61,14 @@ def test_a_merge_that_is_undone_counts_no_longer(vault: MakeVault, opened: OpenB
 
 QUICK = {
     NOTE: "## Facts\n- The seal sings\n",
-    "40_Brain/brain.yaml": "holdSeconds: 0\nholdMost: 0\nsettleSeconds: 0\n",
+    "40_Brain/brain.yaml": "holdSeconds: 0\n",
 }
 
 
 def test_a_memory_that_was_deleted_leaves_nothing_to_the_next(made: Made) -> None:
     """Whether or not a sync ran between."""
     brain = made(QUICK)
+    brain.vault.store.settle_after = 0.0
     old = brain.remember("Deploys of the api go out on Tuesdays").id
     brain.reinforce(old)
     brain.refresh()
@@ -83,6 +84,7 @@ def test_a_memory_that_was_deleted_leaves_nothing_to_the_next(made: Made) -> Non
 
 def test_two_branches_that_are_switched_do_not_mix_their_memories(made: Made) -> None:
     brain = made(QUICK)
+    brain.vault.store.settle_after = 0.0
     path = brain.vault.paths.root / NOTE
     api = brain.remember("Deploys of the api go out on Tuesdays").id
     brain.reinforce(api)

@@ -51,7 +51,7 @@ def told(brain: Brain) -> str:
 
 @pytest.mark.parametrize("engine", ["fts5", "fts4"])
 def test_no_file_holds_the_words(made: Made, engine: str) -> None:
-    brain = made({**kit.VAULT, "40_Brain/brain.yaml": f"ftsEngine: {engine}\n"})
+    brain = made(kit.VAULT, engine)
     brain.vault.index.db.execute(
         "PRAGMA secure_delete = OFF"
     )  # on by default in some builds of SQLite
@@ -166,7 +166,8 @@ def test_only_by_who_may_write_it(made: Made) -> None:
 
 
 def test_while_a_person_types_it_is_said_that_it_is_not_done(made: Made) -> None:
-    brain = made({**kit.VAULT, "40_Brain/brain.yaml": "holdMost: 0.1\n"})
+    brain = made(kit.VAULT)
+    brain.vault.store.max_hold = 0.1
     ref = told(brain)
     (brain.vault.paths.root / ".git").mkdir()
     (brain.vault.paths.root / ".git/index.lock").touch()
@@ -238,13 +239,13 @@ def test_what_another_device_has_on_record_is_purged_there(made: Made, tmp_path:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("at", [*range(2, 65, 9), *(_stress(n) for n in range(1, 65))])
 def test_killed_in_the_middle_it_can_be_done_again(tmp_path: Path, at: int) -> None:
-    quick = "holdSeconds: 0\nholdMost: 0\nsettleSeconds: 0.1\n"
-    root = kit.lay(tmp_path.resolve() / "vault", {**kit.VAULT, "40_Brain/brain.yaml": quick})
-    with kit.open_brain(root, tmp_path / "state") as brain:
+    quick = {"40_Brain/brain.yaml": "holdSeconds: 0\n"}
+    root = kit.lay(tmp_path.resolve() / "vault", {**kit.VAULT, **quick})
+    with kit.open_brain(root, tmp_path / "state", settle_after=0.1) as brain:
         ref = told(brain)
-    brain = kit.open_brain(root, tmp_path / "state")
+    brain = kit.open_brain(root, tmp_path / "state", settle_after=0.1)
     assert killed(lambda: brain.forget(ref, purge=True), Killer(at, "before")) is not None
-    with kit.open_brain(root, tmp_path / "state") as again:
+    with kit.open_brain(root, tmp_path / "state", settle_after=0.1) as again:
         assert again.forget(ref, purge=True).outcome == "purged"
         assert holding(again) == []
         again.sync()

@@ -465,7 +465,7 @@ def test_two_who_say_the_opposite_at_one_moment_are_in_conflict(
 
 
 def test_what_waits_is_contradicted_too(vault: MakeVault, opened: OpenBrain) -> None:
-    slow = "holdSeconds: 600\nholdMost: 900\n"
+    slow = "holdSeconds: 600\n"
     brain = opened(vault({"40_Brain/MEMORY.md": "## Facts\n- one\n", "40_Brain/brain.yaml": slow}))
     first = brain.remember("Always visit the emu at noon")
     brain.remember("Always visit the owl at noon", kind="preference")

@@ -19,8 +19,7 @@ def searched(request: pytest.FixtureRequest, vault: MakeVault, opened: OpenBrain
     """`searched(files)`: an open Brain on such a vault, with either full-text engine."""
 
     def make(files: Mapping[str, str | bytes] = kit.VAULT) -> Brain:
-        settings = {"40_Brain/brain.yaml": f"ftsEngine: {request.param}\n"}
-        brain = opened(vault({**files, **settings}))
+        brain = opened(vault(files), engine=request.param)
         brain.sync()
         assert brain.vault.index.fts == request.param
         return brain

@@ -110,8 +110,8 @@ OWN = (
 def test_an_alias_is_used_however_it_is_written(
     question: str, expected: set[str], engine: str, vault: MakeVault, opened: OpenBrain
 ) -> None:
-    settings = f"ftsEngine: {engine}\naliases: [{', '.join(OWN)}]\n"
-    brain = opened(vault(NOTES | {"40_Brain/brain.yaml": settings}))
+    settings = f"aliases: [{', '.join(OWN)}]\n"
+    brain = opened(vault(NOTES | {"40_Brain/brain.yaml": settings}), engine=engine)
     if engine == "fts4":  # there are no stems: the words themselves must be there
         question = question.replace("xyz", "snail").replace("slugs", "slugs slug")
     found = brain.search(question).results

@@ -149,7 +149,7 @@ def test_the_note_that_is_named_is_first_among_many(
 ) -> None:
     notes = {f"{n}.md": "garden plan garden plan garden\n" for n in range(80)}
     notes |= {"N/Garden Plan.md": "Something else altogether\n", "Garden Plan/x.md": "No\n"}
-    brain = opened(vault(notes | {"40_Brain/brain.yaml": f"ftsEngine: {engine}\n"}))
+    brain = opened(vault(notes), engine=engine)
     assert brain.search(question).results[0].row.path == "N/Garden Plan.md"
 
 

@@ -105,7 +105,7 @@ def test_nobody_is_told_of_words_that_they_may_not_read(
 
 
 def test_without_fts5_there_are_none(vault: MakeVault, opened: OpenBrain) -> None:
-    brain = opened(vault(NOTES | {"40_Brain/brain.yaml": "ftsEngine: fts4\n"}))
+    brain = opened(vault(NOTES), engine="fts4")
     assert brain.search("sqlte").results == []
 
 

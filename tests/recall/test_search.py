@@ -253,8 +253,8 @@ NASTY = st.one_of(
 @pytest.fixture(scope="module", params=["fts5", "fts4"])
 def standing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     home = tmp_path_factory.mktemp("standing")
-    kit.lay(home / "v", kit.VAULT | {"40_Brain/brain.yaml": f"ftsEngine: {request.param}\n"})
-    with kit.open_brain(home / "v", home / "state") as brain:
+    kit.lay(home / "v", kit.VAULT)
+    with kit.open_brain(home / "v", home / "state", engine=request.param) as brain:
         brain.sync()
         yield brain
 
@@ -427,8 +427,7 @@ def test_a_word_between_characters_is_found(
 ) -> None:
     notes = {f"{n}.md": f"{line}\n" for n, line in enumerate(GLUED.split("\n"))}
     plain = {"redis.md": "Redis listens on a port, sqlite does not\n"}
-    settings = {"40_Brain/brain.yaml": f"ftsEngine: {engine}\n"}
-    brain = opened(vault(notes | plain | settings))
+    brain = opened(vault(notes | plain), engine=engine)
     found = {hit.row.path for hit in brain.search(word).results}
     assert {path for path, text in notes.items() if word.lower() in text.lower()} <= found
     both = brain.search("redis 缓存").results

@@ -55,8 +55,8 @@ def laid(request: pytest.FixtureRequest, vault: MakeVault, opened: OpenBrain) ->
     """`laid(word)`: an open Brain on such a vault, with either full-text engine."""
 
     def make(word: str) -> Brain:
-        root = vault(_files(word) | {"40_Brain/brain.yaml": f"ftsEngine: {request.param}\n"})
-        brain = opened(root, root.parent / f"state-{root.name}")
+        root = vault(_files(word))
+        brain = opened(root, root.parent / f"state-{root.name}", request.param)
         brain.sync()
         return brain
 

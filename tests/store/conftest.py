@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from brain.config import Config
+from brain.store import Store
 from tests import kit as base
 from tests.store import kit
 from tests.store.kit import QUICK, Open
@@ -18,4 +20,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(root: Path, tmp_path: Path) -> Open:
-    return lambda config=QUICK, state="state": kit.open_store(root, tmp_path / state, config)
+    def make(config: Config | None = QUICK, state: str = "state", **timing: float) -> Store:
+        return kit.open_store(root, tmp_path / state, config, **timing)
+
+    return make

@@ -49,8 +49,9 @@ VAULT: dict[str, str | bytes] = {
     "Walrus.md": "# Walrus\n\nTusks.\n",
 }
 A, B, C = "m-7f3k2ab4", "m-2b8xq1mz", "m-9c01dexk"
-QUICK = Config(holdSeconds=0.0, holdMost=0.0, settleSeconds=0.0)
-WATCHED = QUICK._replace(settleSeconds=1000.0)  # until it is told otherwise
+QUICK = Config(holdSeconds=0.0)
+HELD = Config(holdSeconds=1000.0)
+WATCHED = 1000.0  # seconds until a write is settled, unless a test says otherwise
 LINE = "- A new thing 1 #candidate ^m-new00001\n"  # what `deed("add", 1)` writes
 Open = Callable[..., Store]
 SECRET = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
@@ -100,12 +101,20 @@ def adding(text: str, ref: str, path: str = NOTE, section: str = "Key Decisions"
     return Deed("add", ref, Add(path, ref, text, section))
 
 
-def open_store(root: Path, state: Path, config: Config | None = QUICK) -> Store:
+def open_store(
+    root: Path,
+    state: Path,
+    config: Config | None = QUICK,
+    *,
+    max_hold: float | None = None,
+    settle_after: float = 0.0,
+) -> Store:
     """The store of this vault; with its own settings if `config` is None."""
     vault = layout.find(root, state)
     chosen = config or config_yaml.parse(files.settings(vault))[0]
     journal = Journal(vault.folder, State(vault.state), lambda: datetime.now(UTC))
-    return Store(vault, chosen, journal)
+    hold = chosen.holdSeconds if max_hold is None else max_hold
+    return Store(vault, chosen, journal, max_hold=hold, settle_after=settle_after)
 
 
 @contextmanager

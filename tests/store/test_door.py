@@ -397,7 +397,7 @@ def test_nothing_takes_its_place_before_the_promise_is_on_the_disk(
 def test_what_must_wait_is_on_the_disk_when_it_is_promised(
     opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, down, real = opened(Config(holdSeconds=60, holdMost=60)), [], os.fsync
+    store, down, real = opened(Config(holdSeconds=60), settle_after=5.0), [], os.fsync
 
     def noted(handle: int) -> None:
         real(handle)

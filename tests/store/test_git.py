@@ -11,7 +11,7 @@ from brain.errors import NotFound
 from brain.store import settling
 from tests import kit as base
 from tests.store import kit
-from tests.store.kit import LINE, QUICK, WATCHED, Open, ops, text
+from tests.store.kit import LINE, WATCHED, Open, ops, text
 
 
 def git(root: Path, *args: str) -> None:
@@ -47,12 +47,12 @@ def test_held_while_git_is_at_work(opened: Open, root: Path, name: str) -> None:
 def test_a_checkout_is_not_undone(opened: Open, repo: Path) -> None:
     """What it took out is not written again by itself, but kept, and reported."""
     git(repo, "commit", "-q", "--allow-empty", "-m", "two")
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     git(repo, "checkout", "-q", "-f", "HEAD~1")
     store.apply([kit.deed("add", 2)])
     assert LINE not in text(repo)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     [entry] = store.pending()
     assert (entry.state, entry.why) == ("blocked", settling.MOVED)
@@ -69,10 +69,10 @@ def test_a_checkout_is_not_undone(opened: Open, repo: Path) -> None:
 def test_what_is_blocked_can_be_dropped(opened: Open, repo: Path) -> None:
     git(repo, "commit", "-q", "--allow-empty", "-m", "two")
     store = opened()
-    store.config = WATCHED
+    store.settle_after = WATCHED
     store.apply([kit.deed("add", 1)])
     git(repo, "checkout", "-q", "-f", "HEAD~1")
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     [entry] = store.pending()
     with pytest.raises(NotFound, match="Nothing is pending under i-nothing"):
@@ -84,10 +84,10 @@ def test_what_is_blocked_can_be_dropped(opened: Open, repo: Path) -> None:
 
 
 def test_a_commit_in_between_does_no_harm(opened: Open, repo: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     git(repo, "commit", "-qam", "with it")
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert store.log.empty()
     assert LINE in text(repo)
@@ -98,14 +98,14 @@ def test_what_was_thrown_away_with_git_does_not_come_back(
     opened: Open, repo: Path, back: str
 ) -> None:
     """Committed and reset to the commit before, or just reset: the commit is that of the write."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     if back == "HEAD~1":
         git(repo, "commit", "-qam", "with it")
     git(repo, "reset", "-q", "--hard", back)
     store.apply([kit.deed("add", 2)])
     assert LINE not in text(repo)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert LINE not in text(repo)
     assert [entry.why for entry in store.pending()] == [settling.MOVED]
@@ -114,11 +114,11 @@ def test_what_was_thrown_away_with_git_does_not_come_back(
 def test_in_a_worktree(opened: Open, repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
     tree = (tmp_path / "tree").resolve()
-    store = kit.open_store(tree, tmp_path / "state of it", WATCHED)
+    store = kit.open_store(tree, tmp_path / "state of it", settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     git(tree, "commit", "-qam", "with it")
     git(tree, "reset", "-q", "--hard", "HEAD~1")
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert LINE not in text(tree)
     assert [entry.why for entry in store.pending()] == [settling.MOVED]

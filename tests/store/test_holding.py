@@ -7,13 +7,12 @@ from pathlib import Path
 from brain.changes import Deed, Update
 from brain.config import Config
 from tests.store import kit
-from tests.store.kit import LINE, NOTE, Open, age, ops, text
+from tests.store.kit import HELD, LINE, NOTE, Open, age, ops, text
 
 
 def test_held_while_a_person_types(opened: Open, root: Path) -> None:
-    typing = Config(holdSeconds=1000.0, holdMost=1000.0)
     age(root / NOTE, 10)
-    store = opened(typing)
+    store = opened(HELD, settle_after=5.0)
     [outcome] = store.apply([kit.deed("add", 1)], wait=0)
     assert outcome.state == "pending"
     assert LINE not in text(root)
@@ -22,7 +21,7 @@ def test_held_while_a_person_types(opened: Open, root: Path) -> None:
     store.drain()
     assert LINE not in text(root)
     age(root / NOTE, 2000)
-    other = opened(typing)  # any process of this machine will do
+    other = opened(HELD, settle_after=5.0)  # any process of this machine will do
     other.drain()
     assert LINE in text(root)
     assert ops(other) == ["add"]
@@ -31,13 +30,13 @@ def test_held_while_a_person_types(opened: Open, root: Path) -> None:
 
 
 def test_not_for_ever(opened: Open, root: Path) -> None:
-    store = opened(Config(holdSeconds=1000.0, holdMost=0.0))
+    store = opened(HELD, max_hold=0.0, settle_after=5.0)
     assert store.apply([kit.deed("add", 1)], wait=0)[0].state == "written"
 
 
 def test_own_writes_are_no_typing(opened: Open, root: Path) -> None:
     age(root / NOTE, 2000)
-    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0))
+    store = opened(HELD, settle_after=5.0)
     for number in range(3):
         assert store.apply([kit.deed("add", number)], wait=0)[0].state == "written"
     with open(root / NOTE, "a") as file:
@@ -47,7 +46,7 @@ def test_own_writes_are_no_typing(opened: Open, root: Path) -> None:
 
 def test_the_answer_waits_a_moment(opened: Open, root: Path) -> None:
     age(root / NOTE, 0)
-    store = opened(Config(holdSeconds=0.2, holdMost=10.0))
+    store = opened(Config(holdSeconds=0.2), max_hold=10.0, settle_after=5.0)
     [outcome] = store.apply([kit.deed("add", 1)], wait=30)
     assert outcome.state == "written"
     assert outcome.done
@@ -56,7 +55,7 @@ def test_the_answer_waits_a_moment(opened: Open, root: Path) -> None:
 
 def test_what_waits_can_be_built_upon(opened: Open, root: Path) -> None:
     """An agent may update what it has just added, though nobody sees it in the note yet."""
-    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0))
+    store = opened(HELD, settle_after=5.0)
     store.apply([kit.deed("add", 1)], wait=0)
     store.apply([Deed("update", "m-new00001", Update(NOTE, "m-new00001", "A newer"))], wait=0)
     age(root / NOTE, 2000)
@@ -67,7 +66,7 @@ def test_what_waits_can_be_built_upon(opened: Open, root: Path) -> None:
 
 def test_an_entry_that_is_gone_when_its_turn_comes(opened: Open, root: Path) -> None:
     """The person deleted it while the update waited: the journal keeps the words."""
-    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0, settleSeconds=0.0))
+    store = opened(HELD)
     store.apply([kit.deed("update", 1)], wait=0)
     (root / NOTE).write_text("# Agent Memory\n\n- Nothing else\n")
     age(root / NOTE, 2000)
@@ -80,7 +79,7 @@ def test_an_entry_that_is_gone_when_its_turn_comes(opened: Open, root: Path) -> 
 
 
 def test_one_that_cannot_be_written_does_not_stop_others(opened: Open, root: Path) -> None:
-    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0, settleSeconds=0.0))
+    store = opened(HELD)
     store.apply([kit.deed("add", 1)], wait=0)
     store.apply([kit.deed("put", 1)], wait=0)
     (root / NOTE).write_text("<<<<<<< HEAD\n- a\n=======\n- b\n>>>>>>> x\n")

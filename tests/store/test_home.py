@@ -6,16 +6,15 @@ import os
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from brain.config import Config
 from brain.store import door
 from tests import kit as base
 from tests.store import kit
-from tests.store.kit import LINE, NOTE, QUICK, WATCHED, Open, text
+from tests.store.kit import HELD, LINE, NOTE, QUICK, WATCHED, Open, text
 
-HELD = Config(holdSeconds=1000.0, holdMost=1000.0, settleSeconds=0.0)
 OTHER = {NOTE: "# Another\n\n- Theirs\n", "40_Brain/brain.yaml": ""}
 
 
@@ -32,16 +31,16 @@ def back(root: Path, away: Path) -> None:
     os.rename(away, root)
 
 
-@pytest.mark.parametrize("config", [HELD, WATCHED])
+@pytest.mark.parametrize("how", [{"config": HELD}, {"settle_after": WATCHED}])
 @pytest.mark.parametrize("known", [False, True])
 def test_nothing_gets_into_the_other_vault(
-    opened: Open, root: Path, config: Config, known: bool
+    opened: Open, root: Path, how: dict[str, Any], known: bool
 ) -> None:
     """Whether it waited or was written, the first write of this machine to the vault or not; be
     it asked, drained or written to."""
     if known:
         opened().apply([kit.deed("add", 7)])
-    opened(config).apply([kit.deed("add", 1)], wait=0)
+    opened(**how).apply([kit.deed("add", 1)], wait=0)
     moved_away(root)
     store = opened()
     assert store.promised() == {}
@@ -105,7 +104,7 @@ def test_a_promise_can_be_dropped(opened: Open, root: Path) -> None:
 
 def test_what_is_in_its_note_waits_for_nothing(opened: Open, root: Path) -> None:
     """It is watched over again if the vault is back soon, and else no more."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     away = moved_away(root)
     assert store.pending() == []

@@ -11,19 +11,19 @@ import pytest
 from brain.errors import BrainError
 from brain.vault import swap
 from tests.store import kit
-from tests.store.kit import LINE, NOTE, QUICK, WATCHED, Open, text
+from tests.store.kit import LINE, NOTE, WATCHED, Open, text
 
 
 def test_a_late_save_into_the_displaced_file(opened: Open, root: Path) -> None:
     """An editor opened the note before we wrote, and saves in place after."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     with open(root / NOTE, "r+") as editor:
         store.apply([kit.deed("add", 1)])
         editor.write(kit.MEMORY.replace("No emoji", "").rstrip() + "\n- from the editor\n")
         editor.flush()
         assert len(kit.temps(root)) == 1
         assert "from the editor" not in text(root)
-        store.config = QUICK
+        store.settle_after = 0.0
         store.drain()
         assert "- from the editor\n" in text(root)
         assert LINE in text(root)
@@ -41,12 +41,12 @@ def test_a_late_save_into_the_displaced_file(opened: Open, root: Path) -> None:
 
 def test_a_late_save_of_records(opened: Open, root: Path) -> None:
     """Lines of JSON cannot be mixed; records can."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     with open(root / kit.ITEMS, "r+") as editor:
         store.apply([kit.deed("put", 1)])
         editor.write('[{"id": "item_2", "content": "y"}, {"id": "mine", "content": "z"}]\n')
         editor.truncate()
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     store.drain()
     from brain.formats import records_json
@@ -62,12 +62,12 @@ def test_a_late_save_of_records(opened: Open, root: Path) -> None:
 def test_a_late_save_that_cannot_be_merged_is_kept_beside_the_note(
     opened: Open, root: Path
 ) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     with open(root / kit.ITEMS, "r+") as editor:
         store.apply([kit.deed("put", 1)])
         editor.write("{{{ half of something")
         editor.truncate()
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert "item_n1" in (root / kit.ITEMS).read_text()
     [copy] = kit.conflicts(root)
@@ -117,7 +117,7 @@ def test_a_late_save_after_a_promise_was_taken_back(
     opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second file could not be written, the first was brought back; an editor has it open."""
-    store, write = opened(WATCHED), swap.write
+    store, write = opened(settle_after=WATCHED), swap.write
     note = str(root / "40_Brain/.brain")
 
     def full(path: str, data: bytes, *more: Any) -> None:
@@ -132,7 +132,7 @@ def test_a_late_save_after_a_promise_was_taken_back(
         assert "msg_n1" not in (root / kit.SESSION).read_text()
         editor.seek(0, os.SEEK_END)
         editor.write('{"id": "late", "role": "user", "content": "late"}\n')
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     store.drain()
     assert '"late"' in (root / kit.SESSION).read_text()

@@ -9,20 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from brain.config import Config
 from brain.intents import Log, Told
 from tests.store import kit
-from tests.store.kit import LINE, WATCHED, Open, text
+from tests.store.kit import HELD, LINE, WATCHED, Open, text
 
 
 def test_a_log_that_was_emptied_and_filled_again(opened: Open, root: Path) -> None:
     """By others, to more than its former length, while this process looked elsewhere."""
     one, two = opened(), opened()
-    one.config = WATCHED
+    one.settle_after = WATCHED
     one.apply([kit.deed("add", 1)])
     two.drain()
     assert two.log.empty()
-    two.config = WATCHED
+    two.settle_after = WATCHED
     two.apply([kit.adding("x" * 3000, "m-00000002")])
     one.apply([kit.deed("add", 3)])
     assert {entry.intent.deeds[0].ref for entry in one.open()} == {"m-00000002", "m-new00003"}
@@ -32,7 +31,7 @@ def test_a_long_log_is_written_anew(
     opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("brain.intents._LONG", 10_000)
-    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0, settleSeconds=0.0))
+    store = opened(HELD)
     store.apply([kit.deed("add", 1)], wait=0)
     for number in range(50):
         store.apply([kit.adding("y " * 200, f"m-{number:08d}", kit.NOTE)], wait=0)
@@ -58,7 +57,7 @@ def test_a_log_of_another_version_is_not_thrown_away(opened: Open, root: Path) -
 
 
 def test_a_log_in_memory_is_what_is_on_disk(opened: Open) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1), kit.deed("put", 1)])
     other = Log(store.log.path)
     other.refresh()
@@ -68,7 +67,7 @@ def test_a_log_in_memory_is_what_is_on_disk(opened: Open) -> None:
 
 
 def test_a_line_can_tell_all_there_is_to_know(opened: Open) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     [entry] = store.open()
     assert {"intent", "state", "at", *Told.__annotations__} == vars(entry).keys()
@@ -78,7 +77,7 @@ def test_a_promise_that_does_not_name_its_vault_is_meant_for_this_one(
     opened: Open, root: Path
 ) -> None:
     """As an earlier version wrote it."""
-    store = opened(Config(holdSeconds=1000.0, holdMost=1000.0))
+    store = opened(HELD, settle_after=5.0)
     store.apply([kit.deed("add", 1)], wait=0)
     log = Path(store.log.path)
     log.write_text(log.read_text().replace(f',"home":"{store.journal.device}"', ""))
@@ -102,7 +101,7 @@ with store.locked():
 def test_asking_does_not_wait_for_a_writer(opened: Open, root: Path, tmp_path: Path) -> None:
     from brain.errors import Busy
 
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     here = Path(__file__).parent.parent.parent
     with subprocess.Popen(

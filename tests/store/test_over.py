@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 
 from brain.changes import Deed, Remove, Retag, Update
-from brain.config import Config
 from brain.errors import StaleFile
 from brain.store import over, place
 from brain.vault import swap
 from tests.store import kit
-from tests.store.kit import NOTE, A, Open, age, ops, text
+from tests.store.kit import HELD, NOTE, A, Open, age, ops, text
 
-HELD = Config(holdSeconds=1000.0, holdMost=1000.0, settleSeconds=0.0)
 WORDS = "Chose SQLite over PostgreSQL."
 MINE = "Chose SQLite over PostgreSQL, Bob has the keys."
 UPDATE = Deed("update", A, Update(NOTE, A, "Chose DuckDB."))

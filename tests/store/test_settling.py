@@ -19,26 +19,26 @@ from brain.store import Store, door, standing
 from brain.vault import swap
 from tests import kit as base
 from tests.store import kit
-from tests.store.kit import LINE, NOTE, QUICK, WATCHED, A, B, Open, age, ops, text
+from tests.store.kit import LINE, NOTE, WATCHED, A, B, Open, age, ops, text
 
 
 def test_a_note_that_is_read_only_by_now_is_settled(opened: Open, root: Path) -> None:
     """To see that a change stands, it is enough to read."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     (root / NOTE).chmod(0o444)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert store.log.empty()
     assert ops(store) == ["add"]
 
 
 def test_what_cannot_be_settled_is_told_after_a_while(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     (root / NOTE).rename(root / "elsewhere.md")
     (root / NOTE).symlink_to("../elsewhere.md")
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert store.pending() == []
     store.clock = lambda: time.time() + 2 * door.STUCK
@@ -52,11 +52,11 @@ def test_what_cannot_be_settled_is_told_after_a_while(opened: Open, root: Path) 
 
 
 def test_what_was_wiped_from_a_note_that_is_read_only_is_told(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     (root / NOTE).write_text(kit.MEMORY)
     (root / NOTE).chmod(0o444)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     [entry] = store.open()
     assert "is read-only" in entry.why
@@ -67,10 +67,10 @@ def test_what_was_wiped_from_a_note_that_is_read_only_is_told(opened: Open, root
 
 
 def test_wiped_by_a_stale_editor(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1), kit.deed("update", 1)])
     (root / NOTE).write_text(kit.MEMORY + "- from the editor\n")
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert LINE in text(root)
     assert "Chose DuckDB 1" in text(root)
@@ -81,7 +81,7 @@ def test_wiped_by_a_stale_editor(opened: Open, root: Path) -> None:
 
 
 def test_the_next_write_brings_it_back(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     (root / NOTE).write_text(kit.MEMORY + "- from the editor\n")
     store.apply([kit.deed("add", 2)])
@@ -91,26 +91,26 @@ def test_the_next_write_brings_it_back(opened: Open, root: Path) -> None:
 
 def test_wiped_by_an_editor_that_had_seen_half_of_it(opened: Open, root: Path) -> None:
     """It saves what we left after the first write, unchanged: that wipes the second."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     first = text(root)
     store.apply([kit.deed("add", 2)])
     (root / NOTE).write_text(first)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert text(root).count("A new thing") == 2
 
 
 def test_a_deletion_that_nobody_saw_is_honoured(opened: Open, root: Path) -> None:
     """No process was there to settle it; when the person saved tells that it had stood."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     before = text(root)
     with kit.ago(store, 6):
         store.apply([kit.deed("add", 1)])
     (root / NOTE).write_text(before)
     store.apply([kit.deed("add", 2)])
     assert LINE not in text(root)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert LINE not in text(root)
     assert ops(store) == ["add", "add", "gone"]
@@ -120,11 +120,11 @@ def test_a_backup_that_keeps_its_time_is_honoured(opened: Open, root: Path, tmp_
     """`cp -p` gives the note the time at which it was once saved, long before our change."""
     shutil.copy2(root / NOTE, tmp_path / "backup.md")
     age(tmp_path / "backup.md", 1000)
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     with kit.ago(store, 6):
         store.apply([kit.deed("add", 1)])
     shutil.copy2(tmp_path / "backup.md", root / NOTE)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert text(root) == kit.MEMORY
     assert ops(store) == ["add", "gone"]
@@ -132,12 +132,12 @@ def test_a_backup_that_keeps_its_time_is_honoured(opened: Open, root: Path, tmp_
 
 
 def test_a_later_deletion_is_honoured(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     with kit.ago(store, 100):
         store.apply([kit.deed("add", 1), kit.deed("add", 2)])
     (root / NOTE).write_text(text(root).replace(LINE, ""))
     store.apply([kit.deed("add", 3)])  # does not bring it back
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     store.drain()
     assert LINE not in text(root)
@@ -151,14 +151,14 @@ def test_a_later_deletion_is_honoured(opened: Open, root: Path) -> None:
 
 
 def test_a_person_who_deletes_it_again_and_again(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.clock = lambda: time.time() - 2 * standing.SLOW  # so long after each write they save
     store.apply([kit.deed("add", 1)])
     for _ in range(standing.AGAIN + 1):
         (root / NOTE).write_text(kit.MEMORY)
-        store.config = QUICK
+        store.settle_after = 0.0
         store.drain()
-        store.config = WATCHED
+        store.settle_after = WATCHED
         if store.log.empty():
             break
     assert store.log.empty()
@@ -167,43 +167,43 @@ def test_a_person_who_deletes_it_again_and_again(opened: Open, root: Path) -> No
 
 
 def test_an_id_that_a_person_removed_is_no_loss(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     (root / NOTE).write_text(text(root).replace(" ^m-new00001", ""))
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert text(root).count("A new thing 1") == 1
     assert store.log.empty()
 
 
 def test_an_entry_that_a_person_went_on_writing_is_no_loss(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     (root / NOTE).write_text(text(root).replace("A new thing 1", "A new thing, and more"))
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert text(root).count("A new thing") == 1
 
 
 def test_text_that_reappears_wins(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([Deed("forget", kit.B, Remove(NOTE, kit.B))])
     assert kit.B not in text(root)
     (root / NOTE).write_text(kit.MEMORY)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     store.apply([kit.deed("add", 1)])
     assert kit.B in text(root)
 
 
 def test_what_was_added_and_removed_stays_removed(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     store.apply([Deed("forget", "m-new00001", Remove(NOTE, "m-new00001"))])
     store.apply([kit.deed("add", 2), Deed("forget", "m-new00002", Remove(NOTE, "m-new00002"))])
     (root / NOTE).write_text(text(root) + "- from the editor\n")
     store.apply([kit.deed("add", 3)])
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     store.drain()
     assert "A new thing 1" not in text(root)
@@ -217,7 +217,7 @@ def test_what_was_removed_right_before_a_crash_stays_removed(
     opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch, told: bool
 ) -> None:
     """The removal has taken its place in the note; perhaps the log was told, and no more done."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     mark = store.log.mark
 
@@ -232,11 +232,11 @@ def test_what_was_removed_right_before_a_crash_stays_removed(
     with pytest.raises(KeyboardInterrupt):
         store.apply([Deed("remove", "m-new00001", Remove(NOTE, "m-new00001"))])
     assert LINE not in text(root)
-    again = opened(WATCHED)
+    again = opened(settle_after=WATCHED)
     again.drain()
     (root / NOTE).write_text(text(root) + "- A person goes on\n")
     again.apply([kit.deed("add", 2)])
-    again.config = QUICK
+    again.settle_after = 0.0
     again.drain()
     again.drain()
     assert LINE not in text(root)
@@ -245,10 +245,10 @@ def test_what_was_removed_right_before_a_crash_stays_removed(
 
 
 def test_a_note_that_is_deleted(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     store.apply([kit.deed("add", 1)])
     (root / NOTE).unlink()
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert not (root / NOTE).exists()
     assert ops(store) == ["add", "gone"]
@@ -300,11 +300,11 @@ def test_what_we_set_back_ourselves_was_not_wiped(
     opened: Open, root: Path, names: Sequence[str]
 ) -> None:
     """A person saves an unrelated line: nothing is written anew, and nothing counts as gone."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     last = carried_out(store, root, names)[-1]
     (root / NOTE).write_text(last + "- A person's own line\n")
     store.drain()
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert text(root) == last + "- A person's own line\n"
     assert "gone" not in ops(store)
@@ -325,12 +325,12 @@ def test_all_that_a_stale_save_wiped_comes_back(
 ) -> None:
     """The editor held the note as it was before all of these; whether or not something else is
     written before it is noticed."""
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     said = carried_out(store, root, names)
     (root / NOTE).write_text(said[0] + "- A person's own line\n")
     if behind:
         store.apply([kit.adding("Something else", "m-other001")])
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     there = entries(text(root))
     assert entries(said[-1]) <= there
@@ -346,11 +346,11 @@ def test_whatever_was_done_stands_after_a_stale_save(names: list[str], at: int) 
         names = ["add", *(name for name in names if name != "add")]
     with tempfile.TemporaryDirectory() as folder:
         root = base.lay(Path(folder).resolve() / "vault", kit.VAULT)
-        store = kit.open_store(root, Path(folder) / "state", WATCHED)
+        store = kit.open_store(root, Path(folder) / "state", settle_after=WATCHED)
         said = carried_out(store, root, names)
         (root / NOTE).write_text(said[min(at, len(names))] + "- A person's own line\n")
         store.drain()
-        store.config = QUICK
+        store.settle_after = 0.0
         store.drain()
         there = entries(text(root))
         assert entries(said[-1]) <= there
@@ -362,7 +362,7 @@ def test_wiped_in_the_moment_of_the_next_write(
     opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What that write leaves is no sign that all of ours is there."""
-    store, real = opened(WATCHED), swap.exchange
+    store, real = opened(settle_after=WATCHED), swap.exchange
     store.apply([kit.deed("add", 1)])
 
     def exchange(temp: str, path: str) -> None:
@@ -372,7 +372,7 @@ def test_wiped_in_the_moment_of_the_next_write(
 
     monkeypatch.setattr(swap, "exchange", exchange)
     store.apply([kit.deed("add", 2)])
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     store.drain()
     assert text(root).count("A new thing") == 2
@@ -386,10 +386,10 @@ THEIRS = kit.MEMORY.replace("Chose SQLite over PostgreSQL.", "Chose SQLite, says
 
 
 def went_on(opened: Open, root: Path, names: Sequence[str], said: str = THEIRS) -> Store:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     carried_out(store, root, names)
     (root / NOTE).write_text(said)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     store.drain()
     assert store.log.empty()
@@ -431,11 +431,11 @@ def test_tags_and_fields_come_into_what_a_person_wrote(
 
 
 def test_a_tag_that_a_person_took_out_later_is_on_record(opened: Open, root: Path) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     with kit.ago(store, 6):
         store.apply([Deed("tag", A, STEPS["tag"])])
     (root / NOTE).write_text(THEIRS)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert text(root) == THEIRS
     assert [change["add"] for change in gone(store)] == [["#more"]]
@@ -444,10 +444,10 @@ def test_a_tag_that_a_person_took_out_later_is_on_record(opened: Open, root: Pat
 
 @pytest.mark.parametrize("more", ["First words, and more", "He said: First words"])
 def test_who_goes_on_with_our_words_takes_nothing_out(opened: Open, root: Path, more: str) -> None:
-    store = opened(WATCHED)
+    store = opened(settle_after=WATCHED)
     said = carried_out(store, root, ["first words"])[-1].replace("First words", more)
     (root / NOTE).write_text(said)
-    store.config = QUICK
+    store.settle_after = 0.0
     store.drain()
     assert text(root) == said
     assert ops(store) == ["first words"]

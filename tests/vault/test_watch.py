@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from brain.config import Config
 from brain.vault import layout, watch
 from tests import kit
 from tests.kit import until
@@ -21,7 +20,7 @@ def place(vault: Callable[..., Path], tmp_path: Path) -> layout.Vault:
 
 
 def hints(
-    place: layout.Vault, monkeypatch: pytest.MonkeyPatch, batches: list[set[str]], **setting: int
+    place: layout.Vault, monkeypatch: pytest.MonkeyPatch, batches: list[set[str]]
 ) -> list[watch.Hint]:
     """The hints that a scripted watcher leads to, behind the scan at the start."""
     stop, missed = threading.Event(), threading.Event()
@@ -33,7 +32,7 @@ def hints(
         stop.set()
 
     monkeypatch.setattr(watch, "_batches", play)
-    first, second, *rest = watch.follow(place, lambda: Config(**setting), stop, missed)
+    first, second, *rest = watch.follow(place, stop, missed)
     assert (first, second) == (None, None)
     return rest
 
@@ -83,17 +82,17 @@ def test_scans_come_at_an_interval_and_sooner_after_a_find(
     monkeypatch.setattr(watch.time, "monotonic", lambda: now[0])
 
     def ticks(*_: object) -> Iterator[set[str]]:
-        for now[0] in range(100):
+        for now[0] in range(200):
             yield set()
         stop.set()
 
     monkeypatch.setattr(watch, "_batches", ticks)
     scans = []
-    for number, _ in enumerate(watch.follow(place, lambda: Config(rescanSeconds=30), stop, missed)):
+    for number, _ in enumerate(watch.follow(place, stop, missed)):
         scans.append(int(now[0]))
         if 1 <= number <= 3:
             missed.set()
-    assert scans == [0, 0, 2, 6, 14, 44, 74]
+    assert scans == [0, 0, 2, 6, 14, 74, 134, 194]
 
 
 def test_a_hint_that_could_not_be_followed_is_followed_by_a_scan(
@@ -110,31 +109,11 @@ def test_a_hint_that_could_not_be_followed_is_followed_by_a_scan(
 
     monkeypatch.setattr(watch, "_batches", ticks)
     seen = []
-    for hint in watch.follow(place, Config, stop, missed):
+    for hint in watch.follow(place, stop, missed):
         seen.append((int(now[0]), hint))
         if hint is not None:
             missed.set()
     assert seen == [(0, None), (0, None), (3, frozenset({"A.md"})), (4, None)]
-
-
-def test_changed_settings_start_the_watch_anew(
-    place: layout.Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stop, missed = threading.Event(), threading.Event()
-    settings = [Config()]
-    steps = []
-
-    def play(_: object, config: Config, __: object) -> Iterator[set[str]]:
-        steps.append(config.watchStep)
-        yield set()
-        yield set()
-        stop.set()
-
-    monkeypatch.setattr(watch, "_batches", play)
-    for number, _ in enumerate(watch.follow(place, lambda: settings[0], stop, missed)):
-        if number == 1:
-            settings[0] = Config(watchStep=77)
-    assert steps == [Config().watchStep, 77]
 
 
 def test_without_a_watch_to_be_had_it_polls(
@@ -149,7 +128,7 @@ def test_without_a_watch_to_be_had_it_polls(
         yield {(1, f"{place.root}/A.md")}
 
     monkeypatch.setattr("watchfiles.watch", refuse)
-    batches = list(watch._batches(place, Config(), threading.Event()))
+    batches = list(watch._batches(place, threading.Event()))
     assert asked == [False, True]
     assert batches == [{f"{place.root}/A.md"}]
 
@@ -158,7 +137,7 @@ def test_polling_sees_what_changes(place: layout.Vault, monkeypatch: pytest.Monk
     monkeypatch.setattr(layout, "is_remote", lambda _: True)
     monkeypatch.setattr(watch, "POLL", 50)
     stop = threading.Event()
-    batches = watch._batches(place, Config(), stop)
+    batches = watch._batches(place, stop)
     next(batches)
     (place.root / "New.md").write_text("new\n")
     until(lambda: f"{place.root}/New.md" in next(batches))
@@ -174,7 +153,7 @@ def test_it_waits_for_a_vault_that_went_away(
     monkeypatch.setattr(watch, "TICK", 0.01)
     stop, missed = threading.Event(), threading.Event()
     threading.Timer(0.1, away.rename, [place.root]).start()
-    follower = watch.follow(place, Config, stop, missed)
+    follower = watch.follow(place, stop, missed)
     assert next(follower) is None
     assert place.root.exists()
     follower.close()  # type: ignore[attr-defined]
