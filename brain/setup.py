@@ -9,7 +9,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from brain import settings
+from brain import config
 from brain.errors import BadRequest, VaultNotFound
 from brain.formats import config_yaml
 from brain.vault import files, layout
@@ -68,7 +68,7 @@ def init(root: Path) -> list[str]:
     names = _names(root, brain)
     sessions = "/".join(names.sessions)
     wanted = {
-        "brain.yaml": settings.template(),
+        "brain.yaml": config.template(),
         ".gitignore": GITIGNORE,
         ".gitattributes": GITATTRIBUTES.replace("sessions/", f"{sessions}/"),
         "AGENT.md": AGENT,

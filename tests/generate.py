@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from brain import config, errors, settings, setup
+from brain import config, errors, setup
 from brain.cli.main import cli, summaries
 from brain.kinds import KINDS
 from brain.operations import GROUPS, OPERATIONS, results
@@ -137,12 +137,12 @@ the platform's folder for such things. |
 
 def config_page() -> str:
     rows = []
-    for name, spec in settings.SETTINGS.items():
+    for name, spec in config.SETTINGS.items():
         choices = spec.choices
-        means = spec.doc
+        means = spec.meaning
         if len(choices) > 1:
             means += f" One of: {', '.join(f'`{c}`' for c in choices)}."
-        rows.append(f"| `{name}` | `{settings.written(config.default(name))}` | {means} |")
+        rows.append(f"| `{name}` | `{config.to_yaml(config.default(name))}` | {means} |")
     return CONFIG + "| setting | default | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
 
 
@@ -227,7 +227,7 @@ def values() -> str:
 WHOLE: dict[str, Callable[[], str]] = {
     "docs/reference/cli.md": cli_page,
     "docs/reference/config.md": config_page,
-    "vault_template/40_Brain/brain.yaml": settings.template,
+    "vault_template/40_Brain/brain.yaml": config.template,
     "vault_template/40_Brain/.gitignore": lambda: setup.GITIGNORE,
     "vault_template/40_Brain/.gitattributes": lambda: setup.GITATTRIBUTES,
 }

@@ -22,7 +22,6 @@ LAYERS = (
     ("model",),
     (
         "config",
-        "settings",
         "kinds",
         "lock",
         "changes",
@@ -54,7 +53,6 @@ PURE = (
     "errors",
     "model",
     "config",
-    "settings",
     "kinds",
     "changes",
     "redact",

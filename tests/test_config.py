@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain import config, settings
+from brain import config
 from brain.config import Config
 from brain.errors import BadConfig
 from brain.formats.config_yaml import parse
@@ -16,26 +16,26 @@ from brain.formats.config_yaml import parse
 
 def uncommented() -> str:
     """The template as if every setting in it were set."""
-    lines = settings.template().split("\n")
+    lines = config.template().split("\n")
     return "\n".join(
-        line[2:] if line[2:].partition(":")[0] in settings.SETTINGS else line for line in lines
+        line[2:] if line[2:].partition(":")[0] in config.SETTINGS else line for line in lines
     )
 
 
 def test_the_template_is_all_comments() -> None:
-    lines = settings.template().split("\n")
+    lines = config.template().split("\n")
     assert all(not line or line.startswith("#") for line in lines)
-    assert parse(settings.template()) == (Config(), [])
+    assert parse(config.template()) == (Config(), [])
 
 
 def test_the_template_sets_every_setting_to_its_default() -> None:
     assert parse(uncommented()) == (Config(), [])
-    for name in settings.SETTINGS:
+    for name in config.SETTINGS:
         assert f"\n{name}: " in uncommented()
 
 
 def test_every_setting_says_what_it_is_for() -> None:
-    assert all(spec.doc.endswith(".") for spec in settings.SETTINGS.values())
+    assert all(spec.meaning.endswith(".") for spec in config.SETTINGS.values())
 
 
 OTHER = {
@@ -52,17 +52,17 @@ OTHER = {
 }
 
 
-@pytest.mark.parametrize("name", settings.SETTINGS)
+@pytest.mark.parametrize("name", config.SETTINGS)
 def test_another_value_survives_being_written_and_read(name: str) -> None:
     default = config.default(name)
     value = OTHER.get(name) or (not default if isinstance(default, bool) else default + 1)
-    got, problems = parse(f"{name}: {settings.written(value)}\n")
+    got, problems = parse(f"{name}: {config.to_yaml(value)}\n")
     assert (getattr(got, name), problems) == (value, [])
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1), max_size=3))
 def test_any_glob_survives_being_written_and_read(globs: list[str]) -> None:
-    got, _ = parse(f"exclude: {settings.written(tuple(globs))}\n")
+    got, _ = parse(f"exclude: {config.to_yaml(tuple(globs))}\n")
     assert got.exclude == tuple(globs)
 
 

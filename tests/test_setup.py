@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from brain import settings, setup
+from brain import config, setup
 from brain.api import Brain
 from brain.errors import BadRequest, VaultNotFound
 from brain.operations import doctor
@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_settings_are_all_there_and_all_defaults(root: Path) -> None:
-    assert (root / "40_Brain/brain.yaml").read_text() == settings.template()
+    assert (root / "40_Brain/brain.yaml").read_text() == config.template()
 
 
 def test_what_is_laid_down_parses_without_a_remark(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain import config, settings
+from brain import config
 from brain.cli.commands import Values, View, choices, common
 from brain.cli.output import counted, note, say, tell
 
@@ -86,12 +86,12 @@ completion_command = click.Command(
 def print_config(values: dict[str, Any], options: Values) -> None:
     """Print one setting, or all with a mark at those that are set."""
     if options["name"]:
-        say(settings.written(values[options["name"]]))
+        say(config.to_yaml(values[options["name"]]))
         return
     width = max(map(len, values))
     for key, value in values.items():
         changed = "" if value == config.default(key) else "  (set)"
-        say(f"{key:<{width}} {settings.written(value)}{changed}")
+        say(f"{key:<{width}} {config.to_yaml(value)}{changed}")
 
 
 def _note_warnings(vault: OpenVault) -> None:

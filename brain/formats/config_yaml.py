@@ -8,7 +8,7 @@ because a setting such as `exclude` must not be dropped in silence.
 from __future__ import annotations
 
 from brain import config
-from brain.config import Config
+from brain.config import SETTINGS, Config, nearest
 from brain.errors import BadConfig
 from brain.model import Problem
 
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brain.settings import Setting
+    from brain.config import Setting
 
 MAX_CHARS = 64_000
 MUST_BE = {
@@ -34,8 +34,6 @@ def parse(text: str) -> tuple[Config, list[Problem]]:
     """
     if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
         return config.DEFAULTS, []
-    from brain.settings import SETTINGS, nearest
-
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, node in pairs(compose(text)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from brain import config, settings
+from brain import config
 from brain.changes import Change, Configure, Done, Edited
 from brain.errors import BadConfig, Refused
 from brain.formats import config_yaml
@@ -80,7 +80,7 @@ def put(text: str, key: str, value: Any, lines: str = "") -> str:
     elif isinstance(value, tuple) and _is_block_list(text, place.node):
         choices = [_in_list(text, place.node.value, value)]
     else:
-        choices = [_in_place(text, place, settings.written(value))]
+        choices = [_in_place(text, place, config.to_yaml(value))]
     if place and lines:
         start, end = _line(text, place.key)[0], _line(text, place.end)[1]
         last = re.search(r"\r?\n?\Z", text[start:end])
@@ -247,7 +247,7 @@ def _with_items(text: str, last: Any, words: list[str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    return settings.written((word,))[1:-1]
+    return config.to_yaml((word,))[1:-1]
 
 
 def _behind_its_comment(text: str, key: str, value: Any) -> str:
@@ -256,9 +256,9 @@ def _behind_its_comment(text: str, key: str, value: Any) -> str:
     if len(found) != 1:
         return ""
     at = found[0].end()
-    return f"{text[:at]}{key}: {settings.written(value)}{_newline(text)}{text[at:]}"
+    return f"{text[:at]}{key}: {config.to_yaml(value)}{_newline(text)}{text[at:]}"
 
 
 def _at_the_end(text: str, key: str, value: Any) -> str:
     gap = _newline(text) if text and not text.endswith("\n") else ""
-    return f"{text}{gap}{key}: {settings.written(value)}{_newline(text)}"
+    return f"{text}{gap}{key}: {config.to_yaml(value)}{_newline(text)}"

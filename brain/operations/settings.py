@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from brain import access, settings
+from brain import access
 from brain.changes import Configure, Deed
+from brain.config import SETTINGS, nearest
 from brain.errors import BadRequest, NotFound
 from brain.operations import apply, lookup
 from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
@@ -24,9 +25,9 @@ REMAINING = (100_000, 50_000, 20_000, 8_000, 1_000)
 def config(vault: OpenVault, name: str = "", *, by: Actor | str = "") -> dict[str, Any]:
     """Return the settings of this vault by name, or one of them."""
     access.resolve(vault, by)
-    if name and name not in settings.SETTINGS:
-        raise NotFound(f"There is no setting {name!r}.", settings.nearest(name))
-    chosen = (name,) if name else settings.SETTINGS
+    if name and name not in SETTINGS:
+        raise NotFound(f"There is no setting {name!r}.", nearest(name))
+    chosen = (name,) if name else SETTINGS
     return {key: getattr(vault.config, key) for key in chosen}
 
 

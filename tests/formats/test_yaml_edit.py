@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from brain import config, settings
+from brain import config
 from brain.changes import Configure, Remove
 from brain.errors import Refused
 from brain.formats import config_yaml, edit
@@ -112,7 +112,7 @@ def test_any_text_is_edited_or_refused(text: str, setting: tuple[str, object]) -
 
 
 def test_what_is_new_goes_behind_the_line_that_tells_its_default() -> None:
-    template = settings.template()
+    template = config.template()
     new = put(template, "aliases", ("auth=login",))
     assert '\n# aliases: []\naliases: ["auth=login"]\n\n' in new
     assert remove(new, "aliases") == template
