@@ -12,16 +12,15 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from brain import sync as syncing
-from brain.delta import Delta
 from brain.errors import BrainError, IndexDamaged
 from brain.events import Events, sync_payload, write_payload
-from brain.formats import config_yaml
+from brain.formats import brain_yaml
 from brain.index import query, ring
 from brain.index.db import Index
 from brain.index.moment import told
 from brain.model import Event
 from brain.record import NamedTuple
-from brain.sync import Progress, Stats
+from brain.sync import Delta, Progress, Stats
 from brain.vault import files, layout
 from brain.vault.layout import Vault
 
@@ -74,7 +73,7 @@ class OpenVault:
         self.progress = progress
         self.events = Events()
         self.watched = False
-        self.config, self.warnings = config_yaml.parse(files.settings(paths))
+        self.config, self.warnings = brain_yaml.parse(files.settings(paths))
         self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
         self._engine = engine
         self.index = self._index()
@@ -123,7 +122,7 @@ class OpenVault:
     def reload(self) -> None:
         """Read brain.yaml again. After BadConfig the settings are as before."""
         before, paths = self.config, self.paths
-        self.config, self.warnings = config_yaml.parse(files.settings(paths))
+        self.config, self.warnings = brain_yaml.parse(files.settings(paths))
         self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
         if (before.dbPath, paths) != (self.config.dbPath, self.paths):
             self.index.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from brain import config
 from brain.errors import BadRequest, VaultNotFound
-from brain.formats import config_yaml
+from brain.formats import brain_yaml
 from brain.vault import files, layout
 
 OLD = 60.0  # s
@@ -93,7 +93,7 @@ def _create(path: Path, text: str) -> bool:
 def _names(root: Path, brain: str) -> layout.Names:
     """How things are to be called, if there are settings already."""
     vault = layout.at(root, brain, "")
-    chosen, _ = config_yaml.parse(files.settings(vault))
+    chosen, _ = brain_yaml.parse(files.settings(vault))
     return vault.named(chosen.memoryPath, chosen.sessionsPath).names
 
 

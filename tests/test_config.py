@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from brain import config
 from brain.config import Config
 from brain.errors import BadConfig
-from brain.formats.config_yaml import parse
+from brain.formats.brain_yaml import parse
 
 
 def uncommented() -> str:

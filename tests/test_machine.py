@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from brain.api import Brain
-from brain.formats import config_yaml
+from brain.formats import brain_yaml
 from brain.index import query
 from brain.index.db import Index
 from brain.open_vault import OpenVault
@@ -181,7 +181,7 @@ class History(RuleBasedStateMachine):
     @rule(text=st.sampled_from(EXCLUDES))
     def set_up(self, text: str) -> None:
         (self.root / "40_Brain/brain.yaml").write_text(text)
-        self.brain.vault.config, _ = config_yaml.parse(files.settings(self.brain.vault.paths))
+        self.brain.vault.config, _ = brain_yaml.parse(files.settings(self.brain.vault.paths))
         self._sync(None)
 
     # -- what Brain does -------------------------------------------------------------------------

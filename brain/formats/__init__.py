@@ -58,7 +58,7 @@ def edit(format: str, path: str, data: bytes, changes: Sequence[Change], owner: 
 
         return session_jsonl.edit(path, data, changes)
     if format == "settings":
-        from brain.formats import yaml_edit
+        from brain.formats import brain_yaml
 
-        return yaml_edit.edit(path, data, changes)
+        return brain_yaml.edit(path, data, changes)
     raise Refused(f"{path} is not a file that Brain edits.", "Edit it by hand.")

@@ -60,7 +60,11 @@ def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
     plain = read_plain(block)
     if plain is not None:
         return plain, []
-    return _read_yaml(block)
+    if why := refusal(block):
+        return {}, [Problem(1, "frontmatter", why)]
+    from brain.formats import yaml_text
+
+    return yaml_text.read(block)
 
 
 def read_plain(block: str) -> dict[str, Any] | None:
@@ -121,14 +125,6 @@ def _scalar(text: str) -> str | None:
     if _WORDS.fullmatch(text) or _PLAIN.fullmatch(text):
         return text
     return text[1:-1] if _QUOTED.fullmatch(text) else None
-
-
-def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:
-    if why := refusal(block):
-        return {}, [Problem(1, "frontmatter", why)]
-    from brain.formats import yaml_text
-
-    return yaml_text.read(block)
 
 
 def refusal(block: str) -> str:

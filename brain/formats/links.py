@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from unicodedata import normalize
 
-from brain.formats.mask import mask
+from brain.formats.markdown import blank, mask
 from brain.model import Link
 from brain.record import NamedTuple
 
@@ -123,6 +123,18 @@ def fields(masked: str) -> list[Field]:
         key, value = match.group(1, 2) if match.group(1) else match.group(3, 4)
         found.append(Field(match.start(), match.end(), key.strip(), value.strip()))
     return found
+
+
+def split_fields(masked: str) -> tuple[list[Field], str]:
+    """Return the inline fields, and the text with these blank, in which links and tags are
+    found."""
+    found = fields(masked)
+    return found, blank(masked, [(field.start, field.end) for field in found])
+
+
+def field_name(key: str) -> str:
+    """Return the key of a field as it is compared: `Relates to` is `relates_to`."""
+    return key.casefold().replace(" ", "_").replace("-", "_")
 
 
 def strip_fields(text: str) -> str:

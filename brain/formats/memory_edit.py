@@ -1,9 +1,9 @@
 """Edits of MEMORY.md: each replaces the bytes it is about, and no other byte.
 
 An added entry is placed by a scan of the headings, without a parse, where nothing odd is near
-(`quick`). Every other edit is tried and then checked: the new text is parsed, and it is taken only
-if each entry is where it was put and all others stand as they stood, under their headings. What
-cannot be placed so that this holds is refused.
+(`quick`). Every other edit is tried and then checked: the new text is parsed, and it is accepted
+only if each entry is where it was put and all others are as they were, under their headings. A
+change that cannot be placed so that this holds is refused.
 """
 
 from __future__ import annotations
@@ -25,16 +25,35 @@ from brain.changes import (
     Retag,
     Update,
 )
-from brain.errors import BadRequest
-from brain.formats import entry_edit, entry_md, links, memory_md
-from brain.formats.entry_md import Style
-from brain.formats.mask import mask
-from brain.formats.memory_note import ITEM, Note, Odd, Piece
-from brain.formats.memory_place import Place, former, quick, usual
-from brain.formats.text import digest
+from brain.errors import BadRequest, Refused
+from brain.formats import frontmatter, links, memory_md
+from brain.formats.entry import Parts, Style, anchored, parts, related, retagged, updated, written
+from brain.formats.markdown import mask
+from brain.formats.memory_place import ITEM, RULE, Outline, Place, former, outline, quick, usual
+from brain.formats.text import BOM, UNSAFE, decode, digest, refused
 
+_ENTRY_EDITS = (Anchor, Move, Relate, Remove, Replace, Retag, Update)
 # words that at the start of a bullet would be more than words
 _MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)")
+_NESTED = re.compile(r"\n( {1,8}|\t)(?=[-*+] |\d{1,9}[.)] )")
+_BULLET = re.compile(r"(?:\n|\A)([-*+])[ \t]+(?=\S)")
+
+
+class Odd(Exception):
+    """The edited text does not read as it should."""
+
+
+class Piece:
+    """An entry or passage and where it is now; `sure` if its ref must be found there."""
+
+    __slots__ = ("end", "heading", "note", "ref", "start", "sure")
+
+    def __init__(self, ref: str, start: int, end: int, heading: str, note: bool) -> None:
+        self.ref, self.start, self.end = ref, start, end
+        self.heading, self.note, self.sure = heading, note, False
+
+    def copy(self) -> Piece:
+        return Piece(self.ref, self.start, self.end, self.heading, self.note)
 
 
 def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> Edited:
@@ -42,7 +61,7 @@ def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> 
 
     Raises Refused, naming the line, if the note cannot be edited safely.
     """
-    note = _Note(path, data, owner)
+    note = Note(path, data, owner)
     try:
         done = [note.apply(change, 0) for change in changes]
         note.check()
@@ -64,12 +83,12 @@ def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -
     return Edited(data, tuple(moved))
 
 
-def _carefully(path: str, data: bytes, change: Change, owner: str) -> tuple[_Note, list[Done]]:
+def _carefully(path: str, data: bytes, change: Change, owner: str) -> tuple[Note, list[Done]]:
     """Other places and more blank lines, until the change reads as it should."""
-    whole = _Note(path, data, owner)
+    whole = Note(path, data, owner)
     tried: set[str] = set()
     for care in range(1, 8):
-        note = _Note(path, data, owner)
+        note = Note(path, data, owner)
         note.pieces = [piece.copy() for piece in whole.load()]
         note.text, note.seen = whole.text, whole.outline()
         try:
@@ -83,64 +102,243 @@ def _carefully(path: str, data: bytes, change: Change, owner: str) -> tuple[_Not
     raise whole.refusal(change)
 
 
-class _Note(Note):
-    """A note that changes are made in."""
+class Note:
+    """A note while it is edited. Where entries are is followed through every splice."""
 
-    def missing(self, change: Change) -> Done:
-        return Done(change, "missing")
+    def __init__(self, path: str, data: bytes, owner: str) -> None:
+        self.path, self.owner = path, owner
+        self.bom = BOM if data.startswith(BOM) else b""
+        self.pieces: list[Piece] | None = None
+        self.seen: Outline | None = None
+        self._read = self.text = self._decode(data)
+        self._marks: list[list[int]] = []
+        self.gone: set[str] = set()  # the refs of what was removed
+
+    def _decode(self, data: bytes) -> str:
+        """Return the text of a note. Refused if no edit of it is safe."""
+        text, problems = decode(data)
+        self.check_length(text)
+        for problem in problems:
+            if problem.code in UNSAFE:
+                raise refused(self.path, problem.line, problem.message)
+        return text
+
+    def check_length(self, text: str) -> None:
+        limit = memory_md.MAX_CHARS, memory_md.MAX_LINES
+        if len(text) > limit[0] or text.count("\n") > limit[1]:
+            said = f"{self.path} is over {limit[0]:,} characters or {limit[1]:,} lines."
+            raise Refused(said, "Split it into two notes.")
+
+    # -- where everything is ---------------------------------------------------------------------
+
+    def data(self) -> bytes:
+        return self.bom + self.text.encode()
+
+    def load(self) -> list[Piece]:
+        """Where the entries are, from a parse if there was none yet."""
+        if self.pieces is None:
+            self.pieces = self.parsed()
+        return self.pieces
+
+    def parsed(self) -> list[Piece]:
+        data = self.data()
+        pieces = []
+        at, place = len(self.bom), 0
+        for chunk in memory_md.parse(data, self.owner).chunks:
+            place += len(data[at : chunk.start].decode())
+            start, at = place, chunk.start
+            place += len(data[at : chunk.end].decode())
+            at = chunk.end
+            note = chunk.kind == "note"
+            pieces.append(Piece(chunk.ref, start, place, chunk.heading, note))
+        return pieces
+
+    def check(self) -> None:
+        """Is everything where it was put? Nothing to check if nothing changed, or only quick
+        additions were made."""
+        if self.pieces is None or self.text == self._read:
+            return
+        there, found = sorted(self.pieces, key=lambda piece: piece.start), self.parsed()
+        if len(there) != len(found):
+            raise Odd
+        twins = []
+        for mine, seen in zip(there, found, strict=True):
+            same = (mine.start, mine.end, mine.heading, mine.note)
+            if same != (seen.start, seen.end, seen.heading, seen.note):
+                raise Odd
+            if mine.sure and mine.ref != seen.ref:
+                raise Odd
+            if seen.ref in self.gone and seen.ref != mine.ref:
+                twins.append(mine)
+        if twins:
+            self._tell_apart(twins)
+
+    def _tell_apart(self, twins: list[Piece]) -> None:
+        """Write the ids of entries that would come by the id of an equal one that was removed:
+        else the same removal, carried out again, would take the next of them."""
+        for twin in twins:
+            entry = parts(self.raw(twin), self.prefix(twin))
+            after = anchored(entry, twin.ref)
+            self.splice(twin.start, twin.end, after)
+            twin.end, twin.sure = twin.start + len(after), True
+        self.check()
+
+    def splice(self, start: int, stop: int, new: str) -> None:
+        """Replace characters; every place behind them moves along."""
+        self.text = self.text[:start] + new + self.text[stop:]
+        shift = len(new) - (stop - start)
+        for mark in self._marks:
+            if mark[0] >= stop:
+                mark[0] += shift
+        for piece in self.pieces or ():
+            if piece.start >= stop:
+                piece.start += shift
+                piece.end += shift
+
+    def outline(self) -> Outline:
+        if self.seen is None or self.seen.text is not self.text:
+            self.seen = outline(self.text, frontmatter.split(self.text)[1])
+        return self.seen
+
+    def find(self, ref: str) -> Piece | None:
+        return next((p for p in self.load() if p.ref == ref and not p.note), None)
+
+    def previous(self, piece: Piece) -> str:
+        """The ref of what stands before an entry in its section."""
+        before = [p for p in self.load() if p.start < piece.start and p.heading == piece.heading]
+        return max(before, key=lambda p: p.start).ref if before else ""
+
+    # -- what became of it -----------------------------------------------------------------------
+
+    def done(
+        self,
+        change: Change,
+        outcome: str,
+        at: int,
+        before: str = "",
+        after: str = "",
+        section: str = "",
+        previous: str = "",
+    ) -> Done:
+        self._marks.append([at])
+        return Done(change, outcome, len(self._marks), before, after, section, previous)
+
+    def edited(self, done: Sequence[Done]) -> Edited:
+        """The new bytes; only now is it known on which line each entry came to stand."""
+        self.check_length(self.text)
+        out = []
+        for one in done:
+            line = self._line(self._marks[one.line - 1][0]) if one.line else 0
+            out.append(one._replace(line=line))
+        return Edited(self.data(), tuple(out))
+
+    def _line(self, at: int) -> int:
+        return self.text.count("\n", 0, at) + 1
+
+    def refusal(self, change: Change) -> Refused:
+        """Why a change cannot be made: the line of the entry, or of what hides the rest."""
+        if piece := self.find(change.ref):
+            line = self._line(piece.start)
+            why = "cannot be changed without changing how other lines read"
+            return refused(self.path, line, f"{why}; edit it by hand")
+        return self._hidden()
+
+    def _hidden(self) -> Refused:
+        """What keeps an entry from being seen: nearly always something that is never closed."""
+        last = self.load()[-1] if self.load() else None
+        line = self._line(last.start) if last else 1
+        if last and last.note and self.raw(last).lstrip().startswith(("```", "~~~")):
+            said = "opens a code block that is never closed; close it"
+        else:
+            said = "leaves no place for an entry behind it; add it by hand"
+        return refused(self.path, line, said)
+
+    # -- how it is written -----------------------------------------------------------------------
+
+    def raw(self, piece: Piece) -> str:
+        return self.text[piece.start : piece.end]
+
+    def item(self, piece: Piece) -> re.Match[str] | None:
+        """The marker of an entry; None if it is none, or has none."""
+        if piece.note or self.prefix(piece).strip(" \t"):
+            return None
+        return ITEM.match(self.text, piece.start, piece.end)
+
+    def prefix(self, piece: Piece) -> str:
+        return self.text[self.text.rfind("\n", 0, piece.start) + 1 : piece.start]
+
+    def newline(self, near: int) -> str:
+        """How the lines here end: the one that holds `near`, else the one before it."""
+        at = self.text.find("\n", near)
+        if at < 0:
+            at = self.text.rfind("\n", 0, near)
+        return "\r\n" if at > 0 and self.text[at - 1] == "\r" else "\n"
+
+    def nest(self) -> str:
+        match = _NESTED.search(self.text)
+        return match.group(1) if match else "    "
+
+    def bullet(self) -> str:
+        """The marker of the first bullet of the note."""
+        for match in _BULLET.finditer(self.text):
+            if not RULE.match(self.text[match.start(1) :].partition("\n")[0]):
+                return match.group(1) + " "
+        return "- "
 
     # -- the changes -----------------------------------------------------------------------------
 
     def apply(self, change: Change, care: int) -> Done:
-        """Carry out one change; `care` tells how far from the usual way to stray."""
+        """Make one change; `care` says how far from the usual way to stray."""
         match change:
             case Add():
                 return self._add(change, care)
             case Insert():
                 return self._insert(change, care)
+        if not isinstance(change, _ENTRY_EDITS):
+            raise BadRequest(f"{type(change).__name__} is no edit of a memory note.")
+        piece = self.find(change.ref)
+        if piece is None:
+            return Done(change, "missing")
+        match change:
             case Move():
-                return self._move(change, care)
+                return self._move(change, piece, care)
             case Remove():
-                return self._remove(change, care)
+                return self._remove(change, piece, care)
             case Replace():
-                return self._replace(change)
+                return self._replace(change, piece)
             case Update():
-                return self._rewrite(change, lambda e, s: entry_edit.updated(
+                return self._rewrite(change, piece, lambda e, s: updated(
                     e, change.ref, change.text, s), care)  # fmt: skip
             case Retag():
-                return self._rewrite(change, lambda e, s: entry_edit.retagged(
+                return self._rewrite(change, piece, lambda e, s: retagged(
                     e, change.add, change.remove), care, anchor=bool(change.add))  # fmt: skip
             case Relate():
-                return self._rewrite(change, lambda e, s: entry_edit.related(
+                return self._rewrite(change, piece, lambda e, s: related(
                     e, change.key, change.value, change.gone), care)  # fmt: skip
-            case Anchor():
-                return self._rewrite(
-                    change, lambda e, s: entry_edit.anchored(e, change.ref), care, anchor=False
-                )
-        raise BadRequest(f"{type(change).__name__} is no edit of a memory note.")
+        return self._rewrite(
+            change, piece, lambda e, s: anchored(e, change.ref), care, anchor=False
+        )
 
     def _rewrite(
         self,
         change: Change,
-        made: Callable[[entry_md.Parts, Style], str],
+        piece: Piece,
+        made: Callable[[Parts, Style], str],
         care: int,
         anchor: bool = True,
     ) -> Done:
-        """Another text for an entry, where it stands."""
-        piece = self.find(change.ref)
-        if piece is None:
-            return self.missing(change)
+        """Give an entry another text, where it is."""
         before, prefix = self.raw(piece), self.prefix(piece)
-        entry = entry_md.parts(before, prefix)
+        entry = parts(before, prefix)
         style = self._style_of(piece, prefix, care)
         after = made(entry, style)
         if after == before:
-            return self._already(change, piece)
+            return self._unchanged(change, piece)
         if not _is_expected(change, before):
-            return self._already(change, piece)._replace(outcome="changed")
+            return self._unchanged(change, piece, "changed")
         if anchor:
-            after = entry_edit.anchored(entry_md.parts(after, prefix), change.ref)
-        if made(entry_md.parts(after, prefix), style) != after:
+            after = anchored(parts(after, prefix), change.ref)
+        if made(parts(after, prefix), style) != after:
             raise Odd  # what was added does not read as a part of the entry itself
         return self._put(change, piece, after, sure=True)
 
@@ -151,10 +349,9 @@ class _Note(Note):
         piece.end, piece.sure = piece.start + len(after), sure
         return self.done(change, "done", piece.start, before, after, piece.heading, previous)
 
-    def _already(self, change: Change, piece: Piece) -> Done:
-        raw = self.raw(piece)
-        previous = self.previous(piece)
-        return self.done(change, "already", piece.start, raw, raw, piece.heading, previous)
+    def _unchanged(self, change: Change, piece: Piece, outcome: str = "already") -> Done:
+        raw, previous = self.raw(piece), self.previous(piece)
+        return self.done(change, outcome, piece.start, raw, raw, piece.heading, previous)
 
     def _style_of(self, piece: Piece, prefix: str, care: int) -> Style:
         """How an entry that is there nests its lines."""
@@ -164,25 +361,19 @@ class _Note(Note):
         nest = _common(self.raw(piece).split("\n")[1:]).removeprefix(indent) or self.nest()
         return Style(marker, indent, nest, self.newline(piece.start), care > 0)
 
-    def _replace(self, change: Replace) -> Done:
-        piece = self.find(change.ref)
-        if piece is None:
-            return self.missing(change)
+    def _replace(self, change: Replace, piece: Piece) -> Done:
         if self.raw(piece) == change.raw:
-            return self._already(change, piece)
+            return self._unchanged(change, piece)
         if self.raw(piece) != change.expect:
-            return self._already(change, piece)._replace(outcome="changed")
+            return self._unchanged(change, piece, "changed")
         return self._put(change, piece, change.raw, sure=False)
 
     # -- taking away -----------------------------------------------------------------------------
 
-    def _remove(self, change: Remove, care: int) -> Done:
-        piece = self.find(change.ref)
-        if piece is None:
-            return self.missing(change)
+    def _remove(self, change: Remove, piece: Piece, care: int) -> Done:
         before, previous = self.raw(piece), self.previous(piece)
         if not _is_expected(change, before):
-            return self._already(change, piece)._replace(outcome="changed")
+            return self._unchanged(change, piece, "changed")
         at = self._take(piece, care)
         self.gone.add(change.ref)
         return self.done(change, "done", at, before, "", piece.heading, previous)
@@ -243,9 +434,7 @@ class _Note(Note):
     def _entry(self, change: Add, style: Style) -> str:
         if "\n" in change.text or "\r" in change.text:
             style = style._replace(nest=self.nest())
-        return entry_md.written(
-            change.ref, change.text, change.tags, change.links, change.fields, style
-        )
+        return written(change.ref, change.text, change.tags, change.links, change.fields, style)
 
     def _anchor_of(self, ref: str) -> int | None:
         """Where an id stands in the note, in an entry or nested in one; None if nowhere."""
@@ -258,7 +447,7 @@ class _Note(Note):
     def _there(self, change: Add, at: int) -> Done:
         for piece in self.load():
             if piece.start <= at < piece.end:
-                return self._already(change, piece)
+                return self._unchanged(change, piece)
         return self.done(change, "already", at)
 
     def _before(self, place: Place) -> str:
@@ -293,23 +482,20 @@ class _Note(Note):
 
     def _insert(self, change: Insert, care: int) -> Done:
         if piece := self.find(change.ref):
-            return self._already(change, piece)
+            return self._unchanged(change, piece)
         seen = self.outline()
         place = former(self, seen, change, care)
         previous = self._before(place)
         piece = self._write(place, change.raw, change.ref, sure=False)
         return self.done(change, "done", piece.start, "", change.raw, piece.heading, previous)
 
-    def _move(self, change: Move, care: int) -> Done:
-        piece = self.find(change.ref)
-        if piece is None:
-            return self.missing(change)
+    def _move(self, change: Move, piece: Piece, care: int) -> Done:
         seen = self.outline()
         here = seen.at(piece.start)
         if seen.find(change.section) == here:
-            return self._already(change, piece)
+            return self._unchanged(change, piece)
         before, heading, previous = self.raw(piece), piece.heading, self.previous(piece)
-        after = entry_edit.anchored(entry_md.parts(before, self.prefix(piece)), change.ref)
+        after = anchored(parts(before, self.prefix(piece)), change.ref)
         self._take(piece, care)
         place = usual(self, self.outline(), change.section, care)
         new = self._write(place, after, change.ref)

@@ -17,8 +17,7 @@ from unicodedata import normalize
 
 from brain import kinds
 from brain.formats import frontmatter, links, note_md
-from brain.formats.markdown import MARKER, MATH, Block, blocks, without_math
-from brain.formats.mask import blank, hidden
+from brain.formats.markdown import MARKER, MATH, Block, blank, blocks, hidden, without_math
 from brain.formats.text import UNSAFE, Offsets, decode, derived_id
 from brain.model import RELATIONS, Chunk, Document, Link, Problem
 
@@ -211,10 +210,31 @@ class _Note:
             return "", end, end
         return found.group(1), begin + found.start(), begin + found.end()
 
-    def _inline(self, *spans: tuple[int, int]) -> _Inline:
-        masked = "".join([self.masked[start:stop] for start, stop in spans])
-        shown = "".join([self.shown[start:stop] for start, stop in spans])
-        return _inline(masked, shown, self.offsets.line(spans[0][0]))
+    def _inline(self, *parts: tuple[int, int]) -> _Inline:
+        """Read the inside of some lines; prose is what is left without tags and fields."""
+        masked = "".join([self.masked[start:stop] for start, stop in parts])
+        shown = "".join([self.shown[start:stop] for start, stop in parts])
+        line = row = self.offsets.line(parts[0][0])
+        found: list[Link] = []
+        plain: dict[str, list[str]] = {}
+        spans, bare = links.split_fields(masked)
+        at = 0
+        for start, end, key, value in spans:
+            row += masked.count("\n", at, start)
+            at = start
+            name = links.field_name(key)
+            kind = name if name in RELATIONS else "link"
+            targets = links.WIKILINK.findall(value)
+            found += [links.wikilink(inner, kind, row) for inner in targets]
+            if kind == "link" or not targets:
+                text = shown[start:end].partition("::")[2][:-1].strip()  # with the code in it
+                plain.setdefault(key, []).append(text)
+        words = blank(shown, [(field.start, field.end) for field in spans])
+        words = blank(words, links.tag_spans(bare))
+        found += links.links(bare, line)
+        fields = {key: ", ".join(values) for key, values in plain.items()}
+        tags = list(dict.fromkeys(links.tags(bare)))
+        return _Inline(found, fields, tags, " ".join(words.split()))
 
 
 def _is_closed(comment: str) -> bool:
@@ -223,30 +243,6 @@ def _is_closed(comment: str) -> bool:
 
 def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
-
-
-def _inline(masked: str, shown: str, line: int) -> _Inline:
-    """Read the inside of some lines; prose is what is left without tags and fields."""
-    found: list[Link] = []
-    plain: dict[str, list[str]] = {}
-    spans = links.fields(masked)
-    row, at = line, 0
-    for start, end, key, value in spans:
-        row += masked.count("\n", at, start)
-        at = start
-        name = key.casefold().replace(" ", "_").replace("-", "_")
-        kind = name if name in RELATIONS else "link"
-        targets = links.WIKILINK.findall(value)
-        found += [links.wikilink(inner, kind, row) for inner in targets]
-        if kind == "link" or not targets:
-            said = shown[start:end].partition("::")[2][:-1].strip()  # with the code in it
-            plain.setdefault(key, []).append(said)
-    bare = blank(masked, [(field.start, field.end) for field in spans])
-    words = blank(shown, [(field.start, field.end) for field in spans])
-    words = blank(words, links.tag_spans(bare))
-    found += links.links(bare, line)
-    fields = {key: ", ".join(values) for key, values in plain.items()}
-    return _Inline(found, fields, list(dict.fromkeys(links.tags(bare))), " ".join(words.split()))
 
 
 def _named(drafts: Iterable[_Draft], owner: str) -> tuple[list[Chunk], list[Problem]]:

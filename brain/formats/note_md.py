@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from brain.formats import frontmatter, links
-from brain.formats.mask import mask
+from brain.formats.markdown import mask
 from brain.formats.text import decode, derived_id
 from brain.model import Chunk, Document, Problem
 from brain.record import NamedTuple

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from unicodedata import normalize
 
 from brain.formats.links import FIELD, tag_spans
-from brain.formats.mask import mask
+from brain.formats.markdown import mask
 
 _LEAD = re.compile(
     r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[^\[\]\n]\]\s+)?"

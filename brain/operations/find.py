@@ -185,10 +185,10 @@ def heading_above(row: Row, line: int) -> str:
         return row.heading.rpartition(" > ")[2]
     if row.scope != "sources":
         return ""
-    from brain.formats import frontmatter, mask, note_md
+    from brain.formats import frontmatter, markdown, note_md
 
     _, body_at = frontmatter.split(row.text) if row.line == 1 else ("", 0)
     shown = "\n".join(row.text.split("\n")[: line - row.line + 1])[body_at:]
-    if above := note_md.headings(mask.mask(shown)):
+    if above := note_md.headings(markdown.mask(shown)):
         return above[-1].words
     return row.heading.rpartition(" > ")[2] if row.line > 1 else ""

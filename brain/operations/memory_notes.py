@@ -9,7 +9,7 @@ from __future__ import annotations
 from brain import kinds
 from brain.formats import frontmatter
 from brain.formats.links import FIELD, mentioned_files
-from brain.formats.outline import outline
+from brain.formats.memory_place import outline
 from brain.formats.text import decode, digest
 from brain.index import put, query
 from brain.lifecycle.conflict import Stances

@@ -14,7 +14,7 @@ from brain import access
 from brain.access import PERSON
 from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
-from brain.formats import config_yaml
+from brain.formats import brain_yaml
 from brain.formats.text import digest
 from brain.index import records
 from brain.index.records import RECORD_TYPES, Undo
@@ -235,8 +235,8 @@ def _plan(vault: OpenVault, record: Record, force: bool, first: Sequence[Deed]) 
 def _set_back(record: Record, now: Now, before: str, after: str, why: dict[str, Any]) -> Deed:
     """The setting as its lines said before; without any, the default holds again."""
     name = record.ref
-    value = getattr(config_yaml.parse(before)[0], name) if before else None
-    expect = getattr(config_yaml.parse(now.raw if after else "")[0], name)
+    value = getattr(brain_yaml.parse(before)[0], name) if before else None
+    expect = getattr(brain_yaml.parse(now.raw if after else "")[0], name)
     return Deed("undo", name, Configure(record.path, name, value, expect, before), why)
 
 
@@ -271,7 +271,7 @@ def _opposite(record: Record) -> Deed:
 def _now(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Now:
     """The entry or setting that a record is about, as these deeds will leave it; without text if it
     is gone."""
-    from brain.formats import memory_md, yaml_edit
+    from brain.formats import brain_yaml, memory_md
 
     try:
         data, _ = files.read(f"{vault.paths.root_path}/{record.path}", vault.config.maxFileSize)
@@ -281,7 +281,7 @@ def _now(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Now:
     if changes:
         data = place.edited(vault.paths, record.path, data, changes).data
     if record.op == "configure":
-        return Now(record.ref, yaml_edit.lines_of(data.decode("utf-8", "replace"), record.ref))
+        return Now(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
     same = lookup.same_ids(vault, record.ref)
     for chunk in memory_md.parse(data, apply.owner(vault, record.path)).chunks:
         if chunk.ref in same and chunk.kind != "note":

@@ -16,7 +16,7 @@ from brain.changes import (  # isort: skip
     Update,
 )  # fmt: skip
 from brain.config import Config
-from brain.formats import config_yaml
+from brain.formats import brain_yaml
 from brain.journal.writer import Journal
 from brain.model import Record
 from brain.state import State
@@ -111,7 +111,7 @@ def open_store(
 ) -> Store:
     """The store of this vault; with its own settings if `config` is None."""
     vault = layout.find(root, state)
-    chosen = config or config_yaml.parse(files.settings(vault))[0]
+    chosen = config or brain_yaml.parse(files.settings(vault))[0]
     journal = Journal(vault.folder, State(vault.state), lambda: datetime.now(UTC))
     hold = chosen.holdSeconds if max_hold is None else max_hold
     return Store(vault, chosen, journal, max_hold=hold, settle_after=settle_after)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from brain import config
 from brain.changes import Configure, Remove
 from brain.errors import Refused
-from brain.formats import config_yaml, edit
-from brain.formats.yaml_edit import lines_of, put, remove
+from brain.formats import brain_yaml, edit
+from brain.formats.brain_yaml import lines_of, put, remove
 
 PATH = "40_Brain/brain.yaml"
 WORD = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=12)
@@ -55,7 +55,7 @@ def texts(draw: st.DrawFn) -> str:
 
 
 def settings_of(text: str) -> config.Config:
-    return config_yaml.parse(text.removeprefix("\ufeff"))[0]
+    return brain_yaml.parse(text.removeprefix("\ufeff"))[0]
 
 
 def other_lines(text: str, key: str) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from brain.formats.outline import _parsed, _scan, outline
+from brain.formats.memory_place import _parsed, _scan, outline
 
 LINES = [
     *["# One", "## Two ##", "### Three", " # Indented", "#hash", "- one", "- ```", "* two", "1. a"],

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from hypothesis import given
 
-from brain.formats.mask import blank, hidden, mask
+from brain.formats.markdown import blank, hidden, mask
 from tests.formats.strategies import texts
 
 

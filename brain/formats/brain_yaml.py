@@ -1,0 +1,390 @@
+"""brain.yaml: text to settings, and edits of one setting that change no other line.
+
+Keys are flat camelCase; the keys of a nested `memory:` block count as top-level keys. An unknown
+key is a warning with the nearest known name. A value of the wrong type stops with its line, because
+a setting such as `exclude` must not be dropped in silence.
+
+An edit keeps comments, blank lines, the order and the newlines. Its result is read again before it
+is returned: exactly that one setting differs, or the edit is refused.
+"""
+
+from __future__ import annotations
+
+import re
+
+from brain import config
+from brain.config import SETTINGS, Config
+from brain.errors import BadConfig, Refused
+from brain.model import Problem
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from brain.changes import Change, Configure, Edited
+
+NAME = "brain.yaml"
+MAX_CHARS = 64_000
+MUST_BE = {
+    bool: "true or false",
+    int: "a whole number above 0",
+    float: "a number of 0 or more",
+    tuple: "a list of words",
+}
+_BOM = "\ufeff"
+_ITEM = re.compile(r"[ \t]*- +")
+
+
+def parse(text: str) -> tuple[Config, list[Problem]]:
+    """Return the settings that a brain.yaml asks for, and warnings about unknown keys.
+
+    Raises BadConfig, naming the line, for text that is not YAML or a value that does not fit.
+    """
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
+        return config.DEFAULTS, []
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for name, node in _pairs(_compose(text)):
+        key, line = str(name.value), name.start_mark.line + 1
+        if key not in SETTINGS:
+            message = f"unknown setting {key!r}. {config.nearest(key)}"
+            problems.append(Problem(line, "unknown-setting", message))
+            continue
+        if key in values:
+            problems.append(Problem(line, "duplicate-setting", f"sets {key} a second time"))
+        if not _is_null(node):
+            values[key] = _fit(key, node, line)
+    return Config(**values), problems
+
+
+def _compose(text: str) -> Any:
+    """Return the node of the mapping, None if the text is empty. Raises BadConfig."""
+    import yaml
+
+    if len(text) > MAX_CHARS:
+        raise BadConfig(f"{NAME} is over {MAX_CHARS:,} characters.", "Shorten it.")
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except RecursionError:
+        raise BadConfig(f"{NAME} is nested too deeply.", "See `brain config`.") from None
+    except yaml.YAMLError as error:
+        raise _not_yaml(text, error) from None
+    if root is None or _is_null(root):
+        return None
+    if not isinstance(root, yaml.MappingNode):
+        raise BadConfig(
+            f"{NAME} line {root.start_mark.line + 1} must be a `key: value` line.",
+            "See `brain config` for the keys.",
+        )
+    return root
+
+
+def _pairs(root: Any) -> list[tuple[Any, Any]]:
+    """Return the nodes (key, value) of each setting, those of a block `memory:` included."""
+    found: list[tuple[Any, Any]] = []
+    for key, node in root.value if root else ():
+        found += node.value if _is_block(key, node) else [(key, node)]
+    return found
+
+
+def _is_block(key: Any, node: Any) -> bool:
+    """Return True for the block `memory:`, False for the setting of that name."""
+    return bool(key.value == "memory" and node.id == "mapping")
+
+
+def _is_null(node: Any) -> bool:
+    """Return True for `key:` without a value. Then the default holds."""
+    return bool(node.tag == "tag:yaml.org,2002:null")
+
+
+def _not_yaml(text: str, error: Any) -> BadConfig:
+    if reason := getattr(error, "reason", None):  # a character that YAML forbids
+        what, line = reason, text.count("\n", 0, error.position)
+    else:
+        # a line that stops in the middle is noticed at the next one
+        halted = "simple key" in (error.context or "")
+        what, line = error.problem, (error.context_mark if halted else error.problem_mark).line
+    line = min(line, text.rstrip().count("\n")) + 1
+    return BadConfig(
+        f"{NAME} line {line} is not YAML: {what}.", "Mend or delete it; globs need quotes."
+    )
+
+
+def _fit(key: str, node: Any, line: int) -> Any:
+    """Return a value with the type of its setting. Raises BadConfig."""
+    wanted, spec = config.default(key), SETTINGS[key]
+    try:
+        value = _convert(node, wanted)
+    except (ValueError, KeyError):
+        raise _unfit(key, node, line, MUST_BE.get(type(wanted), "a word")) from None
+    for item in [node] if isinstance(node.value, str) else node.value:
+        line = line if item is node else item.start_mark.line + 1
+        if spec.choices and item.value not in spec.choices:
+            raise _unfit(key, item, line, f"one of {', '.join(spec.choices)}")
+        if spec.fits and not spec.fits(item.value):
+            raise _unfit(key, item, line, spec.must)
+    return value
+
+
+def _unfit(key: str, node: Any, line: int, must: str) -> BadConfig:
+    found = f", not {node.value!r}" if isinstance(node.value, str) else ""
+    return BadConfig(
+        f"{NAME} line {line}: {key} must be {must}{found}.",
+        "Mend the line or delete it to use the default.",
+    )
+
+
+def _convert(node: Any, wanted: Any) -> Any:
+    """Raises ValueError or KeyError for a node that cannot be such a value."""
+    if isinstance(wanted, tuple):
+        return tuple(map(_word, [node] if isinstance(node.value, str) else node.value))
+    word = _word(node)
+    if isinstance(wanted, bool):
+        return {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}[
+            word.casefold()
+        ]
+    if isinstance(wanted, int | float):
+        number = type(wanted)(word)
+        if not (1 if isinstance(wanted, int) else 0) <= number < float("inf"):
+            raise ValueError
+        return number
+    return word
+
+
+def _word(node: Any) -> str:
+    """Return the text of a plain value. A list or a block raises ValueError."""
+    value = getattr(node, "value", None)  # a pair of a block is a tuple and has none
+    if not isinstance(value, str):
+        raise ValueError
+    return value
+
+
+# -- edits -----------------------------------------------------------------------------------------
+
+
+class _Place(NamedTuple):
+    """Where a setting is in a text: its key, the end of its colon, its value's node and end."""
+
+    key: int
+    colon: int
+    node: Any
+    end: int
+    line: int
+
+
+def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
+    """Return brain.yaml after these changes, in order, and the result of each."""
+    from brain.changes import Configure, Done, Edited  # which a search does not need
+
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused(f"{path} is not UTF-8.", "Save it as UTF-8.") from None
+    done = []
+    for change in changes:
+        if not isinstance(change, Configure):
+            raise Refused(f"Brain does not write entries into {path}.", "It holds settings only.")
+        text, outcome, before = _apply(text, change)
+        after = lines_of(text, change.ref)
+        line = text[: text.find(after)].count("\n") + 1 if after else 0
+        done.append(Done(change, outcome, line, before, after))
+    return Edited(text.encode("utf-8"), tuple(done))
+
+
+def _apply(text: str, change: Configure) -> tuple[str, str, str]:
+    """Return the new text, the outcome, and the lines of the setting before.
+
+    The outcome is `changed` if the setting is neither the new nor the expected value.
+    """
+    now, before = getattr(_parse(_split_bom(text)[1]), change.ref), lines_of(text, change.ref)
+    gone = change.value is None
+    if not before if gone else now == change.value:
+        return text, "already", before
+    if now != change.expect:
+        return text, "changed", before
+    text = remove(text, change.ref) if gone else put(text, change.ref, change.value, change.lines)
+    return text, "done", before
+
+
+def put(text: str, key: str, value: Any, lines: str = "") -> str:
+    """Return the text with this value, written as `lines` if these mean the same.
+
+    Raises Refused, naming the line, for a text that cannot be edited safely.
+    """
+    bom, text = _split_bom(text)
+    place = _find(text, key)
+    if place is None:
+        choices = [_below_its_comment(text, key, value), _at_the_end(text, key, value)]
+    elif isinstance(value, tuple) and _is_block_list(text, place.node):
+        choices = [_in_list(text, place.node.value, value)]
+    else:
+        choices = [_in_place(text, place, config.to_yaml(value))]
+    if place and lines:
+        start, end = _line(text, place.key)[0], _line(text, place.end)[1]
+        last = re.search(r"\r?\n?\Z", text[start:end])
+        choices.insert(0, text[:start] + lines + (last[0] if last else "") + text[end:])
+    expected = _parse(text)._replace(**{key: value})
+    return bom + _checked([new for new in choices if new], expected, place)
+
+
+def remove(text: str, key: str) -> str:
+    """Return the text without a setting. Comments between the lines of a list stay."""
+    bom, text = _split_bom(text)
+    place = _find(text, key)
+    if place is None:
+        return bom + text
+    start, end = _line(text, place.key)[0], _line(text, place.end)[1]
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text[start:end])
+    kept = "".join(line for line in lines if line.lstrip().startswith("#"))
+    expected = _parse(text)._replace(**{key: config.default(key)})
+    return bom + _checked([text[:start] + kept + text[end:]], expected, place)
+
+
+def lines_of(text: str, key: str) -> str:
+    """Return the lines of a setting, '' if it is not set."""
+    text = _split_bom(text)[1]
+    place = _find(text, key)
+    if place is None:
+        return ""
+    return text[_line(text, place.key)[0] : _line(text, place.end)[1]].rstrip("\r\n")
+
+
+def _split_bom(text: str) -> tuple[str, str]:
+    return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+
+
+def _checked(choices: Sequence[str], expected: Config, place: _Place | None) -> str:
+    """Return the first text that means what is expected."""
+    for new in choices:
+        try:
+            if parse(new)[0] == expected:
+                return new
+        except BadConfig:
+            continue
+    where = f" line {place.line}" if place else ""
+    raise Refused(f"{NAME}{where} is written in a way that Brain cannot edit.", "Edit it by hand.")
+
+
+def _parse(text: str) -> Config:
+    try:
+        return parse(text)[0]
+    except BadConfig as error:
+        raise Refused(error.message, error.remedy) from None
+
+
+def _find(text: str, key: str) -> _Place | None:
+    """Return the one place of a setting. Refused for a text in which it is ambiguous."""
+    try:
+        root = _compose(text)
+    except BadConfig as error:
+        raise Refused(error.message, error.remedy) from None
+    if root is None:
+        return None
+    _refuse_special(text, root)
+    found = [pair for pair in _pairs(root) if pair[0].value == key]
+    if not found:
+        return None
+    name, node = found[0]
+    if len(found) > 1:
+        line = found[1][0].start_mark.line + 1
+        raise Refused(f"{NAME} line {line} sets {key} a second time.", "Delete one of them.")
+    colon = text.index(":", name.end_mark.index) + 1
+    last = node  # a block itself ends where the next one begins; its last word is meant
+    while last.id != "scalar" and last.value and not last.flow_style:
+        last = last.value[-1] if last.id == "sequence" else last.value[-1][1]
+    end = max(colon, len(text[: last.end_mark.index].rstrip()))
+    return _Place(name.start_mark.index, colon, node, end, name.start_mark.line + 1)
+
+
+def _refuse_special(text: str, root: Any) -> None:
+    import yaml
+
+    nested = [node for key, node in root.value if _is_block(key, node)]
+    if any(node.flow_style for node in (root, *nested)):
+        raise Refused(
+            f"{NAME} has its settings in braces, which Brain does not edit.",
+            "Write one `key: value` a line.",
+        )
+    for token in yaml.scan(text, Loader=yaml.SafeLoader):
+        if isinstance(token, yaml.AnchorToken | yaml.AliasToken | yaml.TagToken):
+            line = token.start_mark.line + 1
+            raise Refused(
+                f"{NAME} line {line} holds an anchor or a tag, which Brain does not edit.",
+                "Write the value itself.",
+            )
+
+
+def _line(text: str, at: int) -> tuple[int, int]:
+    """Return start and end, newline included, of the line with this offset."""
+    end = text.find("\n", at)
+    return text.rfind("\n", 0, at) + 1, len(text) if end < 0 else end + 1
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _in_place(text: str, place: _Place, value: str) -> str:
+    """Replace the value alone; a comment behind it stays."""
+    old = text[place.colon : place.end]
+    if "\n" in old and "#" in old:
+        raise Refused(
+            f"{NAME} line {place.line}: there may be a comment inside of this value.",
+            "Write it on one line, or edit it by hand.",
+        )
+    return f"{text[: place.colon]} {value}{text[place.end :]}"
+
+
+def _is_block_list(text: str, node: Any) -> bool:
+    """Return True for a list with a `- word` on each line."""
+    if node.id != "sequence" or node.flow_style or not node.value:
+        return False
+    starts = [item.start_mark.index for item in node.value]
+    leads = [text[_line(text, at)[0] : at] for at in starts]
+    return all(map(_ITEM.fullmatch, leads)) and all(
+        item.id == "scalar" and item.start_mark.line == item.end_mark.line for item in node.value
+    )
+
+
+def _in_list(text: str, items: list[Any], value: tuple[str, ...]) -> str:
+    """Change items in their lines, remove these, or add items below the last."""
+    words = [item.value for item in items]
+    stay = [word in value for word in words]
+    if tuple(word for word, kept in zip(words, stay, strict=True) if kept) != value:
+        stay = [at < len(value) for at in range(len(words))]
+    new = iter(value)
+    pairs = [(item, next(new) if kept else None) for item, kept in zip(items, stay, strict=True)]
+    if more := list(new):  # written like the last one
+        start, end = _line(text, items[-1].start_mark.index)
+        lead, newline = text[start : items[-1].start_mark.index], _newline(text)
+        gap = "" if text[:end].endswith("\n") else newline
+        lines = "".join(f"{lead}{_quoted(word)}{newline}" for word in more)
+        text = text[:end] + gap + lines + text[end:]
+    for item, word in reversed(pairs):
+        start, end = item.start_mark.index, item.end_mark.index
+        if word is None:
+            start, end = _line(text, start)
+            text = text[:start] + text[end:]
+        elif word != item.value:
+            text = text[:start] + _quoted(word) + text[end:]
+    return text
+
+
+def _quoted(word: str) -> str:
+    return config.to_yaml((word,))[1:-1]
+
+
+def _below_its_comment(text: str, key: str, value: Any) -> str:
+    """Add the setting below the line `# key: …` that `brain init` writes."""
+    found = list(re.finditer(rf"(?m)^# {re.escape(key)}:.*\n", text))
+    if len(found) != 1:
+        return ""
+    at = found[0].end()
+    return f"{text[:at]}{key}: {config.to_yaml(value)}{_newline(text)}{text[at:]}"
+
+
+def _at_the_end(text: str, key: str, value: Any) -> str:
+    gap = _newline(text) if text and not text.endswith("\n") else ""
+    return f"{text}{gap}{key}: {config.to_yaml(value)}{_newline(text)}"

@@ -1,0 +1,436 @@
+"""One entry of a memory note, taken apart, written and edited: words, links, tags, fields, id.
+
+Everything here is about the text of one entry, from its marker to the end of its last nested line
+(`raw`), and what stands before it on its line (`prefix`). A function that edits gives the new raw
+text; what it is not about stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+from typing import NamedTuple
+from unicodedata import normalize
+
+from brain.errors import BadRequest
+from brain.formats import links
+from brain.formats.json_doc import storable
+from brain.formats.links import field_name
+from brain.formats.markdown import MARKER, MATH, blank, blocks, hidden
+from brain.model import RELATIONS
+
+# a line that starts a block of its own right below a line of words
+_STARTS = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S|>|#{1,6}(?:[ \t]|$)|```|~~~")
+# a first line that words, tags and an id cannot stand on
+_BLOCK = re.compile(r"```|~~~|\$\$|<[/!?A-Za-z](?![\w.+-]*[:@])|\|")
+_LISTED = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|>")
+_DELIMITER = re.compile(r"[ \t|:-]*-[ \t|:-]*$")
+_MARKDOWN_LINK = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
+_BOX = re.compile(r"\[[^\[\]\n]\](?:\s+|$)")
+_VALUE = re.compile(r"(?:\[\[[^\[\]\n]*\]\]|[^,])+")  # of a field that has several
+_DATE = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?:[:,]|(?=\s|$))"
+)
+# a line that could start a block of its own, up to where a backslash keeps it from doing so
+_OPENS = re.compile(
+    r"\d{1,9}(?=[.)](?:[ \t]|$))|(?=[-*+](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|>|\||<|```|~~~|\$\$"
+    r"|[-=]+[ \t]*$|(?:[-*_][ \t]*){3,}$|\[[^\]\n]*\]:|={7}(?: |$))"
+)
+
+
+class Parts(NamedTuple):
+    """Where the parts of an entry are: `raw[:begin]` is its marker, `begin` to `end` its own text,
+    `end` to `stop` what is nested in it, and a comment may stand behind that. `masked` has code
+    and comments blank."""
+
+    raw: str
+    masked: str
+    begin: int
+    end: int
+    stop: int
+    is_item: bool
+    id: tuple[int, int] | None  # its ` ^id`, the white space before it included
+    name: str
+
+    @property
+    def own(self) -> str:
+        """The own text as links, tags and fields are looked for in it."""
+        return self.masked[self.begin : self.end]
+
+
+class Said(NamedTuple):
+    """What an entry says beside its prose, each as it is written."""
+
+    links: list[str]
+    tags: list[str]
+    fields: list[str]
+
+
+def parts(raw: str, prefix: str = "") -> Parts:
+    """Take an entry apart as `memory_md.parse` does."""
+    lead = prefix if not prefix.strip(" \t") else "\0" * len(prefix)
+    text = lead + raw
+    code, comments = hidden(text)
+    kept = blank(text, comments, "\0")
+    shown = kept.replace("\0", " ")
+    masked = blank(shown, code)
+    if "$$" in masked:
+        masked = blank(masked, [match.span() for match in MATH.finditer(masked)])
+    shown, masked = shown[len(lead) :], masked[len(lead) :]
+    stop = len(shown.rstrip())
+    is_item = not lead.strip(" \t") and bool(MARKER.match(shown))
+    begin = MARKER.match(shown, 0, stop).end() if is_item else 0  # type: ignore[union-attr]
+    end = max(begin, min(stop, _own_stop(kept, shown, stop)))
+    ids = list(links.BLOCK_ID.finditer(masked[begin:end]))
+    found = ids[-1] if ids else None
+    span = (begin + found.start(), begin + found.end()) if found else None
+    return Parts(raw, masked, begin, end, stop, is_item, span, found.group(1) if found else "")
+
+
+def _own_stop(kept: str, shown: str, stop: int) -> int:
+    """Where the text ends that is the entry's own and not nested in it."""
+    if "\n" not in shown[:stop]:
+        return stop
+    block = next(blocks(kept), None)
+    if block is None:
+        return stop
+    rows = shown.split("\n")
+    return len("\n".join(rows[: block.own_stop]).rstrip())
+
+
+def said(masked: str, shown: str) -> Said:
+    """The links, tags and fields of a text."""
+    if not any(mark in masked for mark in "[(#"):
+        return Said([], [], [])
+    spans, bare = links.split_fields(masked)
+    found = [
+        *((m.start() - (bare[m.start() - 1 : m.start()] == "!"), m.end()) for m in
+          links.WIKILINK.finditer(bare)),
+        *(m.span() for m in _MARKDOWN_LINK.finditer(bare) if links.links(m.group())),
+    ]  # fmt: skip
+    return Said(
+        [shown[start:stop] for start, stop in sorted(found)],
+        [shown[start:stop] for start, stop in links.tag_spans(bare)],
+        [shown[field.start : field.end] for field in spans],
+    )
+
+
+def same(word: str) -> str:
+    return normalize("NFC", word).casefold()
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+class Style(NamedTuple):
+    """How a note writes its entries: marker, what stands before it, how much deeper what is nested
+    goes, and how a line ends. `careful` escapes what could be read together with other text."""
+
+    marker: str = "- "
+    indent: str = ""
+    nest: str = "    "
+    newline: str = "\n"
+    careful: bool = False
+
+
+def written(
+    ref: str,
+    text: str,
+    tags: tuple[str, ...],
+    added: tuple[str, ...],
+    fields: tuple[tuple[str, str], ...],
+    style: Style,
+) -> str:
+    """A new entry: prose, links, tags, fields, id; further lines nested below."""
+    first, below = lines_of(text, style.careful)
+    words = "\n".join((first, *below))
+    there = said(words, words)
+    seen = {same(tag) for tag in there.tags}
+    marks = [mark for mark in map(as_tag, tags) if same(mark) not in seen]
+    fresh = [_escaped(" ".join(link.split()), careful=False) for link in added]
+    more = [*(link for link in fresh if link and link not in words), *dict.fromkeys(marks)]
+    more += [as_field(key, value) for key, value in fields]
+    if not (first or below or more):
+        raise BadRequest("An entry needs words.", "Say what is to be remembered.")
+    line = " ".join([word for word in (first, *more, f"^{ref}") if word])
+    return style.marker + line + nested(below, style)
+
+
+def lines_of(text: str, careful: bool) -> tuple[str, list[str]]:
+    """The first line and those to be nested below it; the first is '' if all of them are."""
+    text = storable(text).replace("\r\n", "\n").replace("\r", "\n")
+    text = _escaped(text, careful)
+    lines = [line.rstrip(" \t") for line in text.split("\n")]
+    while lines and not lines[0].strip():
+        del lines[0]
+    while lines and not lines[-1].strip():
+        del lines[-1]
+    if not lines:
+        return "", []
+    first, below = lines[0].strip(), lines[1:]
+    table = bool(below) and "|" in first and _DELIMITER.match(below[0])
+    block = _BLOCK.match(first) and (below or first[0] != "|")
+    if table or block or (below and _LISTED.match(first)):
+        return "", dedent("\n".join(lines)).split("\n")
+    return first, dedent("\n".join(below)).split("\n") if below else []
+
+
+def nested(below: list[str], style: Style) -> str:
+    """The lines below the first; a blank one before them unless they start a block, because what
+    goes on right below a line belongs to it, and an id counts only at the very end of it."""
+    lines = list(below)
+    while lines and not lines[0].strip():
+        del lines[0]
+    if not lines:
+        return ""
+    deeper = _deeper(style)
+    rows = [deeper + line if line else "" for line in lines]
+    gap = "" if _STARTS.match(lines[0]) and below[0].strip() else style.newline
+    return style.newline + gap + style.newline.join(rows)
+
+
+def _deeper(style: Style) -> str:
+    """What indents nested lines: the note's way, if Markdown takes that as nested."""
+    width = len(style.marker.expandtabs(4)) if style.marker.strip() else 0
+    nested = len((style.indent + style.nest).expandtabs(4)) - len(style.indent.expandtabs(4))
+    if width <= nested < width + 4:
+        return style.indent + style.nest
+    return style.indent + " " * width
+
+
+def _escaped(text: str, careful: bool) -> str:
+    """`text` with each `%%` that would start a comment as `%\\%`, which reads the same, and, if
+    one has to be careful, each `$$` that could start or end a formula."""
+    if careful:
+        text = text.replace("$$", "$\\$").replace("$$", "$\\$")
+    while "%%" in text and (comments := hidden(text)[1]):
+        for start, _ in reversed(comments):
+            text = f"{text[: start + 1]}\\{text[start + 1 :]}"
+    return text
+
+
+def as_tag(tag: str) -> str:
+    tag = "#" + tag.lstrip("#")
+    if links.tag_spans(tag) != [(0, len(tag))]:
+        raise BadRequest(f"{tag} is not a tag.", "Use letters, digits, `-`, `_` and `/`.")
+    return tag
+
+
+def as_field(key: str, value: str) -> str:
+    """`[key:: value]`, or with round brackets if only those can hold it."""
+    value = " ".join(storable(value).replace("%%", "%").split())
+    for said in (f"[{key}:: {value}]", f"({key}:: {value})"):
+        match = links.FIELD.fullmatch(said)
+        if match and (match.group(1) or match.group(3)) == key:
+            return said
+    raise BadRequest(f"[{key}:: {value}] cannot be a field.", "Leave out the brackets.")
+
+
+# -- edits of an entry; one that was made before returns the text as it is ------------------------
+
+
+def anchored(entry: Parts, ref: str) -> str:
+    """The entry with `^ref` as its id, and nothing else; another id gives way to it."""
+    raw = entry.raw
+    if entry.name == ref:
+        return raw
+    if entry.id:
+        at = raw.index("^", entry.id[0])
+        return raw[: at + 1] + ref + raw[at + 1 + len(entry.name) :]
+    at = _line_stop(entry)
+    gap = "" if at == 0 or raw[at - 1].isspace() else " "
+    return f"{raw[:at]}{gap}^{ref}{raw[at:]}"
+
+
+def _line_stop(entry: Parts) -> int:
+    """The end of the own text, behind comments that end on its line."""
+    if entry.begin == entry.end:
+        return len(entry.raw[: entry.begin].rstrip())
+    newline = entry.raw.find("\n", entry.end)
+    line = entry.raw[entry.end : newline if newline >= 0 else len(entry.raw)]
+    comment = line.rstrip()
+    if comment and comment.endswith("%%") and comment.count("%%") % 2 == 0:
+        return entry.end + len(comment)
+    return entry.end
+
+
+def retagged(entry: Parts, add: tuple[str, ...], remove: tuple[str, ...]) -> str:
+    """The entry with these tags on its own lines, and without those."""
+    raw = entry.raw
+    gone = {same(as_tag(tag)) for tag in remove} - {same(as_tag(tag)) for tag in add}
+    found = links.tag_spans(links.split_fields(entry.own)[1])
+    spans = [(entry.begin + start, entry.begin + stop) for start, stop in found]
+    there = {same(raw[start:stop]) for start, stop in spans}
+    new = [mark for mark in dict.fromkeys(map(as_tag, add)) if same(mark) not in there]
+    if new:
+        at = _tag_place(entry, [s for s in spans if same(raw[s[0] : s[1]]) not in gone])
+        raw = _insert(raw, at, " ".join(new))
+        shift = len(raw) - len(entry.raw)
+        spans = [(s + shift, e + shift) if s >= at else (s, e) for s, e in spans]
+    for start, stop in reversed(spans):
+        if same(raw[start:stop]) in gone:
+            raw = _cut(raw, start, stop)
+    return raw
+
+
+def _insert(raw: str, at: int, words: str) -> str:
+    """Return the text with these words, set apart by spaces."""
+    before = "" if at == 0 or raw[at - 1].isspace() else " "
+    after = "" if at >= len(raw) or raw[at].isspace() else " "
+    return f"{raw[:at]}{before}{words}{after}{raw[at:]}"
+
+
+def _cut(raw: str, start: int, stop: int) -> str:
+    """`raw` without this word and one of the spaces around it; at the end of a line without all
+    that stand before it."""
+    if raw[stop : stop + 1] in ("", "\n", "\r") and raw[:start].rstrip(" \t")[-1:] not in (
+        "",
+        "\n",
+    ):
+        start = len(raw[:start].rstrip(" \t"))
+    elif start and raw[start - 1] in " \t" and raw[start - 2 : start - 1] not in ("", "\n"):
+        start -= 1
+    elif raw[stop : stop + 1] in (" ", "\t"):
+        stop += 1
+    return raw[:start] + raw[stop:]
+
+
+def _tag_place(entry: Parts, spans: list[tuple[int, int]]) -> int:
+    """Behind the last tag if only fields, links and the id follow it; else before those fields."""
+    at = _words_stop(entry)
+    tail = _tail_start(entry, at)
+    if spans and spans[-1][1] >= tail:
+        return spans[-1][1]
+    later = [entry.begin + field.start for field in links.fields(entry.own)]
+    later = [start for start in later if tail <= start]
+    return len(entry.raw[: later[0]].rstrip()) if later else at
+
+
+def _words_stop(entry: Parts) -> int:
+    """Where words could be added before the id."""
+    if entry.begin == entry.end:
+        return len(entry.raw[: entry.begin].rstrip())
+    if not entry.id:
+        return entry.end
+    at = len(entry.raw[: entry.id[0]].rstrip(" \t"))
+    # an id on a line of its own: what is added goes before it on that line
+    return entry.id[0] if entry.raw[at - 1 : at] == "\n" else at
+
+
+def _tail_start(entry: Parts, stop: int) -> int:
+    """Where the run of links, tags and fields starts that ends at `stop`."""
+    own = entry.masked[entry.begin : stop]
+    spans, bare = links.split_fields(own)
+    found = [(field.start, field.end) for field in spans] + links.tag_spans(bare)
+    found += [match.span() for match in links.WIKILINK.finditer(bare)]
+    at = len(own)
+    for start, end in sorted(found, reverse=True):
+        if own[end:at].strip():
+            break
+        at = start
+    return entry.begin + at
+
+
+def related(entry: Parts, key: str, value: str, gone: bool) -> str:
+    """The entry with the field `[key:: value]`, or without it; other fields of that key stay."""
+    raw = entry.raw
+    value = " ".join(value.split())
+    for found in links.fields(entry.own):
+        start, stop = entry.begin + found.start, entry.begin + found.end
+        inner = raw[start:stop].partition("::")[2][:-1]
+        held = list(_VALUE.finditer(inner))
+        at = next((n for n, one in enumerate(held) if " ".join(one[0].split()) == value), -1)
+        whole = " ".join(inner.split()) == value
+        if field_name(found.key) != field_name(key) or not (whole or at >= 0):
+            continue
+        if not gone:
+            return raw
+        if whole or len(held) == 1:
+            return _cut(raw, start, stop)
+        first = stop - 1 - len(inner)
+        if at:
+            cut = held[at - 1].end(), held[at].end()
+        else:
+            cut = _lead(inner), held[1].start() + _lead(held[1][0])
+        return raw[: first + cut[0]] + raw[first + cut[1] :]
+    if gone:
+        return raw
+    at = _words_stop(entry)
+    return _insert(raw, at, as_field(key, value))
+
+
+def _lead(text: str) -> int:
+    """How much white space a text starts with."""
+    return len(text) - len(text.lstrip())
+
+
+def updated(entry: Parts, ref: str, text: str, style: Style) -> str:
+    """The entry with other words: links, tags, fields and date stay unless the words hold them,
+    nested lines unless there are others, and the id is written behind it."""
+    first, below = lines_of(text, style.careful)
+    if not first and not below:
+        raise BadRequest("An entry needs words.", "To take it away, forget it.")
+    raw, marker = entry.raw, entry.raw[: entry.begin]
+    kept = _kept(entry, "\n".join((first, *below)))
+    box = _BOX.match(first)
+    if entry.is_item and box and (boxed := _BOX.search(marker)):
+        marker = f"{marker[: boxed.start()]}{box.group().rstrip()} "
+        first = first[box.end() :]
+    own = raw[entry.begin : entry.id[0] if entry.id else entry.end]
+    date = _DATE.match(own)
+    if date and not _DATE.match(first):
+        first = f"{date.group()} {first}".rstrip()
+    old = raw[entry.begin : entry.end]
+    comments = [old[start:stop] for start, stop in hidden(old)[1]]
+    tail = [*kept, *comments, f"^{ref}"]
+    if not entry.is_item:
+        return _paragraph([first, *below], tail, style) + raw[entry.end :]
+    if entry.begin == entry.end:  # a marker with nothing but nested lines
+        marker = marker.rstrip() + " "
+    new = marker + " ".join([word for word in (first, *tail) if word])
+    after = raw[entry.end :] if entry.begin < entry.end else raw[len(raw[: entry.begin].rstrip()) :]
+    if below:
+        newline = after.find("\n")
+        same_line = after if newline < 0 else after[:newline].removesuffix("\r")
+        new += same_line.rstrip() + nested(below, style)
+        after = raw[entry.stop :] if newline >= 0 else ""
+    return new + after
+
+
+def _kept(entry: Parts, words: str) -> list[str]:
+    """The links, tags and fields of the entry that the new words do not hold."""
+    old = said(entry.own, entry.raw[entry.begin : entry.end])
+    new = said(words, words)
+    there = {_address(link) for link in new.links}
+    tags = {same(tag) for tag in new.tags}
+    fields = {
+        field_name(f.key) for f in links.fields(words) if field_name(f.key) not in RELATIONS
+    }
+    pairs = {(field_name(f.key), f.value) for f in links.fields(words)}
+    held = [
+        text
+        for text in old.fields
+        for f in links.fields(text)
+        if field_name(f.key) not in fields and (field_name(f.key), f.value) not in pairs
+    ]
+    return [
+        *dict.fromkeys(link for link in old.links if _address(link) not in there),
+        *dict.fromkeys(tag for tag in old.tags if same(tag) not in tags),
+        *dict.fromkeys(held),
+    ]
+
+
+def _address(link: str) -> str:
+    found = links.links(link)
+    return same(f"{found[0].target}#{found[0].fragment}") if found else link
+
+
+def _paragraph(lines: list[str], tail: list[str], style: Style) -> str:
+    """Lines that are one paragraph whatever they hold, with the tail at the end of the last."""
+    rows = [line.strip() for line in lines if line.strip()]
+    if match := _OPENS.match(rows[0]):
+        rows[0] = match.group() + "\\" + rows[0][match.end() :]
+    # what is indented this far goes on with the paragraph and starts nothing of its own
+    rows = [rows[0], *(f"    {row}" if _OPENS.match(row) else row for row in rows[1:])]
+    rows[-1] = " ".join((rows[-1], *tail))
+    return style.newline.join(rows)
