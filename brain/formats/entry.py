@@ -403,9 +403,7 @@ def _kept(entry: Parts, words: str) -> list[str]:
     new = said(words, words)
     there = {_address(link) for link in new.links}
     tags = {same(tag) for tag in new.tags}
-    fields = {
-        field_name(f.key) for f in links.fields(words) if field_name(f.key) not in RELATIONS
-    }
+    fields = {field_name(f.key) for f in links.fields(words) if field_name(f.key) not in RELATIONS}
     pairs = {(field_name(f.key), f.value) for f in links.fields(words)}
     held = [
         text

@@ -24,7 +24,7 @@ from brain.journal.writer import Journal
 from brain.redact import redact_value
 from brain.store import attempt, crash, over, place, settling, standing, writing
 from brain.store.place import Text
-from brain.vault import git
+from brain.vault import files
 from brain.vault.layout import Vault
 
 LOCK_WAIT = 30.0  # s
@@ -66,7 +66,7 @@ class Store:
         self.vault, self.config, self.journal, self.clock = vault, config, journal, clock
         self.max_hold, self.settle_after = max_hold, settle_after
         self.log = Log(f"{vault.state_path}/intents.jsonl", journal.lies_here)
-        self.git = git.folder(vault.root_path)
+        self.git = files.git_folder(vault.root_path)
         self.fresh: set[str] = set()  # intents that this call has logged: nobody else tried them
 
     def apply(
@@ -200,7 +200,7 @@ class Store:
         """What the log is to say of a promise for another vault that is to be kept here: nothing of
         what was done there."""
         home = self.journal.home(make=True)
-        return {"home": home, "head": git.head(self.git), "did": {}, "left": [], "saved": [],
+        return {"home": home, "head": files.git_head(self.git), "did": {}, "left": [], "saved": [],
                 "noted": False, "again": 0.0}  # fmt: skip
 
     def waiting(self, path: str) -> list[Open]:
@@ -269,7 +269,7 @@ class Store:
 
     def _intents(self, plan: Plan, deeds: Sequence[Deed], by: Actor) -> list[Intent]:
         """One for each file; what is for the journal alone goes with the first."""
-        head, home, now = git.head(self.git), self.journal.home(make=True), self.clock()
+        head, home, now = files.git_head(self.git), self.journal.home(make=True), self.clock()
         intents: list[Intent] = []
         for path, (text, _) in plan.items():
             group = [d for d in deeds if (d.change.path == path if d.change else not intents)]

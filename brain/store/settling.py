@@ -17,7 +17,7 @@ from brain.errors import BrainError, Refused
 from brain.intents import Open
 from brain.journal.codec import event_id
 from brain.store import attempt, place, standing, writing
-from brain.vault import files, git
+from brain.vault import files
 from brain.vault.replace import NO_LIMIT, Left, Replaced, create, keep_copy, look
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _settle(store: Store, path: str, ripe: Sequence[Open]) -> None:
         if fates[id] == "gone":
             honour(store, lost.get(id, []))
         store.log.mark([id], "done")
-    if "again" in fates.values() and not git.at_work(store.git):
+    if "again" in fates.values() and not files.is_git_busy(store.git):
         place.refuse(path, text)
         wrote = writing.write(store, path, [], text)
         if wrote:

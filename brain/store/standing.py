@@ -19,7 +19,7 @@ from brain.errors import Refused
 from brain.intents import Open
 from brain.store import place
 from brain.store.place import Text
-from brain.vault import git
+from brain.vault import files
 
 if TYPE_CHECKING:
     from brain.store.door import Store
@@ -56,7 +56,7 @@ def fate(store: Store, entry: Open, text: Text, lost: Mapping[str, list[Deed]]) 
     """`stands`, `again`, `gone` (taken out by a person) or `blocked` (git moved on)."""
     if entry.intent.id not in lost and restored(text.data, entry.saved) == text.data:
         return "stands"
-    if entry.head != git.head(store.git):
+    if entry.head != files.git_head(store.git):
         return "blocked"
     if text.stat is None or _saved(text.stat, entry) > entry.at + STALE or entry.again >= AGAIN:
         return "gone"

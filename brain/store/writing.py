@@ -18,7 +18,7 @@ from brain.model import NewRecord
 from brain.redact import redact, redact_value
 from brain.store import attempt, over, place, standing
 from brain.store.place import Text
-from brain.vault import git
+from brain.vault import files
 from brain.vault.replace import Replaced
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def look_surely(store: Store, path: str) -> Text:
 
 def must_wait(store: Store, path: str, waiting: Sequence[Open], text: Text) -> bool:
     """Is a person typing in this note (and not for `max_hold` seconds yet), or git at work?"""
-    if git.at_work(store.git):
+    if files.is_git_busy(store.git):
         return True
     now = store.clock()
     if text.stat is None or now - text.stat.st_mtime >= store.config.holdSeconds:
@@ -118,7 +118,7 @@ def write(
             made = _replace(store, path, [*again, *waiting], text, planned, wiped)
         except StaleFile:
             text, planned = read_surely(store, path), None
-            if git.at_work(store.git):
+            if files.is_git_busy(store.git):
                 return None
             continue
         return Wrote(path, text, waiting, again, *made)
@@ -243,7 +243,7 @@ def _edited(store: Store, path: str, base: bytes, data: bytes, changes: Sequence
 def finish(store: Store, wrote: Wrote) -> dict[str, Done]:
     """The journal, then the log: in that order a crash in between is noticed."""
     now, mark = store.clock(), digest(wrote.replaced.data).hex()
-    head = git.head(store.git)
+    head = files.git_head(store.git)
     noted = note(store, wrote.waiting, wrote.done)
     todo = [*wrote.again, *wrote.waiting]
     last = attempt.over(store, todo[-1], wrote.replaced)

@@ -1,4 +1,5 @@
-"""Read files safely: no symlink is followed, and no pipe is waited for. Write files as a whole."""
+"""Read files safely: no symlink is followed, and no pipe is waited for. Write files as a whole.
+Tell what git is doing to the vault."""
 
 from __future__ import annotations
 
@@ -141,3 +142,64 @@ def sync_folder(folder: str) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+# -- git: its state, read from its files without running it ----------------------------------------
+
+_BUSY = (
+    *("index.lock", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"),
+    *("rebase-merge", "rebase-apply"),
+)
+
+
+def git_folder(root: str) -> str:
+    """Return the git folder of the repository that a vault is in; '' if it is not in one."""
+    at = os.path.abspath(root)
+    while True:
+        found = f"{at.rstrip('/')}/.git"
+        if os.path.isdir(found):
+            return found
+        if os.path.isfile(found):  # a worktree or a submodule
+            return os.path.join(at, _git_text(found).removeprefix("gitdir:").strip())
+        above = os.path.dirname(at)
+        if above == at:
+            return ""
+        at = above
+
+
+def is_git_busy(git: str) -> bool:
+    """Return True while git is in the middle of something that rewrites files."""
+    return bool(git) and any(os.path.lexists(f"{git}/{name}") for name in _BUSY)
+
+
+def git_head(git: str) -> str:
+    """Return a mark that changes when git moves to another commit; '' without git.
+
+    It is the commit that is checked out, or at least the name of its branch, and the size of the
+    record of such moves: after going on and back again the commit is the same, the record longer.
+    """
+    if not git:
+        return ""
+    try:
+        return f"{_commit(git)} {os.stat(f'{git}/logs/HEAD').st_size or ''}".rstrip()
+    except OSError:  # no record is kept
+        return _commit(git)
+
+
+def _commit(git: str) -> str:
+    head = _git_text(f"{git}/HEAD")
+    name = head.removeprefix("ref:").strip()
+    if name == head:
+        return head
+    if commit := _git_text(f"{git}/{name}"):
+        return commit
+    shared = _git_text(f"{git}/commondir")  # of a worktree
+    return (_git_text(os.path.join(git, shared, name)) if shared else "") or name
+
+
+def _git_text(path: str) -> str:
+    """Return a small file of git; '' if it cannot be read."""
+    try:
+        return read(path, SMALL, _FOLLOW)[0].decode().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -162,34 +162,14 @@ def database(vault: Vault, setting: str) -> str:
 
 
 _CLOUD = (
-    "dropbox",
-    "onedrive",
-    "google drive",
-    "googledrive",
-    "icloud drive",
-    "pcloud",
-    "nextcloud",
+    *("dropbox", "onedrive", "google drive", "googledrive", "icloud drive", "pcloud", "nextcloud"),
 )
 _CLOUD_PARTS = ("mobile documents", "cloudstorage", "com~apple~clouddocs")
 _REMOTE = frozenset(
-    [
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "smb2",
-        "9p",
-        "virtiofs",
-        "afs",
-        "ceph",
-        "glusterfs",
-        "lustre",
-        "fuse",
-        "fuseblk",
-        "sshfs",
-        "davfs",
-    ]
+    (
+        *("nfs", "nfs4", "cifs", "smb3", "smbfs", "smb2", "9p", "virtiofs", "afs", "ceph"),
+        *("glusterfs", "lustre", "fuse", "fuseblk", "sshfs", "davfs"),
+    )
 )
 
 

@@ -7,6 +7,7 @@ of the brain folder itself (memory, items, tasks, sessions, archive) are always 
 from __future__ import annotations
 
 import os
+import re
 import stat as modes
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from operator import attrgetter
 
 from brain.config import Config
 from brain.model import Problem
-from brain.vault import conflicts, files, ignore
+from brain.vault import files, ignore
 from brain.vault.layout import HOMES, SOURCE, Role, Vault, rivals, role, same_name
 
 BY_HANDLE = os.scandir in os.supports_fd
@@ -25,17 +26,10 @@ IGNORE_FILES_INSIDE = ("/.gitignore", "/.secretsignore")
 LARGEST_COPY = 10_000_000  # bytes
 SPECIAL = ("AGENT.md", "items.json", "tasks.json")  # and the note of an agent's memory
 CODES = frozenset(
-    [
-        "unreadable",
-        "symlink-outside",
-        "broken-link",
-        "not-a-file",
-        "is-a-directory",
-        "conflict-copy",
-        "too-large",
-        "bad-name",
-        "name-collision",
-    ]
+    (
+        *("unreadable", "symlink-outside", "broken-link", "not-a-file", "is-a-directory"),
+        *("conflict-copy", "too-large", "bad-name", "name-collision"),
+    )
 )
 Entries = list[os.DirEntry[str]]
 
@@ -220,9 +214,7 @@ class _Walk:
 
     def _narrowed(self, prefix: str, entries: Entries, names: set[str]) -> Entries:
         """Those of these names, and what may now be a copy of one of them, or no longer is."""
-        chosen = [
-            e for e in entries if e.name in names or conflicts.may_be_copy_of(e.name)[0] in names
-        ]
+        chosen = [e for e in entries if e.name in names or may_be_copy_of(e.name)[0] in names]
         if prefix in self.homes:
             wanted = {same_name(name) for name in names}
             chosen = [e for e in entries if e in chosen or same_name(e.name) in wanted]
@@ -234,16 +226,13 @@ class _Walk:
         """The ignore rules that hold in this folder."""
         if self.use_ignore_files:
             for entry in entries:
-                if entry.name in IGNORE_FILES and (more := self._ignore_file(prefix, entry)):
-                    git, secret = rules
-                    link = ((prefix, more),)
-                    rules = (
-                        (git + link, secret) if entry.name == ".gitignore" else (git, secret + link)
-                    )
+                if entry.name not in IGNORE_FILES:
+                    continue
+                if more := ignore.parse(files.text(self.root + prefix + entry.name)):
+                    (git, secret), link = rules, ((prefix, more),)
+                    is_git = entry.name == ".gitignore"
+                    rules = (git + link, secret) if is_git else (git, secret + link)
         return rules
-
-    def _ignore_file(self, prefix: str, entry: os.DirEntry[str]) -> ignore.Rules | None:
-        return ignore.parse(files.text(self.root + prefix + entry.name))
 
     def _source_folder(self, prefix: str, entries: Entries, rules: Chains) -> None:
         stats, limit = self.found.stats, self.limit
@@ -251,7 +240,7 @@ class _Walk:
             entries = self._not_ignored(prefix, entries, rules)
         plain = not self.exclude and _storable(prefix + self.names)
         endings = self.endings if plain else ()
-        suspects = conflicts.suspects(self.names)
+        suspects = possible_copies(self.names)
         entries.reverse()
         while entries:  # and let each go: it keeps its whole stat
             entry = entries.pop()
@@ -280,9 +269,7 @@ class _Walk:
         if entry.is_dir(follow_symlinks=False):
             self.folders.append((path + "/", rules))
         elif self._wanted(path):
-            if tool := self._copied_by(prefix, name):
-                self.found.refuse(path, "conflict-copy", f"is a conflict copy made by {tool}")
-            else:
+            if not self._is_copy(prefix, name):
                 self._file(path, entry, SOURCE)
         elif entry.is_symlink() and os.path.isdir(self.root + path):
             self._symlink(path)
@@ -291,16 +278,19 @@ class _Walk:
         included = self.include is not None and self.include.match(path) is not None
         return included and not (self.exclude and self.exclude.match(path))
 
-    def _copied_by(self, prefix: str, name: str) -> str | None:
-        """The tool that made this copy. A name that a person may have given counts only if the
-        content agrees with the note that it seems to be a copy of."""
-        if tool := conflicts.copied_by(name):
-            return tool
-        original, tool = conflicts.may_be_copy_of(name)
-        if f"\n{original}\n" not in self.names:
-            return None
-        folder = self.root + prefix
-        return tool if _alike(folder + name, folder + original) else None
+    def _is_copy(self, prefix: str, name: str) -> bool:
+        """Return True for a conflict copy, which is reported. A name that a person may have given
+        counts only if the content agrees with the note that it seems to be a copy of."""
+        tool = copied_by(name)
+        if not tool:
+            original, likely = may_be_copy_of(name)
+            folder = self.root + prefix
+            if f"\n{original}\n" in self.names and _alike(folder + name, folder + original):
+                tool = likely
+        if tool:
+            message = f"is a conflict copy made by {tool}"
+            self.found.refuse(prefix + name, "conflict-copy", message)
+        return bool(tool)
 
     def _brain_folder(self, prefix: str, entries: Entries, rules: Chains) -> None:
         folders = prefix[len(self.brain) :].split("/")[:-1]
@@ -339,9 +329,9 @@ class _Walk:
     def _brain_file(self, prefix: str, entry: os.DirEntry[str], known: Role | None) -> None:
         path = prefix + entry.name
         try:
-            if tool := self._copied_by(prefix, entry.name):
-                self.found.refuse(path, "conflict-copy", f"is a conflict copy made by {tool}")
-            elif known:
+            if self._is_copy(prefix, entry.name):
+                return
+            if known:
                 self._file(path, entry, known)
             elif entry.is_symlink() and os.path.isdir(self.root + path):
                 self._symlink(path)
@@ -407,3 +397,57 @@ def _alike(copy: str, original: str) -> bool:
     texts = (files.text(path, limit=LARGEST_COPY) for path in (copy, original))
     one, two = ({line for line in text.split("\n") if line.strip()} for text in texts)
     return bool(one) and 2 * len(one & two) >= max(len(one), len(two))
+
+
+# -- conflict copies: the second version of a file that a sync tool leaves next to it --------------
+
+# The stamp of a conflict copy stands at the end of the name, before the extension.
+_DAY, _COUNT = r"\d{4}-\d\d-\d\d", r"(?: \d+| \(\d+\))?"
+_DROPBOX = r"(?:case|selective sync|unicode encoding|white ?space) conflict"
+CERTAIN = (
+    r"(?s).+(?:"
+    r"(?P<Syncthing>\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?)"
+    r"|(?P<Obsidian> \(Conflicted copy (?:.* )?\d{12,14}\)(?: \d+)?)"
+    rf"|(?P<Nextcloud> \(conflicted copy (?:.* )?{_DAY} \d{{4,6}}\)"
+    r"|_conflict(?:_.+)?-\d{8}-\d{6})"
+    rf"|(?P<Seafile> \(SFConflict .+ {_DAY}-\d\d-\d\d-\d\d\))"
+    rf"|(?P<Dropbox> \((?i:(?:.+['\u2019]s? )?conflicted copy(?: {_DAY})?|{_DROPBOX}){_COUNT}\))"
+    r"|(?P<Synology>_.+_[A-Z][a-z]{2}-\d\d-\d{4,6}-\d{4}_[A-Za-z]*Conflict(?:_\d+)?)"
+    r"|(?P<Resilio>\.Conflict(?:\(\d+\))?(?=\.))"
+    r"|(?P<OneDrive>-(?:DESKTOP|LAPTOP)-(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,8}(?:-\d+)?)"
+    r")(?:\.[^.]+)?"
+)
+POSSIBLE = (
+    r"(?s)(?P<stem>.+?)"
+    r"(?:(?P<iCloud> (?:[2-9]|[1-9]\d))|(?P<OneDrive>-(?:DESKTOP|LAPTOP)-[A-Z0-9]{4,}(?:-\d+)?))"
+    r"(?P<extension>(?:\.[^.]+)?)"
+)
+
+
+def possible_copies(names: str) -> set[str]:
+    """Return those of the names, one a line, that can be copies. Quick, for whole folders."""
+    found: set[str] = set()
+    hints = [hint for hint in ("onflict", "TOP-") if hint in names]
+    for hint in (r" \d\d?\.", *hints):
+        for match in re.finditer(hint, names):
+            end = names.find("\n", match.end())
+            start = names.rfind("\n", 0, match.start()) + 1
+            found.add(names[start : end if end >= 0 else len(names)])
+    return found
+
+
+def copied_by(name: str) -> str | None:
+    """Return the sync tool that made this copy, by a name that no person would give a file."""
+    if "onflict" not in name and "TOP-" not in name:
+        return None
+    found = re.fullmatch(CERTAIN, name)
+    return found.lastgroup if found else None
+
+
+def may_be_copy_of(name: str) -> tuple[str, str]:
+    """Return (original, tool) for a name such as "Note 2.md", which iCloud gives to a conflict copy
+    of "Note.md" and a person to a second note; ('', '') for other names."""
+    found = re.fullmatch(POSSIBLE, name)
+    if not found:
+        return "", ""
+    return found["stem"] + found["extension"], "iCloud" if found["iCloud"] else "OneDrive"

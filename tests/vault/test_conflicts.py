@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brain.vault.conflicts import copied_by, may_be_copy_of
+from brain.vault.scan import copied_by, may_be_copy_of
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from brain.errors import StaleFile
-from brain.vault import conflicts, swap
+from brain.vault import scan, swap
 from brain.vault.replace import create, keep_copy, replace
 
 TEMP = ".brain-x.tmp"
@@ -165,4 +165,4 @@ def test_texts_that_are_kept_do_not_cover_each_other(tmp_path: Path) -> None:
         keep_copy(str(aside), note)
     names = others(tmp_path)
     assert {(tmp_path / name).read_text() for name in names} == {f"- {n}\n" for n in range(300)}
-    assert {conflicts.copied_by(name) for name in names} == {"Syncthing"}
+    assert {scan.copied_by(name) for name in names} == {"Syncthing"}
