@@ -12,8 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brain.delta import Delta
-    from brain.sync import Stats
+    from brain.sync import Delta, Stats
 
 Listener = Callable[[Event], None]
 

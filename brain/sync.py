@@ -12,9 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 
-from brain import delta
 from brain.config import Config
-from brain.delta import Delta
 from brain.errors import VaultLooksEmpty
 from brain.formats import parse
 from brain.formats.text import digest
@@ -30,9 +28,21 @@ from brain.vault.scan import CODES, Scan, scan
 BATCH_FILES, BATCH_BYTES = 500, 4_000_000  # held in memory at once
 BATCHES_A_COMMIT = 20  # in one transaction: each commit makes full text merge its segments
 FEW = 100  # below this many files a sudden loss is believed
+MANY = 10_000  # pairs of entries; of more it is not worth knowing which became which
 
 Progress = Callable[[int, int], None]
 Edit = Callable[[bytes], bytes]
+
+
+class Delta(NamedTuple):
+    """How the entries of one brain file changed; each is (id, text)."""
+
+    path: str
+    scope: str
+    added: tuple[tuple[str, str], ...] = ()
+    changed: tuple[tuple[str, str], ...] = ()
+    removed: tuple[tuple[str, str], ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()  # of those changed: (old id, new id)
 
 
 class Stats:
@@ -52,15 +62,6 @@ class Stats:
     def quiet(self) -> bool:
         """Did nothing change?"""
         return not (self.added or self.changed or self.moved or self.removed)
-
-
-class Plan(NamedTuple):
-    """What a walk says must be done: paths to read, those of them that need it only because they
-    were last read right after a change, and known files that are not there any more."""
-
-    read: list[str]
-    racy: list[str]
-    gone: dict[str, Known]
 
 
 def sync(
@@ -86,23 +87,16 @@ def sync(
     started = time.monotonic()
     cold = not index.whole
     found = scan(vault, config, None if cold or only is None else set(only))
-    paths = found.paths
     stats = Stats(files=len(found.stats), cold=cold)
-    if not promised and _nothing_new(index, found, cold):
-        stats.seconds = time.monotonic() - started
-        return stats
-    known = put.known(index, paths)
-    plan = _plan(found, known, promised or {})
-    due = plan.read or plan.gone or cold or _problems_differ(index, found)
-    due = due or any(_edited(vault, config, path, known[path]) for path in plan.racy)
-    if due:
-        with index.exclusive(wait):
-            # made anew: another process may have been faster
-            job = _Job(vault, index, config, found, stats, promised or {})
-            job.progress, job.before = progress, before
-            if not accept_loss:
-                _refuse_loss(job)
-            _carry_out(job)
+    if promised or not _nothing_new(index, found, cold):
+        job = _Job(vault, index, config, found, stats, promised or {})
+        if job.is_due():
+            with index.exclusive(wait):
+                # planned again: another process may have been faster
+                job = _Job(vault, index, config, found, stats, promised or {})
+                if not accept_loss:
+                    _refuse_loss(job)
+                _run(job, progress, before)
     stats.seconds = time.monotonic() - started
     return stats
 
@@ -123,7 +117,7 @@ def _walk(found: Scan) -> str:
 
 
 class _Job:
-    """One sync at work."""
+    """One sync: what has to be done, by comparing a walk with the index."""
 
     def __init__(
         self,
@@ -135,38 +129,37 @@ class _Job:
         promised: Mapping[str, Edit],
     ) -> None:
         self.vault, self.index, self.config = vault, index, config
-        self.found, self.stats = found, stats
-        self.progress: Progress | None = None
-        self.before: Callable[[list[Delta]], None] | None = None
-        self.promised = promised
+        self.found, self.stats, self.promised = found, stats, promised
         self.known = put.known(index, found.paths)
-        self.plan = _plan(found, self.known, promised)
-        self.homeless: dict[bytes, list[str]] = {}  # known files that are gone
-        self.same: list[tuple[str, Known, Stat, int]] = []  # read for nothing
+        self.read: list[str] = []
+        self.racy: list[str] = []  # to be read only because they were last read after a change
+        for path, stamp in found.stats.items():
+            was = self.known.get(path)
+            if was is None or was.stat[:4] != stamp or path in promised:
+                self.read.append(path)
+            elif was.stat.racy:
+                self.racy.append(path)
+        self.gone = {path: was for path, was in self.known.items() if path not in found.stats}
+        if found.unseen:
+            self.gone = {p: was for p, was in self.gone.items() if not found.may_hold(p)}
+        self.homeless: dict[bytes, list[str]] = {}  # files that are gone, by their digest
+        for path, was in self.gone.items():
+            self.homeless.setdefault(was.digest, []).append(path)
+        self.same: list[tuple[str, Known, Stat, int]] = []  # read, and not changed
 
+    def is_due(self) -> bool:
+        """Return True if something has to be written."""
+        if self.read or self.gone or self.stats.cold or _problems_differ(self.index, self.found):
+            return True
+        return any(self._is_edited(path) for path in self.racy)
 
-def _plan(found: Scan, known: dict[str, Known], promised: Mapping[str, Edit]) -> Plan:
-    read: list[str] = []
-    racy: list[str] = []
-    for path, stamp in found.stats.items():
-        was = known.get(path)
-        if was is None or was.stat[:4] != stamp or path in promised:
-            read.append(path)
-        elif was.stat.racy:
-            racy.append(path)
-    gone = {path: was for path, was in known.items() if path not in found.stats}
-    if found.unseen:
-        gone = {path: was for path, was in gone.items() if not found.may_hold(path)}
-    return Plan(read, racy, gone)
-
-
-def _edited(vault: Vault, config: Config, path: str, was: Known) -> bool:
-    """Does a file hold something else than before, though its stat values are the same?"""
-    try:
-        data, _ = files.read(f"{vault.root_path}/{path}", config.maxFileSize)
-    except OSError:
-        return True
-    return digest(data) != was.digest
+    def _is_edited(self, path: str) -> bool:
+        """Return True if a file has another content than before, with the same stat values."""
+        try:
+            data, _ = files.read(f"{self.vault.root_path}/{path}", self.config.maxFileSize)
+        except OSError:
+            return True
+        return digest(data) != self.known[path].digest
 
 
 def _refuse_loss(job: _Job) -> None:
@@ -176,7 +169,7 @@ def _refuse_loss(job: _Job) -> None:
     vault, found, known = job.vault, job.found, job.known
     if not os.path.isdir(vault.folder_path):
         raise _loss_of(vault.root_path, len(found.stats), len(known))
-    if not job.plan.gone and found.stats:
+    if not job.gone and found.stats:
         return
     rest = 0 if found.paths is None else query.files(job.index) - len(known)
     here, before = len(found.stats) + rest, len(known) + rest
@@ -186,7 +179,7 @@ def _refuse_loss(job: _Job) -> None:
         inside = f"{vault.brain}/"
         memories = {path for path in known if path.startswith(inside)}
         left = any(path.startswith(inside) for path in found.stats)
-        if len(memories) > 1 and memories <= job.plan.gone.keys() and not left:
+        if len(memories) > 1 and memories <= job.gone.keys() and not left:
             raise _loss_of(vault.folder_path, 0, len(memories))
 
 
@@ -197,12 +190,12 @@ def _loss_of(folder: str, here: int, before: int) -> VaultLooksEmpty:
     )
 
 
-def _carry_out(job: _Job) -> None:
-    """Read and store what the plan names, batch by batch, then forget what is gone."""
+def _run(
+    job: _Job, progress: Progress | None, before: Callable[[list[Delta]], None] | None
+) -> None:
+    """Read and store what has to be, batch by batch, then remove what is gone."""
     stats = job.stats
-    for path, was in job.plan.gone.items():
-        job.homeless.setdefault(was.digest, []).append(path)
-    batches = _batches(_read(job))
+    batches = _batches(_read(job, progress))
     for _, group in groupby(enumerate(batches), lambda pair: pair[0] // BATCHES_A_COMMIT):
         with job.index.transaction():
             if not stats.cold:
@@ -210,13 +203,13 @@ def _carry_out(job: _Job) -> None:
             deltas: list[Delta] = []
             for _, batch in group:
                 if not stats.cold:
-                    deltas += [d for entry in batch if (d := delta.of(job.index, entry))]
+                    deltas += [d for entry in batch if (d := _delta(job.index, entry))]
                 put.store(job.index, batch)
-            if job.before and deltas:
-                job.before(deltas)
+            if before and deltas:
+                before(deltas)
         stats.deltas += deltas
     moved = {old for old, _ in stats.moved}
-    left = [(was.id, path) for path, was in job.plan.gone.items() if path not in moved]
+    left = [(was.id, path) for path, was in job.gone.items() if path not in moved]
     stats.removed = [path for _, path in left]
     restat = any(was.stat[:4] != stat[:4] for _, was, stat, _ in job.same)
     if not stats.quiet or stats.cold or restat or _problems_differ(job.index, job.found):
@@ -227,8 +220,10 @@ def _carry_out(job: _Job) -> None:
 def _settle(job: _Job, left: list[tuple[int, str]]) -> None:
     """What is written besides the entries. A file that was read for nothing because it had been
     changed the moment before is noted as read again, now that something is written anyway."""
-    db = job.index.db
-    job.stats.deltas += [d for id, path in left if (d := delta.loss(job.index, id, path))]
+    index, db = job.index, job.index.db
+    for id, path in left:
+        if lost := compare(path, put.scope_of(index, id), put.entries(index, id), {}):
+            job.stats.deltas.append(lost)
     put.forget(job.index, left)
     put.set_problems(db, [(old, ()) for old, _ in job.stats.moved])
     put.touch(db, [(was.id, stat) for _, was, stat, _ in job.same])
@@ -239,12 +234,12 @@ def _settle(job: _Job, left: list[tuple[int, str]]) -> None:
     put.finish(job.index, _walk(job.found) if job.found.paths is None else "")
 
 
-def _read(job: _Job) -> Iterator[Entry]:
+def _read(job: _Job, progress: Progress | None) -> Iterator[Entry]:
     """Read, digest and parse what the plan names. What turns out unchanged goes to `job.same`."""
-    root, limit, paths = job.vault.root_path, job.config.maxFileSize, job.plan.read + job.plan.racy
+    root, limit, paths = job.vault.root_path, job.config.maxFileSize, job.read + job.racy
     for number, path in enumerate(paths, 1):
-        if job.progress:
-            job.progress(number, len(paths))
+        if progress:
+            progress(number, len(paths))
         seen = time.time_ns()
         try:
             data, st = files.read(f"{root}/{path}", limit)
@@ -278,7 +273,7 @@ def _identity(job: _Job, path: str, mark: bytes) -> int | None:
     if job.homeless.get(mark):
         old = job.homeless[mark].pop()
         job.stats.moved.append((old, path))
-        return job.plan.gone[old].id
+        return job.gone[old].id
     job.stats.added.append(path)
     return None
 
@@ -304,3 +299,104 @@ def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
 
 def _problems_differ(index: Index, found: Scan) -> bool:
     return put.problems_of(index, CODES, found.paths) != sorted(set(found.problems))
+
+
+# -- how the entries of a file changed, and which of the new ones is which of the old --------------
+
+
+def _delta(index: Index, entry: Entry) -> Delta | None:
+    """Return how the entries of this file are about to change; None if they are not."""
+    if entry.document.broken and entry.id is not None:
+        return None
+    before = put.entries(index, entry.id) if entry.id is not None else {}
+    after: dict[str, str] = {}
+    for chunk in entry.document.chunks:
+        after.setdefault(chunk.ref, chunk.text)
+    edited = (
+        entry.scope == "memory" and before.keys() - after.keys() and after.keys() - before.keys()
+    )
+    written = _written(index, entry) if edited else frozenset()
+    return compare(entry.path, entry.scope, before, after, written)
+
+
+def _written(index: Index, entry: Entry) -> frozenset[str]:
+    """Return the ids that are written in a memory note, or were written there before."""
+    import json
+
+    rows = query.by_place(index, entry.path, 0)
+    before = [row.ref for row in rows if "anchored" in json.loads(row.extra or "{}")]
+    now = [chunk.ref for chunk in entry.document.chunks if (chunk.extra or {}).get("anchored")]
+    return frozenset([*before, *now])
+
+
+def compare(
+    path: str,
+    scope: str,
+    before: dict[str, str],
+    after: dict[str, str],
+    written: frozenset[str] = frozenset(),
+) -> Delta | None:
+    """Same id, other text: changed. An entry whose id comes from its text and that was edited
+    in place counts as changed too; one whose id was `written` behind it never becomes another."""
+    changed = [ref for ref in after if ref in before and before[ref] != after[ref]]
+    added = [ref for ref in after if ref not in before]
+    removed = [ref for ref in before if ref not in after]
+    renamed: dict[str, str] = {}
+    if added and removed:
+        from difflib import SequenceMatcher
+
+        matcher = SequenceMatcher(None, list(before), list(after), autojunk=False)
+        for code, a1, a2, b1, b2 in matcher.get_opcodes():
+            if code == "replace":
+                old = [(ref, before[ref]) for ref in list(before)[a1:a2] if ref not in after]
+                new = [(ref, after[ref]) for ref in list(after)[b1:b2] if ref not in before]
+                pairs = _pairs(old, new, written)
+                renamed |= pairs
+                changed += [ref for ref in after if ref in pairs]
+                added = [ref for ref in added if ref not in pairs]
+                removed = [ref for ref in removed if ref not in pairs.values()]
+    if not (added or changed or removed):
+        return None
+    return Delta(
+        path,
+        scope,
+        tuple((ref, after[ref]) for ref in added),
+        tuple((ref, after[ref]) for ref in changed),
+        tuple((ref, before[ref]) for ref in removed),
+        tuple((was, ref) for ref, was in renamed.items()),
+    )
+
+
+def _pairs(
+    old: list[tuple[str, str]], new: list[tuple[str, str]], written: frozenset[str]
+) -> dict[str, str]:
+    """Which of the new entries, given as (id, text), is which of the old ones that stood in their
+    place. One that has its id `written` behind it is the one that said the same without an id."""
+    said = {text: was for was, text in old if was not in written}
+    named = {ref: said.pop(text) for ref, text in new if ref in written and text in said}
+    taken = {*written, *named.values()}
+    return named | _edited_pairs(
+        [each for each in old if each[0] not in taken],
+        [each for each in new if each[0] not in taken],
+    )
+
+
+def _edited_pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> dict[str, str]:
+    """The same of entries without written ids: one by one if they are as many, else those that
+    share at least half of their words."""
+    if len(old) == len(new):
+        return {ref: was for (ref, _), (was, _) in zip(new, old, strict=True)}
+    if len(old) * len(new) > MANY:
+        return {}
+    words = {ref: set(text.casefold().split()) for ref, text in (*old, *new)}
+    alike = [
+        (-2 * len(words[ref] & words[was]) / (len(words[ref]) + len(words[was]) or 1), b, a)
+        for a, (was, _) in enumerate(old)
+        for b, (ref, _) in enumerate(new)
+    ]
+    pairs: dict[str, str] = {}
+    for likeness, b, a in sorted(alike):
+        ref, was = new[b][0], old[a][0]
+        if likeness <= -0.5 and ref not in pairs and was not in pairs.values():
+            pairs[ref] = was
+    return pairs

@@ -12,11 +12,11 @@ import pytest
 
 from brain import setup
 from brain.api import Brain
-from brain.delta import compare
 from brain.errors import BadConfig, BrainError, VaultLooksEmpty
 from brain.index import put, query
 from brain.index.put import COARSE_SLACK, FINE_SLACK, Stat
 from brain.operations import doctor, find, lookup
+from brain.sync import compare
 from brain.vault import files
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain

@@ -6,7 +6,6 @@ import time
 
 from brain import access
 from brain.changes import Add, Done, Move
-from brain.delta import Delta
 from brain.errors import BrainError
 from brain.formats import links
 from brain.journal.codec import event_id
@@ -16,6 +15,7 @@ from brain.operations.results import Changed, Entry
 from brain.operations.results import entry as of_row
 from brain.redact import redact, redact_value
 from brain.store import Outcome, place
+from brain.sync import Delta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brain import worth
+from brain import kinds
 from brain.access import PERSON
 from brain.errors import BrainError
 from brain.index import facts, records
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.index.query import Row
+    from brain.kinds import Confidence, Importance
     from brain.model import Record
     from brain.open_vault import OpenVault
-    from brain.worth import Confidence, Importance
 
 QUARANTINE = 1.0  # days after which a candidate should have been used
 INITIAL = 1.0  # confidence, where none was given
@@ -61,7 +61,7 @@ def _source(found: Facts) -> str:
 def _importance(row: Row, found: Facts, now: datetime) -> Importance:
     quarantined = row.status == "candidate" and not found.hits
     unvisited = quarantined and days_between(row.created, now) > QUARANTINE
-    return worth.importance(
+    return kinds.importance(
         row.kind, found.importance, found.merges, row.status, found.hits, _idle(row, found, now),
         unvisited,
     )  # fmt: skip
@@ -74,7 +74,7 @@ def _idle(row: Row, found: Facts, now: datetime) -> float:
 
 def _confidence(row: Row, found: Facts, now: datetime) -> Confidence:
     initial = INITIAL if found.confidence is None else found.confidence
-    return worth.confidence(
+    return kinds.confidence(
         initial, row.kind, _source(found), days_between(row.created, now), found.hits,
         found.reinforced, found.demoted, found.rejected,
     )  # fmt: skip
@@ -104,7 +104,7 @@ def details(vault: OpenVault, row: Row) -> dict[str, Any]:
         "confidence_factors": _confidence(row, found, now)._asdict()
         | {
             "age_days": days_between(row.created, now),
-            "half_life": worth.half_life(row.kind, _source(found)),
+            "half_life": kinds.half_life(row.kind, _source(found)),
         },
         "importance_factors": _importance(row, found, now)._asdict()
         | {"hits": found.hits, "idle_days": _idle(row, found, now), "status": row.status},

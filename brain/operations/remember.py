@@ -14,6 +14,7 @@ from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
 from brain.index import links, query
 from brain.journal.codec import random_letters
+from brain.kinds import SOURCES
 from brain.lifecycle.conflict import may_oppose, opposes
 from brain.lifecycle.dedup import fingerprint
 from brain.model import RELATIONS
@@ -21,7 +22,6 @@ from brain.operations import apply, lookup, memory_notes
 from brain.operations.change import anchor
 from brain.operations.results import Entry, Mention, Remembered, entry
 from brain.record import NamedTuple
-from brain.worth import SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
