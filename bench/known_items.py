@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from brain.formats import frontmatter
-from brain.index.query import Row
+from brain.index.read import Row
 from brain.recall.terms import STOP_WORDS
 
 _WORD = re.compile(r"[a-z]{4,}")

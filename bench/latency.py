@@ -13,7 +13,7 @@ from bench.measure import machine
 from bench.scoring import quantile
 from brain.api import Brain
 from brain.index import matches
-from brain.index.query import Filters
+from brain.index.read import Filters
 from brain.recall.terms import match, terms
 
 PIECES, ASKED = 100_000, 200

@@ -13,7 +13,7 @@ import brain
 from bench import plain, vault
 from bench.known_items import Item, items, notes
 from brain import setup
-from brain.index.query import Filters
+from brain.index.read import Filters
 from brain.recall import aliases
 
 COUNT, ASKED = 1_500, 300  # notes of the generated vault, and how many are asked for

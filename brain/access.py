@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 
 from brain.errors import BrainError, Denied, NotFound
-from brain.index import query
+from brain.index import read
 from brain.record import NamedTuple
 from brain.vault import files
 
@@ -191,9 +191,9 @@ def visible_owners(vault: OpenVault, by: Actor | str) -> tuple[str, ...] | None:
 def agent_name(vault: OpenVault, name: str) -> str:
     """Return the agent of this name: that of its folder, or the id or name in its AGENT.md."""
     folded = name.casefold()
-    owners = vault.ask(lambda: query.owners(vault.index))
+    owners = vault.ask(lambda: read.owners(vault.index))
     known = {owner.casefold(): owner for owner in owners}
-    for found in vault.ask(lambda: query.agents(vault.index)):
+    for found in vault.ask(lambda: read.agents(vault.index)):
         for key in ("id", "name"):
             known.setdefault(str(found.get(key, "")).casefold(), found["agent"])
     if folded not in known:

@@ -11,11 +11,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 
+from brain import events
 from brain import sync as syncing
 from brain.errors import BrainError, IndexDamaged
 from brain.events import Events, sync_payload, write_payload
 from brain.formats import brain_yaml
-from brain.index import query, ring
+from brain.index import read
 from brain.index.db import Index
 from brain.index.moment import told
 from brain.model import Event
@@ -284,7 +285,7 @@ class OpenVault:
         note = "/".join([self.paths.brain, *self.paths.names.memory])
         gone = [p for p in {note, *paths} if not os.path.lexists(f"{self.paths.root_path}/{p}")]
         if gone:
-            known = self.ask(lambda: query.any_known(self.index, gone))
+            known = self.ask(lambda: read.any_known(self.index, gone))
             if known:
                 self.sync(wait=wait)
 
@@ -305,7 +306,7 @@ class OpenVault:
         """Write events for other processes to read; later, if another process is writing."""
         if self.events.waiting:
             try:
-                ring.append(self.index, list(self.events.waiting), wait)
+                events.append(self.index, list(self.events.waiting), wait)
                 self.events.waiting.clear()
             except BrainError:
                 return  # next time
@@ -319,7 +320,7 @@ class OpenVault:
             raise
         except BrainError as error:
             stale.append(str(error))
-        stale += [f"{path} {why}" for path, why in self.ask(lambda: query.stale(self.index))]
+        stale += [f"{path} {why}" for path, why in self.ask(lambda: read.stale(self.index))]
         return Freshness(not stale, self._checked, tuple(stale))
 
     def unchecked(self) -> Freshness:

@@ -16,7 +16,7 @@ from brain.config import Config
 from brain.errors import VaultLooksEmpty
 from brain.formats import parse
 from brain.formats.text import digest
-from brain.index import put, query
+from brain.index import put, read
 from brain.index.db import Index
 from brain.index.put import Entry, Known, Stat
 from brain.model import Problem
@@ -171,7 +171,7 @@ def _refuse_loss(job: _Job) -> None:
         raise _loss_of(vault.root_path, len(found.stats), len(known))
     if not job.gone and found.stats:
         return
-    rest = 0 if found.paths is None else query.files(job.index) - len(known)
+    rest = 0 if found.paths is None else read.files(job.index) - len(known)
     here, before = len(found.stats) + rest, len(known) + rest
     if before and (not here or (before >= FEW and here * 10 < before)):
         raise _loss_of(vault.root_path, here, before)
@@ -323,7 +323,7 @@ def _written(index: Index, entry: Entry) -> frozenset[str]:
     """Return the ids that are written in a memory note, or were written there before."""
     import json
 
-    rows = query.by_place(index, entry.path, 0)
+    rows = read.by_place(index, entry.path, 0)
     before = [row.ref for row in rows if "anchored" in json.loads(row.extra or "{}")]
     now = [chunk.ref for chunk in entry.document.chunks if (chunk.extra or {}).get("anchored")]
     return frozenset([*before, *now])

@@ -11,7 +11,7 @@ from typing import Any
 
 from brain import serialize
 from brain.api import Brain
-from brain.index import query
+from brain.index import read
 from brain.index.db import Index
 from brain.open_vault import OpenVault
 from brain.vault import layout
@@ -148,5 +148,5 @@ def dump(index: Index) -> list[tuple[Any, ...]]:
         " FROM links l JOIN chunks c ON c.id = l.chunk "
         " ORDER BY c.path, c.line, c.start, c.id, l.seq"
     )
-    found = [(path, *problem) for path, problem in query.problems(index)]
+    found = [(path, *problem) for path, problem in read.problems(index)]
     return [*files, *chunks, *spaced, *links, *found]

@@ -19,11 +19,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
+from brain import events
 from brain.api import Brain
 from brain.changes import Deed
 from brain.errors import BrainError
 from brain.formats import memory_md
-from brain.index import facts, ring
+from brain.index import facts
 from brain.index.db import Index
 from brain.open_vault import OpenVault
 from brain.setup import GITATTRIBUTES, GITIGNORE
@@ -371,11 +372,11 @@ class Devices(RuleBasedStateMachine):
         assert one.must <= one.words(), one.must - one.words()
         self._numbers_hold(one)
         one.brain.sync()
-        found, last = one.dump(), ring.newest(one.brain.vault.index)
+        found, last = one.dump(), events.newest(one.brain.vault.index)
         files = one.journals(), one.note.read_bytes()
         assert one.brain.sync().quiet
         assert (one.journals(), one.note.read_bytes()) == files
-        assert (one.dump(), ring.newest(one.brain.vault.index)) == (found, last)
+        assert (one.dump(), events.newest(one.brain.vault.index)) == (found, last)
         assert self._rebuilt(one) == found
 
     def _rebuilt(self, one: Machine) -> Dump:

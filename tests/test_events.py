@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from brain import lock
+from brain import events, lock
 from brain.api import Brain
 from brain.events import Events
-from brain.index import ring
 from brain.model import Event
 from brain.operations import lookup
 from tests import kit
@@ -22,8 +21,8 @@ def event(number: int) -> Event:
     return Event(f"2026-01-01T00:00:{number % 60:02}.000Z", "memory:test", {"n": number})
 
 
-def numbers(brain: Brain, after: int = 0, limit: int = ring.SIZE) -> list[int]:
-    return [event.payload["n"] for _, event in ring.after(brain.vault.index, after, limit)]
+def numbers(brain: Brain, after: int = 0, limit: int = events.KEPT) -> list[int]:
+    return [event.payload["n"] for _, event in events.after(brain.vault.index, after, limit)]
 
 
 @pytest.fixture
@@ -63,11 +62,11 @@ def test_a_listener_may_leave_while_it_is_called() -> None:
 
 def test_the_ring_keeps_the_newest(brain: Brain) -> None:
     brain.vault.index.check()
-    ring.append(brain.vault.index, [event(n) for n in range(700)], 0)
-    ring.append(brain.vault.index, [event(n) for n in range(700, 1400)], 0)
+    events.append(brain.vault.index, [event(n) for n in range(700)], 0)
+    events.append(brain.vault.index, [event(n) for n in range(700, 1400)], 0)
     assert numbers(brain) == list(range(400, 1400))
     assert numbers(brain, limit=3) == [1397, 1398, 1399]
-    ring.append(brain.vault.index, [event(n) for n in range(5000)], 0)
+    events.append(brain.vault.index, [event(n) for n in range(5000)], 0)
     assert numbers(brain) == list(range(4000, 5000))
 
 
@@ -75,8 +74,8 @@ def test_a_follower_sees_each_event_once(brain: Brain) -> None:
     brain.vault.index.check()
     last, seen = 0, []
     for start in range(0, 50, 5):
-        ring.append(brain.vault.index, [event(n) for n in range(start, start + 5)], 0)
-        happened = ring.after(brain.vault.index, last)
+        events.append(brain.vault.index, [event(n) for n in range(start, start + 5)], 0)
+        happened = events.after(brain.vault.index, last)
         seen += [what.payload["n"] for _, what in happened]
         last = happened[-1][0]
     assert seen == list(range(50))
@@ -84,11 +83,11 @@ def test_a_follower_sees_each_event_once(brain: Brain) -> None:
 
 def test_ids_go_on_rising_when_the_index_is_made_anew(brain: Brain) -> None:
     brain.sync()
-    ring.append(brain.vault.index, [event(1)], 0)
-    last = ring.newest(brain.vault.index)
+    events.append(brain.vault.index, [event(1)], 0)
+    last = events.newest(brain.vault.index)
     brain.vault.index.rebuild()
-    assert ring.newest(brain.vault.index) == 0
-    ring.append(brain.vault.index, [event(2)], 0)
+    assert events.newest(brain.vault.index) == 0
+    events.append(brain.vault.index, [event(2)], 0)
     assert numbers(brain, after=last) == [2]
 
 
@@ -102,7 +101,7 @@ def test_events_wait_while_another_process_writes(brain: Brain) -> None:
     os.close(handle)
     brain.vault.write_events()
     assert not brain.events.waiting
-    assert ring.after(brain.vault.index, 0)[-1][1].payload == {"n": 7}
+    assert events.after(brain.vault.index, 0)[-1][1].payload == {"n": 7}
 
 
 # -- what is published ---------------------------------------------------------------------------
@@ -178,7 +177,7 @@ def test_another_process_sees_them_after_close(
     root = vault()
     with kit.open_brain(root, tmp_path / "state") as one:
         one.search("walrus")
-    names = [e.name for _, e in ring.after(opened(root).vault.index, 0)]
+    names = [e.name for _, e in events.after(opened(root).vault.index, 0)]
     assert names == ["memory:sync", "memory:search"]
 
 
@@ -191,7 +190,7 @@ def test_two_writers_lose_no_event(vault: Callable[..., Path], tmp_path: Path) -
         with kit.open_brain(root, state) as brain:
             brain.vault.index.check()
             for n in range(20):
-                ring.append(brain.vault.index, [event(base + n)], 10)
+                events.append(brain.vault.index, [event(base + n)], 10)
 
     threads = [threading.Thread(target=write, args=(base,)) for base in (0, 100)]
     for thread in threads:
@@ -199,16 +198,16 @@ def test_two_writers_lose_no_event(vault: Callable[..., Path], tmp_path: Path) -
     for thread in threads:
         thread.join(30)
     with kit.open_brain(root, state) as brain:
-        seen = [e.payload["n"] for _, e in ring.after(brain.vault.index, 0) if "n" in e.payload]
+        seen = [e.payload["n"] for _, e in events.after(brain.vault.index, 0) if "n" in e.payload]
     assert sorted(seen) == [*range(20), *range(100, 120)]
 
 
 def test_what_waits_does_not_grow_without_end(brain: Brain) -> None:
-    for number in range(ring.SIZE + 5):
+    for number in range(events.KEPT + 5):
         brain.events.publish("2026-01-01T00:00:00.000Z", "memory:test", {"n": number})
-    assert len(brain.events.waiting) == ring.SIZE
+    assert len(brain.events.waiting) == events.KEPT
     brain.vault.write_events()
-    assert numbers(brain)[-1] == ring.SIZE + 4
+    assert numbers(brain)[-1] == events.KEPT + 4
 
 
 def test_every_search_is_told(brain: Brain) -> None:

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from brain.api import Brain
 from brain.formats import brain_yaml
-from brain.index import query
+from brain.index import read
 from brain.index.db import Index
 from brain.open_vault import OpenVault
 from brain.vault import files
@@ -212,7 +212,7 @@ class History(RuleBasedStateMachine):
         self.brain.sync(only)
         self.touched = set()
         assert self.brain.vault.index.healthy()
-        stale = {path for path, _ in query.stale(self.brain.vault.index)}
+        stale = {path for path, _ in read.stale(self.brain.vault.index)}
         dump, rebuilt = kit.dump(self.brain.vault.index), self._rebuilt()
         if not any(self.root.glob("40_Brain/journal/*/*.jsonl")):
             # that all journals are gone is not believed: what was wrong with them is still said

@@ -13,7 +13,7 @@ import pytest
 from brain import setup
 from brain.api import Brain
 from brain.errors import BadConfig, BrainError, VaultLooksEmpty
-from brain.index import put, query
+from brain.index import put, read
 from brain.index.put import COARSE_SLACK, FINE_SLACK, Stat
 from brain.operations import doctor, find, lookup
 from brain.sync import compare
@@ -27,7 +27,7 @@ def ids(brain: Brain) -> dict[str, int]:
 
 
 def refs(brain: Brain, path: str) -> list[str]:
-    return [row.ref for row in query.by_place(brain.vault.index, path, 0)]
+    return [row.ref for row in read.by_place(brain.vault.index, path, 0)]
 
 
 def codes(brain: Brain, path: str) -> list[str]:

@@ -174,21 +174,21 @@ def _events(follow: bool, limit: int, by: str, vault: str | None, as_json: bool)
     brain events
     brain events --follow --json
     """
-    from brain.index import ring
+    from brain import events
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as open_vault, stop_signals() as stop:
         access.require_admin(access.resolve(open_vault, by), "see all events")
         index = open_vault.index
-        last = 0 if limit else ring.newest(index)
+        last = 0 if limit else events.newest(index)
         while True:
             index.check()
-            happened = ring.after(index, last, limit)
+            happened = events.after(index, last, limit)
             for _, event in happened:
                 _print(event, as_json)
             if not follow or stop.wait(POLL):
                 return
-            limit, last = ring.SIZE, happened[-1][0] if happened else last
+            limit, last = events.KEPT, happened[-1][0] if happened else last
 
 
 events_command = click.Command(

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.config import Config
-    from brain.index.db import Index
-    from brain.index.sql import Owners
+    from brain.index.db import Index, Owners
 
     Step = tuple[float, float]  # weight of the edge, decay
     # by node: score, the reason as shown (of a tag or note: where it was entered from), and the

@@ -18,8 +18,7 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.index.db import Index
-    from brain.index.sql import Owners
+    from brain.index.db import Index, Owners
 
 # how the names of tags, notes and clusters begin; an item whose id begins so is not in the graph
 PREFIXES = ("#", "[[", "((")

@@ -9,15 +9,14 @@ import re
 from collections.abc import Iterable
 
 from brain.graph.edges import PREFIXES, Edge, Edges, edges, hubs, name_of, topics
-from brain.index import query
-from brain.index.query import Filters
+from brain.index import read
+from brain.index.read import Filters
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.index.db import Index
-    from brain.index.query import Row
-    from brain.index.sql import Owners
+    from brain.index.db import Index, Owners
+    from brain.index.read import Row
 
 TYPES = ("memory", "item", "tag", "note", "cluster")
 ENTRIES = TYPES[:2]
@@ -55,7 +54,7 @@ def whole(index: Index, owners: Owners, agent: str = "") -> Graph:
     """Return the graph of all memories and items, or of those of one agent."""
     found = edges(index, owners, agent=agent, pending=True)
     filters = Filters(scopes=("memory", "items"), owners=owners, agents=(agent,) if agent else ())
-    rows = [row for row in query.listed(index, filters, -1) if not row.ref.startswith(PREFIXES)]
+    rows = [row for row in read.listed(index, filters, -1) if not row.ref.startswith(PREFIXES)]
     nodes = [*_entries(rows, found), *_tags(rows)]
     for id, note in found.notes.items():
         # for an agent, a note that is missing and one that it may not see are the same

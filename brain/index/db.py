@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import closing, contextmanager, suppress
 
 from brain import __version__, lock
@@ -22,6 +22,8 @@ from brain.errors import BrainError, Busy, IndexDamaged, VaultLooksEmpty
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    Owners = tuple[str, ...] | None
 
 SCHEMA_VERSION = 11
 APPLICATION_ID = 0x42726E31  # "Brn1"
@@ -118,13 +120,14 @@ class Index:
         before = self._inode  # not given to another file while this one is open
         with self.exclusive():
             if self._inode == before:
-                if isinstance(said.__cause__, sqlite3.Error):
-                    self._refuse_mistake(said.__cause__)
+                error = said.__cause__
+                if (
+                    isinstance(error, sqlite3.Error)
+                    and _code(error) in _MISTAKES
+                    and self.healthy()
+                ):
+                    raise error
                 self._renew("damaged")
-
-    def _refuse_mistake(self, error: sqlite3.Error) -> None:
-        if _code(error) in _MISTAKES and self.healthy():
-            raise error
 
     @contextmanager
     def exclusive(self, wait: float = _WAIT) -> Iterator[None]:
@@ -453,3 +456,43 @@ def _inode(path: str) -> int:
         return os.stat(path).st_ino
     except OSError:
         return 0
+
+
+# -- parts that many statements share --------------------------------------------------------------
+
+# When an entry was created: as the memory itself says, else the journal, the note, the file's time.
+CREATED = """coalesce(c.created,
+    iif(c.scope IN ('memory', 'archive'), (SELECT nullif(k.created, '') FROM facts k WHERE k.ref =
+        coalesce((SELECT a.class FROM aliases a WHERE a.ref = c.ref), c.ref)), NULL),
+    f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"""
+
+_MOST = 400  # values in one statement: old SQLite takes 999
+
+
+def marks(values: Sized | int) -> str:
+    """Return a placeholder for each value, in brackets."""
+    count = values if isinstance(values, int) else len(values)
+    return f"({','.join('?' * count)})"
+
+
+def owned(owners: Owners, table: str = "c") -> tuple[str, tuple[str, ...]]:
+    """Return the further condition that one of these agents owns a row, and its values."""
+    if owners is None:
+        return "", ()
+    return f" AND {table}.agent IN {marks(owners)}", owners
+
+
+def each(
+    db: sqlite3.Connection, sql: str, wanted: Iterable[str], values: tuple[str, ...] = ()
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a statement that ends in `IN`, some of these at a time; `values` are
+    those of its other placeholders."""
+    every = [text(value) for value in wanted]
+    for at in range(0, len(every), _MOST):
+        part = every[at : at + _MOST]
+        yield from db.execute(f"{sql} {marks(part)}", (*values, *part))
+
+
+def text(given: str) -> str:
+    """Return a text without the halves of characters that SQLite cannot take."""
+    return given.encode("utf-8", "replace").decode()

@@ -9,8 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from brain.index.db import Index, reading
-from brain.index.sql import each
+from brain.index.db import Index, each, reading
 from brain.record import NamedTuple
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from brain.index.db import Index, reading
-from brain.index.sql import CREATED, each, owned
+from brain.index.db import CREATED, Index, each, owned, reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.index.sql import Owners
+    from brain.index.db import Owners
 
 _SCOPES = "('memory', 'items')"
 # few files hold memories: find the entries by their files instead of reading all entries

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from brain.index.db import FULL_TEXTS, Index
-from brain.index.query import Filters
-from brain.index.sql import CREATED, marks
+from brain.index.db import CREATED, FULL_TEXTS, Index, marks
+from brain.index.read import Filters
 from brain.record import NamedTuple
 
 _LIGHT = f"""SELECT c.id, c.scope, iif(c.scope = 'sources', '', {CREATED}),

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, groupby
 
 from brain.formats.text import glued, spaced
-from brain.index.db import FULL_TEXT, Index
-from brain.index.sql import marks
+from brain.index.db import FULL_TEXT, Index, marks
 from brain.model import Chunk, Document, Problem
 from brain.record import NamedTuple
 

@@ -1,21 +1,35 @@
-"""Entries that a context reads without a search: pinned memories, warnings, summaries, tasks.
+"""Queries: entries by id, place, filter and kind, and facts about the vault.
 
-Each query has its own small index in schema.sql, so its cost does not grow with the vault.
+Every filter is inside the SQL, so that what may not be seen is not counted. The queries for what a
+context shows without a search (pinned memories, warnings, summaries, tasks) each have a small index
+of their own in schema.sql, so their cost does not grow with the vault.
 """
 
 from __future__ import annotations
 
-from brain.index.db import Index
-from brain.index.query import _ROW, Row
-from brain.index.sql import marks, owned
+from collections.abc import Sequence
+
+from brain.index import links
+from brain.index.db import CREATED, Index, marks, owned, text
+from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
+from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from typing import Any
 
-    from brain.index.sql import Owners
+    from brain.index.db import Owners
 
+MOST_ALIKE = 1000  # entries that are looked at for the beginning of an id
+_FROM = "FROM chunks c JOIN files f ON f.id = c.file"
+_ROW = f"""SELECT c.id, c.ref, c.scope, c.kind, c.status, c.agent, c.project, c.path, c.line,
+    c.end_line, c.heading, c.text, c.tags, {CREATED}, f.title, c.extra {_FROM}"""
 _NEWEST = "ORDER BY 14 DESC, c.path, c.line"
+# CREATED by the clock of this machine, as the days and times in notes are: what filters compare
+_HERE = (
+    f"coalesce(CASE WHEN {CREATED} GLOB '*[T ]*[Z+-]*' THEN"
+    f" strftime('%Y-%m-%dT%H:%M:%f', {CREATED}, 'localtime') END, {CREATED})"
+)
 # a number, the smallest first, or a word
 _PRIORITY = """CASE lower(coalesce(json_extract(c.extra, '$.priority'), ''))
     WHEN 'critical' THEN 0 WHEN 'urgent' THEN 0 WHEN 'highest' THEN 0 WHEN 'high' THEN 1
@@ -24,44 +38,260 @@ _PRIORITY = """CASE lower(coalesce(json_extract(c.extra, '$.priority'), ''))
 _DONE = "('completed', 'done', 'cancelled', 'canceled', 'closed', 'archived')"
 
 
+class Filters(NamedTuple):
+    """A selection of chunks. Empty tuples and strings filter nothing.
+
+    `owners` are the agents whose entries may be seen at all, None for everybody's; `superseded`
+    admits memories that another one supersedes.
+    """
+
+    scopes: tuple[str, ...] = DEFAULT_SCOPES
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    owners: tuple[str, ...] | None = None
+    superseded: bool = True
+    excluded: tuple[int, ...] = ()  # row ids, filled in by `resolve`
+
+    def resolve(self, index: Index) -> Filters:
+        """Return the same filters with the superseded memories looked up.
+
+        A caller that uses the filters in several statements saves time with it.
+        """
+        if self.superseded:
+            return self
+        rows = links.superseded_rows(index, self.owners)
+        return self._replace(superseded=True, excluded=tuple(rows))
+
+    def where(self, index: Index) -> tuple[str, list[str]]:
+        """Return a condition on chunks `c` and files `f`, and its values."""
+        parts: list[str] = []
+        values: list[str] = []
+        for column, wanted in (
+            ("c.scope", self.scopes if set(self.scopes) != set(SCOPES) else ()),
+            ("c.kind", self.kinds),
+            ("c.agent", self.agents),
+            ("c.project", self.projects),
+        ):
+            if wanted:
+                parts.append(f"{column} IN {marks(wanted)}")
+                values += wanted
+        if self.owners is not None:
+            parts.append(f"c.agent IN {marks(self.owners)}")
+            values += self.owners
+        if excluded := self.resolve(index).excluded:
+            parts.append(f"c.id NOT IN ({','.join(map(str, excluded))})")
+        for tag in self.tags:
+            parts.append("tagged(c.tags, ?)")
+            values.append(tag.lstrip("#"))
+        if self.since:
+            parts.append(f"{_HERE} >= ?")
+            values.append(self.since)
+        if self.until:
+            parts.append(f"substr({_HERE}, 1, length(?)) <= ?")
+            values += [self.until, self.until]
+        return " AND ".join(parts) or "1", [text(value) for value in values]
+
+
+class Row(NamedTuple):
+    """A chunk with all that is known of it."""
+
+    id: int
+    ref: str
+    scope: str
+    kind: str
+    status: str
+    agent: str
+    project: str
+    path: str
+    line: int
+    end_line: int
+    heading: str
+    text: str
+    tags: str
+    created: str
+    title: str
+    extra: str | None
+
+
+def _rows(index: Index, rest: str, values: Sequence[Any] = ()) -> list[Row]:
+    """Return the entries of a statement, given from its WHERE on."""
+    return [Row(*row) for row in index.rows(f"{_ROW} {rest}", values)]
+
+
+# -- entries ---------------------------------------------------------------------------------------
+
+
+def rows(index: Index, ids: Sequence[int]) -> list[Row]:
+    """Return the chunks with these row ids, in that order."""
+    by_id = {row.id: row for row in _rows(index, f"WHERE c.id IN {marks(ids)}", ids)}
+    return [by_id[id] for id in ids if id in by_id]
+
+
+def listed(index: Index, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
+    """Return the chunks that pass the filters, newest first."""
+    where, values = filters.where(index)
+    rest = f"WHERE {where} {_NEWEST}, c.id LIMIT ? OFFSET ?"
+    return _rows(index, rest, (*values, limit, offset))
+
+
+def any_passes(index: Index, filters: Filters) -> bool:
+    """Return True if a chunk passes the filters."""
+    where, values = filters.where(index)
+    return index.value(f"SELECT 1 {_FROM} WHERE {where} LIMIT 1", values) is not None
+
+
+def by_ref(index: Index, ref: str) -> list[Row]:
+    """Return the chunks with this id, in whatever case; if there is none, those whose id starts
+    with it, of very many the first."""
+    ref = text(ref)
+    names = dict.fromkeys((ref, ref.lower(), ref.upper()) if "-" in ref or "_" in ref else (ref,))
+    spans = [(name, name) for name in names]
+    if len(ref) >= 4 or ref[1:2] == "-":  # `m-w` begins an id, `it` a word
+        spans += [(name, name + "\U0010ffff") for name in names]
+    for span in spans:
+        rest = f"WHERE c.ref >= ? AND c.ref <= ? ORDER BY c.path, c.line LIMIT {MOST_ALIKE}"
+        if found := _rows(index, rest, span):
+            return found
+    return []
+
+
+def by_ids(index: Index, ids: Sequence[str], owners: Owners) -> dict[str, Row]:
+    """Return the memories and items with these ids; of several with one id, the first."""
+    visible, values = owned(owners)
+    where = f"c.ref IN {marks(ids)} AND c.scope IN ('memory', 'items'){visible}"
+    found = _rows(index, f"WHERE {where} ORDER BY c.path DESC, c.line DESC", (*ids, *values))
+    return {row.ref: row for row in found}
+
+
+def called(index: Index, refs: Sequence[str]) -> list[int]:
+    """Return the row ids of chunks that have one of these ids; of very many, the first."""
+    sql = f"SELECT id FROM chunks WHERE ref IN {marks(refs)} ORDER BY path, line, place LIMIT 1000"
+    return [id for (id,) in index.rows(sql, [text(ref) for ref in refs])]
+
+
+def by_place(index: Index, path: str, line: int) -> list[Row]:
+    """Return the chunks of a file that contain this line, the narrowest first; all for line 0."""
+    where = "c.path = ? AND (? = 0 OR ? BETWEEN c.line AND c.end_line)"
+    order = "c.end_line - c.line, c.line, c.id" if line else "c.line, c.id"
+    return _rows(index, f"WHERE {where} ORDER BY {order}", (text(path), line, line))
+
+
+def linking(index: Index, ref: str) -> list[Row]:
+    """Return the chunks that link to the block with this id, whatever note the link names."""
+    where = "c.id IN (SELECT chunk FROM links WHERE fragment = ?) AND c.ref != ?"
+    return _rows(index, f"WHERE {where} ORDER BY c.path, c.line", (f"^{ref}", ref))
+
+
+def links_of(index: Index, id: int) -> list[Link]:
+    """Return the links of a chunk."""
+    sql = "SELECT line, kind, target, fragment, '' FROM links WHERE chunk = ? ORDER BY seq"
+    return [Link(*row) for row in index.rows(sql, (id,))]
+
+
+# -- what a context shows without a search ---------------------------------------------------------
+
+
 def pinned(index: Index, owners: Owners) -> list[Row]:
     """Return the pinned memories, newest first."""
-    return _rows(index, "c.scope = 'memory' AND c.status = 'pinned'", owners)
+    return _owned(index, "c.scope = 'memory' AND c.status = 'pinned'", owners)
 
 
 def negative(index: Index, owners: Owners) -> list[Row]:
     """Return the memories of what must not be done, newest first."""
-    return _rows(index, "c.scope = 'memory' AND c.kind = 'negative'", owners)
+    return _owned(index, "c.scope = 'memory' AND c.kind = 'negative'", owners)
 
 
 def summaries(index: Index, owners: Owners, limit: int) -> list[Row]:
     """Return the summaries of sessions, newest first."""
     where = "c.kind IN ('summary', 'session') AND c.scope IN ('memory', 'sessions')"
-    return _rows(index, where, owners, limit)
+    return _owned(index, where, owners, f"{_NEWEST} LIMIT {limit:d}")
 
 
 def open_tasks(index: Index, owners: Owners, limit: int) -> list[Row]:
     """Return the open tasks, most urgent first."""
-    order = f"ORDER BY {_PRIORITY}, 14 DESC, c.path, c.line"
     where = f"c.kind = 'task' AND c.scope = 'tasks' AND lower(c.status) NOT IN {_DONE}"
-    return _rows(index, where, owners, limit, order)
+    order = f"ORDER BY {_PRIORITY}, 14 DESC, c.path, c.line LIMIT {limit:d}"
+    return _owned(index, where, owners, order)
 
 
-def by_ids(index: Index, ids: Sequence[str], owners: Owners) -> dict[str, Row]:
-    """Return the memories and items with these ids; of several with one id, the first."""
-    where = f"c.ref IN {marks(ids)} AND c.scope IN ('memory', 'items')"
-    rows = _rows(index, where, owners, order="ORDER BY c.path DESC, c.line DESC", values=ids)
-    return {row.ref: row for row in rows}
+def _owned(index: Index, where: str, owners: Owners, order: str = _NEWEST) -> list[Row]:
+    visible, values = owned(owners)
+    return _rows(index, f"WHERE {where}{visible} {order}", values)
 
 
-def _rows(
-    index: Index,
-    where: str,
-    owners: Owners,
-    limit: int = -1,
-    order: str = _NEWEST,
-    values: Iterable[str] = (),
-) -> list[Row]:
-    visible, names = owned(owners)
-    sql = f"{_ROW} WHERE {where}{visible} {order} LIMIT {limit:d}"
-    return [Row(*row) for row in index.rows(sql, (*values, *names))]
+# -- about the vault -------------------------------------------------------------------------------
+
+
+def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
+    """Return the kinds of all chunks, or of those of these owners."""
+    where, values = Filters(scopes=(), owners=owners).where(index)
+    found = index.rows(f"SELECT DISTINCT c.kind FROM chunks c WHERE {where}", values)
+    return {kind for (kind,) in found}
+
+
+def counts(index: Index, owners: tuple[str, ...] | None = None) -> dict[str, dict[str, int]]:
+    """Return how many files and chunks each scope has, of all or of these owners."""
+    visible, values = owned(owners, "f")
+    sql = f"SELECT f.scope, count(*) FROM files f WHERE 1{visible} GROUP BY 1"
+    files = dict(index.rows(sql, values))
+    within = f" WHERE file IN (SELECT f.id FROM files f WHERE 1{visible})" if visible else ""
+    chunks = dict(index.rows(f"SELECT scope, count(*) FROM chunks{within} GROUP BY 1", values))
+    return {s: {"files": files.get(s, 0), "entries": chunks.get(s, 0)} for s in SCOPES}
+
+
+def agents(index: Index) -> list[dict[str, Any]]:
+    """Return every agent with an AGENT.md, and what that says."""
+    sql = """
+        SELECT f.agent, f.project, f.path, max(c.extra) FROM files f LEFT JOIN chunks c
+        ON c.file = f.id AND c.kind = 'agent' WHERE f.agent != '' AND f.path LIKE '%/AGENT.md'
+        GROUP BY f.id ORDER BY f.agent, f.path
+    """
+    import json
+
+    return [
+        {"agent": agent, "project": project, "path": path, **json.loads(extra or "{}")}
+        for agent, project, path, extra in index.rows(sql)
+    ]
+
+
+def owners(index: Index) -> set[str]:
+    """Return the agents that own at least one file."""
+    return {row[0] for row in index.rows("SELECT DISTINCT agent FROM files WHERE agent != ''")}
+
+
+def files(index: Index) -> int:
+    """Return how many files the index knows."""
+    return int(index.value("SELECT count(*) FROM files"))
+
+
+def any_known(index: Index, paths: Sequence[str]) -> bool:
+    """Return True if the index knows a file at one of these paths."""
+    sql = f"SELECT 1 FROM files WHERE path IN {marks(paths)} LIMIT 1"
+    return index.value(sql, [text(path) for path in paths]) is not None
+
+
+def problems(index: Index) -> list[tuple[str, Problem]]:
+    """Return every problem, by path and line."""
+    sql = "SELECT path, line, code, message FROM problems ORDER BY path, line, code, message"
+    return [(path, Problem(*rest)) for path, *rest in index.rows(sql)]
+
+
+def stale(index: Index) -> list[tuple[str, str]]:
+    """Return (path, why) of files whose rows are older than the file, and of folders with such."""
+    sql = """
+        SELECT path, stale FROM files INDEXED BY files_stale WHERE stale != ''
+        UNION SELECT p.path, p.message FROM problems p WHERE p.code = 'unreadable' AND EXISTS
+        (SELECT 1 FROM files f WHERE f.path = p.path
+         OR (f.path >= p.path || '/' AND f.path < p.path || '0')) ORDER BY 1
+    """
+    return index.rows(sql)
+
+
+def large_memories(index: Index, limit: int) -> list[str]:
+    """Return the memory notes of more bytes than this."""
+    sql = "SELECT path FROM files WHERE scope = 'memory' AND size > ? ORDER BY path"
+    return [path for (path,) in index.rows(sql, (limit,))]

@@ -15,9 +15,8 @@ from enum import Enum
 from math import isfinite
 
 from brain.errors import BrainError
-from brain.index.db import Index, reading
+from brain.index.db import Index, each, marks, reading
 from brain.index.facts import Facts, smallest_ids
-from brain.index.sql import each, marks
 from brain.model import Record
 from brain.record import NamedTuple
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from brain.index.db import Index
-    from brain.index.query import Filters
+    from brain.index.read import Filters
 
 _KEY = "vectors"
 _STEP = 2000  # ids in one statement

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.changes import Deed
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.model import Chunk
     from brain.open_vault import OpenVault
 

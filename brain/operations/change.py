@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from brain.access import Actor
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.open_vault import OpenVault
     from brain.store import Outcome
 

@@ -7,7 +7,7 @@ import re
 from brain import access
 from brain.changes import Deed, Relate
 from brain.errors import BadRequest, NotFound
-from brain.index import links, query, records
+from brain.index import links, read, records
 from brain.operations import apply, lookup
 from brain.operations.change import anchor
 from brain.operations.results import Conflict, Resolved, entry
@@ -16,7 +16,7 @@ from brain.record import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.access import Actor
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.index.records import Conflict as OpenConflict
     from brain.open_vault import OpenVault
 
@@ -65,7 +65,7 @@ def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:
     """Return the memory with this id, or that had it before; None if it is gone."""
     owners = access.readable(by)
     for same in sorted(lookup.same_ids(vault, ref), key=lambda each: each != ref):
-        for row in query.by_ref(vault.index, same):
+        for row in read.by_ref(vault.index, same):
             if row.ref == same and (owners is None or row.agent in owners):
                 return row
     return None
@@ -112,7 +112,7 @@ def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Deed
     """Return what removes the links of a conflict and records its end."""
     deeds: list[Deed] = []
     for row, other in ((pair.one, pair.other), (pair.other, pair.one)):
-        for link in query.links_of(vault.index, row.id):
+        for link in read.links_of(vault.index, row.id):
             if link.kind == "contradicts" and link.fragment == f"^{other.ref}":
                 value = f"[[{link.target}#{link.fragment}]]"
                 change = Relate(row.path, row.ref, "contradicts", value, gone=True)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.config import Config
     from brain.context.recall import Rerank
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.open_vault import Freshness, OpenVault
 
 REMAINING = 100_000  # tokens of context that are left, where nobody says

@@ -6,8 +6,8 @@ import os
 
 from brain import access, lock, tokens
 from brain.formats.text import decode
-from brain.index import query
-from brain.index.query import Filters
+from brain.index import read
+from brain.index.read import Filters
 from brain.model import Problem
 from brain.operations import apply, lookup
 from brain.operations.results import Diagnosis, FileProblem, Status
@@ -27,7 +27,7 @@ def examined(vault: OpenVault) -> list[Found]:
     """Return what only a closer look shows: secrets in memory notes, pending writes, a journal that
     cannot be written, folders without an atomic exchange of files, a missing tokenizer."""
     filters = Filters(scopes=("memory", "archive"))
-    paths = dict.fromkeys(row.path for row in query.listed(vault.index, filters, -1))
+    paths = dict.fromkeys(row.path for row in read.listed(vault.index, filters, -1))
     return [
         *_secrets(vault, paths), *_waiting(vault), *_journal(vault), *_folders(vault, paths),
         *_tokenizer(vault),
@@ -37,7 +37,7 @@ def examined(vault: OpenVault) -> list[Found]:
 def large(vault: OpenVault) -> list[Found]:
     """Return memory notes with more characters than `maxMemorySize`."""
     limit, found = vault.config.maxMemorySize, []
-    for path in query.large_memories(vault.index, limit):
+    for path in read.large_memories(vault.index, limit):
         size = len(_text(vault, path))
         if size > limit:
             said = f"holds {size:,} characters, over maxMemorySize ({limit:,}); move what is old"
@@ -103,7 +103,7 @@ def _tokenizer(vault: OpenVault) -> Iterator[Found]:
 
 def problems(vault: OpenVault) -> list[Found]:
     """Return the problems of indexed files and of brain.yaml."""
-    found = vault.ask(lambda: query.problems(vault.index))
+    found = vault.ask(lambda: read.problems(vault.index))
     found += [(f"{vault.paths.brain}/brain.yaml", problem) for problem in vault.warnings]
     return sorted([*found, *vault.ask(lambda: large(vault))])
 
@@ -138,13 +138,13 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
     freshness = vault.refresh()
     actor = access.resolve(vault, by)
     owners = lookup.visible(vault, actor, agent)
-    agents = vault.ask(lambda: query.agents(vault.index))
+    agents = vault.ask(lambda: read.agents(vault.index))
     return Status(
         vault=vault.paths.root_path,
         brain=vault.paths.brain,
         index=vault.index.path,
         engine=vault.index.fts,
-        scopes=vault.ask(lambda: query.counts(vault.index, owners)),
+        scopes=vault.ask(lambda: read.counts(vault.index, owners)),
         agents=[each for each in agents if owners is None or each["agent"] in owners],
         problems=len(problems(vault)) if owners is None else 0,
         recall=afterwards.health(vault),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brain.errors import BadRequest
-from brain.index import query
-from brain.index.query import Filters
+from brain.index import read
+from brain.index.read import Filters
 from brain.model import SCOPES
 from brain.operations import lookup, semantic
 from brain.operations.results import Answer, Listing, Place
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.filter_expr import Comparison, Group
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.open_vault import OpenVault
     from brain.operations.results import Entry
 
@@ -70,7 +70,7 @@ def _unknown(vault: OpenVault, filters: Filters) -> list[str]:
         said = f"belongs to a project {project!r}"
         wanted.append((said, every._replace(projects=(project,))))
     return vault.ask(
-        lambda: [f"Nothing {s}." for s, f in wanted if not query.any_passes(vault.index, f)]
+        lambda: [f"Nothing {s}." for s, f in wanted if not read.any_passes(vault.index, f)]
     )
 
 
@@ -81,7 +81,7 @@ def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") ->
 
     freshness = vault.refresh()
     row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
-    links = vault.ask(lambda: query.links_of(vault.index, row.id))
+    links = vault.ask(lambda: read.links_of(vault.index, row.id))
     payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
     vault.events.publish(vault.now(), "memory:read", payload)
     found = provenance.entries(vault, [row])[0]
@@ -92,7 +92,7 @@ def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") ->
 def entries(vault: OpenVault, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
     """Return entries that pass the filters, newest first."""
     vault.catch_up()
-    return vault.ask(lambda: query.listed(vault.index, filters, limit, offset))
+    return vault.ask(lambda: read.listed(vault.index, filters, limit, offset))
 
 
 def list_(
@@ -146,7 +146,7 @@ def _mapping(entry: Entry) -> dict[str, Any]:
 
 def _refuse_unknown(vault: OpenVault, wanted: Comparison | Group, filters: Filters) -> None:
     """Raise BadRequest if a filter without results names a kind that does not exist."""
-    own = vault.ask(lambda: query.kinds(vault.index, filters.owners))
+    own = vault.ask(lambda: read.kinds(vault.index, filters.owners))
     for kind in wanted.values("kind"):
         if kind not in {each.casefold() for each in own}:
             lookup.check_kind(vault, kind, filters.owners)

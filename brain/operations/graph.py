@@ -6,7 +6,7 @@ from brain.errors import BadRequest, NotFound
 from brain.graph import clusters, export, nodes
 from brain.graph.nodes import ENTRIES
 from brain.index import facts
-from brain.index.query import Filters
+from brain.index.read import Filters
 from brain.operations import find, lookup, results, semantic
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.graph.nodes import Graph
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.open_vault import OpenVault
 
 FORMATS = ("json", "canvas")

@@ -13,9 +13,9 @@ from unicodedata import normalize
 
 from brain import access
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
-from brain.index import query
+from brain.index import read
 from brain.index.moment import as_date
-from brain.index.query import Filters
+from brain.index.read import Filters
 from brain.model import SCOPES
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from brain.access import Actor
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.open_vault import OpenVault
 
     Owners = tuple[str, ...] | None
@@ -54,7 +54,7 @@ def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int
     name = name.strip().removeprefix(f"{vault.paths.root_path}/")
     if match := re.fullmatch(ID, name):
         name = match[1] or match[2]
-    if found := seen(vault.ask(lambda: query.by_ref(vault.index, name))):
+    if found := seen(vault.ask(lambda: read.by_ref(vault.index, name))):
         return _only(name, found), found[0].line
     if found := seen(_by_former_id(vault, name)):
         return found[0], found[0].line
@@ -62,7 +62,7 @@ def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int
     if place := re.fullmatch(PLACE, name):
         path, line = place[1], int(place[2])
     for candidate in _paths(vault, path):
-        if found := seen(vault.ask(partial(query.by_place, vault.index, candidate, line))):
+        if found := seen(vault.ask(partial(read.by_place, vault.index, candidate, line))):
             return found[0], line or found[0].line
     if not re.fullmatch(UNUSED_ID, name) and (found := seen(_by_words(vault, name))):
         return _only(name, found), found[0].line
@@ -74,7 +74,7 @@ def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int
 def _only(name: str, found: list[Row]) -> Row:
     if len(found) > 1:
         places = ", ".join(f"{row.path}:{row.line} ({row.ref})" for row in found[:5])
-        many = f"{len(found)}" if len(found) < query.MOST_ALIKE else "very many"
+        many = f"{len(found)}" if len(found) < read.MOST_ALIKE else "very many"
         raise Ambiguous(f"{name!r} could be any of {many}: {places}.", "Give its id or path:line.")
     return found[0]
 
@@ -91,7 +91,7 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
     if not id.isascii():
         return []
     others = vault.ask(lambda: same_ids(vault, id)) - {id}
-    return [row for other in sorted(others) for row in query.by_ref(vault.index, other)]
+    return [row for other in sorted(others) for row in read.by_ref(vault.index, other)]
 
 
 def _by_words(vault: OpenVault, words: str) -> list[Row]:
@@ -142,7 +142,7 @@ def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
 def is_id(vault: OpenVault, name: str) -> bool:
     """Return True if this is the whole id of an entry."""
     id = _bare(name)
-    return any(row.ref == id for row in query.by_ref(vault.index, id))
+    return any(row.ref == id for row in read.by_ref(vault.index, id))
 
 
 def same_ids(vault: OpenVault, id: str) -> set[str]:
@@ -209,7 +209,7 @@ def is_anchored(row: Row) -> bool:
 
 def linking(vault: OpenVault, id: str) -> list[Row]:
     """Return the entries that link to an entry by its id."""
-    return query.linking(vault.index, id)
+    return read.linking(vault.index, id)
 
 
 # -- filters -------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
     known = {*KINDS, *OTHER_KINDS}
     if name in known:
         return name
-    known |= vault.ask(lambda: query.kinds(vault.index, owners))
+    known |= vault.ask(lambda: read.kinds(vault.index, owners))
     folded = name.strip().casefold().replace("-", "_")
     if found := {name, folded} & known:
         return name if name in found else folded

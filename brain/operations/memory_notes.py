@@ -11,7 +11,7 @@ from brain.formats import frontmatter
 from brain.formats.links import FIELD, mentioned_files
 from brain.formats.memory_place import outline
 from brain.formats.text import decode, digest
-from brain.index import put, query
+from brain.index import put, read
 from brain.lifecycle.conflict import Stances
 from brain.lifecycle.dedup import Known, untagged
 from brain.operations.results import Mention
@@ -126,7 +126,7 @@ def _entries(vault: OpenVault, path: str, note: Note) -> Iterator[tuple[str, str
     """Yield (id, text, kind) of the memories of a note, from the index if that is up to date."""
     was = put.known(vault.index, [path]).get(path)
     if was and was.digest.hex() == note.mark:
-        rows = query.by_place(vault.index, path, 0)
+        rows = read.by_place(vault.index, path, 0)
         yield from ((row.ref, row.text, row.kind) for row in rows if row.kind != "note")
         return
     from brain.formats import memory_md

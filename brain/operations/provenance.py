@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.kinds import Confidence, Importance
     from brain.model import Record
     from brain.open_vault import OpenVault

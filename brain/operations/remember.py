@@ -12,7 +12,7 @@ from brain.changes import Add, Anchor, Deed, Relate, Retag
 from brain.errors import BadRequest, StaleFile
 from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
-from brain.index import links, query
+from brain.index import links, read
 from brain.journal.codec import random_letters
 from brain.kinds import SOURCES
 from brain.lifecycle.conflict import may_oppose, opposes
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.model import Chunk, Link
     from brain.open_vault import OpenVault
     from brain.operations.memory_notes import Note
@@ -360,7 +360,7 @@ def _lacking(vault: OpenVault, row: Row, asked: Add) -> Iterator[Deed]:
     have = {*row.tags.casefold().split(), "candidate"}
     if tags := tuple(tag for tag in said.tags if tag.casefold() not in have):
         yield Deed("tag", row.ref, Retag(row.path, row.ref, tags))
-    there = {(link.target, link.fragment) for link in query.links_of(vault.index, row.id)}
+    there = {(link.target, link.fragment) for link in read.links_of(vault.index, row.id)}
     for link in said.links:
         if link.kind in _PLAIN and (link.target, link.fragment) not in there:
             kind = link.kind if link.kind in RELATIONS else "relates_to"
@@ -403,6 +403,6 @@ def _superseding(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[
     newer = {new for new, old, _ in rows if old in ids}
     for row in (row for ref in sorted(ids) for row in lookup.linking(vault, ref)):
         if row.scope == "memory" and row.ref in newer:
-            for link in query.links_of(vault.index, row.id):
+            for link in read.links_of(vault.index, row.id):
                 if link.kind == "supersedes" and link.fragment.removeprefix("^") in ids:
                     yield row, link

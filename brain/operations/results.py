@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Self, dataclass_transform
 
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.model import Link
     from brain.open_vault import Freshness
     from brain.recall.search import SearchResult

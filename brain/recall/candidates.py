@@ -7,7 +7,7 @@ import re
 from brain.index import matches
 from brain.index.db import Index
 from brain.index.matches import Candidate
-from brain.index.query import Filters
+from brain.index.read import Filters
 from brain.recall import rank
 from brain.recall.exact import exactly
 from brain.recall.lookup import Found

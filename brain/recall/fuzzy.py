@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from brain.index.db import Index
-    from brain.index.query import Filters
+    from brain.index.read import Filters
 
 SHORT, LONG = 4, 8  # letters: of the shortest word with any near ones, and of one with more
 LONGEST = 40

@@ -6,9 +6,9 @@ import re
 
 from brain.config import Config
 from brain.formats.links import tags
-from brain.index import matches, query
+from brain.index import matches, read
 from brain.index.db import Index
-from brain.index.query import Filters
+from brain.index.read import Filters
 from brain.recall import aliases, priors
 from brain.recall.concepts import Concept, concepts, with_glued
 from brain.recall.terms import MAX_TERMS, Term, fold, terms
@@ -76,4 +76,4 @@ def _ids(index: Index, question: str) -> list[int]:
     prompt, `item_1`, `TASK-1`."""
     words = (word for word in _NAME.findall(question[:_MOST]) if not word.isalpha())
     ids = list(dict.fromkeys(word for word in words if not word.isdigit()))[:MAX_TERMS]
-    return query.called(index, ids) if ids else []
+    return read.called(index, ids) if ids else []

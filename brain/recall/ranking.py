@@ -9,7 +9,7 @@ from brain.config import Config
 from brain.index import matches
 from brain.index.db import Index
 from brain.index.matches import Candidate
-from brain.index.query import Filters
+from brain.index.read import Filters
 from brain.recall import candidates, near, priors, rank
 from brain.recall.concepts import Concept
 from brain.recall.exact import exactly

@@ -6,9 +6,9 @@ from datetime import datetime
 from functools import cached_property
 
 from brain.config import Config
-from brain.index import links, query
+from brain.index import links, read
 from brain.index.db import Index
-from brain.index.query import Filters, Row
+from brain.index.read import Filters, Row
 from brain.recall import ranking
 from brain.recall.rank import Factors
 from brain.recall.snippet import Words, best_line, mark
@@ -127,7 +127,7 @@ def _hits(
     prefix: bool,
     filters: Filters,
 ) -> list[SearchResult]:
-    rows = query.rows(index, [one.match.id for one in found])
+    rows = read.rows(index, [one.match.id for one in found])
     memories = [row.ref for row in rows if row.scope == "memory"]
     contradictions = links.contradictions(index, memories, filters.owners)
     hits = []

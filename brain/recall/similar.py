@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from brain.embed import Provider
     from brain.index.db import Index
-    from brain.index.query import Filters
+    from brain.index.read import Filters
     from brain.recall.concepts import Concept
 
 EXACT = 1024  # numbers of a vector up to which 32 bits hold the sum

@@ -13,7 +13,7 @@ from brain import access, redact
 from brain.access import PERSON
 from brain.errors import BrainError
 from brain.formats.text import ALPHABET, digest
-from brain.index import query
+from brain.index import read
 from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.record import NamedTuple
@@ -253,7 +253,7 @@ def last_injected(vault: OpenVault, by: Actor) -> State | None:
     if not last:
         return None
     one = last[-1]
-    there = [row.ref for ref in one["refs"] for row in query.by_ref(vault.index, ref)[:1]]
+    there = [row.ref for ref in one["refs"] for row in read.by_ref(vault.index, ref)[:1]]
     return {key: one[key] for key in ("at", "query", "agent", "session", "tokens")} | {
         "refs": one["refs"], "gone": [ref for ref in one["refs"] if ref not in there],
     }  # fmt: skip

@@ -9,7 +9,7 @@ from itertools import islice
 from brain import access
 from brain.access import PERSON
 from brain.errors import BadRequest, NotFound, suggest
-from brain.index import moment, query, records
+from brain.index import moment, read, records
 from brain.index.records import RECORD_TYPES
 from brain.operations import apply, lookup
 from brain.operations.results import ChangeRecord
@@ -125,7 +125,7 @@ def _refuse_unknown(vault: OpenVault, who: str, agent: str, ops: Sequence[str], 
     if agent and owners is None and agent not in {owner(vault, record) for record in seen}:
         access.agent_name(vault, agent)
     if who:
-        names = query.owners(vault.index) if owners is None else set(owners)
+        names = read.owners(vault.index) if owners is None else set(owners)
         _refuse_but("record of", who, {record.by for record in seen} | names | {PERSON.name})
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from brain import access
+from brain import access, events
 from brain.changes import Deed, Remove
 from brain.errors import BrainError, Busy, Denied, NotFound
-from brain.index import records, ring
+from brain.index import records
 from brain.operations import apply, lookup
 from brain.operations.results import Entry, Forgotten, entry
 from brain.verbs import afterwards, history
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from brain.access import Actor
-    from brain.index.query import Row
+    from brain.index.read import Row
     from brain.open_vault import OpenVault
 
 _STATE = "this machine's state folder, until what is being written is settled"
@@ -108,7 +108,7 @@ def _index(vault: OpenVault, refs: Collection[str]) -> list[str]:
     try:
         vault.sync()
         vault.write_events(wait=30.0)
-        ring.forget(vault.index, refs)
+        events.forget(vault.index, refs)
         clean = vault.index.compact()
     except BrainError:
         clean = False

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from brain.api import Brain
-from brain.index import query, vectors
-from brain.index.query import Filters
+from brain.index import read, vectors
+from brain.index.read import Filters
 from brain.operations import find, lookup
 from brain.recall import hybrid
 from tests import kit
@@ -19,7 +19,7 @@ from tests.embed.kit import Hashing
 def by_text(brain: Brain) -> dict[str, bytes]:
     """The vector of each chunk, by what the chunk says."""
     held = dict(vectors.after(brain.vault.index, 0))
-    rows = query.rows(brain.vault.index, sorted(held))
+    rows = read.rows(brain.vault.index, sorted(held))
     return {f"{row.path} {row.text}": held[row.id] for row in rows}
 
 
@@ -76,7 +76,7 @@ def test_what_is_forgotten_for_good_leaves_no_vector(vault: MakeVault, opened: O
     brain, model = opened(vault()), Hashing()
     brain.sync()
     hybrid.catch_up(brain.vault.index, model)
-    (gone,) = query.by_ref(brain.vault.index, "m-7f3k2ab4")
+    (gone,) = read.by_ref(brain.vault.index, "m-7f3k2ab4")
     brain.forget("m-7f3k2ab4", purge=True)
     brain.sync()
     assert gone.id not in dict(vectors.after(brain.vault.index, 0))
@@ -101,7 +101,7 @@ def test_what_may_not_be_seen_is_not_seen(vault: MakeVault, opened: OpenBrain) -
     brain.sync()
     every = [id for id, _ in _ids(brain)]
     own = Filters(scopes=("memory",), owners=("zoo",))
-    rows = query.rows(brain.vault.index, list(vectors.seen(brain.vault.index, every, own)))
+    rows = read.rows(brain.vault.index, list(vectors.seen(brain.vault.index, every, own)))
     assert {(row.agent, row.scope) for row in rows} == {("zoo", "memory")}
     assert list(vectors.seen(brain.vault.index, [*every, 10**9], Filters(owners=()))) == []
 

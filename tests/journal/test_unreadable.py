@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brain.errors import BrainError
-from brain.index import facts, query
+from brain.index import facts, read
 from brain.index.db import Index
 from brain.journal import reader
 from brain.journal.reader import update_index
@@ -53,7 +53,7 @@ def purged(tmp_path: Path) -> tuple[Journal, Journal]:
 
 
 def codes(known: Index) -> list[tuple[str, str]]:
-    return [(path.rpartition("/")[2], problem.code) for path, problem in query.problems(known)]
+    return [(path.rpartition("/")[2], problem.code) for path, problem in read.problems(known)]
 
 
 def test_no_words_are_shown_that_it_may_have_purged(tmp_path: Path, known: Index) -> None:

@@ -129,17 +129,17 @@ def test_a_write_is_heard_of_at_once_and_once(made: Made, name: str) -> None:
 
 
 def test_other_processes_hear_of_it_once(made: Made, tmp_path: Path) -> None:
-    from brain.index import ring
+    from brain import events
 
     brain = made()
     brain.sync()
-    start = ring.newest(brain.vault.index)
+    start = events.newest(brain.vault.index)
     shape = brain.remember("Seals bark")
-    assert ring.after(brain.vault.index, start) == []
+    assert events.after(brain.vault.index, start) == []
     with kit.open_brain(brain.vault.paths.root, tmp_path / "state") as other:
         other.sync()
         brain.sync()
-        told = [event for _, event in ring.after(other.vault.index, start)]
+        told = [event for _, event in events.after(other.vault.index, start)]
     assert [event.name for event in told] == ["memory:write"]
     assert told[0].payload["delta"]["added"][0]["id"] == shape.id
 

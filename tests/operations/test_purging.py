@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from brain import events
 from brain.api import Brain
 from brain.errors import Busy, Denied, NotFound
-from brain.index import facts, ring
+from brain.index import facts
 from brain.operations import lookup
 from tests import kit
 from tests.journal.kit import records
@@ -204,10 +205,10 @@ def test_who_reads_the_index_meanwhile_is_named(
 def test_followers_do_not_hear_the_words(made: Made) -> None:
     brain = made()
     ref = told(brain)
-    assert any(WORD in str(event) for _, event in ring.after(brain.vault.index, 0))
+    assert any(WORD in str(event) for _, event in events.after(brain.vault.index, 0))
     brain.forget(ref, purge=True)
     brain.sync()
-    assert not any(WORD in str(event) for _, event in ring.after(brain.vault.index, 0))
+    assert not any(WORD in str(event) for _, event in events.after(brain.vault.index, 0))
 
 
 def test_nor_do_those_that_wait_on_another_device(made: Made, tmp_path: Path) -> None:

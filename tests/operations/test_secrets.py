@@ -8,10 +8,10 @@ import time
 
 import pytest
 
+from brain import events
 from brain.access import Actor
 from brain.api import Brain
 from brain.errors import BadRequest
-from brain.index import ring
 from tests.operations.conftest import NOTE
 from tests.store.kit import SECRET
 
@@ -46,7 +46,7 @@ def test_not_in_a_question(brain: Brain) -> None:
     brain.close()
     assert holding(brain) == []
     asked = [
-        e.payload["query"] for _, e in ring.after(brain.vault.index, 0) if "query" in e.payload
+        e.payload["query"] for _, e in events.after(brain.vault.index, 0) if "query" in e.payload
     ]
     assert asked[0].startswith("seals [redacted:")
 

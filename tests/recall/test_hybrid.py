@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from brain import serialize
 from brain.api import Brain
 from brain.errors import NoModel
-from brain.index import query, vectors
-from brain.index.query import Filters
+from brain.index import read, vectors
+from brain.index.read import Filters
 from brain.index.vectors import Piece
 from brain.model import SCOPES
 from brain.operations import semantic
@@ -58,7 +58,7 @@ def test_what_means_the_same_is_near(vault: MakeVault, opened: OpenBrain) -> Non
     brain.sync()
     hybrid.catch_up(brain.vault.index, model)
     found = Meaning(model).similar(brain.vault.index, "car", EVERY, 2)
-    rows = query.rows(brain.vault.index, list(found))
+    rows = read.rows(brain.vault.index, list(found))
     assert {row.path for row in rows} == {"car.md", "40_Brain/agents/mech/MEMORY.md"}
     assert list(found.values()) == sorted(found.values(), reverse=True)
     assert all(0 < cosine <= 1 for cosine in found.values())
@@ -71,9 +71,9 @@ def test_an_agent_is_not_told_what_it_may_not_read(vault: MakeVault, opened: Ope
     found = Meaning(model).similar(
         brain.vault.index, "vehicle noise", EVERY._replace(owners=("admin",)), 50
     )
-    assert {row.agent for row in query.rows(brain.vault.index, list(found))} <= {"admin"}
+    assert {row.agent for row in read.rows(brain.vault.index, list(found))} <= {"admin"}
     mine = Meaning(model).similar(brain.vault.index, "noise", EVERY._replace(owners=("mech",)), 50)
-    assert {row.agent for row in query.rows(brain.vault.index, list(mine))} == {"mech"}
+    assert {row.agent for row in read.rows(brain.vault.index, list(mine))} == {"mech"}
 
 
 def test_changes_are_seen_by_one_who_has_read_before(vault: MakeVault, opened: OpenBrain) -> None:
@@ -95,7 +95,7 @@ def test_changes_are_seen_by_one_who_has_read_before(vault: MakeVault, opened: O
     other.name = "other"
     hybrid.catch_up(brain.vault.index, other)
     found = Meaning(other).similar(brain.vault.index, "boat on water", EVERY, 1)
-    assert [row.path for row in query.rows(brain.vault.index, list(found))] == ["boat.md"]
+    assert [row.path for row in read.rows(brain.vault.index, list(found))] == ["boat.md"]
 
 
 def test_no_more_than_the_budget_allows_and_then_goes_on(
@@ -231,7 +231,7 @@ def test_the_end_of_a_long_note_is_found(vault: MakeVault, opened: OpenBrain) ->
     brain.sync()
     hybrid.catch_up(brain.vault.index, model)
     found = Meaning(model).similar(brain.vault.index, "doctor", EVERY, 1)
-    assert [row.path for row in query.rows(brain.vault.index, list(found))] == ["long.md"]
+    assert [row.path for row in read.rows(brain.vault.index, list(found))] == ["long.md"]
 
 
 HYBRID = {**CARS, "40_Brain/brain.yaml": "searchProvider: hybrid\nsimilarityThreshold: 0.2\n"}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.api import Brain
-from brain.index import matches, query
+from brain.index import matches, read
 from brain.recall import lookup
 from brain.recall.concepts import Concept, concepts
 from brain.recall.lookup import Found, look_up, noted
@@ -158,7 +158,7 @@ def test_words_that_are_everywhere_are_looked_up_together(
     monkeypatch.setattr(lookup, "FEW", 20)
     asked = concepts(terms("walrus clam"), {}, 0.5)
     found = lookup.look_up(brain.vault.index, asked, SEVERAL, most=100)
-    rows = query.rows(brain.vault.index, sorted(found.scores))
+    rows = read.rows(brain.vault.index, sorted(found.scores))
     assert {row.path for row in rows} == {path for path, text in files.items() if "us c" in text}
     assert set(found.held.values()) == {2}
     monkeypatch.setattr(lookup, "FEW", 200)  # too few hold both: one of them will do

@@ -8,7 +8,7 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import Ambiguous, NotFound
-from brain.index import matches, put, query
+from brain.index import matches, put, read
 from brain.model import SCOPES
 from brain.operations import find, lookup
 from tests import kit
@@ -45,7 +45,7 @@ def test_two_entries_with_one_id(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault({"a.md": "same\n", "b.md": "same\n"}))
     brain.sync()
     with pytest.raises(Ambiguous, match=r"a\.md:1 .*b\.md:1"):
-        lookup.find(brain.vault, query.by_place(brain.vault.index, "a.md", 0)[0].ref)
+        lookup.find(brain.vault, read.by_place(brain.vault.index, "a.md", 0)[0].ref)
 
 
 def test_the_list_is_newest_first_and_comes_in_pages(vault: MakeVault, opened: OpenBrain) -> None:
@@ -131,14 +131,14 @@ def test_only_what_holds_characters_has_a_row_for_them(vault: MakeVault, opened:
 def test_counts_links_agents(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault())
     brain.sync()
-    counts = query.counts(brain.vault.index)
+    counts = read.counts(brain.vault.index)
     assert tuple(counts) == SCOPES
     assert counts["items"] == {"files": 1, "entries": 1}
     assert counts["memory"]["files"] == 2
-    (link,) = query.links_of(brain.vault.index, lookup.find(brain.vault, "m-7f3k2ab4").id)
+    (link,) = read.links_of(brain.vault.index, lookup.find(brain.vault, "m-7f3k2ab4").id)
     assert (link.kind, link.target, link.line) == ("link", "Architecture", 4)
-    assert query.owners(brain.vault.index) == {"admin", "zoo"}
-    said = {agent["agent"]: agent.get("name") for agent in query.agents(brain.vault.index)}
+    assert read.owners(brain.vault.index) == {"admin", "zoo"}
+    said = {agent["agent"]: agent.get("name") for agent in read.agents(brain.vault.index)}
     assert said == {"admin": "Ada", "zoo": "Keeper"}
 
 
