@@ -25,7 +25,7 @@ from brain.verbs.afterwards import Round
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from datetime import datetime
 
     from brain.access import Actor
@@ -141,7 +141,6 @@ def _context(
         tasks=asked.tasks,
         max_matches=SLOW_MAX_MATCHES if slow else MAX_MATCHES,
     )
-    late = _late(config.maxRetrievalMs)
     off = _off(config)
     recalled, notes = Recalled(), list[str]()
     if not off:
@@ -149,7 +148,7 @@ def _context(
         recalled, notes = semantic.with_model(
             vault,
             lambda meaning: pipeline.recall(
-                vault.index, request, now, config, rerank=rerank, is_late=late, meaning=meaning
+                vault.index, request, now, config, rerank=rerank, meaning=meaning
             ),
         )
     degraded = slow or ("" if not recalled.is_late else "out of time: ties were not followed")
@@ -228,12 +227,6 @@ def _owners(vault: OpenVault, agent: str, by: Actor) -> tuple[str, ...] | None:
     if own is None or seen is None:
         return own if seen is None else seen
     return tuple(owner for owner in own if owner in seen)
-
-
-def _late(most: int) -> Callable[[], bool]:
-    """Return a function that tells if this thread has worked too long, in milliseconds."""
-    started = time.thread_time()
-    return lambda: (time.thread_time() - started) * 1000 > most
 
 
 def _allocation(asked: Asked, config: Config) -> Allocation:

@@ -159,7 +159,7 @@ def _rank(
     if found.partly:  # what is everywhere was not weighed, and may be there exactly so
         exact |= _exact(index, asked, {c.id for c in chosen} - likely)
     chosen += _called(index, asked, chosen, filters)
-    handed = near.spread((c, own[c.id]) for c in chosen if c.id in own)
+    handed = near.spread([(c, own[c.id]) for c in chosen if c.id in own])
     chosen += candidates.brought(index, handed, chosen, filters)
     cosines: dict[int, float] = {}
     if asked.similar and (chosen or not found.asked):  # else beginnings of words come first
@@ -167,7 +167,7 @@ def _rank(
         chosen += _meant(index, cosines, chosen, filters, config)
         known |= matches.feedback(index, [c.id for c in chosen if c.id not in own])
     asked_too = noted(index, asked.names, owners=filters.owners)
-    whole = near.parents((c.section for c in chosen), [h for _, h in found.concepts] + asked_too)
+    whole = near.parents([c.section for c in chosen], [h for _, h in found.concepts] + asked_too)
     worth, expects = found.coverages(), any(asked.expected)
     make = tuple.__new__  # without their own way of taking arguments: there are many
     ranked = []
