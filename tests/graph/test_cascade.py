@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from brain.api import Brain
 from brain.config import Config
+from brain.context.recall import recall
+from brain.context.scoring import Request
 from brain.graph import edges
 from brain.graph.cascade import MAX_DIRECT, MAX_STEPS, Reached, cascade
 from brain.index import links
@@ -272,6 +274,15 @@ def test_it_asks_a_few_questions_however_much_is_tied(vault: MakeVault, opened: 
         return len(asked)
 
     assert questions(150) == questions(20)
+
+
+def test_without_time_relations_are_not_followed(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = lay(vault, opened, f"walrus [[#^{B}]] ^{A}", f"clam ^{B}")
+    for limit, ids in ((60_000, [A, B]), (0, [A])):
+        config = Config(maxRetrievalMs=limit)
+        found = recall(brain.vault.index, Request(query="walrus"), kit.NOW, config)
+        assert [entry.id for entry in found.memories] == ids
+        assert found.is_late == (limit == 0)
 
 
 # -- superseded, contradicted --------------------------------------------------------------------
