@@ -115,7 +115,7 @@ def _append_records(vault: Brain, count: int) -> None:
         ("reinforce", {"delta": 3}),
         ("demote", {"delta": -1}),
         ("hit", {"count": 2, "last": now}),
-        ("add", {"source": "extracted", "confidence": 0.8, "digest": "0" * 16}),
+        ("remember", {"source": "extracted", "confidence": 0.8, "digest": "0" * 16}),
         ("update", {"before": "x" * 60, "after": "y" * 60}),
     ]
     chosen = chance.choices(types, [40, 20, 30, 5, 5], k=count)

@@ -24,15 +24,15 @@ from brain.operations.conflicts import conflicts, resolve
 from brain.operations.context import context
 from brain.operations.doctor import doctor, status
 from brain.operations.find import list_, open_, search, show
+from brain.operations.gaps import gaps
 from brain.operations.graph import graph
+from brain.operations.history import audit, history
 from brain.operations.maintain import sync
+from brain.operations.pending import journal_write, pause, pending, resume
 from brain.operations.remember import remember
 from brain.operations.settings import alias_add, alias_list, alias_remove, budget, config
+from brain.operations.undo import revert, undo
 from brain.vault import layout
-from brain.verbs.history import audit, history
-from brain.verbs.missing import gaps
-from brain.verbs.undoing import revert, undo
-from brain.verbs.waiting import journal_write, pause, pending, resume
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from brain import lock
 from brain.errors import BadConfig, BrainError, Busy
 from brain.open_vault import OpenVault
-from brain.operations import semantic
+from brain.operations import pending, semantic
 from brain.sync import Progress
 from brain.vault.layout import Vault
 from brain.vault.watch import Hint, follow
-from brain.verbs import waiting
 
 LEARNING = 5.0  # seconds at a time for what a hybrid search needs
 
@@ -93,7 +92,7 @@ def _prepare(vault: OpenVault, hint: Hint) -> Iterator[str]:
             vault.reload()
         except BadConfig as error:
             yield str(error)  # the settings stay as they were
-        yield from waiting.flush_if_due(vault)
+        yield from pending.write_usage_if_due(vault)
 
 
 def _sync(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:

@@ -37,7 +37,7 @@ CREATE TABLE device (
 CREATE TABLE uses (
     batch TEXT    NOT NULL,    -- '' until the use is being written to the journal
     home  TEXT    NOT NULL,    -- the device whose journal folder tells vaults at one path apart
-    op    TEXT    NOT NULL,    -- hit, together, reject or gap
+    op    TEXT    NOT NULL,    -- hit, used_together, reject or gap
     ref   TEXT    NOT NULL,
     other TEXT    NOT NULL,    -- the other entry of a pair; who asked, of a gap
     count INTEGER NOT NULL,

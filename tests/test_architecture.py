@@ -39,7 +39,7 @@ LAYERS = (
     ("graph",),
     ("context",),
     ("open_vault",),
-    ("operations", "verbs"),
+    ("operations",),
     ("serialize",),
     ("api", "setup"),
     ("daemon",),

@@ -21,7 +21,7 @@ from tests.test_races import lines, settled
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 HERE = Path(__file__).parent.parent
 KINDS = [
-    "add", "update", "remove", "retag", "relate", "move", "anchor", "replace", "insert", "put",
+    "remember", "update", "forget", "retag", "relate", "move", "anchor", "replace", "insert", "put",
     "drop", "append", "two", "create", "feedback",
 ]  # fmt: skip
 
@@ -137,7 +137,7 @@ def test_killed_at_random_moments(tmp_path: Path, kills: int) -> None:
     assert max(found.values()) == 1
     assert kit.temps(root) == []
     store = kit.open_store(root, state)
-    noted = Counter(record.ref for record in kit.records(store) if record.op == "add")
+    noted = Counter(record.ref for record in kit.records(store) if record.op == "remember")
     assert set(noted.values()) == {1}
     assert len(noted) == sum(not line.startswith("person") for line in found)
     assert store.apply([kit.deed("update", 1)])[0].state == "written"

@@ -205,7 +205,7 @@ class Devices(RuleBasedStateMachine):
         now = one.brain.vault.now()
         uses = [Use("hit", ref, last=now) for ref in refs]
         if refs[0] != refs[1]:
-            uses.append(Use("together", *sorted(refs), last=now))
+            uses.append(Use("used_together", *sorted(refs), last=now))
         one.brain.vault.state.add_uses("", uses)
 
     @rule(name=names, pick=numbers, other=numbers, op=st.sampled_from(["conflict", "resolve"]))
@@ -449,7 +449,7 @@ def _records(one: Machine) -> Iterator[dict[str, Any]]:
 def _sums(records: list[dict[str, Any]]) -> tuple[dict[str, float], dict[str, int]]:
     """Score and hits of each id, added up in the plainest way there is."""
     every = {(record["device"], record["seq"]): record for record in records}.values()
-    own = {record["ref"] for record in every if record["op"] == "add"}
+    own = {record["ref"] for record in every if record["op"] == "remember"}
     same: dict[str, set[str]] = {}
     for record in every:
         if record["op"] == "alias" and own.isdisjoint((record["ref"], record["old"])):

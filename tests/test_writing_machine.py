@@ -38,7 +38,9 @@ SECTIONS = ["Key Decisions", "User Preferences", "Learned"]
 numbers = st.integers(0, 1_000_000)
 devices = st.sampled_from(["one", "two"])
 modes = st.sampled_from(MODES)
-kinds = st.sampled_from(["add", "add", "add", "update", "remove", "retag", "relate", "move"])
+kinds = st.sampled_from(
+    ["remember", "remember", "remember", "update", "forget", "retag", "relate", "move"]
+)
 
 
 class Writing(RuleBasedStateMachine):
@@ -125,19 +127,19 @@ class Writing(RuleBasedStateMachine):
         chunks = memory_md.parse(self.note.read_bytes(), "admin").chunks
         chunk = self._pick([c for c in chunks if c.kind != "note"], pick)
         word = self._word()
-        if kind == "add" or chunk is None:
+        if kind == "remember" or chunk is None:
             ref = f"m-{self.count:08d}"
             section = SECTIONS[pick % 3]
-            return Deed("add", ref, Add(kit.NOTE, ref, f"An agent: {word}", section)), word, ""
+            return Deed("remember", ref, Add(kit.NOTE, ref, f"An agent: {word}", section)), word, ""
         ref, said = chunk.ref, chunk.text
         change = {
             "update": Update(kit.NOTE, ref, f"Updated to {word}"),
-            "remove": Remove(kit.NOTE, ref),
+            "forget": Remove(kit.NOTE, ref),
             "retag": Retag(kit.NOTE, ref, add=(f"#t{pick % 9}",)),
             "relate": Relate(kit.NOTE, ref, "relates_to", f"[[#^m-{pick % 9:08d}]]"),
             "move": Move(kit.NOTE, ref, SECTIONS[pick % 3]),
         }[kind]
-        taken = said if kind in ("update", "remove") else ""
+        taken = said if kind in ("update", "forget") else ""
         return Deed(kind, ref, change), word if kind == "update" else "", taken
 
     @rule(device=devices, kind=kinds, pick=numbers)
@@ -157,7 +159,7 @@ class Writing(RuleBasedStateMachine):
 
     @rule(
         device=devices,
-        kinds=st.lists(st.sampled_from(["update", "update", "remove", "retag"]), min_size=1),
+        kinds=st.lists(st.sampled_from(["update", "update", "forget", "retag"]), min_size=1),
         pick=numbers,
         goes_on=st.booleans(),
         rename=st.booleans(),
@@ -195,7 +197,7 @@ class Writing(RuleBasedStateMachine):
         ops = {record.id: record.op for record in kit.records(store)}
         last = ""
         for id, (kind, word, taken) in promised.items():
-            if ops.get(id, "gone") != "gone" and kind != "retag":
+            if ops.get(id, "overwritten") != "overwritten" and kind != "retag":
                 self._became("", taken)
                 last = word
         self._became(last, "")
@@ -215,10 +217,10 @@ class Writing(RuleBasedStateMachine):
             with suppress(BrainError):
                 self._store(device).apply([deed])
                 words += [word] * (kind == "update")
-                tags |= set(getattr(deed.change, "add", ()))
+                tags |= set(getattr(deed.change, "remember", ()))
         self._go_on(pick, rename, data)
         self.settle()
-        gone = [r.data["change"] for r in kit.records(self._store(device)) if r.op == "gone"]
+        gone = [r.data["change"] for r in kit.records(self._store(device)) if r.op == "overwritten"]
         there = f"{self.note.read_text()} {gone}"
         assert all(word in there for word in [*words[-1:], *tags]), (words, tags, there)
 

@@ -169,18 +169,18 @@ _COUNTED = {
     "reject": ("rejected",),
 }
 RECORD_TYPES: dict[str, RecordType] = {
-    "add": RecordType(_remember, Undo.TEXT),
+    "remember": RecordType(_remember, Undo.TEXT),
     "promote": RecordType(_remember),
     "update": RecordType(_update, Undo.TEXT),
     "confirm": RecordType(_give, Undo.TEXT),
-    "remove": RecordType(undo=Undo.TEXT),
+    "forget": RecordType(undo=Undo.TEXT),
     "pin": RecordType(undo=Undo.TEXT),
     "unpin": RecordType(undo=Undo.TEXT),
     "tag": RecordType(undo=Undo.TEXT),
     "link": RecordType(undo=Undo.TEXT),
     "unlink": RecordType(undo=Undo.TEXT),
     "move": RecordType(undo=Undo.TEXT),
-    "configure": RecordType(undo=Undo.TEXT),
+    "config": RecordType(undo=Undo.TEXT),
     "merge": RecordType(_merge, Undo.COUNT),
     "reinforce": RecordType(_judge, Undo.COUNT),
     "demote": RecordType(_judge, Undo.COUNT),
@@ -189,15 +189,15 @@ RECORD_TYPES: dict[str, RecordType] = {
     "conflict": RecordType(undo=Undo.PART),
     "resolve": RecordType(undo=Undo.CONFLICT),
     "undo": RecordType(_undo, Undo.PART),
-    "gone": RecordType(undo=Undo.PART),  # a person removed an entry before it was settled
+    "overwritten": RecordType(undo=Undo.PART),  # by a person, right after it was written
     "anchor": RecordType(),  # the id was written behind an entry
     "alias": RecordType(audit=False),  # `old` is another id of the same entry
-    "together": RecordType(audit=False),  # useful in the same prompt as `other`
+    "used_together": RecordType(audit=False),  # useful in the same prompt as `other`
     "gap": RecordType(audit=False),  # a question without an answer
     "purge": RecordType(),  # what was known before is forgotten
 }
 _UNKNOWN = RecordType()  # of a later version; it is kept and counts for nothing
-_CREATES = ("add", "promote")  # records that give an entry its id
+_CREATES = ("remember", "promote")  # records that give an entry its id
 _OF_IDS = ("alias", "purge")  # records that say which ids belong together; they hold no words
 
 
@@ -319,7 +319,7 @@ class Touched:
 
     def add(self, record: Record) -> None:
         self.refs.add(record.ref)
-        if record.op == "together":
+        if record.op == "used_together":
             self.pairs.add(_pair(record))
         elif record.op == "purge":
             self.refs |= _purged_refs(record)
@@ -389,7 +389,7 @@ def update_facts(db: sqlite3.Connection, touched: Touched | None) -> None:
         pairs.update(each(db, f"SELECT one, other FROM learned WHERE {column} IN", gone))
     db.executemany("DELETE FROM learned WHERE one = ? AND other = ?", pairs)
     refs = {ref for pair in pairs for ref in pair}
-    sql = f"SELECT {_COLUMNS} FROM records WHERE op = 'together' AND NOT purged AND ref IN"
+    sql = f"SELECT {_COLUMNS} FROM records WHERE op = 'used_together' AND NOT purged AND ref IN"
     _learn(db, map(_record, each(db, sql, refs)), gone, pairs)
 
 
@@ -459,7 +459,7 @@ def _replay_all(db: sqlite3.Connection, gone: Purges) -> None:
     _put(db, found)
     _replay_refs(db, rest, gone)
     db.execute("DELETE FROM learned")
-    _learn(db, _of_type(db, "together"), gone)
+    _learn(db, _of_type(db, "used_together"), gone)
 
 
 def _replay_refs(db: sqlite3.Connection, refs: Collection[str], gone: Purges) -> None:

@@ -24,7 +24,13 @@ HEAD = ("id", "at", "device", "seq", "lamport", "by", "op", "ref", "path")
 _TYPES = [str, str, str, int, int, str, str, str, str]
 RESERVED = frozenset([*HEAD, "crc", "sum"])  # names that the data of a record cannot have
 MAX_NUMBER = 1 << 53  # the largest integer that every JSON reader represents exactly
-OLD_OPS: dict[str, str] = {}
+OLD_OPS = {
+    "add": "remember",
+    "remove": "forget",
+    "configure": "config",
+    "gone": "overwritten",
+    "together": "used_together",
+}
 _TAIL = len(',"crc":"89abcdef"}')
 _RECENT = 64  # lines that a merge may have put between a chained line and its predecessor
 _LETTERS = (ALPHABET * 8).encode()  # one for each byte

@@ -205,7 +205,7 @@ def _uses_state(journal: Journal) -> str:
 def _update(db: sqlite3.Connection, journal: Journal) -> None:
     if _uses_read(db) != (state := _uses_state(journal)):
         uses = journal.pending_uses() if state else []
-        rows = [(u.ref, u.other, u.times, u.last) for u in uses if u.op in ("hit", "together")]
+        rows = [(u.ref, u.other, u.times, u.last) for u in uses if u.op in ("hit", "used_together")]
         records.set_pending_uses(db, rows)
         db.execute("INSERT OR REPLACE INTO meta VALUES ('uses', ?)", (state,))
     files = list_files(journal.folder)

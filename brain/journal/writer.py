@@ -280,7 +280,7 @@ def _use_record(id: str, use: Use) -> NewRecord:
     data: dict[str, Any] = {"last": use.last}
     if use.op == "hit":
         data = {"count": use.times} | data
-    elif use.op == "together":
+    elif use.op == "used_together":
         data = {"other": use.other, "strength": use.times} | data
     elif use.op == "gap":
         data = {"query": use.text, "agent": use.other, "count": use.times} | data

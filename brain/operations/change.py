@@ -93,12 +93,12 @@ def forget(
     journal, the index and the state folder, and lists where it may still be."""
     actor = access.resolve(vault, by, session)
     if purge:
-        from brain.verbs import purging
+        from brain.operations.purge import purge as purge_memory
 
-        return purging.purge(vault, id, actor, agent)
+        return purge_memory(vault, id, actor, agent)
     row = lookup.memory(vault, id, actor, agent)
     links = apply.linked_from(vault, [row.ref], actor)
-    deed = Deed("remove", row.ref, Remove(row.path, row.ref), {"why": why} if why else {})
+    deed = Deed("forget", row.ref, Remove(row.path, row.ref), {"why": why} if why else {})
     result = apply.apply(vault, [deed], actor)[0]
     gone = entry(row)
     if result.done:
@@ -176,13 +176,13 @@ def _weigh(
     vault: OpenVault, id: str, agent: str, op: str, delta: float, why: str, by: Actor
 ) -> Feedback:
     """Change the score of a memory; its note stays as it is."""
-    from brain.verbs import afterwards
+    from brain.operations import usage
 
     row = lookup.memory(vault, id, by, agent)
     data = {"delta": delta, "agent": row.agent, **({"why": why} if why else {})}
     result = apply.apply(vault, [Deed(op, row.ref, None, data)], by)[0]
     vault.journal_ahead = True
-    afterwards.judged(vault, row.ref, delta > 0)
+    usage.learn_feedback(vault, row.ref, delta > 0)
     return apply.changed(entry(row), f"{op}d", result, cls=Feedback, delta=delta)
 
 

@@ -12,7 +12,8 @@ from brain.context.recall import Recalled
 from brain.context.scoring import DEFAULT_SCOPES, MAX_MATCHES, Request, ScoredEntry
 from brain.errors import BadRequest, BrainError
 from brain.formats.links import strip_fields
-from brain.operations import lookup, provenance, semantic
+from brain.operations import lookup, provenance, semantic, usage
+from brain.operations.usage import Round
 from brain.recall import procedures
 from brain.recall.budget import Allocation, Fitted, allocate, divide, fit
 from brain.recall.package import Conflict, Package, Piece, sections
@@ -20,8 +21,6 @@ from brain.recall.render import FORMATS, render
 from brain.recall.snippet import Words, best_line, body_at
 from brain.recall.terms import terms
 from brain.record import NamedTuple
-from brain.verbs import afterwards
-from brain.verbs.afterwards import Round
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def _context(
     _check(asked)
     freshness = vault.refresh() if check else vault.unchecked()
     started, modelled = time.perf_counter(), _modelled(vault)
-    slow = afterwards.slow(vault)
+    slow = usage.why_degraded(vault)
     config = vault.config
     if slow:
         config = config._replace(topK=SLOW_TOP_K)
@@ -170,7 +169,7 @@ def _context(
     if off:
         return said
     with suppress(BrainError, OSError):  # what is learned is never in the way
-        return said._replace(round=afterwards.learn(vault, said, ms, by))
+        return said._replace(round=usage.learn(vault, said, ms, by))
     return said
 
 

@@ -133,7 +133,7 @@ def doctor(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Diagno
 def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status:
     """Return what is indexed, how fresh it is, and what the last recall did. An agent sees what it
     may read."""
-    from brain.verbs import afterwards
+    from brain.operations import usage
 
     freshness = vault.refresh()
     actor = access.resolve(vault, by)
@@ -147,8 +147,8 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
         scopes=vault.ask(lambda: read.counts(vault.index, owners)),
         agents=[each for each in agents if owners is None or each["agent"] in owners],
         problems=len(problems(vault)) if owners is None else 0,
-        recall=afterwards.health(vault),
-        last_injected=afterwards.last_injected(vault, actor),
+        recall=usage.health(vault),
+        last_injected=usage.last_injected(vault, actor),
         freshness=freshness,
         daemon=lock.holder(f"{vault.paths.state_path}/daemon.lock"),
     )

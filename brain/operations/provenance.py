@@ -88,7 +88,7 @@ def details(vault: OpenVault, row: Row) -> dict[str, Any]:
         history = list(records.select(vault.index, refs=ids))
     except BrainError:  # a journal cannot be read, which `brain doctor` reports
         history = []
-    made = next((record for record in history if record.op in ("add", "promote")), None)
+    made = next((record for record in history if record.op in ("remember", "promote")), None)
     given = made.data if made else {}
     now = vault.clock()
     return {

@@ -134,7 +134,7 @@ def _remember(
     ref = _free(note)
     change = Add(path, ref, text, section, tags, links, fields)
     deeds = [
-        Deed("add", ref, change, _given(request, kind, by)),
+        Deed("remember", ref, change, _given(request, kind, by)),
         *_conflicts(vault, ref, against, path),
     ]
     unless = partial(_says, note, path, _undated(text) if sure else "")

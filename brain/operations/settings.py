@@ -165,7 +165,7 @@ def configure(vault: OpenVault, name: str, value: Any, by: Actor) -> SettingChan
         )
     path = f"{vault.paths.brain}/brain.yaml"
     change = Configure(path, name, None if value == () else value, now)
-    result = apply.apply(vault, [Deed("configure", name, change)], by)[0]
+    result = apply.apply(vault, [Deed("config", name, change)], by)[0]
     if result.state == "written":
         vault.reload()
     return SettingChange(

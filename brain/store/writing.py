@@ -341,5 +341,5 @@ def gone(store: Store, deed: Deed, id: str = "") -> NewRecord:
     words = redact_value(to_json(change), emails=store.config.redactEmails) if change else {}
     path = change.path if change else ""
     return NewRecord(
-        id or deed.id, "gone", "person", deed.ref, path, {"change": words, "of": deed.id}
+        id or deed.id, "overwritten", "person", deed.ref, path, {"change": words, "of": deed.id}
     )

@@ -45,7 +45,7 @@ def test_what_was_learned_is_shown_with_its_strength(demo: Path, run: Run) -> No
     from tests.journal.kit import put
 
     with open_brain(demo) as brain:
-        put(brain.vault.journal, "together", "m-7f3k2ab4", other="m-9hx3c6vr", strength=2)
+        put(brain.vault.journal, "used_together", "m-7f3k2ab4", other="m-9hx3c6vr", strength=2)
     assert re.search(r"\nlearned with   m-9hx3c6vr .*  0\.75\n", run("graph", "m-7f3k2ab4").out)
 
 

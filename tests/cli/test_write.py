@@ -271,7 +271,7 @@ def test_pending_in_words(demo: Path, run: Run) -> None:
     assert ", by person\n  2026-10-01: Seals bark\n" in run("pending").out
     assert run("doctor").out.count("1 file with writes that wait") == 1
     waiting = run("pending", "--json").json["pending"]
-    assert [deed["op"] for deed in waiting[0]["deeds"]] == ["add"]
+    assert [deed["op"] for deed in waiting[0]["deeds"]] == ["remember"]
     assert run("pending", "--drop", waiting[0]["id"]).out == "Nothing is pending.\n"
     assert run("pending", "--drop", "i-nothing").code == 4
     assert "Seals bark" not in note.read_text()

@@ -183,7 +183,7 @@ def test_a_cascade_has_an_end(vault: MakeVault, opened: OpenBrain) -> None:
 
 def learn(brain: Brain, *pairs: tuple[str, str, float]) -> None:
     for one, other, strength in pairs:
-        put(brain.vault.journal, "together", one, other=other, strength=strength)
+        put(brain.vault.journal, "used_together", one, other=other, strength=strength)
     update_index(brain.vault.journal, brain.vault.index)
 
 

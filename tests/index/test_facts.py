@@ -37,10 +37,10 @@ def test_nothing_is_known_of_what_nothing_was_said_of(journal: Journal, known: I
 
 
 def test_links_are_learned_in_both_directions(journal: Journal, known: Index) -> None:
-    put(journal, "together", "m-2", other="m-1", strength=2)
-    put(journal, "together", "m-1", other="m-2", strength=0.5)
-    put(journal, "together", "m-3", other="m-1")
-    put(journal, "together", "m-1", other="m-1")
+    put(journal, "used_together", "m-2", other="m-1", strength=2)
+    put(journal, "used_together", "m-1", other="m-2", strength=0.5)
+    put(journal, "used_together", "m-3", other="m-1")
+    put(journal, "used_together", "m-1", other="m-1")
     update_index(journal, known)
     assert links(known, "m-1") == [("m-2", 2.5, AT), ("m-3", 1.0, AT)]
     assert links(known, "m-3") == [("m-1", 1.0, AT)]
@@ -64,7 +64,7 @@ def test_a_conflict_is_open_until_it_is_resolved(journal: Journal, known: Index)
 
 
 def test_facts_survive_the_index(journal: Journal, known: Index) -> None:
-    for op in ("add", "reinforce", "hit", "merge"):
+    for op in ("remember", "reinforce", "hit", "merge"):
         put(journal, op)
     update_index(journal, known)
     before = facts.load(known, ["m-1"])

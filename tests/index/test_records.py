@@ -34,7 +34,7 @@ from tests.journal.kit import (
 
 REFS = ("m-1", "m-2", "m-3", "m-4")
 WORDS: dict[str, Any] = {
-    "add": {"confidence": 0.8, "importance": 0.5, "source": "inferred", "session": "s1"},
+    "remember": {"confidence": 0.8, "importance": 0.5, "source": "inferred", "session": "s1"},
     "update": {"confidence": 0.9, "before": "a", "after": "b"},
     "reinforce": {"delta": 3},
     "demote": {"delta": -1.5},
@@ -45,7 +45,7 @@ WORDS: dict[str, Any] = {
     "pin": {},
 }
 Word = tuple[str, str, str]
-ops = st.sampled_from([*WORDS, "alias", "together", "conflict", "resolve", "purge"])
+ops = st.sampled_from([*WORDS, "alias", "used_together", "conflict", "resolve", "purge"])
 words = st.tuples(ops, st.sampled_from(REFS), st.sampled_from(REFS))
 
 
@@ -71,7 +71,7 @@ def of(journal: Journal, known: Index, ref: str = "m-1") -> facts.Facts:
 def test_feedback_adds_up(tmp_path: Path, known: Index) -> None:
     clock = Clock()
     here, there = device(tmp_path, "a", clock), device(tmp_path, "b", clock)
-    put(here, "add", by="ann", session="s-7", source="extracted", confidence=0.7, importance=1)
+    put(here, "remember", by="ann", session="s-7", source="extracted", confidence=0.7, importance=1)
     clock.forward(hours=1)
     put(there, "reinforce", delta=3)
     put(here, "demote", delta=-1)
@@ -149,8 +149,8 @@ def test_nonsense_counts_for_nothing(tmp_path: Path, known: Index, delta: Any) -
     journal = device(tmp_path)
     put(journal, "reinforce", delta=delta)
     put(journal, "hit", count=delta, last=delta)
-    put(journal, "add", confidence=delta if delta is not True else "x", source=delta)
-    put(journal, "together", other=delta)
+    put(journal, "remember", confidence=delta if delta is not True else "x", source=delta)
+    put(journal, "used_together", other=delta)
     put(journal, "conflict", other=delta)
     put(journal, "alias", old=delta if not isinstance(delta, str) else "")
     put(journal, "purge", "", refs=delta)
@@ -164,9 +164,9 @@ def test_nonsense_counts_for_nothing(tmp_path: Path, known: Index, delta: Any) -
 def test_the_first_add_tells_who_and_when(tmp_path: Path, known: Index) -> None:
     clock = Clock()
     journal = device(tmp_path, clock=clock)
-    put(journal, "add", by="ann", confidence=0.5)
+    put(journal, "remember", by="ann", confidence=0.5)
     clock.forward(days=3)
-    put(journal, "add", by="bob", confidence=0.6)
+    put(journal, "remember", by="bob", confidence=0.6)
     found = of(journal, known)
     assert (found.by, found.created[:10], found.confidence) == ("ann", "2026-03-01", 0.6)
 
@@ -202,14 +202,14 @@ def test_an_id_that_an_entry_was_added_with_is_no_other_entrys(
     """Journals of before may say so, whatever is read first."""
     here, there = device(tmp_path, "a"), device(tmp_path, "b")
     for ref in [] if late else added:
-        put(there, "add", ref)
+        put(there, "remember", ref)
         update_index(here, known)
     put(here, "alias", "m-1", old="m-2")
     put(here, "alias", "m-2", old="m-1")
     put(here, "reinforce", "m-2")
     update_index(here, known)
     for ref in added if late else []:
-        put(there, "add", ref)
+        put(there, "remember", ref)
     assert [of(here, known, ref).score for ref in REFS[:2]] == [0, 3]
     assert facts.same(known, "m-1") == {"m-1"}
     assert dump(known) == rebuilt(here, known)
@@ -240,7 +240,7 @@ def test_purging_forgets_what_was_and_not_what_comes(tmp_path: Path, known: Inde
     put(here, "update", "m-2", before="a secret")
     put(here, "alias", "m-1", old="m-2")
     put(there, "reinforce", "m-1")
-    put(there, "together", "m-1", other="m-4")
+    put(there, "used_together", "m-1", other="m-4")
     put(there, "conflict", "m-4", other="m-2")
     put(here, "purge", "m-1")
     found = of(here, known, "m-2")
@@ -267,7 +267,7 @@ def test_what_an_offline_device_says_later_is_purged_too(tmp_path: Path, known: 
 def test_scrubbing_takes_the_words_out_of_our_own_files(tmp_path: Path, known: Index) -> None:
     clock = Clock()
     here, there = device(tmp_path, "a", clock), device(tmp_path, "b", clock)
-    put(here, "add", "m-1", after="password: hunter2")
+    put(here, "remember", "m-1", after="password: hunter2")
     put(here, "reinforce", "m-2")
     clock.forward(days=31)
     put(here, "update", "m-1", before="password: hunter2", after="none")
@@ -426,7 +426,7 @@ test_incremental_equals_rebuilt = Machine.TestCase
 
 def test_nothing_new_costs_no_write(tmp_path: Path, known: Index) -> None:
     journal = device(tmp_path)
-    put(journal, "add")
+    put(journal, "remember")
     assert update_index(journal, known)
     seal = known.path, Path(known.path).stat().st_mtime_ns, Path(known._seal).stat().st_mtime_ns
     assert not update_index(journal, known)
@@ -474,7 +474,9 @@ def test_a_record_of_another_device_between_ours_is_not_counted(
     tmp_path: Path, known: Index
 ) -> None:
     journal = device(tmp_path)
-    write(journal, ("aaaaaaaa", 1, "add", {}), ("b", 2, "update", {}), ("aaaaaaaa", 3, "pin", {}))
+    write(
+        journal, ("aaaaaaaa", 1, "remember", {}), ("b", 2, "update", {}), ("aaaaaaaa", 3, "pin", {})
+    )
     assert of(journal, known).touched == ""
     assert ["belongs to b" in str(row[-1]) for row in dump(known)].count(True) == 1
 

@@ -99,7 +99,11 @@ def test_files_of_other_names_are_no_journals(tmp_path: Path) -> None:
 
 def test_a_line_longer_than_any_block_is_read(tmp_path: Path) -> None:
     journal = device(tmp_path)
-    made = [put(journal, "add"), put(journal, "update", before="x" * 700_000), put(journal, "pin")]
+    made = [
+        put(journal, "remember"),
+        put(journal, "update", before="x" * 700_000),
+        put(journal, "pin"),
+    ]
     assert records(journal) == made
     assert problems(journal) == []
 
@@ -170,7 +174,7 @@ def test_a_damaged_old_line_is_reported(tmp_path: Path) -> None:
 def test_records_are_chosen_by_entry_actor_time_and_kind(tmp_path: Path) -> None:
     clock = Clock()
     journal = device(tmp_path, clock=clock)
-    made = [put(journal, "add", "m-1", "ann"), put(journal, "add", "m-12", "bob")]
+    made = [put(journal, "remember", "m-1", "ann"), put(journal, "remember", "m-12", "bob")]
     clock.forward(days=40)
     made += [put(journal, "pin", "m-1", "bob"), put(journal, "hit", "m-2", note='"ref":"m-1"')]
     with index(tmp_path) as at:
@@ -180,7 +184,7 @@ def test_records_are_chosen_by_entry_actor_time_and_kind(tmp_path: Path) -> None
         assert ids(selected(journal, at, since="2026-03-02")) == ids(made[2:])
         assert ids(selected(journal, at, until="2026-03-02")) == ids(made[:2])
         assert ids(selected(journal, at, ids=[made[1].id, "\ud800"])) == [made[1].id]
-        assert ids(selected(journal, at, ops=["add"], newest_first=True)) == ids(made[1::-1])
+        assert ids(selected(journal, at, ops=["remember"], newest_first=True)) == ids(made[1::-1])
 
 
 def test_reading_backwards_gives_the_newest_first(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def hidden(path: Path) -> Iterator[None]:
 def purged(tmp_path: Path) -> tuple[Journal, Journal]:
     """One device has words on record that another one has purged."""
     here, there = device(tmp_path, "a"), device(tmp_path, "b")
-    put(here, "add", "m-1", after=SECRET)
+    put(here, "remember", "m-1", after=SECRET)
     put(here, "reinforce", "m-1")
     put(here, "update", "m-1", before=SECRET, after="nothing")
     put(here, "reinforce", "m-2")

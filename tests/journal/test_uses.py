@@ -27,7 +27,7 @@ def hits(*refs: str, at: str = AT[0]) -> list[Use]:
 
 
 def pairs(*refs: tuple[str, str], at: str = AT[0]) -> list[Use]:
-    return [Use("together", one, other, last=at) for one, other in refs]
+    return [Use("used_together", one, other, last=at) for one, other in refs]
 
 
 def fill(journal: Journal) -> None:
@@ -66,7 +66,7 @@ def test_uses_count_before_they_are_written_and_after(tmp_path: Path, journal: J
         assert journal.write_uses() == 0
         assert counted(journal, known) == EXPECTED
     ops = [(r.op, r.ref, r.by) for r in records(journal)]
-    linked = [("together", "m-1", "brain")] * 2 + [("together", "m-2", "brain")]
+    linked = [("used_together", "m-1", "brain")] * 2 + [("used_together", "m-2", "brain")]
     assert sorted(ops) == [("hit", "m-1", "brain"), ("hit", "m-2", "brain"), *linked]
 
 
@@ -134,8 +134,8 @@ def test_purged_uses_are_dropped_up_to_a_time(journal: Journal) -> None:
     fill(journal)
     journal.state.drop_uses({"m-1": AT[0]})
     assert [(u.op, u.ref, u.other) for u in journal.pending_uses()] == [
-        ("hit", "m-1", ""), ("hit", "m-2", ""), ("together", "m-1", "m-2"),
-        ("together", "m-2", "m-3"),
+        ("hit", "m-1", ""), ("hit", "m-2", ""), ("used_together", "m-1", "m-2"),
+        ("used_together", "m-2", "m-3"),
     ]  # fmt: skip
     journal.state.drop_uses({"m-1": AT[1], "m-2": AT[1]})
     assert journal.pending_uses() == []

@@ -57,31 +57,31 @@ def test_constructing_a_journal_touches_nothing(tmp_path: Path) -> None:
 
 def test_several_records_share_one_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = device(tmp_path)
-    put(journal, "add")
+    put(journal, "remember")
     written: list[bytes] = []
     write = os.write
     monkeypatch.setattr(
         os, "write", lambda handle, data: (written.append(data), write(handle, data))[1]
     )
-    records = journal.append([entry("add"), entry("pin"), entry("link")], durable=False)
+    records = journal.append([entry("remember"), entry("pin"), entry("link")], durable=False)
     assert [data.count(b"\n") for data in written if b'"op"' in data] == [3]
     assert [record.seq for record in records] == [2, 3, 4]
 
 
 def test_names_of_the_head_cannot_be_data(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot be called"):
-        put(device(tmp_path), "add", crc="1")
+        put(device(tmp_path), "remember", crc="1")
 
 
 def test_names_that_are_not_unicode_are_spelled_out(tmp_path: Path) -> None:
     journal = device(tmp_path)
-    put(journal, "add", path_was="caf\udce9.md", huge=1 << 70)
+    put(journal, "remember", path_was="caf\udce9.md", huge=1 << 70)
     (record,) = records(journal)
     assert record.data == {"path_was": "caf\\udce9.md", "huge": str(1 << 70)}
 
 
 def test_a_new_process_goes_on_where_the_last_one_stopped(tmp_path: Path) -> None:
-    first = put(device(tmp_path), "add")
+    first = put(device(tmp_path), "remember")
     second = put(device(tmp_path), "pin")
     assert (second.device, second.seq, second.lamport) == (first.device, 2, 2)
 
@@ -95,7 +95,7 @@ def test_two_processes_take_turns(tmp_path: Path) -> None:
 
 def test_what_another_device_wrote_comes_before(tmp_path: Path) -> None:
     here, there = device(tmp_path, "a"), device(tmp_path, "b")
-    made = [put(there, "add"), put(there, "pin"), put(here, "update"), put(there, "unpin")]
+    made = [put(there, "remember"), put(there, "pin"), put(here, "update"), put(there, "unpin")]
     assert [record.lamport for record in made] == [1, 2, 3, 4]
     assert ids(records(here)) == ids(made)
 
@@ -103,7 +103,7 @@ def test_what_another_device_wrote_comes_before(tmp_path: Path) -> None:
 def test_each_month_has_its_file_and_the_clock_may_be_set_back(tmp_path: Path) -> None:
     clock = Clock()
     journal = device(tmp_path, clock=clock)
-    made = [put(journal, "add")]
+    made = [put(journal, "remember")]
     clock.forward(days=31)
     made.append(put(journal, "pin"))
     clock.forward(days=-400)
@@ -121,7 +121,7 @@ def test_each_month_has_its_file_and_the_clock_may_be_set_back(tmp_path: Path) -
 def test_killed_before_it_remembered_a_device_catches_up(tmp_path: Path) -> None:
     clock = Clock()
     journal = device(tmp_path, clock=clock)
-    put(journal, "add")
+    put(journal, "remember")
     remembered = journal.state.device()
     put(journal, "pin")
     clock.forward(days=31)
@@ -135,7 +135,7 @@ def test_killed_before_it_remembered_a_device_catches_up(tmp_path: Path) -> None
 def test_a_torn_end_is_set_aside_and_the_next_line_starts_anew(tmp_path: Path) -> None:
     """Cut off at every byte of the last line, as in a power failure."""
     journal = device(tmp_path)
-    kept = [put(journal, "add", text="é"), put(journal, "pin")]
+    kept = [put(journal, "remember", text="é"), put(journal, "pin")]
     remembered, size = journal.state.device(), file(journal).stat().st_size
     lost = put(journal, "update", before="a walrus", after="two")
     path, whole = file(journal), file(journal).read_bytes()
@@ -162,7 +162,7 @@ def test_a_torn_end_is_set_aside_and_the_next_line_starts_anew(tmp_path: Path) -
 
 def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = device(tmp_path)
-    put(journal, "add")
+    put(journal, "remember")
     before, write = file(journal).read_bytes(), os.write
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", lambda handle, data: write(handle, data[: len(data) // 2]))
@@ -176,10 +176,10 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
 def test_which_events_are_on_record(tmp_path: Path) -> None:
     clock = Clock()
     journal = device(tmp_path, clock=clock)
-    old, last = put(journal, "add"), None
+    old, last = put(journal, "remember"), None
     clock.forward(days=31)
-    last = put(journal, "add")
-    theirs = put(device(tmp_path, "b"), "add")
+    last = put(journal, "remember")
+    theirs = put(device(tmp_path, "b"), "remember")
     assert journal.has([old.id, last.id, theirs.id, event_id()]) == {old.id, last.id}
     assert journal.has([]) == set()
 
@@ -189,7 +189,7 @@ def test_which_events_are_on_record(tmp_path: Path) -> None:
 
 def test_an_older_file_makes_a_new_device_and_loses_nothing(tmp_path: Path) -> None:
     journal = device(tmp_path)
-    first = put(journal, "add")
+    first = put(journal, "remember")
     old = file(journal).read_bytes()
     put(journal, "pin")
     newer, path = file(journal).read_bytes(), file(journal)
@@ -199,7 +199,7 @@ def test_an_older_file_makes_a_new_device_and_loses_nothing(tmp_path: Path) -> N
     assert (after.seq, after.lamport) == (1, 3)
     assert path.read_bytes() == old
     path.write_bytes(newer)  # and back again
-    assert [record.op for record in records(journal)] == ["add", "pin", "unpin"]
+    assert [record.op for record in records(journal)] == ["remember", "pin", "unpin"]
     assert put(device(tmp_path), "pin").device == after.device
 
 
@@ -215,14 +215,14 @@ def test_another_line_at_the_same_place_makes_a_new_device(tmp_path: Path) -> No
 
 def test_a_missing_file_makes_a_new_device(tmp_path: Path) -> None:
     journal = device(tmp_path)
-    first = put(journal, "add")
+    first = put(journal, "remember")
     file(journal).unlink()
     assert put(journal, "pin").device != first.device
 
 
 def test_the_same_file_in_another_place_on_disk_is_the_same_file(tmp_path: Path) -> None:
     journal = device(tmp_path)
-    first, path = put(journal, "add"), file(journal)
+    first, path = put(journal, "remember"), file(journal)
     data = path.read_bytes()
     path.unlink()
     path.write_bytes(data)
@@ -231,7 +231,7 @@ def test_the_same_file_in_another_place_on_disk_is_the_same_file(tmp_path: Path)
 
 def test_a_copied_state_folder_is_another_device(tmp_path: Path) -> None:
     journal = device(tmp_path, "a")
-    first = put(journal, "add")
+    first = put(journal, "remember")
     copy(tmp_path / "state-a", tmp_path / "state-b")
     second = put(device(tmp_path, "b"), "pin")
     assert second.device != first.device
@@ -241,7 +241,7 @@ def test_a_copied_state_folder_is_another_device(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"x" * 5000])
 def test_a_damaged_state_makes_a_new_device(tmp_path: Path, damage: bytes) -> None:
-    first = put(device(tmp_path), "add")
+    first = put(device(tmp_path), "remember")
     for path in (tmp_path / "state-a").glob("state.db*"):
         path.unlink()
     (tmp_path / "state-a" / "state.db").write_bytes(damage)
@@ -254,7 +254,7 @@ def test_replaced_while_it_is_written_to(tmp_path: Path, monkeypatch: pytest.Mon
     """By a file without the new line, as by `git checkout`; and by a copy that has it."""
     for keeps_line in (False, True):
         journal = device(tmp_path / str(keeps_line))
-        first, path, fsync = put(journal, "add"), file(journal), os.fsync
+        first, path, fsync = put(journal, "remember"), file(journal), os.fsync
 
         def replace(handle: int, path=path, keeps_line=keeps_line, fsync=fsync) -> None:
             monkeypatch.setattr(os, "fsync", fsync)
@@ -302,7 +302,7 @@ def test_four_processes_append_at_once(tmp_path: Path) -> None:
 def test_a_record_behind_a_torn_line_of_the_same_id_is_found(tmp_path: Path) -> None:
     """The process was killed in the middle of the line, and the record was written again."""
     journal = device(tmp_path)
-    first = entry("add")
+    first = entry("remember")
     journal.append([first])
     whole = file(journal).read_bytes()
     file(journal).write_bytes(whole[:40] + b"\n" + whole)

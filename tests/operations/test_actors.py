@@ -160,13 +160,13 @@ def test_nobody_writes_an_agent_md(house: Brain) -> None:
 
     change = Add("40_Brain/AGENT.md", "m-1", "x", "")
     with pytest.raises(Refused, match="does not write"):
-        house.vault.store.apply([Deed("add", "m-1", change)], Actor("admin", "admin"))
+        house.vault.store.apply([Deed("remember", "m-1", change)], Actor("admin", "admin"))
 
 
 def test_who_and_in_which_session_is_on_record(house: Brain) -> None:
     shape = house.remember("Seals bark", agent="zoo", by="zoo", session="2026-03-01")
     (record,) = house.history(shape.id)
-    assert (record.by, record.data["session"], record.op) == ("zoo", "2026-03-01", "add")
+    assert (record.by, record.data["session"], record.op) == ("zoo", "2026-03-01", "remember")
 
 
 # -- a bad run -----------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_a_whole_run_is_taken_back(house: Brain) -> None:
     house.forget("A person said", by="zoo")
     report = house.revert("zoo", "1h")
     assert [shape.undid for shape in report.undone] == [
-        "remove", "reinforce", "pin", "update", "add",
+        "forget", "reinforce", "pin", "update", "remember",
     ]  # fmt: skip
     assert report.kept == []
     assert note(house, zoo) == before
@@ -211,17 +211,17 @@ def test_audit_filters(house: Brain) -> None:
     def ops(**wanted: object) -> list[str]:
         return [record.op for record in house.audit(**wanted)]  # type: ignore[arg-type]
 
-    assert ops() == ["reinforce", "pin", "add"]
-    assert ops(who="zoo") == ["add"]
+    assert ops() == ["reinforce", "pin", "remember"]
+    assert ops(who="zoo") == ["remember"]
     assert ops(who="person") == ["pin"]
     assert ops(agent="admin") == ["reinforce", "pin"]
-    assert ops(ops=["pin", "add"]) == ["pin", "add"]
+    assert ops(ops=["pin", "remember"]) == ["pin", "remember"]
     assert ops(id=ID) == ["reinforce", "pin"]
     assert ops(limit=1) == ["reinforce"]
     assert ops(since="2026-03-02") == []
     assert ops(until="2026-02-28") == []
-    assert ops(since="2026-03-01", until="2026-03-01") == ["reinforce", "pin", "add"]
-    assert ops(since="1h") == ["reinforce", "pin", "add"]
+    assert ops(since="2026-03-01", until="2026-03-01") == ["reinforce", "pin", "remember"]
+    assert ops(since="1h") == ["reinforce", "pin", "remember"]
     with pytest.raises(BrainError, match="2h for two hours ago"):
         ops(since="soon")
 
@@ -236,7 +236,7 @@ def test_an_audit_names_what_may_have_been_meant(house: Brain) -> None:
             house.audit(**wanted)
         return str(error.value)
 
-    assert why(ops=["ad"]) == "There is no kind of change 'ad'. Did you mean 'add'?"
+    assert why(ops=["forgot"]) == "There is no kind of change 'forgot'. Did you mean 'forget'?"
     assert why(who="zo") == "There is no record of 'zo'. Did you mean 'zoo'?"
     assert why(who="nobody").startswith("There is no record of 'nobody'. There are: admin,")
     assert "helper" not in why(who="nobody", by="zoo")
@@ -334,7 +334,7 @@ def test_links_from_what_may_not_be_read_are_not_told(house: Brain) -> None:
 def test_an_agent_by_its_other_name_is_reverted_too(house: Brain) -> None:
     house.remember("Clams are vegetables", agent="zoo", by="zoo")
     report = house.revert("Keeper", "1h")
-    assert [shape.undid for shape in report.undone] == ["add"]
+    assert [shape.undid for shape in report.undone] == ["remember"]
 
 
 def test_an_agent_that_never_was_cannot_be_reverted(house: Brain) -> None:

@@ -369,7 +369,7 @@ def test_nothing_supersedes_itself(brain: Brain) -> None:
     with pytest.raises(NotFound):
         brain.remember("Cats sleep", supersedes=["nothing like it"])
     assert note(brain) == before
-    assert [step.op for step in brain.history(known)] == ["add"]
+    assert [step.op for step in brain.history(known)] == ["remember"]
 
 
 def test_what_was_asked_for_along_with_what_is_known_is_done(brain: Brain) -> None:

@@ -146,9 +146,9 @@ def test_a_file_that_cannot_be_edited_is_left_alone(made: Made) -> None:
 def test_it_is_on_record_and_can_be_undone(tuned: Brain) -> None:
     event = tuned.budget(700).change.event
     (record,) = [record for record in records(tuned.vault.journal) if record.id == event]
-    assert (record.op, record.ref, record.path) == ("configure", "budgetCeiling", YAML)
+    assert (record.op, record.ref, record.path) == ("config", "budgetCeiling", YAML)
     shape = tuned.undo()
-    assert (shape.id, shape.undid, shape.of) == ("budgetCeiling", "configure", event)
+    assert (shape.id, shape.undid, shape.of) == ("budgetCeiling", "config", event)
     assert note(tuned, YAML) == TEXT
     assert tuned.vault.config == Config(topK=9, aliases=("a=b",))
     with pytest.raises(NotFound, match="nothing to undo"):

@@ -233,8 +233,8 @@ def deeds(kind: str, number: int) -> list[Deed]:
         return [feedback]
     if kind == "two":
         put = kit.deed("put", number, id="e-0000000002")
-        return [kit.deed("add", number, id="e-0000000003"), put, feedback]
-    return [kit.deed("add" if kind == "create" else kind, number, id=ID)]
+        return [kit.deed("remember", number, id="e-0000000003"), put, feedback]
+    return [kit.deed("remember" if kind == "create" else kind, number, id=ID)]
 
 
 def _brought(store: Store, index: Index) -> Dump:
@@ -316,7 +316,7 @@ class Person:
         return self.log.read_text().split("\n")[:-1] if self.log.exists() else []
 
 
-MIXED = ("add", "update", "remove", "retag", "move", "replace", "insert")
+MIXED = ("remember", "update", "forget", "retag", "move", "replace", "insert")
 
 
 def mixed(seed: int, compare: bool) -> bool:
@@ -347,15 +347,15 @@ def _all_there(trial: Trial, person: Person, kind: str) -> None:
     have = Counter(text.split("\n"))
     for line in person.lines():
         assert have[line] == 1, (line, have[line], text)
-    gone = {"update": kit.A, "replace": kit.B, "remove": kit.B, "retag": kit.C, "move": ""}
+    gone = {"update": kit.A, "replace": kit.B, "forget": kit.B, "retag": kit.C, "move": ""}
     for line in kit.MEMORY.split("\n"):
         if line.strip() and (gone.get(kind) or "-") not in line:
             assert have[line] == 1, (line, text)
-    wanted = {"add": "A new thing 1", "update": "Chose DuckDB 1", "retag": "#t1",
+    wanted = {"remember": "A new thing 1", "update": "Chose DuckDB 1", "retag": "#t1",
               "replace": "Deploys on day 1", "insert": "Was here before 1"}  # fmt: skip
     if kind in wanted:
         assert text.count(wanted[kind]) == trial.promised, (wanted[kind], text)
-    if kind == "remove":
+    if kind == "forget":
         assert text.count(f"^{kit.B}") == (not trial.promised), text
 
 

@@ -52,7 +52,7 @@ A, B, C = "m-7f3k2ab4", "m-2b8xq1mz", "m-9c01dexk"
 QUICK = Config(holdSeconds=0.0)
 HELD = Config(holdSeconds=1000.0)
 WATCHED = 1000.0  # seconds until a write is settled, unless a test says otherwise
-LINE = "- A new thing 1 #candidate ^m-new00001\n"  # what `deed("add", 1)` writes
+LINE = "- A new thing 1 #candidate ^m-new00001\n"  # what `deed("remember", 1)` writes
 Open = Callable[..., Store]
 SECRET = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
 
@@ -61,9 +61,9 @@ def change(kind: str, number: int = 0) -> Change:
     """A change of this kind that the vault above can take."""
     new = f"m-new{number:05d}"
     return {
-        "add": Add(NOTE, new, f"A new thing {number}", "Key Decisions", tags=("#candidate",)),
+        "remember": Add(NOTE, new, f"A new thing {number}", "Key Decisions", tags=("#candidate",)),
         "update": Update(NOTE, A, f"Chose DuckDB {number}"),
-        "remove": Remove(NOTE, B),
+        "forget": Remove(NOTE, B),
         "retag": Retag(NOTE, C, add=(f"#t{number}",)),
         "relate": Relate(NOTE, A, "supersedes", f"[[#^m-{number:08d}]]"),
         "move": Move(NOTE, A, "User Preferences"),
@@ -79,7 +79,7 @@ def change(kind: str, number: int = 0) -> Change:
     }[kind]  # fmt: skip
 
 
-KINDS = ("add", "update", "remove", "retag", "relate", "move", "anchor", "replace", "insert",
+KINDS = ("remember", "update", "forget", "retag", "relate", "move", "anchor", "replace", "insert",
          "put", "drop", "append")  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def deed(kind: str, number: int = 0, **more: Any) -> Deed:
 
 
 def adding(text: str, ref: str, path: str = NOTE, section: str = "Key Decisions") -> Deed:
-    return Deed("add", ref, Add(path, ref, text, section))
+    return Deed("remember", ref, Add(path, ref, text, section))
 
 
 def open_store(

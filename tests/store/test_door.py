@@ -53,7 +53,7 @@ def test_every_kind_of_change(store: Store, root: Path, kind: str) -> None:
     store.drain()
     assert store.log.empty()
     assert base.snapshot(root) == after
-    if kind not in ("remove", "drop", "replace"):
+    if kind not in ("forget", "drop", "replace"):
         [again] = store.apply([deed])
         assert again.done
         assert again.done.outcome == "already"
@@ -76,7 +76,7 @@ def test_journal_alone(store: Store, root: Path) -> None:
 
 
 def test_one_record_for_each_deed(store: Store) -> None:
-    deeds = [kit.deed("add", n) for n in range(5)]
+    deeds = [kit.deed("remember", n) for n in range(5)]
     deeds += [kit.deed("put"), kit.deed("append"), Deed("demote", kit.A, None, {"delta": -1})]
     outcomes = store.apply(deeds, Actor("ada", "admin", session="s1"))
     assert [outcome.state for outcome in outcomes] == ["written"] * 8
@@ -97,7 +97,7 @@ def test_one_record_for_each_deed(store: Store) -> None:
 def test_who_may_not(store: Store, root: Path, actor: Actor) -> None:
     before = base.snapshot(root)
     with pytest.raises(Denied, match=f"{actor.name} may not write what belongs to admin"):
-        store.apply([kit.deed("add")], actor)
+        store.apply([kit.deed("remember")], actor)
     with pytest.raises(Denied):
         store.apply([Deed("reinforce", kit.A, None, {"agent": "admin"})], actor)
     untouched(store, before)
@@ -119,7 +119,7 @@ def test_what_brain_does_not_write(store: Store, root: Path, path: str) -> None:
 def test_writing_is_off(opened: Open, root: Path, config: Config) -> None:
     before = base.snapshot(root)
     with pytest.raises(Denied, match=r"Writing is off: `(readOnly|memory)` in brain\.yaml"):
-        opened(config).apply([kit.deed("add")])
+        opened(config).apply([kit.deed("remember")])
     untouched(opened(config), before)
 
 
@@ -128,7 +128,7 @@ def test_paused_also_holds_what_waits(store: Store, root: Path) -> None:
     lock.parent.mkdir()
     lock.touch()
     held = kit.open_store(root, root.parent / "state")
-    assert held.apply([kit.deed("add")], wait=0)[0].state == "pending"
+    assert held.apply([kit.deed("remember")], wait=0)[0].state == "pending"
     (store.vault.state / "paused").touch()
     lock.unlink()
     with pytest.raises(Denied, match="paused"):
@@ -152,15 +152,15 @@ def test_sentences(store: Store, root: Path) -> None:
     with pytest.raises(BadRequest, match="The journal has its own seq"):
         store.apply([Deed("reinforce", kit.A, None, {"seq": 3})])
     with pytest.raises(BadRequest, match="The journal has its own path"):
-        store.apply([kit.deed("add")._replace(data={"path": "x"})])
+        store.apply([kit.deed("remember")._replace(data={"path": "x"})])
     with pytest.raises(BrainError):
-        store.apply([kit.deed("add")._replace(data={"x": "\ud800"})])
+        store.apply([kit.deed("remember")._replace(data={"x": "\ud800"})])
     untouched(store, before)
 
 
 # -- files that cannot be written ------------------------------------------------------------------
 
-TWO = [kit.deed("put", 1), kit.deed("add", 1)]
+TWO = [kit.deed("put", 1), kit.deed("remember", 1)]
 
 
 def refused(store: Store, why: str, deeds: list[Deed] | None = None) -> None:
@@ -187,7 +187,7 @@ def test_symbolic_link(store: Store, root: Path) -> None:
 def test_folder_behind_a_symbolic_link(store: Store, root: Path) -> None:
     (root / "elsewhere").mkdir()
     (root / "40_Brain/agents").symlink_to("../elsewhere")
-    deeds = [kit.deed("add"), kit.adding("x", "m-00000001", "40_Brain/agents/MEMORY.md")]
+    deeds = [kit.deed("remember"), kit.adding("x", "m-00000001", "40_Brain/agents/MEMORY.md")]
     refused(store, "lies behind a symbolic link", deeds)
 
 
@@ -206,7 +206,7 @@ def test_text_that_cannot_be_edited(store: Store, root: Path, text: bytes) -> No
 
 def test_records_that_do_not_parse(store: Store, root: Path) -> None:
     (root / kit.ITEMS).write_text('[{"id": 1,')
-    refused(store, r"items.json, line \d", [kit.deed("add"), kit.deed("put")])
+    refused(store, r"items.json, line \d", [kit.deed("remember"), kit.deed("put")])
 
 
 def test_a_folder_in_its_place(store: Store, root: Path) -> None:
@@ -226,7 +226,7 @@ from brain.errors import BrainError
 from tests import kit as base
 from tests.store import kit
 home = Path(sys.argv[1])
-deeds = [kit.deed("put", 1), kit.deed("add", 1)]
+deeds = [kit.deed("put", 1), kit.deed("remember", 1)]
 kit.open_store(base.lay(home / "warm", kit.VAULT), home / "warm state").apply(deeds)
 if os.getuid() == 0:
     os.setgid(65534)
@@ -293,7 +293,7 @@ class Full:
 
 @pytest.mark.parametrize("short", [False, True])
 @pytest.mark.parametrize("stays", [False, True])
-@pytest.mark.parametrize("kind", ["add", "two", "create", "feedback"])
+@pytest.mark.parametrize("kind", ["remember", "two", "create", "feedback"])
 def test_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, stays: bool, short: bool
 ) -> None:
@@ -306,7 +306,7 @@ def test_full_disk(
         store = kit.open_store(root, tmp_path / f"s{at}")
         before = base.snapshot(root)
         deeds = {"two": TWO, "feedback": [Deed("reinforce", kit.A, None, {"delta": 3})]}.get(kind)
-        deeds = deeds or [kit.deed("add", 1)]
+        deeds = deeds or [kit.deed("remember", 1)]
         with monkeypatch.context() as patch:
             full = Full(patch, at, stays, short)
             try:
@@ -328,14 +328,14 @@ def test_full_disk(
         else:
             assert kind == "feedback" or "A new thing 1" in (root / NOTE).read_text()
             assert len(kit.records(store)) == len(deeds)
-        assert store.apply([kit.deed("add", 2)])[0].state == "written"
+        assert store.apply([kit.deed("remember", 2)])[0].state == "written"
         assert [r.seq for r in kit.records(store)] == list(range(1, len(kit.records(store)) + 1))
         if full.count < at:
             assert at > (1 if kind == "feedback" else 3)
             return
 
 
-@pytest.mark.parametrize("kind", ["add", "create"])
+@pytest.mark.parametrize("kind", ["remember", "create"])
 def test_a_promise_that_the_disk_does_not_take_is_none(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
@@ -356,7 +356,7 @@ def test_a_promise_that_the_disk_does_not_take_is_none(
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", failing)
             try:
-                store.apply([kit.deed("add", 1)], wait=0)
+                store.apply([kit.deed("remember", 1)], wait=0)
             except BrainError as error:
                 assert "Input/output error" in str(error)  # noqa: PT017 - or there is none
                 states += 1
@@ -390,7 +390,7 @@ def test_nothing_takes_its_place_before_the_promise_is_on_the_disk(
 
     monkeypatch.setattr(os, "fsync", slow)
     monkeypatch.setattr(swap, "exchange", place)
-    assert store.apply([kit.deed("add", 1)])[0].state == "written"
+    assert store.apply([kit.deed("remember", 1)])[0].state == "written"
     assert swapped.is_set()
 
 
@@ -405,7 +405,7 @@ def test_what_must_wait_is_on_the_disk_when_it_is_promised(
 
     monkeypatch.setattr(os, "fsync", noted)
     (root / NOTE).touch()  # somebody is typing
-    assert store.apply([kit.deed("add", 1)], wait=0)[0].state == "pending"
+    assert store.apply([kit.deed("remember", 1)], wait=0)[0].state == "pending"
     assert os.stat(store.log.path).st_ino in down
 
 
@@ -418,7 +418,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = kit.open_store(Path(sys.argv[1]), Path(sys.argv[2]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), -1))
 try:
-    print(store.apply([kit.deed("add", 1)], wait=0)[0].state)
+    print(store.apply([kit.deed("remember", 1)], wait=0)[0].state)
 except BrainError as error:
     print(error)
 """
@@ -436,7 +436,7 @@ def test_no_room_for_a_longer_file(root: Path, tmp_path: Path, size: int) -> Non
     store = kit.open_store(root, tmp_path / "state")
     store.drain()
     assert (root / NOTE).read_bytes() == before
-    assert store.apply([kit.deed("add", 1)])[0].state == "written"
+    assert store.apply([kit.deed("remember", 1)])[0].state == "written"
 
 
 # -- secrets ---------------------------------------------------------------------------------------
@@ -446,7 +446,7 @@ def test_no_secret_is_written_anywhere(store: Store, root: Path) -> None:
     secret = kit.SECRET
     store.apply(
         [
-            Deed("add", "m-00000001", Add(NOTE, "m-00000001", f"The key is {secret}", secret)),
+            Deed("remember", "m-00000001", Add(NOTE, "m-00000001", f"The key is {secret}", secret)),
             Deed("put", "i", Put(kit.ITEMS, "i", {"content": [{"x": secret}]})),
             Deed("note", "x", None, {"why": f"token {secret}"}),
         ]

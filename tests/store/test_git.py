@@ -35,7 +35,7 @@ def repo(root: Path) -> Path:
 def test_held_while_git_is_at_work(opened: Open, root: Path, name: str) -> None:
     base.lay(root, {f".git/{name}": ""})
     store = opened()
-    assert store.apply([kit.deed("add", 1)], wait=0)[0].state == "pending"
+    assert store.apply([kit.deed("remember", 1)], wait=0)[0].state == "pending"
     store.drain()
     assert LINE not in text(root)
     at = root / ".git" / name.rstrip("/")
@@ -48,9 +48,9 @@ def test_a_checkout_is_not_undone(opened: Open, repo: Path) -> None:
     """What it took out is not written again by itself, but kept, and reported."""
     git(repo, "commit", "-q", "--allow-empty", "-m", "two")
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     git(repo, "checkout", "-q", "-f", "HEAD~1")
-    store.apply([kit.deed("add", 2)])
+    store.apply([kit.deed("remember", 2)])
     assert LINE not in text(repo)
     store.settle_after = 0.0
     store.drain()
@@ -61,7 +61,7 @@ def test_a_checkout_is_not_undone(opened: Open, repo: Path) -> None:
     store.release(entry.intent.id)
     assert LINE in text(repo)
     assert store.pending() == []
-    assert ops(store) == ["add", "add"]
+    assert ops(store) == ["remember", "remember"]
     store.drain()
     assert store.log.empty()
 
@@ -70,7 +70,7 @@ def test_what_is_blocked_can_be_dropped(opened: Open, repo: Path) -> None:
     git(repo, "commit", "-q", "--allow-empty", "-m", "two")
     store = opened()
     store.settle_after = WATCHED
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     git(repo, "checkout", "-q", "-f", "HEAD~1")
     store.settle_after = 0.0
     store.drain()
@@ -85,7 +85,7 @@ def test_what_is_blocked_can_be_dropped(opened: Open, repo: Path) -> None:
 
 def test_a_commit_in_between_does_no_harm(opened: Open, repo: Path) -> None:
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     git(repo, "commit", "-qam", "with it")
     store.settle_after = 0.0
     store.drain()
@@ -99,11 +99,11 @@ def test_what_was_thrown_away_with_git_does_not_come_back(
 ) -> None:
     """Committed and reset to the commit before, or just reset: the commit is that of the write."""
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     if back == "HEAD~1":
         git(repo, "commit", "-qam", "with it")
     git(repo, "reset", "-q", "--hard", back)
-    store.apply([kit.deed("add", 2)])
+    store.apply([kit.deed("remember", 2)])
     assert LINE not in text(repo)
     store.settle_after = 0.0
     store.drain()
@@ -115,7 +115,7 @@ def test_in_a_worktree(opened: Open, repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
     tree = (tmp_path / "tree").resolve()
     store = kit.open_store(tree, tmp_path / "state of it", settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     git(tree, "commit", "-qam", "with it")
     git(tree, "reset", "-q", "--hard", "HEAD~1")
     store.settle_after = 0.0

@@ -39,8 +39,8 @@ def test_nothing_gets_into_the_other_vault(
     """Whether it waited or was written, the first write of this machine to the vault or not; be
     it asked, drained or written to."""
     if known:
-        opened().apply([kit.deed("add", 7)])
-    opened(**how).apply([kit.deed("add", 1)], wait=0)
+        opened().apply([kit.deed("remember", 7)])
+    opened(**how).apply([kit.deed("remember", 1)], wait=0)
     moved_away(root)
     store = opened()
     assert store.promised() == {}
@@ -55,7 +55,7 @@ def test_nothing_gets_into_the_other_vault(
 
 def test_one_who_has_the_vault_open_notices_it(opened: Open, root: Path) -> None:
     store = opened(HELD)
-    store.apply([kit.deed("add", 1)], wait=0)
+    store.apply([kit.deed("remember", 1)], wait=0)
     store.config = QUICK
     away = moved_away(root)
     store.drain()
@@ -63,11 +63,11 @@ def test_one_who_has_the_vault_open_notices_it(opened: Open, root: Path) -> None
     back(root, away)
     store.drain()
     assert LINE in text(root)
-    assert [record.op for record in kit.records(store)] == ["add"]
+    assert [record.op for record in kit.records(store)] == ["remember"]
 
 
 def test_a_promise_waits_for_its_vault(opened: Open, root: Path) -> None:
-    opened(HELD).apply([kit.deed("add", 1)], wait=0)
+    opened(HELD).apply([kit.deed("remember", 1)], wait=0)
     away = moved_away(root)
     store = opened()
     store.apply([kit.adding("Ours", "m-ours0001", section="")])
@@ -80,20 +80,20 @@ def test_a_promise_waits_for_its_vault(opened: Open, root: Path) -> None:
 
 
 def test_a_promise_can_be_carried_out_in_the_other_vault(opened: Open, root: Path) -> None:
-    opened(HELD).apply([kit.deed("add", 1)], wait=0)
+    opened(HELD).apply([kit.deed("remember", 1)], wait=0)
     moved_away(root)
     store = opened()
     [entry] = store.pending()
     store.release(entry.intent.id)
     assert LINE in text(root)
     assert "- Theirs\n" in text(root)
-    assert [record.op for record in kit.records(store)] == ["add"]
+    assert [record.op for record in kit.records(store)] == ["remember"]
     store.drain()
     assert store.log.empty()
 
 
 def test_a_promise_can_be_dropped(opened: Open, root: Path) -> None:
-    opened(HELD).apply([kit.deed("add", 1)], wait=0)
+    opened(HELD).apply([kit.deed("remember", 1)], wait=0)
     moved_away(root)
     store = opened()
     [entry] = store.pending()
@@ -105,7 +105,7 @@ def test_a_promise_can_be_dropped(opened: Open, root: Path) -> None:
 def test_what_is_in_its_note_waits_for_nothing(opened: Open, root: Path) -> None:
     """It is watched over again if the vault is back soon, and else no more."""
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     away = moved_away(root)
     assert store.pending() == []
     back(root, away)
@@ -121,7 +121,7 @@ def test_what_is_in_its_note_waits_for_nothing(opened: Open, root: Path) -> None
 def test_a_crash_of_another_vault_is_not_cleared_up_here(opened: Open, root: Path) -> None:
     """The log tells of an attempt that was under way when the process was killed."""
     store = opened(HELD)
-    store.apply([kit.deed("add", 1)], wait=0)
+    store.apply([kit.deed("remember", 1)], wait=0)
     [entry] = store.open()
     did = {entry.intent.deeds[0].id: ["done", "", LINE, "", ""]}
     group = [entry.intent.id]
@@ -137,10 +137,10 @@ def test_a_crash_of_another_vault_is_not_cleared_up_here(opened: Open, root: Pat
 
 @pytest.mark.parametrize("how", ["copied", "restored"])
 def test_a_copy_of_the_vault_is_the_vault(opened: Open, root: Path, how: str) -> None:
-    opened().apply([kit.deed("add", 7)])
+    opened().apply([kit.deed("remember", 7)])
     backup = shutil.copytree(root, root.with_name("backup"))
     store = opened(HELD)
-    store.apply([kit.deed("add", 1)], wait=0)
+    store.apply([kit.deed("remember", 1)], wait=0)
     if how == "copied":
         backup = shutil.copytree(root, root.with_name("copy"))
     shutil.rmtree(root)
@@ -151,7 +151,7 @@ def test_a_copy_of_the_vault_is_the_vault(opened: Open, root: Path, how: str) ->
 
 
 def test_purged_words_are_not_kept_for_another_vault(opened: Open, root: Path) -> None:
-    opened(HELD).apply([kit.deed("add", 1)], wait=0)
+    opened(HELD).apply([kit.deed("remember", 1)], wait=0)
     moved_away(root)
     store = opened()
     assert store.expunge(["m-new00001"])

@@ -18,7 +18,7 @@ def test_a_late_save_into_the_displaced_file(opened: Open, root: Path) -> None:
     """An editor opened the note before we wrote, and saves in place after."""
     store = opened(settle_after=WATCHED)
     with open(root / NOTE, "r+") as editor:
-        store.apply([kit.deed("add", 1)])
+        store.apply([kit.deed("remember", 1)])
         editor.write(kit.MEMORY.replace("No emoji", "").rstrip() + "\n- from the editor\n")
         editor.flush()
         assert len(kit.temps(root)) == 1
@@ -101,7 +101,7 @@ def test_a_save_in_the_moment_of_clearing_up(
     monkeypatch.setattr(swap, "exchange", exchange)
     monkeypatch.setattr(swap, "read", killed)
     with pytest.raises(KeyboardInterrupt):
-        opened().apply([kit.deed("add", 1)])
+        opened().apply([kit.deed("remember", 1)])
     monkeypatch.setattr(swap, "exchange", exchange)
     monkeypatch.setattr(swap, "read", read)
     store = opened()
@@ -128,7 +128,7 @@ def test_a_late_save_after_a_promise_was_taken_back(
     monkeypatch.setattr(swap, "write", full)
     with open(root / kit.SESSION, "r+") as editor:
         with pytest.raises(BrainError, match="No space left"):
-            store.apply([kit.deed("append", 1), kit.deed("add", 1)])
+            store.apply([kit.deed("append", 1), kit.deed("remember", 1)])
         assert "msg_n1" not in (root / kit.SESSION).read_text()
         editor.seek(0, os.SEEK_END)
         editor.write('{"id": "late", "role": "user", "content": "late"}\n')

@@ -17,9 +17,9 @@ WORDS = "Chose SQLite over PostgreSQL."
 MINE = "Chose SQLite over PostgreSQL, Bob has the keys."
 UPDATE = Deed("update", A, Update(NOTE, A, "Chose DuckDB."))
 AGAIN = Deed("update", A, Update(NOTE, A, "Chose MySQL."))
-REMOVE = Deed("remove", A, Remove(NOTE, A))
+REMOVE = Deed("forget", A, Remove(NOTE, A))
 TAG = Deed("tag", A, Retag(NOTE, A, add=("#tagged",)))
-CHANGES = {"update": UPDATE, "remove": REMOVE}
+CHANGES = {"update": UPDATE, "forget": REMOVE}
 
 
 def typed(root: Path, old: str = WORDS, new: str = MINE) -> None:
@@ -94,7 +94,7 @@ def test_a_chain_of_changes_that_wait(opened: Open, root: Path) -> None:
     age(root / NOTE, 2000)
     store.drain()
     assert A not in text(root)
-    assert ops(store) == ["tag", "update", "update", "remove"]
+    assert ops(store) == ["tag", "update", "update", "forget"]
     assert store.pending() == []
 
 
@@ -147,7 +147,7 @@ def test_a_save_in_the_moment_of_the_swap(
 
     monkeypatch.setattr(swap, "exchange", exchange)
     with pytest.raises(StaleFile, match=f"{A} was changed since"):
-        store.apply([deed, kit.deed("add", 1)])
+        store.apply([deed, kit.deed("remember", 1)])
     assert MINE in text(root)
     assert kit.LINE not in text(root)
     assert kit.temps(root) == []
@@ -160,7 +160,7 @@ def test_a_save_in_the_moment_in_which_what_waited_is_written(
     opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, real = opened(HELD), swap.exchange
-    for deed in (UPDATE, kit.deed("add", 1)):
+    for deed in (UPDATE, kit.deed("remember", 1)):
         store.apply([deed], wait=0)
     age(root / NOTE, 2000)
 

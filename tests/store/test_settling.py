@@ -25,17 +25,17 @@ from tests.store.kit import LINE, NOTE, WATCHED, A, B, Open, age, ops, text
 def test_a_note_that_is_read_only_by_now_is_settled(opened: Open, root: Path) -> None:
     """To see that a change stands, it is enough to read."""
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     (root / NOTE).chmod(0o444)
     store.settle_after = 0.0
     store.drain()
     assert store.log.empty()
-    assert ops(store) == ["add"]
+    assert ops(store) == ["remember"]
 
 
 def test_what_cannot_be_settled_is_told_after_a_while(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     (root / NOTE).rename(root / "elsewhere.md")
     (root / NOTE).symlink_to("../elsewhere.md")
     store.settle_after = 0.0
@@ -53,7 +53,7 @@ def test_what_cannot_be_settled_is_told_after_a_while(opened: Open, root: Path) 
 
 def test_what_was_wiped_from_a_note_that_is_read_only_is_told(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     (root / NOTE).write_text(kit.MEMORY)
     (root / NOTE).chmod(0o444)
     store.settle_after = 0.0
@@ -68,7 +68,7 @@ def test_what_was_wiped_from_a_note_that_is_read_only_is_told(opened: Open, root
 
 def test_wiped_by_a_stale_editor(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1), kit.deed("update", 1)])
+    store.apply([kit.deed("remember", 1), kit.deed("update", 1)])
     (root / NOTE).write_text(kit.MEMORY + "- from the editor\n")
     store.settle_after = 0.0
     store.drain()
@@ -77,24 +77,24 @@ def test_wiped_by_a_stale_editor(opened: Open, root: Path) -> None:
     assert "- from the editor\n" in text(root)
     store.drain()
     assert store.log.empty()
-    assert ops(store) == ["add", "update"]
+    assert ops(store) == ["remember", "update"]
 
 
 def test_the_next_write_brings_it_back(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     (root / NOTE).write_text(kit.MEMORY + "- from the editor\n")
-    store.apply([kit.deed("add", 2)])
+    store.apply([kit.deed("remember", 2)])
     assert text(root).count("A new thing") == 2
-    assert ops(store) == ["add", "add"]
+    assert ops(store) == ["remember", "remember"]
 
 
 def test_wiped_by_an_editor_that_had_seen_half_of_it(opened: Open, root: Path) -> None:
     """It saves what we left after the first write, unchanged: that wipes the second."""
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     first = text(root)
-    store.apply([kit.deed("add", 2)])
+    store.apply([kit.deed("remember", 2)])
     (root / NOTE).write_text(first)
     store.settle_after = 0.0
     store.drain()
@@ -106,14 +106,14 @@ def test_a_deletion_that_nobody_saw_is_honoured(opened: Open, root: Path) -> Non
     store = opened(settle_after=WATCHED)
     before = text(root)
     with kit.ago(store, 6):
-        store.apply([kit.deed("add", 1)])
+        store.apply([kit.deed("remember", 1)])
     (root / NOTE).write_text(before)
-    store.apply([kit.deed("add", 2)])
+    store.apply([kit.deed("remember", 2)])
     assert LINE not in text(root)
     store.settle_after = 0.0
     store.drain()
     assert LINE not in text(root)
-    assert ops(store) == ["add", "add", "gone"]
+    assert ops(store) == ["remember", "remember", "overwritten"]
 
 
 def test_a_backup_that_keeps_its_time_is_honoured(opened: Open, root: Path, tmp_path: Path) -> None:
@@ -122,38 +122,38 @@ def test_a_backup_that_keeps_its_time_is_honoured(opened: Open, root: Path, tmp_
     age(tmp_path / "backup.md", 1000)
     store = opened(settle_after=WATCHED)
     with kit.ago(store, 6):
-        store.apply([kit.deed("add", 1)])
+        store.apply([kit.deed("remember", 1)])
     shutil.copy2(tmp_path / "backup.md", root / NOTE)
     store.settle_after = 0.0
     store.drain()
     assert text(root) == kit.MEMORY
-    assert ops(store) == ["add", "gone"]
+    assert ops(store) == ["remember", "overwritten"]
     assert store.log.empty()
 
 
 def test_a_later_deletion_is_honoured(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
     with kit.ago(store, 100):
-        store.apply([kit.deed("add", 1), kit.deed("add", 2)])
+        store.apply([kit.deed("remember", 1), kit.deed("remember", 2)])
     (root / NOTE).write_text(text(root).replace(LINE, ""))
-    store.apply([kit.deed("add", 3)])  # does not bring it back
+    store.apply([kit.deed("remember", 3)])  # does not bring it back
     store.settle_after = 0.0
     store.drain()
     store.drain()
     assert LINE not in text(root)
     assert "A new thing 2" in text(root)
     gone = kit.records(store)[-1]
-    assert gone.op == "gone"
+    assert gone.op == "overwritten"
     assert gone.ref == "m-new00001"
     assert gone.data["change"]["text"] == "A new thing 1"
-    assert ops(store).count("gone") == 1
+    assert ops(store).count("overwritten") == 1
     assert store.log.empty()
 
 
 def test_a_person_who_deletes_it_again_and_again(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
     store.clock = lambda: time.time() - 2 * standing.SLOW  # so long after each write they save
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     for _ in range(standing.AGAIN + 1):
         (root / NOTE).write_text(kit.MEMORY)
         store.settle_after = 0.0
@@ -163,12 +163,12 @@ def test_a_person_who_deletes_it_again_and_again(opened: Open, root: Path) -> No
             break
     assert store.log.empty()
     assert LINE not in text(root)
-    assert ops(store) == ["add", "gone"]
+    assert ops(store) == ["remember", "overwritten"]
 
 
 def test_an_id_that_a_person_removed_is_no_loss(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     (root / NOTE).write_text(text(root).replace(" ^m-new00001", ""))
     store.settle_after = 0.0
     store.drain()
@@ -178,7 +178,7 @@ def test_an_id_that_a_person_removed_is_no_loss(opened: Open, root: Path) -> Non
 
 def test_an_entry_that_a_person_went_on_writing_is_no_loss(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     (root / NOTE).write_text(text(root).replace("A new thing 1", "A new thing, and more"))
     store.settle_after = 0.0
     store.drain()
@@ -192,24 +192,24 @@ def test_text_that_reappears_wins(opened: Open, root: Path) -> None:
     (root / NOTE).write_text(kit.MEMORY)
     store.settle_after = 0.0
     store.drain()
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     assert kit.B in text(root)
 
 
 def test_what_was_added_and_removed_stays_removed(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     store.apply([Deed("forget", "m-new00001", Remove(NOTE, "m-new00001"))])
-    store.apply([kit.deed("add", 2), Deed("forget", "m-new00002", Remove(NOTE, "m-new00002"))])
+    store.apply([kit.deed("remember", 2), Deed("forget", "m-new00002", Remove(NOTE, "m-new00002"))])
     (root / NOTE).write_text(text(root) + "- from the editor\n")
-    store.apply([kit.deed("add", 3)])
+    store.apply([kit.deed("remember", 3)])
     store.settle_after = 0.0
     store.drain()
     store.drain()
     assert "A new thing 1" not in text(root)
     assert "A new thing 2" not in text(root)
     assert "A new thing 3" in text(root)
-    assert "gone" not in ops(store)
+    assert "overwritten" not in ops(store)
 
 
 @pytest.mark.parametrize("told", [False, True])
@@ -218,7 +218,7 @@ def test_what_was_removed_right_before_a_crash_stays_removed(
 ) -> None:
     """The removal has taken its place in the note; perhaps the log was told, and no more done."""
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     mark = store.log.mark
 
     def last_mark(ids: list[str], state: str, *rest: Any, **more: Any) -> None:
@@ -230,28 +230,28 @@ def test_what_was_removed_right_before_a_crash_stays_removed(
 
     monkeypatch.setattr(store.log, "mark", last_mark)
     with pytest.raises(KeyboardInterrupt):
-        store.apply([Deed("remove", "m-new00001", Remove(NOTE, "m-new00001"))])
+        store.apply([Deed("forget", "m-new00001", Remove(NOTE, "m-new00001"))])
     assert LINE not in text(root)
     again = opened(settle_after=WATCHED)
     again.drain()
     (root / NOTE).write_text(text(root) + "- A person goes on\n")
-    again.apply([kit.deed("add", 2)])
+    again.apply([kit.deed("remember", 2)])
     again.settle_after = 0.0
     again.drain()
     again.drain()
     assert LINE not in text(root)
     assert again.log.empty()
-    assert sorted(ops(again)) == ["add", "add", "remove"]
+    assert sorted(ops(again)) == ["forget", "remember", "remember"]
 
 
 def test_a_note_that_is_deleted(opened: Open, root: Path) -> None:
     store = opened(settle_after=WATCHED)
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
     (root / NOTE).unlink()
     store.settle_after = 0.0
     store.drain()
     assert not (root / NOTE).exists()
-    assert ops(store) == ["add", "gone"]
+    assert ops(store) == ["remember", "overwritten"]
 
 
 NEW = "m-new00001"
@@ -266,7 +266,7 @@ STEPS: dict[str, Change] = {
     "unrelate": Relate(NOTE, A, "supersedes", f"[[#^{B}]]", gone=True),
     "move": Move(NOTE, A, "User Preferences"),
     "move back": Move(NOTE, A, "Key Decisions"),
-    "add": Add(NOTE, NEW, "A new thing", "Key Decisions"),
+    "remember": Add(NOTE, NEW, "A new thing", "Key Decisions"),
     "update it": Update(NOTE, NEW, "A newer thing"),
     "tag it": Retag(NOTE, NEW, add=("#tagged",)),
     "move it": Move(NOTE, NEW, "User Preferences"),
@@ -307,7 +307,7 @@ def test_what_we_set_back_ourselves_was_not_wiped(
     store.settle_after = 0.0
     store.drain()
     assert text(root) == last + "- A person's own line\n"
-    assert "gone" not in ops(store)
+    assert "overwritten" not in ops(store)
     assert store.log.empty()
 
 
@@ -315,9 +315,10 @@ def test_what_we_set_back_ourselves_was_not_wiped(
 @pytest.mark.parametrize(
     "names",
     [
-        ("first words", "second words"), ("add", "update it"), ("add", "tag it"), ("tag", "pin"),
-        ("first words", "tag"), ("move",), ("add", "move it"), ("move", "first words"),
-        ("first words", "move", "pin"), ("pin", "unpin", "tag"), ("add", "update it", "move it"),
+        ("first words", "second words"), ("remember", "update it"), ("remember", "tag it"),
+        ("tag", "pin"), ("first words", "tag"), ("move",), ("remember", "move it"),
+        ("move", "first words"), ("first words", "move", "pin"), ("pin", "unpin", "tag"),
+        ("remember", "update it", "move it"),
     ],
 )  # fmt: skip
 def test_all_that_a_stale_save_wiped_comes_back(
@@ -335,7 +336,7 @@ def test_all_that_a_stale_save_wiped_comes_back(
     there = entries(text(root))
     assert entries(said[-1]) <= there
     assert len(there) == len(entries(said[-1])) + 1 + behind
-    assert "gone" not in ops(store)
+    assert "overwritten" not in ops(store)
 
 
 @settings(max_examples=60, deadline=None)
@@ -343,7 +344,7 @@ def test_all_that_a_stale_save_wiped_comes_back(
 def test_whatever_was_done_stands_after_a_stale_save(names: list[str], at: int) -> None:
     """Every change that was acknowledged, in any order, whichever of our texts is saved over it."""
     if NEW in {STEPS[name].ref for name in names}:
-        names = ["add", *(name for name in names if name != "add")]
+        names = ["remember", *(name for name in names if name != "remember")]
     with tempfile.TemporaryDirectory() as folder:
         root = base.lay(Path(folder).resolve() / "vault", kit.VAULT)
         store = kit.open_store(root, Path(folder) / "state", settle_after=WATCHED)
@@ -355,7 +356,7 @@ def test_whatever_was_done_stands_after_a_stale_save(names: list[str], at: int) 
         there = entries(text(root))
         assert entries(said[-1]) <= there
         assert [text for text, _ in there - entries(said[-1])] == ["A person's own line"]
-        assert "gone" not in ops(store)
+        assert "overwritten" not in ops(store)
 
 
 def test_wiped_in_the_moment_of_the_next_write(
@@ -363,7 +364,7 @@ def test_wiped_in_the_moment_of_the_next_write(
 ) -> None:
     """What that write leaves is no sign that all of ours is there."""
     store, real = opened(settle_after=WATCHED), swap.exchange
-    store.apply([kit.deed("add", 1)])
+    store.apply([kit.deed("remember", 1)])
 
     def exchange(temp: str, path: str) -> None:
         monkeypatch.setattr(swap, "exchange", real)
@@ -371,7 +372,7 @@ def test_wiped_in_the_moment_of_the_next_write(
         real(temp, path)
 
     monkeypatch.setattr(swap, "exchange", exchange)
-    store.apply([kit.deed("add", 2)])
+    store.apply([kit.deed("remember", 2)])
     store.settle_after = 0.0
     store.drain()
     store.drain()
@@ -397,7 +398,7 @@ def went_on(opened: Open, root: Path, names: Sequence[str], said: str = THEIRS) 
 
 
 def gone(store: Store) -> list[dict[str, Any]]:
-    return [record.data["change"] for record in kit.records(store) if record.op == "gone"]
+    return [record.data["change"] for record in kit.records(store) if record.op == "overwritten"]
 
 
 @pytest.mark.parametrize("said", [THEIRS, THEIRS.replace(f" ^{A}", ""), "# Nothing\n"])

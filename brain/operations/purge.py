@@ -1,4 +1,4 @@
-"""Forgetting for good: not only the line, but also whatever else has kept its words."""
+"""Forget a memory for good: its line, and all other data of this machine with its words."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from brain import access, events
 from brain.changes import Deed, Remove
 from brain.errors import BrainError, Busy, Denied, NotFound
 from brain.index import records
-from brain.operations import apply, lookup
+from brain.operations import apply, history, lookup, usage
 from brain.operations.results import Entry, Forgotten, entry
-from brain.verbs import afterwards, history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,37 +23,37 @@ _STATE = "this machine's state folder, until what is being written is settled"
 
 
 def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
-    """A memory goes, with all that this machine says of it: in the note, the journal of this
-    device, the index, what was promised and what waits to be counted. `left` tells where its words
-    may still be. Other devices leave out what they have on record of it once they read of this.
+    """Remove a memory from its note, the journal of this device, the index, the pending writes and
+    the usage. `left` lists where its words may still be. Other devices drop their records of it
+    once they read this purge.
 
-    Killed in between, or for one that is gone from its note already, it is done again with the
-    whole id.
+    If the process is killed in between, call it again with the whole id. That also works for a
+    memory that is no longer in its note.
     """
-    row = _there(vault, id, by, agent)
+    row = _find(vault, id, by, agent)
     refs = lookup.same_ids(vault, row.ref) if row else history.refs(vault, id, by, agent)
-    texts = [*_texts(vault, refs), row.text if row else ""]  # before anything is done: it may fail
+    texts = [*_texts(vault, refs), row.text if row else ""]  # this may fail, so it comes first
     linked = apply.linked_from(vault, refs, by)
-    gone = _removed(vault, row, by) if row else _gone(vault, refs, id, by)
-    settled = _settled(vault, refs)
-    afterwards.unlearn(vault, refs, texts)
+    gone = _remove(vault, row, by) if row else _removed(vault, refs, id, by)
+    settled = _end_pending(vault, refs)
+    usage.forget(vault, refs, texts)
     data = {"refs": sorted(refs), "agent": gone.agent}
     result = apply.apply(vault, [Deed("purge", gone.id, None, data)], by)[0]
-    others = _unsaid(vault, refs)
-    left = [*others, *([] if settled else [_STATE]), *_index(vault, refs), *_out_of_reach(vault)]
+    left = _purge_journal(vault, refs) + ([] if settled else [_STATE])
+    left += [*_purge_index(vault, refs), *_out_of_reach(vault)]
     return apply.changed(gone, "purged", result, cls=Forgotten, linked_from=linked, left=left)
 
 
-def _there(vault: OpenVault, id: str, by: Actor, agent: str) -> Row | None:
+def _find(vault: OpenVault, id: str, by: Actor, agent: str) -> Row | None:
     try:
         return lookup.memory(vault, id, by, agent)
     except NotFound:
         return None
 
 
-def _removed(vault: OpenVault, row: Row, by: Actor) -> Entry:
-    """The memory, out of its note."""
-    remove = Deed("remove", row.ref, Remove(row.path, row.ref), {"purge": True})
+def _remove(vault: OpenVault, row: Row, by: Actor) -> Entry:
+    """Remove a memory from its note, and return it."""
+    remove = Deed("forget", row.ref, Remove(row.path, row.ref), {"purge": True})
     result = apply.apply(vault, [remove], by, wait=vault.store.max_hold + 2)[0]
     if result.state != "written":
         raise Busy(
@@ -66,9 +65,9 @@ def _removed(vault: OpenVault, row: Row, by: Actor) -> Entry:
     return gone
 
 
-def _gone(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Entry:
-    """One that is out of its note already, perhaps purged by another device. Raises NotFound if
-    nothing is on record of it."""
+def _removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Entry:
+    """Return a memory that is no longer in its note, perhaps purged by another device. Raise
+    NotFound if the journal does not know it."""
     found = records.select(vault.index, refs=refs)
     last = max(found, key=lambda r: (bool(r.path), r.key), default=None)
     if last is None:
@@ -78,9 +77,8 @@ def _gone(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Entry:
     return Entry(id=last.ref, path=last.path, agent=owner, tags=[], extra={})
 
 
-def _settled(vault: OpenVault, refs: Collection[str]) -> bool:
-    """End what was promised of it. A change of another entry that was promised along with it is
-    given its time."""
+def _end_pending(vault: OpenVault, refs: Collection[str]) -> bool:
+    """End the pending writes of a memory. Those that also change another entry get some time."""
     deadline = time.monotonic() + vault.store.settle_after + 1
     while not vault.store.expunge(refs):
         if time.monotonic() > deadline:
@@ -90,20 +88,21 @@ def _settled(vault: OpenVault, refs: Collection[str]) -> bool:
 
 
 def _texts(vault: OpenVault, refs: Collection[str]) -> list[str]:
-    """What it has said, as long as that is on record."""
+    """Return the texts of a memory that the journal has."""
     return [str(r.data.get("before", "")) for r in records.select(vault.index, refs=refs)]
 
 
-def _unsaid(vault: OpenVault, refs: Collection[str]) -> list[str]:
-    """Take out what is on record and what waits to be; the journals of others that speak of it."""
+def _purge_journal(vault: OpenVault, refs: Collection[str]) -> list[str]:
+    """Remove a memory from the journal and the usage of this device. Return the journals of other
+    devices that mention it."""
     with vault.store.locked():
         others = vault.journal.purge(refs)
         vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
     return others
 
 
-def _index(vault: OpenVault, refs: Collection[str]) -> list[str]:
-    """Clean the index. That it could not be done is told, not raised: all else is done."""
+def _purge_index(vault: OpenVault, refs: Collection[str]) -> list[str]:
+    """Remove a memory from the index. Return the index if another process is reading it."""
     path = vault.index.path.removeprefix(f"{vault.paths.root_path}/")
     try:
         vault.sync()
@@ -116,6 +115,6 @@ def _index(vault: OpenVault, refs: Collection[str]) -> list[str]:
 
 
 def _out_of_reach(vault: OpenVault) -> list[str]:
-    """Where no program that runs here can take words out of."""
+    """Return the places that no program on this machine can reach."""
     out = ["the history of its git repository"] if vault.store.git else []
     return [*out, "backups and sync services", "devices that have not synced since"]

@@ -1,4 +1,4 @@
-"""What is promised and not written yet, and whether anything is written at all."""
+"""Pending writes, pausing, and writing usage to the journal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from brain.operations.results import PendingWrite
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.access import Actor
-    from brain.intents import Open
+    from brain.intents import Intent, Open
     from brain.open_vault import OpenVault
 
 
@@ -42,7 +42,7 @@ def _value(entry: Open) -> PendingWrite:
     ]
     return PendingWrite(
         id=intent.id,
-        at=moment(intent.at),
+        at=time_of(intent),
         by=intent.by,
         path=intent.path,
         state=entry.state or "waiting",
@@ -51,9 +51,9 @@ def _value(entry: Open) -> PendingWrite:
     )
 
 
-def moment(at: float) -> str:
-    """The time of an intent, as records tell it."""
-    return told(datetime.fromtimestamp(at, UTC))
+def time_of(intent: Intent) -> str:
+    """Return the time of a pending write, as records have it."""
+    return told(datetime.fromtimestamp(intent.at, UTC))
 
 
 def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
@@ -82,8 +82,9 @@ def _purged(vault: OpenVault) -> dict[str, str]:
     return {ref: known.purged for ref, known in found.items() if known.purged}
 
 
-def flush_if_due(vault: OpenVault) -> list[str]:
-    """Flush what waits since yesterday; says what went wrong."""
+def write_usage_if_due(vault: OpenVault) -> list[str]:
+    """Write usage to the journal if some of it is from an earlier day, or if writing it was cut
+    short. Return what went wrong."""
     try:
         first = vault.state.first_use()
         if first and not vault.paused and (first[:10] < vault.now()[:10] or vault.state.batches()):

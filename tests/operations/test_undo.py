@@ -18,11 +18,11 @@ ID = "m-7f3k2ab4"
 Verb = Callable[[Brain], dict[str, Any]]
 
 CHANGES: dict[str, Verb] = {
-    "add": lambda b: b.remember("Walruses nap at noon", kind="discovery"),
-    "add, more lines": lambda b: b.remember("To deploy:\n1. build\n2. push", kind="procedure"),
+    "remember": lambda b: b.remember("Walruses nap at noon", kind="discovery"),
+    "remember, more lines": lambda b: b.remember("To deploy:\n1. build\n2. push", kind="procedure"),
     "update": lambda b: b.update(ID, "Chose DuckDB over SQLite"),
     "update, unanchored": lambda b: b.update("short answers", "Prefers long answers"),
-    "remove": lambda b: b.forget(ID),
+    "forget": lambda b: b.forget(ID),
     "remove the last": lambda b: b.forget("short answers"),
     "pin": lambda b: b.pin(ID),
     "pin, unanchored": lambda b: b.pin("short answers"),
@@ -41,7 +41,7 @@ def test_undone_a_note_is_as_it_was(brain: Brain, name: str) -> None:
     assert note(brain) != before
     undone = brain.undo()
     text = note(brain)
-    if name.startswith("add"):  # a section that was made for it stays
+    if name.startswith("remember"):  # a section that was made for it stays
         text = text.removesuffix("\n## Discoveries\n").removesuffix("\n## Procedures\n")
     assert text == before
     assert (undone.outcome, undone.of) == ("undone", shape.event)
@@ -99,13 +99,13 @@ def test_a_persons_edit_is_not_undone_over(brain: Brain) -> None:
 def test_an_addition_that_is_gone_cannot_be_taken_back(brain: Brain) -> None:
     shape = brain.remember("Walruses nap")
     brain.forget(shape.id)
-    with pytest.raises(NotFound, match="nothing to take back"):
+    with pytest.raises(NotFound, match="nothing to undo"):
         brain.undo(shape.event)
 
 
 VERBS: dict[str, Verb] = {
     "update": lambda b: b.update("Anna is", "Anna has left", by="admin"),
-    "remove": lambda b: b.forget("Anna is", by="admin"),
+    "forget": lambda b: b.forget("Anna is", by="admin"),
     "pin": lambda b: b.pin("Anna is", by="admin"),
     "move": lambda b: b.move("Anna is", "Key Decisions", by="admin"),
 }
@@ -147,14 +147,14 @@ def test_a_persons_secrets_are_not_on_record(brain: Brain, name: str) -> None:
         path.read_bytes() for path in brain.vault.paths.folder.rglob("journal/*/*.jsonl")
     )
     assert SECRET.encode() not in journal
-    if name in ("update", "remove"):
-        with pytest.raises(StaleFile, match="held a secret, which the journal left out"):
+    if name in ("update", "forget"):
+        with pytest.raises(StaleFile, match="contained a secret"):
             brain.undo(event)
         brain.undo(event, force=True)
         assert "anna@zoo.example with [redacted:github]" in note(brain)
 
 
-@pytest.mark.parametrize("name", ["update", "remove"])
+@pytest.mark.parametrize("name", ["update", "forget"])
 def test_what_was_redacted_when_it_was_written_comes_back_as_it_was(
     brain: Brain, name: str
 ) -> None:
@@ -317,12 +317,12 @@ def test_what_waits_is_not_undone_over(typing: Brain) -> None:
     """Nor is the change before it taken for the last."""
     shape = typing.forget(ID)
     for event in ("", shape.event):
-        with pytest.raises(Busy, match=f"remove of {ID} is not written yet"):
+        with pytest.raises(Busy, match=f"forget of {ID} is not written yet"):
             typing.undo(event)
     (waits,) = typing.pending()
     typing.pending(drop=waits.id)
     os.utime(typing.vault.paths.root / NOTE, (LONG_AGO, LONG_AGO))
-    assert typing.undo().undid == "add"
+    assert typing.undo().undid == "remember"
 
 
 def test_an_agent_is_told_of_no_other_that_waits(typing: Brain) -> None:
@@ -330,7 +330,7 @@ def test_an_agent_is_told_of_no_other_that_waits(typing: Brain) -> None:
     event = typing.forget(ID).event
     with pytest.raises(NotFound, match="no event"):
         typing.undo(event, by="zoo")
-    assert typing.undo(by="zoo").undid == "add"
+    assert typing.undo(by="zoo").undid == "remember"
 
 
 def test_history_tells_what_waits(typing: Brain) -> None:
@@ -342,7 +342,7 @@ def test_history_tells_what_waits(typing: Brain) -> None:
     assert (record.op, record.data.get("state")) == ("update", None)
 
 
-@pytest.mark.parametrize("op", ["merge", "reinforce", "update", "remove"])
+@pytest.mark.parametrize("op", ["merge", "reinforce", "update", "forget"])
 def test_nothing_is_taken_back_twice(brain: Brain, op: str) -> None:
     ref = brain.remember("The gate is shut at night").id
     if op == "merge":
@@ -356,6 +356,6 @@ def test_nothing_is_taken_back_twice(brain: Brain, op: str) -> None:
     event = next(one.event for one in brain.history(ref) if one.op == op)
     brain.undo(event)
     before = brain.show(ref), note(brain)
-    with pytest.raises(BadRequest, match="taken back already"):
+    with pytest.raises(BadRequest, match="undone already"):
         brain.undo(event)
     assert (brain.show(ref), note(brain)) == before

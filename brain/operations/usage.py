@@ -82,20 +82,21 @@ def _home(vault: OpenVault) -> str:
     return home
 
 
-def slow(vault: OpenVault) -> str:
-    """Why less is looked at than usual; '' while recall is as fast as it should be."""
+def why_degraded(vault: OpenVault) -> str:
+    """Return why contexts use fewer matches than usual; '' while they are fast enough."""
     if not _is_degraded(vault):
         return ""
     return f"95 % of recalls took up to {p95(_times(vault)):.0f} ms"
 
 
 def p95(times: list[float]) -> float:
-    """What 95 % of them do not exceed."""
+    """Return the time that 95 % of the recalls did not exceed."""
     return sorted(times)[int(len(times) * 0.95)] if times else 0.0
 
 
 def _degraded(times: list[float], was: bool) -> bool:
-    """Slow is slow until it is healthy again; a few recalls say nothing."""
+    """Return True if recalls are too slow. Once degraded, they stay so until they are healthy.
+    A few recalls say nothing."""
     if len(times) < FEW:
         return False
     limit = HEALTHY_MS if was else SLOW_MS
@@ -103,11 +104,11 @@ def _degraded(times: list[float], was: bool) -> bool:
 
 
 def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
-    """Count what was handed out to an actor, and tell which round this is."""
+    """Count what a context showed to an actor. Return which round of questions this is."""
     asked, now = said.asked, vault.now()
     query = asked.query.encode("utf-8", "replace").decode()  # it may hold half a character
     question, _ = redact.redact(query, emails=vault.config.redactEmails)
-    _tell(vault, said)
+    _publish(vault, said)
     home, recalls = _home(vault), [value for _, value in _recalls(vault)]
     before = [one for one in recalls if (one["by"], one["agent"]) == (by.name, asked.agent)]
     which = _round(before, by.session, question)
@@ -126,7 +127,7 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
 
 
 def _asker(agent: str, by: str) -> str:
-    """Whose question it is: the agent's for whom it was asked, or who asks; '' for a person's."""
+    """Return who asked: the agent for whom it was, else the actor; '' for a person."""
     return agent or ("" if by == PERSON.name else by)
 
 
@@ -151,8 +152,8 @@ def gap_id(question: str) -> str:
     return "g-" + "".join(ALPHABET[byte & 31] for byte in mark[:8])
 
 
-def _tell(vault: OpenVault, said: Context) -> None:
-    """One `memory:read` for each file that something was taken from."""
+def _publish(vault: OpenVault, said: Context) -> None:
+    """Emit one `memory:read` for each file that the context shows something of."""
     package = said.fitted.package
     read: dict[tuple[str, str], int] = {}
     known = {one.row.ref: one.row.scope for one in _every(said)}
@@ -171,21 +172,21 @@ def _every(said: Context) -> list[Any]:
 
 
 def _round(before: list[State], session: str, question: str) -> Round:
-    """The questions of this session since its topic last changed."""
+    """Count the questions of this session since its topic last changed."""
     if not session:
         return Round()
     shown: dict[str, None] = {}
     number = 1
     for one in reversed([one for one in before if one["session"] == session]):
-        if alike(question, one["query"]) < SAME_TOPIC:
+        if _similarity(question, one["query"]) < SAME_TOPIC:
             break
         number += 1
         shown |= dict.fromkeys(one["refs"])
     return Round(number, ROUNDS, tuple(sorted(shown)))
 
 
-def alike(one: str, other: str) -> float:
-    """How many of the words of the shorter question are in the other."""
+def _similarity(one: str, other: str) -> float:
+    """Return the share of the words of the shorter question that the other contains."""
     a, b = _stems(one), _stems(other)
     return len(a & b) / min(len(a), len(b)) if a and b else 0.0
 
@@ -194,7 +195,7 @@ def _stems(question: str) -> set[str]:
     return {stem(fold(word)) for term in terms(question) for word in term.words}
 
 
-def judged(vault: OpenVault, ref: str, good: bool) -> None:
+def learn_feedback(vault: OpenVault, ref: str, good: bool) -> None:
     """Learn from a memory that was reinforced or demoted. Memories that were useful in the same
     prompt get a learned link. A question had no answer if every memory found for it was demoted."""
     with suppress(BrainError, OSError):
@@ -204,7 +205,7 @@ def judged(vault: OpenVault, ref: str, good: bool) -> None:
         now = vault.now()
         if good:
             pairs = [sorted((ref, other)) for other in recall["useful"][:-1]]
-            uses = [Use("together", one, other, 1, now) for one, other in pairs]
+            uses = [Use("used_together", one, other, 1, now) for one, other in pairs]
         elif set(recall["useless"]) >= set(recall.get("answers", ())) > set():
             asker = _asker(recall["agent"], recall["by"])
             uses = [_gap(recall["query"], asker, now, recall["refs"])]
@@ -226,7 +227,7 @@ def _mark(vault: OpenVault, ref: str, how: str) -> State | None:
     return None
 
 
-def unlearn(vault: OpenVault, refs: Collection[str], texts: Iterable[str]) -> None:
+def forget(vault: OpenVault, refs: Collection[str], texts: Iterable[str]) -> None:
     """Forget the questions that showed these memories, and those whose words are all in their
     texts; what else was asked stays."""
     words = {word for text in texts for word in _stems(text)}
@@ -239,8 +240,8 @@ def unlearn(vault: OpenVault, refs: Collection[str], texts: Iterable[str]) -> No
         vault.state.set_recalls(gone)
 
 
-def seen(vault: OpenVault, by: Actor) -> list[State]:
-    """The last recalls on this machine that an actor may know of: an agent, of its own."""
+def recalls_of(vault: OpenVault, by: Actor) -> list[State]:
+    """Return the last recalls on this machine that an actor may see: an agent, its own."""
     last = [value for _, value in _recalls(vault)]
     if access.readable(by) is None:
         return last
@@ -248,8 +249,8 @@ def seen(vault: OpenVault, by: Actor) -> list[State]:
 
 
 def last_injected(vault: OpenVault, by: Actor) -> State | None:
-    """What was handed out last on this machine."""
-    last = seen(vault, by)
+    """Return the last context on this machine."""
+    last = recalls_of(vault, by)
     if not last:
         return None
     one = last[-1]
@@ -260,7 +261,7 @@ def last_injected(vault: OpenVault, by: Actor) -> State | None:
 
 
 def health(vault: OpenVault) -> State:
-    """How long the last recalls took."""
+    """Return how long the last recalls took, and whether that is too long."""
     times = _times(vault)
     return {
         "recalls": len(times),

@@ -1,4 +1,4 @@
-"""What happened: to one memory, or by whom, read from the journal."""
+"""The history of a memory, and the audit of all changes, from the journal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from brain.access import PERSON
 from brain.errors import BadRequest, NotFound, suggest
 from brain.index import moment, read, records
 from brain.index.records import RECORD_TYPES
-from brain.operations import apply, lookup
+from brain.operations import apply, lookup, pending
 from brain.operations.results import ChangeRecord
 
 TYPE_CHECKING = False
@@ -48,11 +48,9 @@ def value(record: Record, **more: Any) -> ChangeRecord:
 
 
 def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[ChangeRecord]:
-    from brain.verbs import waiting
-
     for intent in [entry.intent for entry in vault.store.pending()]:
         if access.may(by, "read", apply.owner(vault, intent.path)):
-            at = waiting.moment(intent.at)
+            at = pending.time_of(intent)
             for deed in intent.deeds:
                 if deed.ref in same:
                     yield ChangeRecord(
@@ -74,30 +72,13 @@ def audit(
     by: Actor | str = "",
 ) -> list[ChangeRecord]:
     """Return all changes, newest first: by `who`, to the memory of `agent`, of these types."""
-    return _audit(
-        vault, id=id, who=who, agent=agent, ops=ops, since=since, until=until, limit=limit,
-        by=access.resolve(vault, by),
-    )  # fmt: skip
-
-
-def _audit(
-    vault: OpenVault,
-    *,
-    id: str,
-    who: str,
-    agent: str,
-    ops: Iterable[str],
-    since: str,
-    until: str,
-    limit: int,
-    by: Actor,
-) -> list[ChangeRecord]:
+    actor = access.resolve(vault, by)
     vault.refresh()
     found = (
         record
         for record in records.select(
             vault.index,
-            refs=refs(vault, id, by) if id else (),
+            refs=refs(vault, id, actor) if id else (),
             by=who,
             since=when(vault, since),
             until=when(vault, until, moment.after),
@@ -106,41 +87,41 @@ def _audit(
         )
         if (ops or record.op not in _UNASKED)
         and (not agent or owner(vault, record) == agent)
-        and may_see(vault, record, by)
+        and may_see(vault, record, actor)
     )
     shown = [value(record) for record in islice(found, limit)]
     if not shown:
-        _refuse_unknown(vault, who, agent, tuple(ops), by)
+        _refuse_unknown(vault, who, agent, tuple(ops), actor)
     return shown
 
 
 def _refuse_unknown(vault: OpenVault, who: str, agent: str, ops: Sequence[str], by: Actor) -> None:
-    """NotFound if nothing was found because there is nobody, or nothing done, of that name."""
+    """Raise NotFound if there is no actor, agent or type of record of that name."""
     owners = access.readable(by)
     access.refuse_unseen(agent, owners)
     seen = [r for r in records.select(vault.index) if may_see(vault, r, by)]
     done = {record.op for record in seen}
     for op in ops:
-        _refuse_but("kind of change", op, {*done, *RECORD_TYPES})
+        _refuse_unless("kind of change", op, {*done, *RECORD_TYPES})
     if agent and owners is None and agent not in {owner(vault, record) for record in seen}:
         access.agent_name(vault, agent)
     if who:
         names = read.owners(vault.index) if owners is None else set(owners)
-        _refuse_but("record of", who, {record.by for record in seen} | names | {PERSON.name})
+        _refuse_unless("record of", who, {record.by for record in seen} | names | {PERSON.name})
 
 
-def _refuse_but(what: str, name: str, known: set[str]) -> None:
-    """NotFound for a name that is not among these, with the one that may have been meant."""
+def _refuse_unless(what: str, name: str, known: set[str]) -> None:
+    """Raise NotFound, with a suggestion, if a name is not one of these."""
     if name in known:
         return
-    every = sorted(known - {""})
-    remedy = suggest(name, every) or f"There are: {', '.join(every)}."
+    names = sorted(known - {""})
+    remedy = suggest(name, names) or f"There are: {', '.join(names)}."
     raise NotFound(f"There is no {what} {name!r}.", remedy)
 
 
 def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
-    """All ids of the entry that is meant, be it gone. NotFound, too, for one that the actor may not
-    know of."""
+    """Return all ids of an entry, which may be deleted. Raise NotFound, too, if the actor may not
+    read it."""
     found = lookup.all_ids(vault, name, by, agent)
     if not any(may_see(vault, r, by) for r in records.select(vault.index, refs=found)):
         lookup.find(vault, name, owners=access.readable(by))
@@ -148,17 +129,17 @@ def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
 
 
 def may_see(vault: OpenVault, record: Record, by: Actor) -> bool:
-    """May an actor know of this?"""
+    """Return True if an actor may read the memory that a record is about."""
     return access.may(by, "read", owner(vault, record))
 
 
 def owner(vault: OpenVault, record: Record) -> str:
-    """The agent whose memory a record is about; '' if it does not say."""
+    """Return the agent whose memory a record is about; '' if it does not say."""
     return apply.owner(vault, record.path) if record.path else str(record.data.get("agent", ""))
 
 
 def when(vault: OpenVault, text: str, bound: Callable[[str], str] = moment.first) -> str:
-    """A moment as records tell it: a date or a time by the clock of this machine, or how long ago
+    """Return a time as records have it. The text is a local date or time, or how long ago it was
     (`30m`, `2h`, `7d`)."""
     if match := _AGO.fullmatch(text.strip()):
         ago = timedelta(**{_UNITS[match[2]]: int(match[1])})

@@ -87,7 +87,7 @@ def test_what_others_promised_meanwhile_stays(made: Made) -> None:
     brain.remember("Seals bark at night")
     brain.forget(ref, purge=True)
     assert holding(brain) == []
-    assert [entry.intent.deeds[0].op for entry in brain.vault.store.open()] == ["add"]
+    assert [entry.intent.deeds[0].op for entry in brain.vault.store.open()] == ["remember"]
     assert holding(brain, "seals bark")
 
 

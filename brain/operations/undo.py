@@ -1,8 +1,8 @@
-"""Taking back what was done, entry by entry.
+"""Undo changes, entry by entry.
 
-The journal keeps the text that a change replaced and a digest of what it left. If the entry is no
-longer what the change left, somebody has gone on with it: then nothing is done, neither to it nor
-to what was done along with it, and the difference is shown; `force` takes it back all the same.
+The journal keeps the text that a change replaced and a digest of the text that it left. If the
+entry is no longer what the change left, it was changed again since. Then nothing is undone, neither
+the change nor its parts, and the error shows the difference. `force` undoes it anyway.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from brain.formats.text import digest
 from brain.index import records
 from brain.index.records import RECORD_TYPES, Undo
 from brain.journal.reader import update_index
-from brain.operations import apply, lookup
+from brain.operations import apply, history, lookup, pending
 from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
 from brain.record import NamedTuple
 from brain.store import Outcome, place
 from brain.vault import files
-from brain.verbs import history, waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from brain.access import Actor
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
     from brain.open_vault import OpenVault
 
 
-class Now(NamedTuple):
-    """An entry as it stands in its file, and under which id."""
+class Current(NamedTuple):
+    """An entry or setting as it is in its file; an empty `raw` if it is gone."""
 
     ref: str
     raw: str
@@ -57,9 +56,9 @@ def undo(
     actor = access.resolve(vault, by, session)
     vault.journal_ahead = True
     vault.refresh()
-    _refuse_what_waits(vault, event, actor)
-    record = _record(vault, event, actor) if event else _last(vault, actor)
-    return _undone(vault, record, force, actor)
+    _refuse_pending(vault, event, actor)
+    record = _find(vault, event, actor) if event else _last(vault, actor)
+    return _undo(vault, record, force, actor)
 
 
 def revert(
@@ -76,11 +75,16 @@ def revert(
     vault.refresh()
     undone: list[Undone] = []
     kept: list[ChangeRecord] = []
-    name = _named(vault, agent, actor)
-    done = records.select(vault.index, by=name, since=history.when(vault, since), newest_first=True)
-    for record in list(_open((one for one in done if history.may_see(vault, one, actor)), vault)):
+    found = records.select(
+        vault.index,
+        by=_actor_name(vault, agent, actor),
+        since=history.when(vault, since),
+        newest_first=True,
+    )
+    changes = [record for record in found if history.may_see(vault, record, actor)]
+    for record in list(_undoable(vault, changes)):
         try:
-            undone.append(_undone(vault, record, force, actor))
+            undone.append(_undo(vault, record, force, actor))
         except BrainError as error:
             kept.append(history.value(record, why_not=str(error)))
     return Reverted(agent=agent, since=since, undone=undone, kept=kept)
@@ -89,9 +93,9 @@ def revert(
 # -- which change --------------------------------------------------------------------------------
 
 
-def _named(vault: OpenVault, agent: str, by: Actor) -> str:
-    """The name under which an agent's deeds are on record. An agent hears only of those whose
-    memory it may read."""
+def _actor_name(vault: OpenVault, agent: str, by: Actor) -> str:
+    """Return the name of an agent in the journal. An agent may name only those whose memory it may
+    read."""
     if not agent:
         raise BadRequest("Whose changes?", "Name an agent, or `person`.")
     owners = access.readable(by)
@@ -104,7 +108,7 @@ def _named(vault: OpenVault, agent: str, by: Actor) -> str:
     raise NotFound(f"There is no agent {agent!r}.", "Name an agent whose memory you may read.")
 
 
-def _record(vault: OpenVault, event: str, by: Actor) -> Record:
+def _find(vault: OpenVault, event: str, by: Actor) -> Record:
     found = list(records.select(vault.index, ids=(event, f"e-{event}")))
     if not found or not history.may_see(vault, found[0], by):
         raise NotFound(f"There is no event {event!r}.", "See `brain audit` or `brain history ID`.")
@@ -114,15 +118,14 @@ def _record(vault: OpenVault, event: str, by: Actor) -> Record:
 def _last(vault: OpenVault, by: Actor) -> Record:
     name = "" if by.type == "person" else by.name
     newest = records.select(vault.index, by=name, newest_first=True)
-    record = next(iter(_open(newest, vault)), None)
-    if record is None:
-        raise NotFound("There is nothing to undo.", "See `brain audit`.")
-    return record
+    for record in _undoable(vault, newest):
+        return record
+    raise NotFound("There is nothing to undo.", "See `brain audit`.")
 
 
-def _refuse_what_waits(vault: OpenVault, event: str, by: Actor) -> None:
-    """What is not written yet cannot be taken back, nor is what was done before it the last. An
-    agent hears of its own."""
+def _refuse_pending(vault: OpenVault, event: str, by: Actor) -> None:
+    """Raise Busy if the change, or a newer one than the last, is not written yet. An agent is told
+    of its own."""
     for intent in [each.intent for each in vault.store.pending()]:
         main = next((deed for deed in intent.deeds if "part_of" not in deed.data), None)
         if main is None or (by.type != "person" and intent.by != by.name):
@@ -136,25 +139,25 @@ def _refuse_what_waits(vault: OpenVault, event: str, by: Actor) -> None:
 
 def _is_last(vault: OpenVault, intent: Intent, by: Actor) -> bool:
     with suppress(NotFound):
-        return waiting.moment(intent.at) >= _last(vault, by).at
+        return pending.time_of(intent) >= _last(vault, by).at
     return True
 
 
-def _open(changes: Iterable[Record], vault: OpenVault) -> Iterable[Record]:
-    """Those of the changes, newest first, that can be taken back and are not yet."""
+def _undoable(vault: OpenVault, changes: Iterable[Record]) -> Iterator[Record]:
+    """Yield the changes that can be undone by themselves and are not undone yet."""
     undone = _undone_ids(vault)
     for record in changes:
-        own = not {"part_of", "of"} & record.data.keys()
-        if _undo(record) not in (Undo.NO, Undo.PART) and own and record.id not in undone:
+        by_itself = not {"part_of", "of"} & record.data.keys()
+        if _way(record) not in (Undo.NO, Undo.PART) and by_itself and record.id not in undone:
             yield record
 
 
-def _undo(record: Record) -> Undo:
+def _way(record: Record) -> Undo:
     return RECORD_TYPES[record.op].undo if record.op in RECORD_TYPES else Undo.NO
 
 
 def _undone_ids(vault: OpenVault) -> set[str]:
-    """The events that are taken back; one whose undoing was itself undone is not."""
+    """Return the events that are undone. One whose undo was itself undone is not."""
     undone: set[str] = set()
     ops = ("undo", "conflict", "resolve")
     for record in records.select(vault.index, ops=ops, newest_first=True):
@@ -166,51 +169,50 @@ def _undone_ids(vault: OpenVault) -> set[str]:
 # -- how -----------------------------------------------------------------------------------------
 
 
-def _undone(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
-    """Take back a change with all that was done along with it; if some of that cannot be, nothing
-    is done."""
+def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
+    """Undo a change with all its parts. If one of them cannot be undone, none is."""
     update_index(vault.journal, vault.index)
     if record.id in _undone_ids(vault):
         raise BadRequest(
-            f"{record.op} of {record.ref} is taken back already.",
-            f"See `brain history {record.ref}`; an undoing can be undone.",
+            f"{record.op} of {record.ref} is undone already.",
+            f"See `brain history {record.ref}`. An undo can be undone, too.",
         )
-    every = _whole(vault, record)
-    if not all(history.may_see(vault, part, by) for part in every):
+    parts = _with_parts(vault, record)
+    if not all(history.may_see(vault, part, by) for part in parts):
         raise Denied(f"{by.name} may not undo all of {record.id}.", "Ask the admin agent.")
     deeds: list[Deed] = []
     main = 0
-    for one in every:
-        deeds += _plan(vault, one, force, deeds)
-        main = len(deeds) - 1 if one.id == record.id else main
+    for part in parts:
+        deeds += _plan(vault, part, force, deeds)
+        main = len(deeds) - 1 if part.id == record.id else main
     result, *others = apply.apply(vault, deeds, by, main)
-    made = {other.deed.data["of"]: other for other in others}
-    for part in every:
+    results = {other.deed.data["of"]: other for other in others}
+    for part in parts:
         if part.id != record.id:
-            _entry(vault, part, made[part.id])
+            _entry(vault, part, results[part.id])
     now = _entry(vault, record, result)
     return apply.changed(now, "undone", result, cls=Undone, of=record.id, undid=record.op)
 
 
-def _whole(vault: OpenVault, record: Record) -> list[Record]:
-    """A change and what was done along with it, newest first; an id that was written stays."""
-    if _undo(record) is Undo.COUNT:
+def _with_parts(vault: OpenVault, record: Record) -> list[Record]:
+    """Return a change and its parts, newest first. An id that was written for it stays."""
+    if _way(record) is Undo.COUNT:
         return [record]
     undone = _undone_ids(vault)
     parts = [
         part
         for part in records.select(vault.index, part_of=record.id)
-        if _undo(part) is not Undo.NO and part.id not in undone
+        if _way(part) is not Undo.NO and part.id not in undone
     ]
     return sorted([*parts, record], key=lambda part: part.key, reverse=True)
 
 
 def _plan(vault: OpenVault, record: Record, force: bool, first: Sequence[Deed]) -> list[Deed]:
-    """What takes back one record, after these other deeds."""
+    """Return what undoes one record, after these other changes."""
     data = record.data
-    why: dict[str, Any] = {"of": record.id}
-    if record.op == "gone":
-        return [Deed("undo", record.ref, from_json(data["change"]), why)]
+    of: dict[str, Any] = {"of": record.id}
+    if record.op == "overwritten":
+        return [Deed("undo", record.ref, from_json(data["change"]), of)]
     if not record.path:
         return [_opposite(record)]
     before, after = str(data.get("before", "")), str(data.get("after", ""))
@@ -218,59 +220,62 @@ def _plan(vault: OpenVault, record: Record, force: bool, first: Sequence[Deed]) 
         raise BadRequest(
             f"{record.op} of {record.ref} cannot be undone by itself.", "Do the opposite instead."
         )
-    now = _now(vault, record, first)
+    now = _current(vault, record, first)
     if after:
-        _compare(record, now, before, after, force)
+        _refuse_changed(record, now, before, after, force)
     if data.get("redacted") and not force:
         raise StaleFile(
-            f"The words before {record.op} of {record.ref} held a secret, which the journal left"
-            " out.",
-            "Use --force to bring them back without it.",
+            f"The text before {record.op} of {record.ref} contained a secret. The journal does not"
+            " have it.",
+            "Use --force to restore the text without it.",
         )
-    if record.op == "configure":
-        return [_set_back(record, now, before, after, why)]
-    return _back(record, now, before, after, why)
+    if record.op == "config":
+        return [_restore_setting(record, now, before, after, of)]
+    return _restore_entry(record, now, before, after, of)
 
 
-def _set_back(record: Record, now: Now, before: str, after: str, why: dict[str, Any]) -> Deed:
-    """The setting as its lines said before; without any, the default holds again."""
+def _restore_setting(
+    record: Record, now: Current, before: str, after: str, of: dict[str, Any]
+) -> Deed:
+    """Restore the lines of a setting; without any, its default applies again."""
     name = record.ref
     value = getattr(brain_yaml.parse(before)[0], name) if before else None
     expect = getattr(brain_yaml.parse(now.raw if after else "")[0], name)
-    return Deed("undo", name, Configure(record.path, name, value, expect, before), why)
+    return Deed("undo", name, Configure(record.path, name, value, expect, before), of)
 
 
-def _back(record: Record, now: Now, before: str, after: str, why: dict[str, Any]) -> list[Deed]:
+def _restore_entry(
+    record: Record, now: Current, before: str, after: str, of: dict[str, Any]
+) -> list[Deed]:
     path, ref, data = record.path, now.ref, record.data
     place = (str(data.get("section", "")), str(data.get("previous", "")))
     if record.op == "move":
-        there = why | {"moved": True}
+        there = of | {"moved": True}
         return [
             Deed("undo", ref, Remove(path, ref), there),
             Deed("undo", ref, Insert(path, ref, before, *place), there),
         ]
     if not after:
-        return [Deed("undo", ref, Insert(path, ref, before, *place), why)]
+        return [Deed("undo", ref, Insert(path, ref, before, *place), of)]
     if not before:
-        return [Deed("undo", ref, Remove(path, ref), why)]
-    return [Deed("undo", ref, Replace(path, ref, before, now.raw), why)]
+        return [Deed("undo", ref, Remove(path, ref), of)]
+    return [Deed("undo", ref, Replace(path, ref, before, now.raw), of)]
 
 
 def _opposite(record: Record) -> Deed:
-    """What takes back a record that is in the journal alone."""
+    """Return what undoes a record that changed no file."""
     data = {"of": record.id, "agent": record.data.get("agent", "")}
     if record.op in ("conflict", "resolve"):
         data |= {"other": record.data.get("other", ""), "type": "contradictory"}
         return Deed("resolve" if record.op == "conflict" else "conflict", record.ref, None, data)
-    if _undo(record) is Undo.COUNT or "delta" in record.data:
+    if _way(record) is Undo.COUNT or "delta" in record.data:
         data |= {"undid": record.op, "delta": -float(record.data.get("delta", 0))}
         return Deed("undo", record.ref, None, data)
     raise BadRequest(f"{record.op} cannot be undone.", "Do the opposite instead.")
 
 
-def _now(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Now:
-    """The entry or setting that a record is about, as these deeds will leave it; without text if it
-    is gone."""
+def _current(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Current:
+    """Return the entry or setting that a record is about, as these changes will leave it."""
     from brain.formats import brain_yaml, memory_md
 
     try:
@@ -280,22 +285,22 @@ def _now(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Now:
     changes = [d.change for d in first if d.change and d.change.path == record.path]
     if changes:
         data = place.edited(vault.paths, record.path, data, changes).data
-    if record.op == "configure":
-        return Now(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
+    if record.op == "config":
+        return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
     same = lookup.same_ids(vault, record.ref)
     for chunk in memory_md.parse(data, apply.owner(vault, record.path)).chunks:
         if chunk.ref in same and chunk.kind != "note":
-            return Now(chunk.ref, data[chunk.start : chunk.end].decode())
-    return Now(record.ref, "")
+            return Current(chunk.ref, data[chunk.start : chunk.end].decode())
+    return Current(record.ref, "")
 
 
-def _compare(record: Record, now: Now, before: str, after: str, force: bool) -> None:
-    """Is the entry what the change left? Else StaleFile, with the difference."""
+def _refuse_changed(record: Record, now: Current, before: str, after: str, force: bool) -> None:
+    """Raise StaleFile, with the difference, if the entry is not what the change left."""
     if digest(now.raw.encode()).hex() == after or (force and now.raw):
         return
     if not now.raw:
         raise NotFound(
-            f"{record.ref} is no longer in {record.path}: there is nothing to take back.",
+            f"{record.ref} is no longer in {record.path}, so there is nothing to undo.",
             f"See `brain history {record.ref}`.",
         )
     lines = unified_diff(now.raw.split("\n"), before.split("\n"), "now", "undone", n=0, lineterm="")
@@ -303,21 +308,21 @@ def _compare(record: Record, now: Now, before: str, after: str, force: bool) -> 
         f"{record.ref} was changed since ({record.op}, {record.id}). This would be lost:\n"
         + "\n".join(lines)
         + "\n",
-        "Use --force to take it back all the same.",
+        "Use --force to undo it anyway.",
     )
 
 
 def _entry(vault: OpenVault, record: Record, result: Outcome) -> Entry:
-    """The entry as it is after all, or as it was when it went."""
+    """Return the entry as it is now, or as it was before it was removed."""
     done = result.done
-    if record.op == "configure":
+    if record.op == "config":
         vault.reload()
         line, text = (done.line, done.after) if done else (0, "")
         return Entry(
             id=record.ref, kind="setting", path=record.path, line=line, text=text, tags=[], extra={}
         )
     if done is None:
-        return _as_it_is(vault, record)
+        return _indexed(vault, record)
     if done.after:
         now = apply.entry(vault, record.path, done)
         apply.report(vault, done.before, now)
@@ -327,8 +332,8 @@ def _entry(vault: OpenVault, record: Record, result: Outcome) -> Entry:
     return gone
 
 
-def _as_it_is(vault: OpenVault, record: Record) -> Entry:
-    """The entry of a change that left no trace in its note, or waits to be written."""
+def _indexed(vault: OpenVault, record: Record) -> Entry:
+    """Return the entry of a change that did not change its note, or is pending."""
     try:
         return entry(lookup.find(vault, record.ref))
     except NotFound:

@@ -1,0 +1,92 @@
+"""Questions that had no answer, and suggestions for tags."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from brain import access
+from brain.context.recall import answer_ids
+from brain.errors import NotFound
+from brain.graph.edges import topics
+from brain.index import read, records
+from brain.lifecycle import tagging
+from brain.operations import usage
+from brain.operations.results import Gap, Gaps, TagSuggestion
+from brain.recall.stems import stem
+from brain.recall.terms import fold, terms
+from brain.state import Use, sum_uses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.access import Actor
+    from brain.open_vault import OpenVault
+
+
+def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = "") -> Gaps:
+    """Return questions that had no answer, the most frequent first; with `all`, also those that
+    have one now. An agent gets its own. Also suggest tags."""
+    actor = access.resolve(vault, by)
+    vault.refresh()
+    sums: dict[tuple[str, str], Use] = {}
+    for use in sum_uses(_asked(vault)):
+        mine = access.readable(actor) is None or use.other == actor.name
+        if mine and (not agent or use.other == agent):
+            sums[use.ref, use.other] = use
+    found = [
+        Gap(
+            id=use.ref,
+            query=use.text,
+            agent=use.other or None,
+            count=use.times,
+            last=use.last,
+            open=not _is_answered(vault, use),
+        )
+        for use in sums.values()
+    ]
+    found.sort(key=lambda gap: (-gap.count, gap.last, gap.id, gap.agent or ""))
+    return Gaps(gaps=[gap for gap in found if all or gap.open], tags=_suggest_tags(vault, actor))
+
+
+def _asked(vault: OpenVault) -> list[Use]:
+    """Return the gaps of the journal, and those that are not in it yet. `other` is who asked."""
+    found = [
+        Use(
+            op="gap",
+            ref=record.ref,
+            other=str(record.data.get("agent", "")),
+            times=records.count_of(record),
+            last=str(record.data.get("last") or record.at),
+            text=str(record.data.get("query", "")),
+            refs=tuple(map(str, record.data.get("refs", ()))),
+        )
+        for record in records.select(vault.index, ops=("gap",))
+    ]
+    return found + [use for use in vault.journal.pending_uses() if use.op == "gap"]
+
+
+def _is_answered(vault: OpenVault, gap: Use) -> bool:
+    """Return True if the agent that asked now finds an entry that was not rejected before."""
+    owners = None
+    if gap.other:
+        with suppress(NotFound):  # the agent is gone; anyone may answer its question
+            owners = access.readable(access.resolve(vault, gap.other))
+    found = answer_ids(vault.index, gap.text, owners, vault.clock(), vault.config)
+    return not found <= set(gap.refs)
+
+
+def _suggest_tags(vault: OpenVault, by: Actor) -> list[TagSuggestion]:
+    """Return memories that were useful for one question and share no tag, with a tag for them.
+    Nothing is written; `brain tag` does that."""
+    found: dict[tuple[str, ...], TagSuggestion] = {}
+    owners = access.readable(by)
+    for recall in usage.recalls_of(vault, by):
+        refs = tuple(sorted(recall.get("useful", [])))
+        rows = read.by_ids(vault.index, refs, owners) if len(refs) > 1 else {}
+        tags = [set(topics(row.tags)) for row in rows.values()]
+        if len(rows) < 2 or set.intersection(*tags):
+            continue
+        words = [fold(word) for term in terms(str(recall["query"])) for word in term.words]
+        texts = [fold(row.text) for row in rows.values()]
+        if tag := tagging.infer(words, texts, stem):
+            found[refs] = TagSuggestion(tag=tag, ids=sorted(rows), query=recall["query"])
+    return list(found.values())

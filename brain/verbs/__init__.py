@@ -1,1 +1,0 @@
-"""Operations that are not in brain/operations yet."""
