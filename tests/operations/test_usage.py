@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 
 import pytest
 
 from brain.api import Brain
 from brain.errors import NotFound
+from brain.operations import pending
 from tests import kit
 from tests.conftest import OpenBrain
 from tests.operations.conftest import Made
@@ -138,3 +140,22 @@ def test_what_is_flushed_is_not_of_another_vault(agents: Brain, opened: OpenBrai
     [file] = root.glob("40_Brain/journal/*/*.jsonl")
     assert "fish" in file.read_text()
     assert "Bob" not in file.read_text()
+
+
+def test_usage_is_written_once_a_day(agents: Brain) -> None:
+    """By the daemon; not on the day on which it was counted, and not while writing is paused."""
+    vault = agents.vault
+    now = vault.clock()
+    assert pending.write_usage_if_due(vault) == []
+    agents.context("rockets")
+    written = lambda: list(vault.paths.folder.glob("journal/*/*.jsonl"))  # noqa: E731
+    assert pending.write_usage_if_due(vault) == []
+    assert written() == []
+    vault.clock = lambda: now + timedelta(days=1)
+    agents.pause()
+    assert pending.write_usage_if_due(vault) == []
+    assert written() == []
+    agents.resume()
+    assert pending.write_usage_if_due(vault) == []
+    assert ["hit" in path.read_text() for path in written()] == [True]
+    assert vault.journal.pending_uses() == []
