@@ -107,8 +107,8 @@ class State:
     # -- the device --------------------------------------------------------------------------------
 
     def device(self) -> Device | None:
-        """Return the device of this state folder; None if there is none, or if the folder is a
-        copy of another one."""
+        """Return the device of this state folder. None if nothing was written yet, or if the folder
+        is a copy of another one."""
         device = self._device()
         return device if device and device.home == self._home() else None
 
@@ -180,7 +180,7 @@ class State:
         return {row[0] for row in self._rows("SELECT DISTINCT home FROM uses")}
 
     def first_use(self) -> str:
-        """Return when the oldest use happened; '' if there is none."""
+        """Return when the oldest use happened, or ''."""
         return next((row[0] or "" for row in self._rows("SELECT min(first) FROM uses")), "")
 
     def begin_batch(self, batch: str) -> None:
@@ -262,7 +262,7 @@ class State:
     # -- the file ----------------------------------------------------------------------------------
 
     def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
-        """Return the rows of a statement; none if there is no file yet."""
+        """Return the rows of a statement; an empty list if the file does not exist yet."""
         if not os.path.exists(self.path):
             return []
         with self._connected() as db:

@@ -1,4 +1,4 @@
-"""What the journals say of an entry, as `records` summed it up.
+"""The facts of an entry, as `records` computed them from the journals.
 
 An entry that had several ids (a person edited a bullet before it had an id of its own) is one entry
 here, known by any of them.
@@ -14,7 +14,7 @@ from brain.record import NamedTuple
 
 
 class Facts(NamedTuple):
-    """What the journals say of one entry. Times are '' and values None if nothing was said."""
+    """Score, hits and origin of one entry. Unknown times are '', unknown values None."""
 
     ref: str  # the smallest of its ids
     score: float = 0.0  # as reinforced and demoted; clamped when ranking

@@ -59,8 +59,8 @@ class Undo(Enum):
 
 
 class RecordType(NamedTuple):
-    """What a type of record does to the facts of its entry, how it is undone, and whether an audit
-    shows it unasked."""
+    """A type of record: its effect on the facts of an entry, how it is undone, and whether an audit
+    shows it by default."""
 
     apply: Callable[[_Replay, Record], None] | None = None
     undo: Undo = Undo.NO

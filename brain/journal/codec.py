@@ -79,8 +79,8 @@ def _plain(value: Any) -> Any:
 
 
 class LineChecker:
-    """Checks the lines of one file in order. `last` is the checksum of the last valid line, which
-    a chained line needs; -1 if there is none."""
+    """Checks the lines of one file in order. `last` is the checksum of the last valid line, or -1.
+    A chained line needs it."""
 
     def __init__(self, last: int = -1) -> None:
         self.last = last
@@ -116,7 +116,7 @@ def is_old(line: bytes) -> bool:
 
 
 def decode(line: bytes) -> Record | None:
-    """Return the record in a line; None if there is none. The checksum is not verified."""
+    """Return the record in a line, or None. The checksum is not verified."""
     import orjson
 
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import islice
 from zlib import crc32
 
 from brain.errors import BrainError
@@ -37,6 +38,7 @@ _NOT_READ = (0, 0, 0, 0)  # the stat of no file
 _MAX_LINE = 1 << 26  # bytes; a longer line is not a record
 _MAX_PROBLEMS = 100  # shown of one file
 _BLOCK = 1 << 20
+_BATCH = 5_000  # records that are inserted at once
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _FLAGS |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -56,7 +58,7 @@ class JournalFile(NamedTuple):
 
 
 class Position(NamedTuple):
-    """How far a file was read; see `journals` in schema.sql."""
+    """The place where reading a file stopped; see `journals` in schema.sql."""
 
     stat: Stat = _NOT_READ
     offset: int = 0
@@ -286,8 +288,10 @@ def _read_device(
         known, changed = {}, files
     for file in changed:
         reader = Reader(file, known.get(file.name, Position()))
+        found = iter(reader)
         try:
-            records.insert(db, reader, touched)
+            while batch := list(islice(found, _BATCH)):
+                records.insert(db, batch, touched)
         except FileNotFoundError:
             continue
         except OSError as error:  # in the middle of the file

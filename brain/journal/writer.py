@@ -69,8 +69,9 @@ class Journal:
     # -- which vault this is -----------------------------------------------------------------------
 
     def home(self, make: bool = False) -> str:
-        """Return what tells this vault from another one at the same path: the folder of this
-        device in its journal; '' if there is none. `make` creates it, under the store's lock."""
+        """Return the name of this device if it has a folder in this journal, else ''. It
+        distinguishes this vault from another one at the same path. `make` creates the folder; the
+        caller holds the store's lock."""
         name = self.device
         if make and not (name and self.lies_here(name)):
             with suppress(OSError):
@@ -372,7 +373,7 @@ def _continue(path: str, device: Device) -> Device | None:
 
 
 def _last_lamport(path: str) -> int:
-    """Return the Lamport counter of a file's last record; 0 if there is none, or an absurd one."""
+    """Return the Lamport counter of a file's last record; 0 if it has none or an absurd one."""
     try:
         with open(path, "rb") as file:
             end, size = file.seek(0, os.SEEK_END), _TAIL

@@ -1,4 +1,4 @@
-"""Forget a memory for good: its line, and all other data of this machine with its words."""
+"""Purge a memory: remove its line and every other copy of its text on this machine."""
 
 from __future__ import annotations
 

@@ -124,8 +124,8 @@ def _last(vault: OpenVault, by: Actor) -> Record:
 
 
 def _refuse_pending(vault: OpenVault, event: str, by: Actor) -> None:
-    """Raise Busy if the change, or a newer one than the last, is not written yet. An agent is told
-    of its own."""
+    """Raise Busy if the change, or a newer one than the last, is not written yet. For an agent,
+    only its own changes count."""
     for intent in [each.intent for each in vault.store.pending()]:
         main = next((deed for deed in intent.deeds if "part_of" not in deed.data), None)
         if main is None or (by.type != "person" and intent.by != by.name):

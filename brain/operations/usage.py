@@ -1,8 +1,8 @@
-"""What Brain learns from the use of memories: hits, how long a recall took, what it showed, which
-questions had no answer, and which memories were useful together.
+"""Usage of memories: hits, how long a recall took, what it showed, which questions had no answer,
+and which memories were useful together.
 
-It is kept in state.db and never stands in the way: what cannot be written is not learned. What was
-learned from another vault that was at this path before is not used.
+It is kept in state.db. A context never fails because usage cannot be written. Usage of another
+vault that was at this path before is ignored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DEGRADED = "degraded"  # the flag that is set while recalls are too slow
 
 
 class Round(NamedTuple):
-    """Which question about the topic of a session this is, and what was shown before."""
+    """The number of a question about the topic of a session, and the memories shown before it."""
 
     number: int = 1
     most: int = ROUNDS
