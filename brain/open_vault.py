@@ -107,8 +107,7 @@ class OpenVault:
     @cached_property
     def meaning(self) -> Meaning:
         """The model of a hybrid search, with its vectors. Raises NoModel."""
-        from brain.embed import provider
-        from brain.embed.waited import Waited
+        from brain.embed import Waited, provider
         from brain.recall.similar import Meaning
 
         model = self.provider or provider(self.config.vectorModel, self.config)

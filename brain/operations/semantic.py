@@ -63,7 +63,7 @@ def add_vectors(vault: OpenVault, budget: float | None = None) -> list[str]:
 
 
 def _add_vectors(vault: OpenVault, budget: float | None = None, wait: float = 30.0) -> list[str]:
-    from brain.embed.waited import forgive, patient
+    from brain.embed import forgive, patient
     from brain.recall import hybrid
 
     try:

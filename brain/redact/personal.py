@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from brain.redact.formats import compiled
+from brain.redact.rules import compiled
 
 # Latin letters with and without accents, and digits. Addresses with other letters before the @ are
 # rare, and in scripts without spaces a name cannot be told from the prose before it.
@@ -64,13 +64,13 @@ _DIGITS = r"\d[\d -]{12}|[A-Z]{2}\d\d [A-Z0-9]{4}|[A-Z]{2}\d\d[A-Z0-9]{11}"
 Span = tuple[str, int, int]
 
 
-def addresses(text: str) -> Iterator[Span]:
+def addresses(text: str) -> Iterator[tuple[int, int]]:
     """Email addresses; not remotes of git and ssh, units of systemd, or pictures `@2x.png`."""
     at = text.find("@")
     while at >= 0:
         before, behind = text[max(0, at - _LONGEST - 1) : at], text[at : at + 600].split(None, 1)[0]
         if "." in behind and (span := _address(text, at, before)):
-            yield "email", *span
+            yield span
         at = text.find("@", at + 1)
 
 

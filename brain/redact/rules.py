@@ -7,7 +7,16 @@ to the end of its word.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from functools import cache
+
 from brain.record import NamedTuple
+
+# between the name of a provider and a key, in any notation
+_LEAD = r"[\w .-]{0,30}\\?[\"'`\])]{0,2}[ \t]{0,3}(?:=>|:=|[:=：])[ \t]{0,3}\\?[\"'`]?"
+SHORTEST = 15  # no provider's key is shorter than this
+NOISE = 32  # nor what is taken for noise than this
 
 
 class Rule(NamedTuple):
@@ -223,3 +232,51 @@ NAMED = {
     "wandb": f"{_HEX}{{40}}",
     "zendesk": f"{_ALNUM}{{40}}",
 }
+
+
+# -- which rules a text gives reason to try, and what they find ------------------------------------
+
+
+def hinted(text: str, lower: str) -> list[Rule]:
+    """Return the rules with a hint in the text, looked up by a character that each hint has."""
+    found: dict[str, Rule] = {}
+    for mark, hints in _HINTS.items():
+        if mark in text:
+            found |= {rule.name: rule for hint, rule in hints if hint in text}
+    return [*found.values(), *(rule for name, rule in _NAMED if name in lower)]
+
+
+def spans(rule: Rule, text: str, lower: str) -> Iterator[tuple[int, int]]:
+    """Return where a rule finds something."""
+    if rule.hints:
+        pattern = _compiled(rule)
+        yield from (match.span(pattern.groups) for match in pattern.finditer(text))
+        return
+    for lead in compiled(rule.name + _LEAD).finditer(lower):
+        if found := _compiled(rule).match(text, lead.end()):
+            yield found.span(1)
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern when it is first needed: most texts need none."""
+    return re.compile(pattern)
+
+
+def _compiled(rule: Rule) -> re.Pattern[str]:
+    """Match from the start of a word to its end; or, without hints, just that length.
+
+    Keys are ASCII: a letter of another script ends them, with or without a space.
+    """
+    if not rule.hints:
+        return compiled(rf"(?a)({rule.pattern})(?![\w+/=\0-])")
+    rest = "" if "(" in rule.pattern.replace("(?", "") else r"[\w-]*+"
+    return compiled(rf"(?a)(?<![A-Za-z0-9\0])(?:{rule.pattern}){rest}")
+
+
+# The hints by the first of a few rare characters that each contains, '' for none of them.
+_HINTS: dict[str, list[tuple[str, Rule]]] = {mark: [] for mark in ("_", "-", "/", "=", ".", "")}
+for _rule in (*PREFIXED, *SHAPED):
+    for _hint in _rule.hints:
+        _HINTS[next(mark for mark in _HINTS if mark in _hint)].append((_hint, _rule))
+_NAMED = tuple((name, Rule(name, (), pattern)) for name, pattern in NAMED.items())

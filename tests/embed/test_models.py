@@ -16,8 +16,8 @@ np = pytest.importorskip("numpy")
 from brain import embed  # noqa: E402 - needs numpy below
 from brain.config import Config  # noqa: E402
 from brain.embed import minilm, safetensors  # noqa: E402
-from brain.embed.bpe import Bpe  # noqa: E402
-from brain.embed.wordpiece import WordPiece, words  # noqa: E402
+from brain.embed.minilm import WordPiece, words  # noqa: E402
+from brain.embed.static import Bpe  # noqa: E402
 from brain.errors import NoModel  # noqa: E402
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "wal", "##rus", "the", ",", "a", "##b", "naive"]

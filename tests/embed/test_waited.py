@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from brain.embed import waited
+from brain import embed
+from brain.embed import PAUSE, Waited, forgive, patient
 from brain.embed.command import Command
-from brain.embed.waited import PAUSE, Waited, forgive, patient
 from brain.errors import NoModel
 from brain.state import State
 from tests.embed.kit import Sleeper
@@ -18,7 +18,7 @@ from tests.embed.kit import Sleeper
 
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waited, "SECONDS", 0.05)
+    monkeypatch.setattr(embed, "SECONDS", 0.05)
 
 
 class Clock:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain import serialize
+from brain import embed, serialize
 from brain.api import Brain
 from brain.errors import NoModel
 from brain.index import read, vectors
@@ -454,9 +454,8 @@ def test_what_means_the_same_is_a_cluster(vault: MakeVault, opened: OpenBrain) -
 def test_a_model_that_hangs_is_waited_for_once(
     vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from brain.embed import waited
 
-    monkeypatch.setattr(waited, "SECONDS", 0.2)
+    monkeypatch.setattr(embed, "SECONDS", 0.2)
     brain, sleeper = opened(vault(HYBRID)), Sleeper(0.3)
     brain.vault.provider = sleeper
     started = time.perf_counter()
@@ -477,9 +476,8 @@ def test_a_model_that_hangs_is_waited_for_once(
 def test_a_model_that_works_again_is_asked_after_a_sync(
     vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from brain.embed import waited
 
-    monkeypatch.setattr(waited, "SLOW", 0.0)  # as if it had taken long
+    monkeypatch.setattr(embed, "SLOW", 0.0)  # as if it had taken long
     brain = opened(vault(HYBRID))
     brain.vault.provider = Broken(RuntimeError("busy"))  # type: ignore[assignment]
     assert "busy" in brain.search("car").notes[0]

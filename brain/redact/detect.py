@@ -1,9 +1,15 @@
-"""Secrets without a format: what is called a secret, and what looks like noise.
+"""Secrets without a provider's format: known by their place, by their name, or because they look
+like noise.
 
-A value behind a word such as `token` counts from 3.5 bits a character on. Behind `password`, in
-many languages, one that a person made up counts too: with a digit and a sign, or a capital letter.
-Without such a word, 32 characters and 4.5 bits are asked for, and that it is no address, path,
-digest, id, link or name.
+By place: in an address, a header, a connection string, a PEM block. Only the secret part is
+replaced, so that the text still says which server was meant.
+
+By name: a value behind a word such as `token` counts from 3.5 bits a character on. Behind
+`password`, in many languages, one that a person made up counts too: with a digit and a sign, or a
+capital letter.
+
+Noise: 32 characters and 4.5 bits are needed, and that it is not an address, path, digest, id, link
+or name.
 """
 
 from __future__ import annotations
@@ -12,7 +18,147 @@ import re
 from collections.abc import Callable, Iterator
 from math import log2
 
-from brain.redact.formats import NOISE, compiled
+from brain.redact.rules import NOISE, compiled
+
+Span = tuple[str, int, int]
+
+# -- what hides a secret from the rules, and what must be hidden from them -------------------------
+
+_UNSEEN = re.compile("[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
+_DONE = re.compile(r"\[redacted:[a-z0-9-]{1,30}\]")
+
+
+def lift(text: str) -> tuple[str, Callable[[int], int]]:
+    """Return the text without characters that nobody sees (a zero-width space inside a key), and a
+    function from an offset in it to the offset in the text."""
+    if not _UNSEEN.search(text):
+        return text, lambda at: at
+    kept: list[int] = []
+    at = 0
+    for match in _UNSEEN.finditer(text):
+        kept += range(at, match.start())
+        at = match.end()
+    kept += range(at, len(text))
+    return _UNSEEN.sub("", text), kept.__getitem__
+
+
+def cover(text: str) -> str:
+    """Return the text with NULs for what was redacted before: no rule matches them and they do not
+    end a word, so that redacting twice changes nothing."""
+    return _DONE.sub(lambda match: "\0" * len(match[0]), text)
+
+
+# -- by place --------------------------------------------------------------------------------------
+
+_BETWEEN = r"(?:\\[nrt]|[\s\"',+>#*|\\])"  # the lines of a key, also inside a string or a quote
+_PEM = (
+    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    rf"(?:{_BETWEEN}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*+"
+    r"|[A-Za-z0-9+/=]{16,}+)*+"  # a key that was cut off ends with its last line
+    rf"(?:(?:[A-Za-z0-9+/=]{{1,15}}+{_BETWEEN}*+)++(?=-----END))?"
+    r"(?:-----END [A-Z0-9 ]{1,60}-----)?"
+)
+_PUTTY = rf"Private-Lines: \d+{_BETWEEN}++(?P<secret>(?:[A-Za-z0-9+/=]{{16,}}+{_BETWEEN}*+)++)"
+_ADDRESS = (
+    r"(?<![A-Za-z0-9\0])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>\0]{0,100}:"
+    r"(?P<secret>[^\s/\"'<>]{1,256})@(?=[\w\[%$({-])"
+)
+_HEADER = (
+    r"(?a)(?i:authorization)\\?[\"'\])]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"'`]?"
+    r"(?:(?i:bearer|basic|token|digest|apikey|negotiate|key)[ \t]{1,4})?"
+    r"(?P<secret>[\w+/=.~%-]{8,4000})"
+)
+_BEARER = r"(?a)\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})"
+_CURL = r"(?:^|[\s\"'])(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'\0]{1,100}:(?P<secret>[^\s\"']{1,200})"
+_DSN = r"(?<![A-Za-z0-9_\0])(?:password|pwd)=(?P<secret>[^;\s\"'`&,)]{1,200})"
+_DSN_PEER = (
+    r"(?a)\b(?:server|data source|host|hostname|dbname|database|initial catalog|user id|uid|user"
+    r"|username)[ ]?="
+)
+_NETRC = r"(?a:\b)login\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})"
+# Letters of scripts without spaces between words (Thai to Burmese, Khmer, kana, Han), the signs
+# between their sentences, and the letters of Korean, which hang a word's case on anything.
+_DENSE = (
+    r"\u0e00-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u312f\u3190-\ua4cf"
+    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_SIGNS = r"\u2014\u2018-\u201f\u2026\u3000-\u3004\u3008-\u303f\uff00-\uff65"
+_HANGUL = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
+# How far a secret goes that is not ASCII: prose may go on behind it without a space.
+_TO_PROSE = rf"[^{_DENSE}{_HANGUL}{_SIGNS}]+"
+_TO_HOST = rf"{_TO_PROSE}(?=@)|[^{_SIGNS}]+(?=@)"
+_EMPTY_VALUE = (
+    r"(?i)[<{\[*]|\$[A-Z_({]|%[A-Z_(]|(?:pass(?:word|wd)?|pwd?|secret|x{3,}|\.{3}|…|your\W?\w*|token|none"
+    r"|null|true|false|required|optional)$"
+)
+
+
+def placed(text: str, lower: str) -> Iterator[Span]:
+    """Each rule that the text gives reason for; `lower` is the text in small letters."""
+    if "-----BEGIN" in text:
+        for match in compiled(_PEM).finditer(text):
+            yield "private-key", match.start(), match.start() + len(match[0].rstrip(" \r\n\t\"',+"))
+    if "private-lines" in lower:
+        yield from _secrets("private-key", _PUTTY, text)
+    if "://" in text and "@" in text:
+        yield from _secrets("url", _ADDRESS, text)
+    if "authorization" in lower:
+        yield from _secrets("authorization", _HEADER, text)
+    if "earer " in text:
+        yield from _secrets("bearer", _BEARER, text)
+    if "curl" in lower:
+        yield from _secrets("curl-user", _CURL, text)
+    if "password" in lower or "pwd" in lower:
+        yield from _connections(text, lower)
+    if "login" in lower:
+        yield from _secrets("netrc", _NETRC, text)
+
+
+def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
+    for start, end in _held(pattern, text):
+        secret = text[start:end]
+        if "\0" in secret or compiled(_EMPTY_VALUE).match(secret):
+            continue
+        if rule in ("authorization", "bearer") and not _coded(secret):
+            continue
+        yield rule, start, end
+
+
+def _held(pattern: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where each secret stands that the pattern finds, without the prose behind it."""
+    at = 0
+    while match := compiled(pattern).search(text, at):
+        (start, end), at = match.span("secret"), match.end()
+        if not match["secret"].isascii():
+            shape = _TO_HOST if pattern == _ADDRESS else _TO_PROSE
+            own = compiled(shape).match(text, start, at)
+            end = own.end() if own else start
+            at = max(end, start + 1)
+        if end > start:
+            yield start, end
+
+
+def _coded(secret: str) -> bool:
+    """Letters and digits, or padding: not a word of a sentence, nor the name of a variable."""
+    plain = secret.strip("=")
+    if secret != plain:
+        return True
+    mixed = not plain.isupper() and not plain.islower() and not plain.istitle()
+    return any(map(str.isdigit, plain)) or (mixed and plain.isalpha())
+
+
+def _connections(text: str, lower: str) -> Iterator[Span]:
+    """`Server=…;Password=…` and `host=… password=…`, on one line."""
+    for start, end in _held(_DSN, lower):
+        if "\0" in lower[start:end] or compiled(_EMPTY_VALUE).match(text, start, end):
+            continue
+        before = lower[max(0, start - 300) : start].rpartition("\n")[2]
+        after = lower[end : end + 300].partition("\n")[0]
+        if compiled(_DSN_PEER).search(before) or compiled(_DSN_PEER).search(after):
+            yield "connection-string", start, end
+
+
+# -- by name, and noise ----------------------------------------------------------------------------
 
 NAMED_BITS, TYPED_BITS, BARE_BITS = 3.5, 3.0, 4.5
 
