@@ -219,13 +219,11 @@ class Refs:
 
     def derive(self, *parts: str, group: str = "") -> str:
         """An id from the parts and their occurrence number, alike on every machine."""
-        count = self._counts.get(parts, 0) + 1
-        ref = derived_id(self._prefix, *parts, str(count))
-        while not self.take(ref, group):
-            count += 1
+        while True:
+            count = self._counts[parts] = self._counts.get(parts, 0) + 1
             ref = derived_id(self._prefix, *parts, str(count))
-        self._counts[parts] = count
-        return ref
+            if self.take(ref, group):
+                return ref
 
 
 class Reading:
@@ -251,10 +249,7 @@ class Reading:
             self.broken = True
             line = self.text.count("\n", 0, error.at) + 1
             self.problems.append(Problem(line, error.code, error.message))
-        else:
-            self._collect(found, shift)
-
-    def _collect(self, found: list[tuple[str, Any, int, int]], shift: int) -> None:
+            return
         record: Any
         for record, at in _placed(self.text, found, shift):
             if not isinstance(record.value, dict):
@@ -337,13 +332,8 @@ def _placed(
     line, done = 1, 0
     for key, value, first, last in found:
         line += text.count("\n", done, first)
-        start = shift + _width(text, done, first)
-        end_line, end = line + text.count("\n", first, last), start + _width(text, first, last)
+        start = shift + len(text[done:first].encode())
+        end_line = line + text.count("\n", first, last)
+        end = start + len(text[first:last].encode())
         yield Record(key, value, line, end_line, start, end), first
         line, done, shift = end_line, last, end
-
-
-def _width(text: str, start: int, end: int) -> int:
-    """How many bytes these characters take in the file."""
-    part = text[start:end]
-    return len(part) if part.isascii() else len(part.encode())

@@ -110,24 +110,20 @@ class Note:
         self.bom = BOM if data.startswith(BOM) else b""
         self.pieces: list[Piece] | None = None
         self.seen: Outline | None = None
-        self._read = self.text = self._decode(data)
+        self.text, problems = decode(data)
+        self._read = self.text
         self._marks: list[list[int]] = []
         self.gone: set[str] = set()  # the refs of what was removed
-
-    def _decode(self, data: bytes) -> str:
-        """Return the text of a note. Refused if no edit of it is safe."""
-        text, problems = decode(data)
-        self.check_length(text)
+        self._check_length()
         for problem in problems:
             if problem.code in UNSAFE:
                 raise refused(self.path, problem.line, problem.message)
-        return text
 
-    def check_length(self, text: str) -> None:
+    def _check_length(self) -> None:
         limit = memory_md.MAX_CHARS, memory_md.MAX_LINES
-        if len(text) > limit[0] or text.count("\n") > limit[1]:
-            said = f"{self.path} is over {limit[0]:,} characters or {limit[1]:,} lines."
-            raise Refused(said, "Split it into two notes.")
+        if len(self.text) > limit[0] or self.text.count("\n") > limit[1]:
+            message = f"{self.path} is over {limit[0]:,} characters or {limit[1]:,} lines."
+            raise Refused(message, "Split it into two notes.")
 
     # -- where everything is ---------------------------------------------------------------------
 
@@ -161,7 +157,7 @@ class Note:
         there, found = sorted(self.pieces, key=lambda piece: piece.start), self.parsed()
         if len(there) != len(found):
             raise Odd
-        twins = []
+        twins: list[Piece] = []
         for mine, seen in zip(there, found, strict=True):
             same = (mine.start, mine.end, mine.heading, mine.note)
             if same != (seen.start, seen.end, seen.heading, seen.note):
@@ -170,18 +166,14 @@ class Note:
                 raise Odd
             if seen.ref in self.gone and seen.ref != mine.ref:
                 twins.append(mine)
-        if twins:
-            self._tell_apart(twins)
-
-    def _tell_apart(self, twins: list[Piece]) -> None:
-        """Write the ids of entries that would come by the id of an equal one that was removed:
-        else the same removal, carried out again, would take the next of them."""
+        # Write the ids of entries that would get the id of an equal one that was removed: else the
+        # same removal, made again, would remove the next of them.
         for twin in twins:
-            entry = parts(self.raw(twin), self.prefix(twin))
-            after = anchored(entry, twin.ref)
+            after = anchored(parts(self.raw(twin), self.prefix(twin)), twin.ref)
             self.splice(twin.start, twin.end, after)
             twin.end, twin.sure = twin.start + len(after), True
-        self.check()
+        if twins:
+            self.check()
 
     def splice(self, start: int, stop: int, new: str) -> None:
         """Replace characters; every place behind them moves along."""
@@ -225,12 +217,10 @@ class Note:
 
     def edited(self, done: Sequence[Done]) -> Edited:
         """The new bytes; only now is it known on which line each entry came to stand."""
-        self.check_length(self.text)
-        out = []
-        for one in done:
-            line = self._line(self._marks[one.line - 1][0]) if one.line else 0
-            out.append(one._replace(line=line))
-        return Edited(self.data(), tuple(out))
+        self._check_length()
+        lines = [self._line(self._marks[one.line - 1][0]) if one.line else 0 for one in done]
+        placed = [one._replace(line=line) for one, line in zip(done, lines, strict=True)]
+        return Edited(self.data(), tuple(placed))
 
     def _line(self, at: int) -> int:
         return self.text.count("\n", 0, at) + 1
@@ -241,10 +231,7 @@ class Note:
             line = self._line(piece.start)
             why = "cannot be changed without changing how other lines read"
             return refused(self.path, line, f"{why}; edit it by hand")
-        return self._hidden()
-
-    def _hidden(self) -> Refused:
-        """What keeps an entry from being seen: nearly always something that is never closed."""
+        # what hides an entry is nearly always something that is never closed
         last = self.load()[-1] if self.load() else None
         line = self._line(last.start) if last else 1
         if last and last.note and self.raw(last).lstrip().startswith(("```", "~~~")):

@@ -157,19 +157,13 @@ def parse_agent(data: bytes, name: str = "") -> Document:
         for key in ("type", "id", "name")
         if isinstance(value := note.properties.get(key), str) and value
     }
+    problems, type = note.problems, said.get("type", "")
+    if type not in AGENT_TYPES:
+        what = f"says that its type is {type}" if type else "says no type"
+        remedy = f"write `type: {' | '.join(AGENT_TYPES)}` in its properties"
+        problems += (Problem(1, "agent-type", f"{what}; {remedy}"),)
     chunks = [chunk._replace(kind="agent") for chunk in note.chunks]
     if chunks:
         chunks[0] = chunks[0]._replace(extra=said)
-    return note._replace(
-        chunks=tuple(chunks),
-        problems=(*note.problems, *_type_problems(said.get("type", ""))),
-        title=said.get("name", note.title),
-    )
-
-
-def _type_problems(type: str) -> list[Problem]:
-    if type in AGENT_TYPES:
-        return []
-    what = f"says that its type is {type}" if type else "says no type"
-    remedy = f"write `type: {' | '.join(AGENT_TYPES)}` in its properties"
-    return [Problem(1, "agent-type", f"{what}; {remedy}")]
+    title = said.get("name", note.title)
+    return note._replace(chunks=tuple(chunks), problems=problems, title=title)

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 from brain.changes import Change, Done, Drop, Edited, Put
 from brain.errors import BadRequest
 from brain.formats import json_doc
-from brain.formats.json_doc import Member, Reading, Record, elements, members, moment, unshown
+from brain.formats.json_doc import Reading, Record, elements, members, moment, unshown
 from brain.formats.text import BOM, UNSAFE, decode, refused
 from brain.model import Chunk, Document, Link
 
 _INDENT = "  "
+_NEW_FILES = {"items": "[]\n", "tasks": '{\n  "tasks": []\n}\n'}
 _LEAD = re.compile(r"[ \t]*")
 
 
@@ -36,13 +37,15 @@ def _item(reading: Reading, record: Record) -> Chunk:
     kind = reading.string(record, "type") or "fact"
     tags = _tags(reading, record)
     created = moment(value.get("extractedAt"))
+    source = reading.string(record, "sourceFile")
+    links = (Link(record.line, "derived_from", source, "", ""),) if source else ()
     shown = {
         "id": ref, "type": kind, "title": title, "content": content, "tags": tags,
         "extractedAt": created,
     }  # fmt: skip
     return Chunk(
         ref, kind, "", title, content or title or _other_words(record), tuple(tags),
-        record.line, record.end_line, created, _links(reading, record),
+        record.line, record.end_line, created, links,
         record.start, record.end, unshown(value, shown),
     )  # fmt: skip
 
@@ -50,11 +53,6 @@ def _item(reading: Reading, record: Record) -> Chunk:
 def _tags(reading: Reading, record: Record) -> list[str]:
     words = [word for tag in reading.strings(record, "tags") for word in tag.split(",")]
     return list(dict.fromkeys(filter(None, (word.strip().lstrip("#") for word in words))))
-
-
-def _links(reading: Reading, record: Record) -> tuple[Link, ...]:
-    source = reading.string(record, "sourceFile")
-    return (Link(record.line, "derived_from", source, "", ""),) if source else ()
 
 
 def _other_words(record: Record) -> str:
@@ -174,7 +172,8 @@ class _File:
             lead = record[1 : first.key_start]
             if "\n" in lead:
                 indent = lead[lead.rfind("\n") + 1 :].removeprefix(base) or _INDENT
-            colon = _colon(record, first)
+            key_end = json.JSONDecoder().raw_decode(record, first.key_start)[1]
+            colon = record[key_end : first.start]
             if len(found) > 1 and not indent:
                 comma = record[first.end : found[1].key_start]
             elif not indent:
@@ -187,7 +186,7 @@ class _File:
         values = {"id": change.ref, **change.values, "id": change.ref}  # noqa: F601 - comes first
         values = json_doc.storable(values)
         if not self.text.strip():
-            return self._first(change, values)
+            self.text = _NEW_FILES[self.format]
         there = _list(self.text, self.format)
         chunks = self.document.chunks
         previous = chunks[-1].ref if chunks else ""
@@ -199,10 +198,8 @@ class _File:
             gap = self._gap(there, style)
             text = f"{self.text[:end]},{gap}{record}{self.text[end:]}"
             return self._done(change, end + 1 + len(gap), text, "", record, previous)
-        newline = style.newline
-        outer = _indent_at(self.text, there.start)
-        head = f"[{newline}{style.base}"
-        inner = f"{head}{record}{newline}{outer}]"
+        head = f"[{style.newline}{style.base}"
+        inner = f"{head}{record}{style.newline}{_indent_at(self.text, there.start)}]"
         text = self.text[: there.start] + inner + self.text[there.end :]
         return self._done(change, there.start + len(head), text, "", record, "")
 
@@ -210,8 +207,7 @@ class _File:
         """The white space before a further element."""
         found = there.found
         if len(found) > 1:
-            between = self.text[found[-2][2] : found[-1][1]]
-            return between.partition(",")[2]
+            return self.text[found[-2][2] : found[-1][1]].partition(",")[2]
         lead = self.text[there.start + 1 : found[0][1]]
         if "\n" in lead:
             return style.newline + lead[lead.rfind("\n") + 1 :]
@@ -223,15 +219,6 @@ class _File:
         unit = outer if self.format == "tasks" and outer else _INDENT
         newline = "\r\n" if "\r\n" in self.text else "\n"
         return Style(outer + unit, unit, newline, ", ", ": ", _is_ascii(self.text))
-
-    def _first(self, change: Put, values: dict[str, Any]) -> tuple[bytes, Done]:
-        """A new file: a list, or for tasks an object that holds it."""
-        tasks = self.format == "tasks"
-        base = _INDENT * 2 if tasks else _INDENT
-        record = dumped(values, Style(base, _INDENT, "\n", ", ", ": ", False))
-        head = f'{{\n{_INDENT}"tasks": [\n{base}' if tasks else f"[\n{base}"
-        tail = f"\n{_INDENT}]\n}}\n" if tasks else "\n]\n"
-        return self._done(change, len(head), head + record + tail, "", record, "")
 
     def _drop(self, change: Drop, chunk: Chunk | None, previous: str) -> tuple[bytes, Done]:
         if chunk is None:
@@ -271,11 +258,6 @@ def _indent_at(text: str, at: int) -> str:
 def _is_ascii(text: str) -> bool:
     """Does the file spell letters beyond ASCII as `\\u`?"""
     return text.isascii() and "\\u" in text
-
-
-def _colon(record: str, member: Member) -> str:
-    _, end = json.JSONDecoder().raw_decode(record, member.key_start)
-    return record[end : member.start]
 
 
 def _with(record: str, key: str, value: Any, style: Style) -> str:

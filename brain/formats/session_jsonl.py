@@ -30,10 +30,8 @@ def parse(data: bytes, name: str) -> Document:
     # a byte that is not UTF-8 is reported below, line by line
     problems = [problem for problem in decode(data)[1] if problem.code != "invalid-utf8"]
     refs = Refs("t")
-    chunks = []
-    for place, value in _messages(data, problems):
-        if chunk := _chunk(value, name, place, refs, problems):
-            chunks.append(chunk)
+    found = (_chunk(value, name, at, refs, problems) for at, value in _messages(data, problems))
+    chunks = [chunk for chunk in found if chunk]
     broken = any(problem.code == "conflict-markers" for problem in problems)
     return Document(chunks=tuple(chunks), problems=tuple(problems), broken=broken)
 
@@ -100,7 +98,12 @@ def _chunk(
     if not text.strip():
         return None
     line, start, end = place
-    ref = _ref(value, role, line, refs, problems) or refs.derive(name, role, text, group=role)
+    ref = _string(value, "id")
+    if ref and not refs.take(ref, role):
+        message = f'has the id "{ref}" and the role "{role}" of an earlier line'
+        problems.append(Problem(line, "duplicate-id", message))
+        ref = ""
+    ref = ref or refs.derive(name, role, text, group=role)
     created = moment(value.get("timestamp"))
     shown = {
         "id": ref, "name": speaker, "timestamp": created,
@@ -111,18 +114,6 @@ def _chunk(
     return Chunk(
         ref, role, "", speaker, text, (), line, line, created, (), start, end, extra
     )  # fmt: skip
-
-
-def _ref(
-    value: dict[str, Any], role: str, line: int, refs: Refs, problems: list[Problem]
-) -> str:  # fmt: skip
-    """The id of a message; '' if it has none, or one that an earlier line of this role has."""
-    ref = _string(value, "id")
-    if not ref or refs.take(ref, role):
-        return ref
-    message = f'has the id "{ref}" and the role "{role}" of an earlier line'
-    problems.append(Problem(line, "duplicate-id", message))
-    return ""
 
 
 def _text(value: dict[str, Any], role: str, speaker: str) -> str:

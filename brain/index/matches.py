@@ -19,6 +19,11 @@ K1, B = 1.2, 0.75  # of bm25, as in FTS5
 _MOST = 10_000  # ids in one statement, whose length has a limit
 
 
+def _listed(ids: Iterable[int]) -> str:
+    """Return row ids as a list in SQL. There may be more than SQLite has placeholders."""
+    return f"({','.join(map(str, ids))})"
+
+
 class Candidate(NamedTuple):
     """A match before it is ranked: only what ranking needs."""
 
@@ -62,7 +67,10 @@ def weighed(
     """The bm25 of all matches, or of the first `most` that come `after` one, by row id, in the
     order of these; as common as they are in that table. The last of the weights is that of
     SPACED."""
-    rank = _rank(index, weights[:-1] if table == WORDS else weights[-1:], table)
+    rank = f"rank_bm25(matchinfo({table}, 'pcnalx'))"
+    if index.fts != "fts4":
+        own = weights[:-1] if table == WORDS else weights[-1:]
+        rank = f"bm25({table}, {', '.join(str(float(weight)) for weight in own)})"
     later = f" AND rowid > {after:d}" if after >= 0 else ""
     sql = f"SELECT rowid, -{rank} FROM {table} WHERE {table} MATCH ?{later} LIMIT {most:d}"
     return dict(index.rows(sql, (match,)))
@@ -95,15 +103,14 @@ def hidden(index: Index, owners: Sequence[str], ids: Iterable[int] | None = None
         return {id for (id,) in index.rows(whose, owners)}
     every, found = list(ids), set()
     for at in range(0, len(every), _MOST):
-        some = ",".join(map(str, every[at : at + _MOST]))
-        found |= {id for (id,) in index.rows(f"{whose} AND id IN ({some})", owners)}
+        some = _listed(every[at : at + _MOST])
+        found |= {id for (id,) in index.rows(f"{whose} AND id IN {some}", owners)}
     return found
 
 
 def count_hidden(index: Index, owners: Sequence[str]) -> int:
     """How many chunks belong to others than these owners."""
-    sql = f"SELECT count(*) FROM {_of_others(owners)}"
-    return int(index.value(sql, owners))
+    return int(index.value(f"SELECT count(*) FROM {_of_others(owners)}", owners))
 
 
 def _of_others(owners: Sequence[str]) -> str:
@@ -148,11 +155,8 @@ def candidates(index: Index, ids: Sequence[int], filters: Filters) -> list[Candi
     """Those of these chunks that pass the filters. When a note was created is not looked up: that
     takes longer than all the rest."""
     where, values = filters.where(index)
-    some = ",".join(map(str, ids))
-    rows = index.rows(
-        f"{_LIGHT} FROM chunks c JOIN files f ON f.id = c.file WHERE c.id IN ({some}) AND {where}",
-        values,
-    )
+    joined = "FROM chunks c JOIN files f ON f.id = c.file"
+    rows = index.rows(f"{_LIGHT} {joined} WHERE c.id IN {_listed(ids)} AND {where}", values)
     make = tuple.__new__  # without Candidate's own way of taking arguments: there are many
     return [make(Candidate, row) for row in rows]
 
@@ -181,7 +185,7 @@ def any_feedback(index: Index) -> bool:
 
 def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
     """(score, when it was last reinforced or updated) of those of these chunks that have any."""
-    some = f"c.id IN ({','.join(map(str, ids))}) AND c.scope = 'memory'"
+    some = f"c.id IN {_listed(ids)} AND c.scope = 'memory'"
     found = index.rows(
         f"SELECT c.id, k.score, k.touched FROM chunks c JOIN facts k ON k.ref = c.ref"
         f" WHERE {some} UNION ALL SELECT c.id, k.score, k.touched FROM chunks c"
@@ -191,20 +195,12 @@ def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
     return {id: (score, touched) for id, score, touched in found}
 
 
-def _rank(index: Index, weights: Sequence[float], table: str) -> str:
-    """The rank as the engine calls it: smaller is better."""
-    if index.fts == "fts4":
-        return f"rank_bm25(matchinfo({table}, 'pcnalx'))"
-    return f"bm25({table}, {', '.join(str(float(w)) for w in weights)})"
-
-
 def holding(index: Index, ids: Sequence[int], said: str, is_tag: bool) -> list[int]:
     """Those of these chunks that have this tag, or hold these letters, given in lower case."""
     where = "heading || char(10) || text || char(10) || path"
     if is_tag:
         where, said = "' ' || tags || ' '", f" {said} "
-    some = ",".join(map(str, ids))
-    sql = f"SELECT id FROM chunks WHERE id IN ({some}) AND instr(lower({where}), ?)"
+    sql = f"SELECT id FROM chunks WHERE id IN {_listed(ids)} AND instr(lower({where}), ?)"
     return [id for (id,) in index.rows(sql, (said,))]
 
 
@@ -216,9 +212,8 @@ def tagged(index: Index, tag: str, most: int = 1_000) -> list[int]:
 
 def beginnings(index: Index, ids: Sequence[int]) -> list[tuple[int, str]]:
     """(row id, path) of those of these chunks that begin a note."""
-    some = ",".join(map(str, ids))
-    sql = f"SELECT id, path FROM chunks WHERE id IN ({some}) AND line = 1 AND scope = 'sources'"
-    return index.rows(sql)
+    where = f"id IN {_listed(ids)} AND line = 1 AND scope = 'sources'"
+    return index.rows(f"SELECT id, path FROM chunks WHERE {where}")
 
 
 def named(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str]]:
@@ -230,11 +225,8 @@ def named(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str]]:
     return index.rows(sql, (f'{column}"{words}"',))
 
 
-def haystacks(
-    index: Index, ids: Sequence[int], texts: bool = True
-) -> list[tuple[int, str, str]]:  # fmt: skip
+def haystacks(index: Index, ids: Sequence[int], texts: bool = True) -> list[tuple[int, str, str]]:
     """(row id, tags, all else that full text knows) of these chunks; '' instead, if only their tags
     are wanted."""
     rest = "heading || char(10) || text || char(10) || path" if texts else "''"
-    sql = f"SELECT id, tags, {rest} FROM chunks WHERE id IN"
-    return index.rows(f"{sql} ({','.join(map(str, ids))})")
+    return index.rows(f"SELECT id, tags, {rest} FROM chunks WHERE id IN {_listed(ids)}")

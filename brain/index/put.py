@@ -84,19 +84,19 @@ def _any_racy(index: Index) -> bool:
     return index.value(sql) is not None
 
 
+_BELOW = "(path = ? OR (path >= ? AND path < ?))"
+
+
 def _each(index: Index, sql: str, paths: Iterable[str] | None) -> Iterable[tuple[Any, ...]]:
-    """The rows for these paths and all below them, path by path: one condition for a thousand of
-    them would be too deep for SQLite."""
+    """Return the rows for these paths and all below them, path by path: one condition for a
+    thousand of them would be too deep for SQLite."""
     if paths is None:
         return index.rows(f"{sql} 1")
     return chain.from_iterable(index.rows(f"{sql} {_BELOW}", _below(p)) for p in sorted(paths))
 
 
-_BELOW = "(path = ? OR (path >= ? AND path < ?))"
-
-
 def _below(path: str) -> tuple[str, str, str]:
-    """The values for _BELOW ('0' is the character after '/')."""
+    """Return the values for _BELOW ('0' is the character after '/')."""
     name = storable(path)
     return name, f"{name}/", f"{name}0"
 
@@ -133,9 +133,8 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
             file_id, next_file = next_file, next_file + 1
         document = entry.document
         kept = document.broken and entry.id is not None
-        stale = ""
+        stale = document.problems[0].message if kept else ""
         if kept:
-            stale = document.problems[0].message
             _relabel(index, entry)
         files.append(
             (file_id, entry.path, *entry.stat, entry.digest, entry.scope, entry.agent,
@@ -189,7 +188,11 @@ _HEADING = 1_000  # characters: every passage of a note repeats the headings tha
 def _chunk_row(
     id: int, file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]
 ) -> tuple[object, ...]:
-    extra = _json(chunk.extra) if chunk.extra else None
+    extra = None
+    if chunk.extra:
+        import json  # which few notes need
+
+        extra = json.dumps(chunk.extra, ensure_ascii=False)
     tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
     # a table inside MEMORY.md, say, is no memory, but can be found like any note
     scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
@@ -198,12 +201,6 @@ def _chunk_row(
         chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place,
         chunk.heading[:_HEADING], chunk.text, tags, entry.path,
     )  # fmt: skip
-
-
-def _json(value: Any) -> str:
-    import json  # which few notes need
-
-    return json.dumps(value, ensure_ascii=False)
 
 
 def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
@@ -281,10 +278,8 @@ def _list(index: Index, words: list[tuple[Any, ...]]) -> None:
     db, every = index.db, index.fts == "fts4"
     db.executemany(f"INSERT INTO chunks_fts (rowid, {FULL_TEXT}) VALUES (?, ?, ?, ?, ?)", words)
     apart = [(id, _apart("\n".join(texts))) for id, *texts in words]
-    db.executemany(
-        "INSERT INTO chunks_spaced (rowid, spaced) VALUES (?, ?)",
-        [row for row in apart if row[1] or every],
-    )
+    sql = "INSERT INTO chunks_spaced (rowid, spaced) VALUES (?, ?)"
+    db.executemany(sql, [row for row in apart if row[1] or every])
 
 
 def _apart(text: str) -> str:

@@ -72,8 +72,7 @@ def missing(index: Index, limit: int) -> list[Piece]:
 
 def count_missing(index: Index) -> int:
     """How many chunks have no vector."""
-    sql = f"SELECT count(*) FROM chunks c WHERE {_MISSING}"
-    return int(index.value(sql))
+    return int(index.value(f"SELECT count(*) FROM chunks c WHERE {_MISSING}"))
 
 
 def left_over(index: Index) -> dict[bytes, bytes]:
@@ -101,21 +100,15 @@ def sweep(db: sqlite3.Connection) -> None:
 
 def after(index: Index, id: int) -> list[tuple[int, bytes]]:
     """(chunk, vectors) of all behind this id, in order; some may have outlived their chunk."""
-    sql = "SELECT chunk, vector FROM vectors WHERE chunk > ? ORDER BY chunk"
-    return index.rows(sql, (id,))
+    return index.rows("SELECT chunk, vector FROM vectors WHERE chunk > ? ORDER BY chunk", (id,))
 
 
 def seen(index: Index, ids: Sequence[int], filters: Filters) -> Iterator[int]:
-    """Those of these chunks that pass the filters, in the order given; asks for the first ones,
-    and for the others only if they are wanted."""
-    for some, which in ((ids[:_STEP], ids[:_STEP]), (ids[_STEP:], None)):
-        passing = _passing(index, which, filters) if some else set()
-        yield from (id for id in some if id in passing)
-
-
-def _passing(index: Index, ids: Sequence[int] | None, filters: Filters) -> set[int]:
-    """Which of these chunks, or of all there are, pass the filters."""
+    """Yield those of these chunks that pass the filters, in the order given; asks for the first
+    ones, and for the others only if they are wanted."""
     where, values = filters.where(index)
-    these = "1" if ids is None else f"c.id IN ({','.join(map(str, ids))})"
-    sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {these} AND {where}"
-    return {id for (id,) in index.rows(sql, values)}
+    sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {where}"
+    first, rest = ids[:_STEP], ids[_STEP:]
+    for some, these in ((first, f" AND c.id IN ({','.join(map(str, first))})"), (rest, "")):
+        passing = {id for (id,) in index.rows(sql + these, values)} if some else set()
+        yield from (id for id in some if id in passing)
