@@ -56,10 +56,10 @@ def run(
     missed = threading.Event()
     told: set[str] = set()
     before, vault.progress = vault.progress, _until(stop, vault.progress)
+    if hints is None:
+        hints = follow(vault.paths, stop, missed, vault.has_pending)
     try:
-        for hint in (
-            follow(vault.paths, stop, missed, vault.has_pending) if hints is None else hints
-        ):
+        for hint in hints:
             wrong = set(_look(vault, hint, missed))
             for sentence in sorted(wrong - told):
                 trouble(sentence)
@@ -73,34 +73,26 @@ def run(
 
 
 def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:
-    """Carry out what waits to be written, and follow one hint; yields what went wrong."""
+    """Apply pending writes and follow one hint; yields what went wrong."""
     try:
-        yield from _prepare(vault, hint)
+        yield from vault.drain()
+        if hint is None:
+            try:
+                vault.reload()
+            except BadConfig as error:
+                yield str(error)  # the settings stay as they were
+            yield from pending.write_usage_if_due(vault)
         if hint is None or hint:
-            yield from _sync(vault, hint, missed)
+            stats = vault.sync(hint)
+            yield from semantic.add_vectors(vault, LEARNING)
+            vault.write_events()
+            if hint is None and not stats.quiet and not stats.cold:
+                missed.set()  # what happened during a storm may have been missed
     except BrokenPipeError:
         raise  # nobody listens any more
     except (BrainError, OSError) as error:
         missed.set()
         yield str(error)
-
-
-def _prepare(vault: OpenVault, hint: Hint) -> Iterator[str]:
-    yield from vault.drain()
-    if hint is None:
-        try:
-            vault.reload()
-        except BadConfig as error:
-            yield str(error)  # the settings stay as they were
-        yield from pending.write_usage_if_due(vault)
-
-
-def _sync(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:
-    stats = vault.sync(hint)
-    yield from semantic.add_vectors(vault, LEARNING)
-    vault.write_events()
-    if hint is None and not stats.quiet and not stats.cold:
-        missed.set()  # what happened during a storm may have been missed
 
 
 def _until(stop: threading.Event, progress: Progress | None) -> Progress:

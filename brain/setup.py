@@ -65,7 +65,9 @@ def init(root: Path) -> list[str]:
         raise BadRequest(
             f"{folder} is a file.", "Move it away; the brain needs that name for a folder."
         )
-    names = _names(root, brain)
+    vault = layout.at(root, brain, "")
+    chosen, _ = brain_yaml.parse(files.settings(vault))  # there may be settings already
+    names = vault.named(chosen.memoryPath, chosen.sessionsPath).names
     sessions = "/".join(names.sessions)
     wanted = {
         "brain.yaml": config.template(),
@@ -88,13 +90,6 @@ def _create(path: Path, text: str) -> bool:
     then = time.time() - OLD
     os.utime(path, (then, then))
     return True
-
-
-def _names(root: Path, brain: str) -> layout.Names:
-    """How things are to be called, if there are settings already."""
-    vault = layout.at(root, brain, "")
-    chosen, _ = brain_yaml.parse(files.settings(vault))
-    return vault.named(chosen.memoryPath, chosen.sessionsPath).names
 
 
 def _refuse_nesting(root: Path) -> None:

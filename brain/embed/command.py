@@ -73,17 +73,13 @@ def _run(words: list[str], given: bytes, seconds: float) -> tuple[int, bytes, by
         try:
             answer, errors = process.communicate(given, seconds)
         except BaseException:  # Ctrl-C too: the command is in a session of its own
-            _end(process)
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
             raise
         return process.returncode, answer, errors
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if sys.platform == "win32":
-        process.kill()
-        return
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def rows(answer: bytes, name: str) -> list[Any]:
@@ -98,9 +94,10 @@ def rows(answer: bytes, name: str) -> list[Any]:
             found = [json.loads(answer)]
         except ValueError as error:
             raise NoModel(f"The {name!r} did not answer in JSON.", REMEDY) from error
-    nested = len(found) == 1 and isinstance(found[0], list) and all(_lists(found[0]))
-    return list(found[0]) if nested else found
-
-
-def _lists(value: list[Any]) -> list[bool]:
-    return [isinstance(inner, list) for inner in value]
+    if (
+        len(found) == 1
+        and isinstance(found[0], list)
+        and all(isinstance(r, list) for r in found[0])
+    ):
+        return found[0]
+    return found

@@ -66,7 +66,10 @@ class Http:
     def _post(self, body: bytes) -> tuple[int, bytes]:
         """(status, answer). TimeoutError when the time is up, whatever it is spent on: a name to be
         looked up, a connection, or an answer that comes in byte by byte."""
-        exchange = _Exchange(self._connection(), self._target(), body)
+        kind = HTTPSConnection if self._at.scheme == "https" else HTTPConnection
+        connection = kind(self._host, self._port, timeout=self._seconds)
+        target = f"{self._at.path or '/'}{'?' if self._at.query else ''}{self._at.query}"
+        exchange = _Exchange(connection, target, body)
         exchange.start()
         exchange.join(self._seconds)
         if exchange.is_alive():
@@ -75,13 +78,6 @@ class Http:
         if exchange.error:
             raise exchange.error
         return exchange.status, exchange.answer
-
-    def _connection(self) -> HTTPConnection:
-        kind = HTTPSConnection if self._at.scheme == "https" else HTTPConnection
-        return kind(self._host, self._port, timeout=self._seconds)
-
-    def _target(self) -> str:
-        return f"{self._at.path or '/'}{'?' if self._at.query else ''}{self._at.query}"
 
 
 class _Exchange(threading.Thread):

@@ -93,7 +93,9 @@ def read_plain(block: str) -> dict[str, Any] | None:
             out[key] = items
             continue
         key, colon, rest = line.partition(":")
-        if not colon or rest[:1] not in ("", " ") or key in out or not _is_plain_key(key):
+        if not colon or rest[:1] not in ("", " ") or key in out or len(key) >= _LONGEST_KEY:
+            return None
+        if not (key.isidentifier() or _PLAIN_KEY.fullmatch(key)):
             return None
         rest = rest.strip(" ")
         items = None if rest else []
@@ -102,10 +104,6 @@ def read_plain(block: str) -> dict[str, Any] | None:
             return None
         out[key] = value
     return out
-
-
-def _is_plain_key(key: str) -> bool:
-    return len(key) < _LONGEST_KEY and bool(key.isidentifier() or _PLAIN_KEY.fullmatch(key))
 
 
 def _value(text: str) -> str | list[str] | None:

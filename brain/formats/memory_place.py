@@ -97,9 +97,7 @@ class Outline(NamedTuple):
 
     def above(self, number: int, level: int) -> tuple[str, ...]:
         """The words of the headings that a heading of this level would stand under here."""
-        upper = [
-            n for n in range(min(number, len(self.headings))) if self.headings[n].level < level
-        ]
+        upper = [n for n, h in enumerate(self.headings[:number]) if h.level < level]
         return self.path(upper[-1]) if upper else ()
 
     def at(self, place: int) -> int:
@@ -283,16 +281,10 @@ def _behind(note: Note, inside: list[Piece], heading: str, care: int) -> Place:
         careful=care > 0,
     )
     at = note.text.find("\n", last.end) + 1 or len(note.text)
-    before = not listed or _is_loose(note, items) or bool(care % 2)
+    between = note.text[items[-2].end : items[-1].start] if len(items) > 1 else ""
+    loose = between.count("\n") > 1 and not between.strip()
+    before = not listed or loose or bool(care % 2)
     return Place(at, style, heading, before, after=bool(care % 2))
-
-
-def _is_loose(note: Note, items: list[Piece]) -> bool:
-    """Is there a blank line between the last two bullets?"""
-    if len(items) < 2:
-        return False
-    between = note.text[items[-2].end : items[-1].start]
-    return between.count("\n") > 1 and not between.strip()
 
 
 def _first(note: Note, seen: Outline, number: int) -> Place:
@@ -386,8 +378,7 @@ def former(note: Note, seen: Outline, change: Insert, care: int) -> Place:
 def _loose_around(note: Note, inside: list[Piece], at: int) -> bool:
     """Are the entries before and behind a place apart? Else those anywhere in the section."""
     pairs = list(pairwise(inside))
-    near = pairs[at - 1 : at] if at else []
-    near = near or pairs[:1]
+    near = (pairs[at - 1 : at] if at else []) or pairs[:1]
     return any(note.text.count("\n", a.end, b.start) > 1 for a, b in near)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate, pairwise
 
 from brain.errors import Refused
 from brain.model import Problem
@@ -61,17 +62,13 @@ def decode(data: bytes) -> tuple[str, list[Problem]]:
             Problem(line, "line-separator", "holds U+2028 or U+2029, which do not end a line here")
         )
     if "<" in text and "<<<<<<<" in text:  # one character is found much faster than seven
-        problems.extend(_conflict_markers(text))
+        found = list(_MARKER.finditer(text))
+        starts = [match.start() for match in found if match[0][0] == "<"]
+        if starts and any(match[0][0] == ">" for match in found):
+            line = text.count("\n", 0, starts[0]) + 1
+            message = "holds unresolved merge markers; resolve them first"
+            problems.append(Problem(line, "conflict-markers", message))
     return text, problems
-
-
-def _conflict_markers(text: str) -> list[Problem]:
-    found = [m.group()[0] for m in _MARKER.finditer(text)]
-    if not ("<" in found and ">" in found):
-        return []
-    start = next(m for m in _MARKER.finditer(text) if m.group()[0] == "<").start()
-    line = text.count("\n", 0, start) + 1
-    return [Problem(line, "conflict-markers", "holds unresolved merge markers; resolve them first")]
 
 
 class Offsets:
@@ -87,14 +84,10 @@ class Offsets:
         while at >= 0:
             self.starts.append(at + 1)
             at = find("\n", at + 1)
-        self._bytes = self.starts if self._ascii else self._byte_starts()
-
-    def _byte_starts(self) -> list[int]:
-        out, total = [0], 0
-        for a, b in zip(self.starts, self.starts[1:], strict=False):
-            total += len(self._text[a:b].encode())
-            out.append(total)
-        return out
+        self._bytes = self.starts
+        if not self._ascii:
+            rows = pairwise(self.starts)
+            self._bytes = list(accumulate((len(text[a:b].encode()) for a, b in rows), initial=0))
 
     def line(self, char: int) -> int:
         """The line, from 1, that holds this character."""

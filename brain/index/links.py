@@ -23,8 +23,6 @@ _LINKS = f"""FROM files f
         AND l.chunk <= (SELECT max(id) FROM chunks WHERE file = f.id)
     CROSS JOIN chunks c ON c.id = l.chunk AND c.file = f.id AND c.scope IN {_SCOPES}"""
 _WHERE = f"WHERE f.scope IN {_SCOPES}"
-# written out in a statement, each has an index of its own
-_RELATIONS = {"supersedes": "'supersedes'", "contradicts": "'contradicts'"}
 _BLOCK = "l.fragment >= '^' AND l.fragment < '_'"
 
 
@@ -98,10 +96,11 @@ def _relations(
     index: Index, kind: str, owners: Owners, condition: str = ""
 ) -> list[tuple[str, str, str]]:
     visible, values = owned(owners)
+    # the kind is written out, because an index of its own has it as its condition
     sql = f"""SELECT c.ref, substr(l.fragment, 2), {CREATED} FROM links l
         CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
         CROSS JOIN files f ON f.id = c.file
-        WHERE l.kind = {_RELATIONS[kind]} AND substr(l.fragment, 1, 1) = '^'{visible}{condition}"""
+        WHERE l.kind = '{kind}' AND substr(l.fragment, 1, 1) = '^'{visible}{condition}"""
     return index.rows(sql, values)
 
 

@@ -64,22 +64,21 @@ class Clause(NamedTuple):
 
 
 def opposes(a: str, b: str) -> bool:
-    """Do the texts take different sides about the same subject?"""
+    """Return True if the texts take different sides about the same subject."""
     others = clauses(b)
-    return any(_opposed(one, other) for one in clauses(a) for other in others)
+    return any(
+        any((axis, -side) in other.sides for axis, side in one.sides) and _same(one, other)
+        for one in clauses(a)
+        for other in others
+    )
 
 
 def may_oppose(text: str, lines: Iterable[str]) -> bool:
     """Does one of these lines take the other side than the text, whatever it speaks of?"""
     against = {(axis, -side) for clause in clauses(text) for axis, side in clause.sides}
-    if not against:
-        return False
-    return any(not against.isdisjoint(each.sides) for line in lines for each in clauses(line))
-
-
-def _opposed(one: Clause, other: Clause) -> bool:
-    against = {(axis, -side) for axis, side in one.sides}
-    return not against.isdisjoint(other.sides) and _same(one, other)
+    return bool(against) and any(
+        not against.isdisjoint(each.sides) for line in lines for each in clauses(line)
+    )
 
 
 def _same(one: Clause, other: Clause) -> bool:

@@ -104,7 +104,7 @@ def fingerprint(text: str) -> str:
     seed adds nothing to 32 bits, of which 77,000 entries make an even chance that two different
     ones are taken for one, and in Python it takes ten times as long.
     """
-    return _digest(" ".join(_composed(prose(text)).lower().split()))
+    return _digest(" ".join(normalize("NFC", prose(text)).lower().split()))
 
 
 @lru_cache(4)
@@ -114,10 +114,6 @@ def near(text: str) -> str:
     words = _WORD.findall(_DATE.sub(" ", normalize("NFKC", prose(text)).casefold()))
     telling = [word for word in words if word not in _EMPTY]
     return _digest(" ".join(telling or words) or text)
-
-
-def _composed(text: str) -> str:
-    return text if text.isascii() else normalize("NFC", text)
 
 
 def _digest(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 
 from brain import access
@@ -9,7 +10,6 @@ from brain.context.recall import answer_ids
 from brain.errors import NotFound
 from brain.graph.edges import topics
 from brain.index import read, records
-from brain.lifecycle import tagging
 from brain.operations import usage
 from brain.operations.results import Gap, Gaps, TagSuggestion
 from brain.recall.stems import stem
@@ -20,6 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.access import Actor
     from brain.open_vault import OpenVault
+
+SHORTEST_TAG = 3
+_WORD = re.compile(r"[^\W_]+")
 
 
 def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = "") -> Gaps:
@@ -75,8 +78,8 @@ def _is_answered(vault: OpenVault, gap: Use) -> bool:
 
 
 def _suggest_tags(vault: OpenVault, by: Actor) -> list[TagSuggestion]:
-    """Return memories that were useful for one question and share no tag, with a tag for them.
-    Nothing is written; `brain tag` does that."""
+    """Return memories that were useful for one question and share no tag, with a tag for them: the
+    longest word of the question that all of them contain. `brain tag` writes it."""
     found: dict[tuple[str, ...], TagSuggestion] = {}
     owners = access.readable(by)
     for recall in usage.recalls_of(vault, by):
@@ -86,7 +89,8 @@ def _suggest_tags(vault: OpenVault, by: Actor) -> list[TagSuggestion]:
         if len(rows) < 2 or set.intersection(*tags):
             continue
         words = [fold(word) for term in terms(str(recall["query"])) for word in term.words]
-        texts = [fold(row.text) for row in rows.values()]
-        if tag := tagging.infer(words, texts, stem):
+        texts = [{stem(word) for word in _WORD.findall(fold(row.text))} for row in rows.values()]
+        common = [w for w in words if len(w) >= SHORTEST_TAG and all(stem(w) in t for t in texts)]
+        if tag := max(common, key=len, default=""):
             found[refs] = TagSuggestion(tag=tag, ids=sorted(rows), query=recall["query"])
     return list(found.values())

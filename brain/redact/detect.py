@@ -24,28 +24,28 @@ Span = tuple[str, int, int]
 
 # -- what hides a secret from the rules, and what must be hidden from them -------------------------
 
-_UNSEEN = re.compile("[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
-_DONE = re.compile(r"\[redacted:[a-z0-9-]{1,30}\]")
+_UNSEEN = "[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+"
+_DONE = r"\[redacted:[a-z0-9-]{1,30}\]"
 
 
 def lift(text: str) -> tuple[str, Callable[[int], int]]:
     """Return the text without characters that nobody sees (a zero-width space inside a key), and a
     function from an offset in it to the offset in the text."""
-    if not _UNSEEN.search(text):
+    if not compiled(_UNSEEN).search(text):
         return text, lambda at: at
     kept: list[int] = []
     at = 0
-    for match in _UNSEEN.finditer(text):
+    for match in compiled(_UNSEEN).finditer(text):
         kept += range(at, match.start())
         at = match.end()
     kept += range(at, len(text))
-    return _UNSEEN.sub("", text), kept.__getitem__
+    return compiled(_UNSEEN).sub("", text), kept.__getitem__
 
 
 def cover(text: str) -> str:
     """Return the text with NULs for what was redacted before: no rule matches them and they do not
     end a word, so that redacting twice changes nothing."""
-    return _DONE.sub(lambda match: "\0" * len(match[0]), text)
+    return compiled(_DONE).sub(lambda match: "\0" * len(match[0]), text)
 
 
 # -- by place --------------------------------------------------------------------------------------
@@ -307,7 +307,9 @@ def _telling(value: str, name: re.Match[str], group: str) -> bool:
 
 def _made_up(value: str, name: str, between: str) -> bool:
     """Is this a password as people make them: letters, a digit, and a sign or a capital?"""
-    if _is(_NO_PASSWORD, value) or not (_has(str.isdigit, value) and _has(str.isalpha, value)):
+    if _is(_NO_PASSWORD, value) or not (
+        any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    ):
         return False
     if compiled(_SIGN).search(value):
         return True
@@ -324,10 +326,6 @@ def _is_any(value: str, before: str) -> bool:
     """`password=` and a word: a password, unless it is the argument of a call."""
     call = "(" in before.rpartition("\n")[2]
     return len(value) >= 8 and value.isalpha() and not call and not _is(_TERM, value)
-
-
-def _has(test: Callable[[str], bool], text: str) -> bool:
-    return any(map(test, text))
 
 
 def _is(shape: str, text: str) -> bool:

@@ -201,15 +201,17 @@ def file_system(path: Place) -> str:
         fields = head.split(" ")
         if len(fields) > 4 and tail:
             mount = fields[4].replace("\\040", " ")
-            if _below(str(path), mount) and len(mount) >= len(best[0]):
+            below = f"{path}/".startswith(f"{mount.rstrip('/')}/")
+            if below and len(mount) >= len(best[0]):
                 best = (mount, tail.split(" ")[0])
     return best[1].partition(".")[0] if best[1].startswith("fuse.") else best[1]
 
 
-def _below(path: str, folder: str) -> bool:
-    return folder == "/" or path == folder or path.startswith(folder + "/")
-
-
+_FORMATS = {  # of a file, with its scope
+    "AGENT.md": ("agent", "sources"),
+    "items.json": ("items", "items"),
+    "tasks.json": ("tasks", "tasks"),
+}
 HOMES = ("agents/", "projects/", "archive/agents/", "archive/projects/")  # of named owners
 
 
@@ -245,18 +247,12 @@ def role(parts: list[str], names: Names = USUAL) -> Role | None:
         return Role("session", "sessions", owner, project) if name.endswith(".jsonl") else None
     if (home := _without(parts, names.memory)) is not parts:
         return Role("memory", "memory", *_owner(home))
-    match name:
-        case "AGENT.md":
-            return Role("agent", "sources", owner, project)
-        case "items.json":
-            return Role("items", "items", owner, project)
-        case "tasks.json":
-            return Role("tasks", "tasks", owner, project)
+    if name in _FORMATS:
+        return Role(*_FORMATS[name], owner, project)
     if not name.endswith(".md") or any(folder.startswith(".") for folder in folders):
         return None
-    return Role(
-        "note", "sources", owner if folders[:1] in (["agents"], ["projects"]) else "", project
-    )
+    named = folders[:1] in (["agents"], ["projects"])
+    return Role("note", "sources", owner if named else "", project)
 
 
 def _without(parts: list[str], end: tuple[str, ...]) -> list[str]:
