@@ -22,12 +22,11 @@ from brain.operations.change import (
 )
 from brain.operations.conflicts import conflicts, resolve
 from brain.operations.context import context
-from brain.operations.doctor import doctor, status
+from brain.operations.doctor import doctor, status, sync
 from brain.operations.find import list_, open_, search, show
 from brain.operations.gaps import gaps
 from brain.operations.graph import graph
 from brain.operations.history import audit, history
-from brain.operations.maintain import sync
 from brain.operations.pending import journal_write, pause, pending, resume
 from brain.operations.remember import remember
 from brain.operations.settings import alias_add, alias_list, alias_remove, budget, config

@@ -189,7 +189,7 @@ OPERATIONS = (
               " pending writes. It repairs a damaged index and changes nothing else. The exit code"
               " is 1 if there is something to fix.",
               ("brain doctor", "brain doctor --all --json")),
-    Operation("sync", "operations.maintain", "maintain", "Update the index.",
+    Operation("sync", "operations.doctor", "maintain", "Update the index.",
               "It only reads notes. Each search updates the index as well, so run this to see what"
               " changed, or to rebuild.",
               ("brain sync", "brain sync --rebuild")),

@@ -1,4 +1,4 @@
-"""The state of the vault and its index: `brain status` and `brain doctor`."""
+"""The state of the vault and its index: show it, check it, and update the index."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from brain.access import Actor
     from brain.open_vault import OpenVault
+    from brain.sync import Stats
 
 Found = tuple[str, Problem]
 
@@ -152,3 +153,19 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
         freshness=freshness,
         daemon=lock.holder(f"{vault.paths.state_path}/daemon.lock"),
     )
+
+
+def sync(
+    vault: OpenVault,
+    only: Iterable[str] | None = None,
+    *,
+    rebuild: bool = False,
+    accept_loss: bool = False,
+    by: Actor | str = "",
+) -> Stats:
+    """Update the index from the files, or from some paths only, and return what changed.
+
+    `rebuild` starts with an empty index. `accept_loss` accepts that nearly all files are gone.
+    """
+    access.resolve(vault, by)
+    return vault.sync(only, rebuild=rebuild, accept_loss=accept_loss)
