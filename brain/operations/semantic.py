@@ -31,27 +31,21 @@ def with_model(vault: OpenVault, search: Callable[[Meaning | None], T]) -> tuple
 
 
 def _hybrid(vault: OpenVault, search: Callable[[Meaning | None], T]) -> tuple[T, list[str]]:
+    from brain.index import vectors
+
     started = time.perf_counter()
-    meaning, notes = ready(vault)
+    errors = _add_vectors(vault, budget=PATIENCE, wait=0.25)
+    missing = 0 if errors else vectors.count_missing(vault.index)
     if "meaning" in vault.__dict__:
         vault.meaning.spent += time.perf_counter() - started
     try:
-        return search(meaning), notes
+        if not errors:
+            many = f"{missing:,} entries are" if missing > 1 else "One entry is"
+            rest = f"{many} not searched by meaning yet; `brain sync` does the rest."
+            return search(vault.meaning), [rest] if missing else []
     except NoModel as error:
-        return search(None), [words_alone(error)]
-
-
-def ready(vault: OpenVault) -> tuple[Meaning | None, list[str]]:
-    """Return the model, if it can be used, and remarks for the user."""
-    from brain.index import vectors
-
-    errors = _add_vectors(vault, budget=PATIENCE, wait=0.25)
-    if errors:
-        return None, [words_alone(error) for error in errors]
-    left = vectors.count_missing(vault.index)
-    many = f"{left:,} entries are" if left > 1 else "One entry is"
-    rest = f"{many} not searched by meaning yet; `brain sync` does the rest."
-    return vault.meaning, [rest] if left else []
+        errors = [str(error)]
+    return search(None), [f"Searched by words alone. {error}" for error in errors]
 
 
 def add_vectors(vault: OpenVault, budget: float | None = None) -> list[str]:
@@ -76,10 +70,5 @@ def _add_vectors(vault: OpenVault, budget: float | None = None, wait: float = 30
     except NoModel as error:
         return [str(error)]
     except Busy:
-        return []  # another process may be making them
+        pass  # another process may be making them
     return []
-
-
-def words_alone(why: object) -> str:
-    """Return the remark that a model did not help."""
-    return f"Searched by words alone. {why}"
