@@ -183,11 +183,6 @@ def home(vault: OpenVault, agent: str) -> str:
     return f"{top}/projects/{agent}/agent" if is_project else f"{top}/agents/{agent}"
 
 
-def visible_owners(vault: OpenVault, by: Actor | str) -> tuple[str, ...] | None:
-    """Return the owners whose entries this actor may read; None for all."""
-    return readable(resolve(vault, by)) if by else None
-
-
 def agent_name(vault: OpenVault, name: str) -> str:
     """Return the agent of this name: that of its folder, or the id or name in its AGENT.md."""
     folded = name.casefold()

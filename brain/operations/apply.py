@@ -8,6 +8,7 @@ from brain import access
 from brain.changes import Add, Done, Move
 from brain.errors import BrainError
 from brain.formats import links
+from brain.index import read
 from brain.journal.codec import event_id
 from brain.kinds import status_of
 from brain.operations import lookup, memory_notes
@@ -212,5 +213,5 @@ def pending_entry(vault: OpenVault, row: Row) -> Entry:
 def linked_from(vault: OpenVault, ids: Iterable[str], by: Actor) -> list[str]:
     """Return the places of entries that link to one of these ids and that the actor may read."""
     owners = access.readable(by)
-    rows = [row for id in ids for row in lookup.linking(vault, id)]
+    rows = [row for id in ids for row in read.linking(vault.index, id)]
     return [f"{row.path}:{row.line}" for row in rows if owners is None or row.agent in owners]

@@ -7,7 +7,7 @@ import re
 from brain import access
 from brain.changes import Deed, Relate
 from brain.errors import BadRequest, NotFound
-from brain.index import links, read, records
+from brain.index import facts, links, read, records
 from brain.operations import apply, lookup
 from brain.operations.change import anchor
 from brain.operations.results import Conflict, Resolved, entry
@@ -64,7 +64,7 @@ def _open(vault: OpenVault, by: Actor) -> list[Pair]:
 def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:
     """Return the memory with this id, or that had it before; None if it is gone."""
     owners = access.readable(by)
-    for same in sorted(lookup.same_ids(vault, ref), key=lambda each: each != ref):
+    for same in sorted(facts.same(vault.index, ref), key=lambda each: each != ref):
         for row in read.by_ref(vault.index, same):
             if row.ref == same and (owners is None or row.agent in owners):
                 return row

@@ -9,7 +9,7 @@ from itertools import islice
 from brain import access
 from brain.access import PERSON
 from brain.errors import BadRequest, NotFound, suggest
-from brain.index import moment, read, records
+from brain.index import facts, moment, read, records
 from brain.index.records import RECORD_TYPES
 from brain.operations import apply, lookup, pending
 from brain.operations.results import ChangeRecord
@@ -120,9 +120,15 @@ def _refuse_unless(what: str, name: str, known: set[str]) -> None:
 
 
 def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
-    """Return all ids of an entry, which may be deleted. Raise NotFound, too, if the actor may not
-    read it."""
-    found = lookup.all_ids(vault, name, by, agent)
+    """Return all ids of an entry. A deleted one is given by its whole id. Raise NotFound, too, if
+    the actor may not read it."""
+    owners = lookup.visible(vault, by, agent)
+    try:
+        found = facts.same(vault.index, lookup.find(vault, name, owners=owners).ref)
+    except NotFound:
+        found = facts.same(vault.index, lookup.bare_id(name))
+        if not any(True for _ in records.select(vault.index, refs=found)):
+            raise
     if not any(may_see(vault, r, by) for r in records.select(vault.index, refs=found)):
         lookup.find(vault, name, owners=access.readable(by))
     return found

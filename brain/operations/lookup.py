@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from brain import access
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
-from brain.index import read
+from brain.index import facts, read
 from brain.index.moment import as_date
 from brain.index.read import Filters
 from brain.model import SCOPES
@@ -58,9 +58,8 @@ def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int
         return _only(name, found), found[0].line
     if found := seen(_by_former_id(vault, name)):
         return found[0], found[0].line
-    path, line = name, 0
-    if place := re.fullmatch(PLACE, name):
-        path, line = place[1], int(place[2])
+    place = re.fullmatch(PLACE, name)
+    path, line = (place[1], int(place[2])) if place else (name, 0)
     for candidate in _paths(vault, path):
         if found := seen(vault.ask(partial(read.by_place, vault.index, candidate, line))):
             return found[0], line or found[0].line
@@ -90,7 +89,7 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
     """Return the entry that had this id before a person edited it."""
     if not id.isascii():
         return []
-    others = vault.ask(lambda: same_ids(vault, id)) - {id}
+    others = vault.ask(lambda: facts.same(vault.index, id)) - {id}
     return [row for other in sorted(others) for row in read.by_ref(vault.index, other)]
 
 
@@ -109,11 +108,9 @@ def _by_words(vault: OpenVault, words: str) -> list[Row]:
 def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:
     """Return the owners whose entries an operation may use: all that the actor may read, or only
     this agent."""
-    seen = access.visible_owners(vault, by)
-    if not agent:
-        return seen
+    seen = access.readable(access.resolve(vault, by))
     access.refuse_unseen(agent, seen)
-    return (access.agent_name(vault, agent),)
+    return (access.agent_name(vault, agent),) if agent else seen
 
 
 def words(values: Iterable[str]) -> tuple[str, ...]:
@@ -141,31 +138,12 @@ def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
 
 def is_id(vault: OpenVault, name: str) -> bool:
     """Return True if this is the whole id of an entry."""
-    id = _bare(name)
+    id = bare_id(name)
     return any(row.ref == id for row in read.by_ref(vault.index, id))
 
 
-def same_ids(vault: OpenVault, id: str) -> set[str]:
-    """Return all ids that this entry has, or had before it was edited."""
-    from brain.index import facts
-
-    return facts.same(vault.index, id)
-
-
-def all_ids(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
-    """Return all ids of the entry of this name; also of a deleted one, by its whole id."""
-    try:
-        return same_ids(vault, find(vault, name, owners=visible(vault, by, agent)).ref)
-    except NotFound:
-        from brain.index import records
-
-        found = same_ids(vault, _bare(name))
-        if not any(True for _ in records.select(vault.index, refs=found)):
-            raise
-        return found
-
-
-def _bare(name: str) -> str:
+def bare_id(name: str) -> str:
+    """Return an id without the marks that it has in a prompt or a note."""
     return name.strip().removeprefix("[id:").removesuffix("]").lstrip("^")
 
 
@@ -207,11 +185,6 @@ def is_anchored(row: Row) -> bool:
     return '"anchored"' in (row.extra or "")
 
 
-def linking(vault: OpenVault, id: str) -> list[Row]:
-    """Return the entries that link to an entry by its id."""
-    return read.linking(vault.index, id)
-
-
 # -- filters -------------------------------------------------------------------------------------
 
 
@@ -233,7 +206,7 @@ def filters(
         chosen = SCOPES
     if unknown := [scope for scope in chosen if scope not in SCOPES]:
         raise BadRequest(f"There is no scope {unknown[0]!r}.", f"Scopes: {', '.join(SCOPES)}, all.")
-    owners = access.visible_owners(vault, by)
+    owners = access.readable(access.resolve(vault, by))
     access.refuse_unseen(agent, owners)
     return Filters(
         scopes=chosen or Filters().scopes,

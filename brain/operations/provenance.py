@@ -83,7 +83,7 @@ def _confidence(row: Row, found: Facts, now: datetime) -> Confidence:
 def details(vault: OpenVault, row: Row) -> dict[str, Any]:
     """Return the origin of a memory, and each factor of its confidence and importance."""
     found = facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
-    ids = lookup.same_ids(vault, row.ref)
+    ids = facts.same(vault.index, row.ref)
     try:
         history = list(records.select(vault.index, refs=ids))
     except BrainError:  # a journal cannot be read, which `brain doctor` reports

@@ -7,7 +7,7 @@ import time
 from brain import access, events
 from brain.changes import Deed, Remove
 from brain.errors import BrainError, Busy, Denied, NotFound
-from brain.index import records
+from brain.index import facts, records
 from brain.operations import apply, history, lookup, usage
 from brain.operations.results import Entry, Forgotten, entry
 
@@ -31,7 +31,7 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     memory that is no longer in its note.
     """
     row = _find(vault, id, by, agent)
-    refs = lookup.same_ids(vault, row.ref) if row else history.refs(vault, id, by, agent)
+    refs = facts.same(vault.index, row.ref) if row else history.refs(vault, id, by, agent)
     texts = [*_texts(vault, refs), row.text if row else ""]  # this may fail, so it comes first
     linked = apply.linked_from(vault, refs, by)
     gone = _remove(vault, row, by) if row else _removed(vault, refs, id, by)

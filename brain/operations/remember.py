@@ -12,7 +12,7 @@ from brain.changes import Add, Anchor, Deed, Relate, Retag
 from brain.errors import BadRequest, StaleFile
 from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
-from brain.index import links, read
+from brain.index import facts, links, read
 from brain.journal.codec import random_letters
 from brain.kinds import SOURCES
 from brain.lifecycle.conflict import may_oppose, opposes
@@ -339,7 +339,7 @@ def _merge(
     """
     vault.refresh()
     row = lookup.find(vault, asked.ref)
-    ids = lookup.same_ids(vault, row.ref)
+    ids = facts.same(vault.index, row.ref)
     older = [lookup.memory(vault, id, by) for id in supersedes]
     if any(each.ref in ids for each in older):
         raise BadRequest("A memory cannot supersede itself.", "Name another one.")
@@ -401,7 +401,7 @@ def _superseding(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[
     """Yield the memories that the actor may read and that supersede this one, with the link."""
     rows = links.supersessions(vault.index, access.readable(by))
     newer = {new for new, old, _ in rows if old in ids}
-    for row in (row for ref in sorted(ids) for row in lookup.linking(vault, ref)):
+    for row in (row for ref in sorted(ids) for row in read.linking(vault.index, ref)):
         if row.scope == "memory" and row.ref in newer:
             for link in read.links_of(vault.index, row.id):
                 if link.kind == "supersedes" and link.fragment.removeprefix("^") in ids:

@@ -16,7 +16,7 @@ from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
 from brain.formats import brain_yaml
 from brain.formats.text import digest
-from brain.index import records
+from brain.index import facts, records
 from brain.index.records import RECORD_TYPES, Undo
 from brain.journal.reader import update_index
 from brain.operations import apply, history, lookup, pending
@@ -287,7 +287,7 @@ def _current(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Current
         data = place.edited(vault.paths, record.path, data, changes).data
     if record.op == "config":
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
-    same = lookup.same_ids(vault, record.ref)
+    same = facts.same(vault.index, record.ref)
     for chunk in memory_md.parse(data, apply.owner(vault, record.path)).chunks:
         if chunk.ref in same and chunk.kind != "note":
             return Current(chunk.ref, data[chunk.start : chunk.end].decode())
