@@ -53,8 +53,7 @@ MEMORY = """\
 
 
 def init(root: Path) -> list[str]:
-    """Create what a brain needs and what is not there yet, the vault's own folder included if the
-    one above it is there; returns the paths created."""
+    """Create what a brain needs and does not have, the vault's own folder too; return the paths."""
     if not (root if root.exists() else root.absolute().parent).is_dir():
         raise VaultNotFound(f"There is no folder {root}.", "Create it, or check the path.")
     _refuse_nesting(root)

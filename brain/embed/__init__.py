@@ -111,8 +111,7 @@ def _folder(package: str) -> str:
 
 
 class Waited:
-    """`model` with so little patience. What fails is a NoModel, which says when it is asked
-    again."""
+    """A model with little patience. It fails with NoModel, which says when it is asked again."""
 
     def __init__(
         self, model: Provider, state: State, clock: Callable[[], float] = time.time

@@ -23,8 +23,7 @@ CHARACTERS = 8000  # of a text that are looked at
 
 
 class Static:
-    """WordLlama's vectors, mapped from the files of its package in `folder`; none of its code is
-    run."""
+    """WordLlama's vectors, mapped from the files of its package; none of its code is run."""
 
     name = "static"
 

@@ -281,8 +281,7 @@ def _insert(raw: str, at: int, words: str) -> str:
 
 
 def _cut(raw: str, start: int, stop: int) -> str:
-    """`raw` without this word and one of the spaces around it; at the end of a line without all
-    that stand before it."""
+    """Return the text without this word and one space around it, or all before it at a line end."""
     if raw[stop : stop + 1] in ("", "\n", "\r") and raw[:start].rstrip(" \t")[-1:] not in (
         "",
         "\n",

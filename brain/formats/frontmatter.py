@@ -55,6 +55,13 @@ def split(text: str) -> tuple[str, int]:
     return text[opening.end() : closing.start()], end + 1 if end < len(text) else end
 
 
+def properties_of(text: str) -> tuple[dict[str, Any], int, list[Problem]]:
+    """Return the properties of a note, the offset where its body starts, and problems."""
+    block, body_at = split(text)
+    properties, problems = read(block) if body_at else ({}, [])
+    return properties, body_at, problems
+
+
 def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
     """The properties of a frontmatter block; lines of problems count in the note."""
     plain = read_plain(block)
@@ -68,8 +75,7 @@ def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
 
 
 def read_plain(block: str) -> dict[str, Any] | None:
-    """Flat keys with plain or quoted scalars and simple lists; None for whatever else YAML can
-    say."""
+    """Read flat keys with plain or quoted scalars and simple lists; None for all other YAML."""
     if "\r" in block:
         block = block.replace("\r\n", "\n")
     if _ODD.search(block):

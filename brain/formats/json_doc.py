@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from typing import Any, NamedTuple
 
+from brain.formats.frontmatter import is_time
 from brain.formats.text import BOM, UNSAFE, decode, derived_id
 from brain.model import Chunk, Document, Problem
 
@@ -184,11 +184,7 @@ _DECODER = json.JSONDecoder(
 def moment(*candidates: Any) -> str | None:
     """The first of the values that is an ISO date or date and time, as it is written."""
     for value in candidates:
-        if isinstance(value, str) and _TIME.fullmatch(value):
-            try:
-                datetime.fromisoformat(value)
-            except ValueError:
-                continue
+        if isinstance(value, str) and _TIME.fullmatch(value) and is_time(value):
             return value
     return None
 

@@ -126,8 +126,7 @@ def fields(masked: str) -> list[Field]:
 
 
 def split_fields(masked: str) -> tuple[list[Field], str]:
-    """Return the inline fields, and the text with these blank, in which links and tags are
-    found."""
+    """Return the inline fields, and the text with these blank, for links and tags."""
     found = fields(masked)
     return found, blank(masked, [(field.start, field.end) for field in found])
 

@@ -150,8 +150,7 @@ class Note:
         return pieces
 
     def check(self) -> None:
-        """Is everything where it was put? Nothing to check if nothing changed, or only quick
-        additions were made."""
+        """Raise Odd unless every entry is where it was put. Quick additions need no check."""
         if self.pieces is None or self.text == self._read:
             return
         there, found = sorted(self.pieces, key=lambda piece: piece.start), self.parsed()

@@ -57,11 +57,8 @@ def parse(data: bytes, owner: str = "") -> Document:
         problem = Problem(1, "too-long", f"is over {limit}; it is read as a plain note")
         document = note_md.parse(data)
         return document._replace(problems=(*document.problems, problem), broken=broken)
-    block, body_at = frontmatter.split(text)
-    properties: dict[str, Any] = {}
-    if body_at:
-        properties, more = frontmatter.read(block)
-        problems += more
+    properties, body_at, more = frontmatter.properties_of(text)
+    problems += more
     note = _Note(text, data, body_at, frontmatter.tags(properties))
     chunks, more = _named(note.drafts(), owner)
     return Document(
@@ -203,12 +200,10 @@ class _Note:
     def _block_id(self, begin: int, end: int) -> tuple[str, int, int]:
         """The last block id at the end of one of the entry's own lines (somebody may have written
         on below it), and from where to where it goes."""
-        found = None
-        for match in links.BLOCK_ID.finditer(self.masked[begin:end]):
-            found = match
+        found = list(links.BLOCK_ID.finditer(self.masked[begin:end]))
         if not found:
             return "", end, end
-        return found.group(1), begin + found.start(), begin + found.end()
+        return found[-1].group(1), begin + found[-1].start(), begin + found[-1].end()
 
     def _inline(self, *parts: tuple[int, int]) -> _Inline:
         """Read the inside of some lines; prose is what is left without tags and fields."""

@@ -304,8 +304,7 @@ def _line(text: str, at: int) -> str:
 
 
 def _made(note: Note, seen: Outline, section: str, care: int = 0) -> Place:
-    """A section that is not there yet: under its parent if that is named, else behind the last of
-    those beside it."""
+    """Place a section that does not exist: under its parent if named, else after the last one."""
     upper, _, title = " ".join(section.split()).lstrip("# ").rpartition(" > ")
     newline = note.newline(len(note.text))
     style = Style(note.bullet(), newline=newline, careful=care > 0)

@@ -15,10 +15,6 @@ from brain.formats.text import decode, derived_id
 from brain.model import Chunk, Document, Problem
 from brain.record import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 PACKED = 2_400  # sections are taken together while they stay under this many characters
 LARGE = 4_000  # a section longer than this is divided
 AGENT_TYPES = ("admin", "project", "skill")
@@ -33,14 +29,10 @@ class Heading(NamedTuple):
 
 
 def parse(data: bytes, name: str = "") -> Document:
-    """Read a note; `name` is its file name without the ending, which Obsidian shows as its
-    title."""
+    """Read a note; `name` is its file name without the ending, which Obsidian shows as title."""
     text, problems = decode(data)
-    block, body_at = frontmatter.split(text)
-    properties: dict[str, Any] = {}
-    if body_at:
-        properties, more = frontmatter.read(block)
-        problems += more
+    properties, body_at, more = frontmatter.properties_of(text)
+    problems += more
     title = frontmatter.title(properties)
     aliases = frontmatter.as_list(properties.get("aliases") or properties.get("alias"))
     roots = tuple(dict.fromkeys((title, *aliases))) if title else aliases
@@ -51,8 +43,7 @@ def parse(data: bytes, name: str = "") -> Document:
 
 
 def headings(masked: str, text: str = "", most: int = 1_000_000) -> list[Heading]:
-    """The ATX headings of a masked text, or the first `most` of them; `text` is the same without
-    the mask, for the code in their words."""
+    """Return the first `most` ATX headings of a masked text; their words come from `text`."""
     text = text or masked
     found: list[Heading] = []
     at = 0 if masked.startswith("#") else masked.find("\n#") + 1 or -1

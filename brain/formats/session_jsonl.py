@@ -167,8 +167,7 @@ def _session(reading: Reading, record: Record) -> Chunk:
 
 
 def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
-    """Return a session with these lines at its end, each written once. A torn last line is left as
-    it is, and the next starts below it."""
+    """Append lines to a session, each once. A torn last line stays; the next starts below it."""
     for problem in parse(data, "").problems if b"<<<<<<<" in data else ():
         if problem.code == "conflict-markers":
             raise refused(path, problem.line, problem.message)

@@ -103,8 +103,7 @@ class Offsets:
 
 
 def refused(path: str, line: int, message: str) -> Refused:
-    """That a file is not edited for what is wrong with this line: what, and after a `; ` what to
-    do about it."""
+    """Return the refusal to edit a file because of this line: what is wrong, `; `, what to do."""
     said, _, remedy = message.partition("; ")
     remedy = remedy[:1].upper() + remedy[1:] if remedy else "Mend it by hand, then try again"
     return Refused(f"{path}, line {line}: {said}.", f"{remedy}.")
@@ -136,7 +135,6 @@ def spaced(text: str) -> str:
 
 
 def glued(text: str) -> list[str]:
-    """The words that stand beside such a character without a space between, each as often as it
-    does."""
+    """Return the words next to such a character without a space between, repeated ones too."""
     word = f"[^\\W_{UNSPACED}]+"
     return re.findall(f"(?<=[{UNSPACED}]){word}|{word}(?=[{UNSPACED}])", text)

@@ -353,13 +353,6 @@ class Index:
             schema += _packaged("fts4.sql")
         return schema
 
-    def _as_made(self) -> bool:
-        """Are the tables those that a new database has?"""
-        sql = "SELECT name, sql FROM sqlite_master ORDER BY name"
-        with closing(sqlite3.connect(":memory:")) as fresh:
-            fresh.executescript(self._schema())
-            return fresh.execute(sql).fetchall() == self.db.execute(sql).fetchall()
-
     def _abandon(self) -> None:
         """Let go of the file without touching the seal."""
         if self._db is not None:
@@ -369,8 +362,7 @@ class Index:
         self._inode = self._shared = 0
 
     def healthy(self) -> bool:
-        """SQLite's own check, and FTS's with rank 1, which also sees full text that drifted; and
-        whether all tables are there."""
+        """Run the checks of SQLite and of full text (rank 1 sees drift), and compare the tables."""
         check = ", rank) VALUES ('integrity-check', 1)"
         if self.fts == "fts4":
             check = ") VALUES ('integrity-check')"
@@ -379,7 +371,10 @@ class Index:
                 return False
             for table in FULL_TEXTS:
                 self.db.execute(f"INSERT INTO {table} ({table}{check}")
-            return self._as_made()
+            sql = "SELECT name, sql FROM sqlite_master ORDER BY name"
+            with closing(sqlite3.connect(":memory:")) as fresh:
+                fresh.executescript(self._schema())
+                return fresh.execute(sql).fetchall() == self.db.execute(sql).fetchall()
         except sqlite3.DatabaseError as error:
             raise_if_busy(error)
             return False

@@ -136,8 +136,7 @@ def any_matches(index: Index, match: str, filters: Filters) -> bool:
 
 
 def terms(index: Index) -> Callable[[str], str | None]:
-    """What finds the first word of the full text that is not before a given one, as FTS5 keeps
-    it."""
+    """Return a function to the first word of the full text that is not before a given one."""
     index.rows(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms"
         f" USING fts5vocab('main', '{WORDS}', 'instance')"
@@ -152,8 +151,7 @@ def terms(index: Index) -> Callable[[str], str | None]:
 
 
 def candidates(index: Index, ids: Sequence[int], filters: Filters) -> list[Candidate]:
-    """Those of these chunks that pass the filters. When a note was created is not looked up: that
-    takes longer than all the rest."""
+    """Return those of these chunks that pass the filters; dates of notes are slow, so left out."""
     where, values = filters.where(index)
     joined = "FROM chunks c JOIN files f ON f.id = c.file"
     rows = index.rows(f"{_LIGHT} {joined} WHERE c.id IN {_listed(ids)} AND {where}", values)
@@ -162,8 +160,7 @@ def candidates(index: Index, ids: Sequence[int], filters: Filters) -> list[Candi
 
 
 def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 200) -> list[str]:
-    """Who speaks in the sessions of all or of these owners, each once; the first `most` of
-    them."""
+    """Return who speaks in the sessions, of all or of these owners; the first `most` of them."""
     heard = "1"
     if owners is not None:
         heard = f"""EXISTS (SELECT 1 FROM chunks WHERE scope = 'sessions' AND heading = name
@@ -217,8 +214,7 @@ def beginnings(index: Index, ids: Sequence[int]) -> list[tuple[int, str]]:
 
 
 def named(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str]]:
-    """(row id, path) of the beginnings of notes in whose path these words stand in a row; of very
-    many, the first."""
+    """Return (row id, path) of notes with these words in their path; of very many, the first."""
     column = "path:" if index.fts == "fts5" else ""
     sql = f"""SELECT c.id, c.path FROM {WORDS} CROSS JOIN chunks c ON c.id = {WORDS}.rowid
         WHERE {WORDS} MATCH ? AND c.line = 1 AND c.scope = 'sources' LIMIT {most:d}"""
@@ -226,7 +222,6 @@ def named(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str]]:
 
 
 def haystacks(index: Index, ids: Sequence[int], texts: bool = True) -> list[tuple[int, str, str]]:
-    """(row id, tags, all else that full text knows) of these chunks; '' instead, if only their tags
-    are wanted."""
+    """Return (row id, tags, all other text) of these chunks; without the text if not wanted."""
     rest = "heading || char(10) || text || char(10) || path" if texts else "''"
     return index.rows(f"SELECT id, tags, {rest} FROM chunks WHERE id IN {_listed(ids)}")

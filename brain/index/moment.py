@@ -20,8 +20,7 @@ def told(moment: datetime) -> str:
 
 
 def as_date(text: str) -> str:
-    """A day or a moment that a person says, by the clock of this machine: `2026-02-01`,
-    `2026-02-01T09:30:00`."""
+    """Return a day, or a moment by the clock of this machine: `2026-02-01T09:30:00`."""
     if not text:
         return ""
     moment = _read(text)
@@ -47,8 +46,7 @@ def after(text: str) -> str:
 
 
 def shown(at: str) -> str:
-    """A moment of a record or an entry by the clock of this machine, `2026-02-01 09:30:00`; a day
-    stays a day."""
+    """Return a moment by the clock of this machine, `2026-02-01 09:30:00`; a day stays a day."""
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:

@@ -145,8 +145,7 @@ def any_passes(index: Index, filters: Filters) -> bool:
 
 
 def by_ref(index: Index, ref: str) -> list[Row]:
-    """Return the chunks with this id, in whatever case; if there is none, those whose id starts
-    with it, of very many the first."""
+    """Return the chunks with this id, in any case; if there are none, those whose id it begins."""
     ref = text(ref)
     names = dict.fromkeys((ref, ref.lower(), ref.upper()) if "-" in ref or "_" in ref else (ref,))
     spans = [(name, name) for name in names]

@@ -26,8 +26,7 @@ _MISSING = "c.id > (SELECT coalesce(max(chunk), 0) FROM vectors)"
 
 
 class Made(NamedTuple):
-    """By which model the vectors were made, of how many numbers each; `mark` is another one each
-    time it starts anew."""
+    """The model that made the vectors, and their size; `mark` is new each time they are dropped."""
 
     model: str
     size: int

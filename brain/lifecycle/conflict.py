@@ -55,8 +55,7 @@ _EMPTY = frozenset(
 
 
 class Clause(NamedTuple):
-    """The sides that a clause takes, `(axis, 1 or -1)`, the words it is about, and those of its own
-    words that number something; years do not."""
+    """The sides of a clause, `(axis, 1 or -1)`, the words it is about, and numbers but no years."""
 
     sides: frozenset[tuple[str, int]]
     subject: frozenset[str]

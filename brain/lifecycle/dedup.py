@@ -148,8 +148,7 @@ class Known:
         return next(iter(self._exact.get(fingerprint(text), ())), None)
 
     def near(self, text: str) -> list[str]:
-        """The entries that say nearly this, the same one included, with or without the lines nested
-        in them."""
+        """Return the entries that say nearly this, with or without the lines nested in them."""
         found = [ref for key in _nears(text) for ref in self._near.get(key, ())]
         return list(dict.fromkeys(found))
 

@@ -61,8 +61,7 @@ def find(text: str, *, emails: bool = True) -> list[Found]:
 
 
 def _takes_a_word(text: str, hit: Found, found: list[Found]) -> bool:
-    """Return True if this is noise only because of a word before a key, with something unseen
-    between them."""
+    """Return True if this is noise only because of a word and an unseen character before a key."""
     return hit.rule == "entropy" and any(
         sure.rule not in GUESSED
         and sure.end == hit.end

@@ -272,8 +272,11 @@ def _secret(text: str, name: re.Match[str], separator: re.Match[str]) -> tuple[i
         return span
     if name["typed"] and _made_up(word, name["typed"], between):
         return span
+    # `password=` and a word: a password, unless it is the argument of a call
     tight = name["typed"] == name[0] and separator[0] == "="
-    return span if tight and _is_any(word, text[max(0, start - 200) : start]) else None
+    call = "(" in text[max(0, start - 200) : start].rpartition("\n")[2]
+    plain = len(word) >= 8 and word.isalpha() and not _is(_TERM, word)
+    return span if tight and plain and not call else None
 
 
 def _value(text: str, at: int) -> tuple[int, str, str] | None:
@@ -320,12 +323,6 @@ def _made_up(value: str, name: str, between: str) -> bool:
     if value.islower() or value.isupper():
         return len(value) >= 10 and value.isalnum() and between in (":", "=")
     return True
-
-
-def _is_any(value: str, before: str) -> bool:
-    """`password=` and a word: a password, unless it is the argument of a call."""
-    call = "(" in before.rpartition("\n")[2]
-    return len(value) >= 8 and value.isalpha() and not call and not _is(_TERM, value)
 
 
 def _is(shape: str, text: str) -> bool:

@@ -23,8 +23,7 @@ Place = str | os.PathLike[str]
 
 
 class Names(NamedTuple):
-    """What the memory note of an agent is called, and the folder of its sessions: paths in the
-    agent's folder, part by part."""
+    """The paths of the memory note and of the sessions in the folder of an agent, part by part."""
 
     memory: tuple[str, ...] = ("MEMORY.md",)
     sessions: tuple[str, ...] = ("sessions",)
@@ -122,8 +121,7 @@ def _upwards(folder: str) -> Iterator[str]:
 
 
 def brain_folder(root: Place) -> str:
-    """The name of the brain folder in a vault, known by its name or by its brain.yaml; '' if
-    none."""
+    """Return the name of the brain folder, known by its name or its brain.yaml; '' if none."""
     if os.path.isdir(os.path.join(root, BRAIN)):
         return BRAIN
     try:
@@ -188,8 +186,7 @@ def in_cloud_folder(root: Place) -> bool:
 
 
 def file_system(path: Place) -> str:
-    """The type of the file system that `path` lies on, as Linux names it; '' where it is not
-    told."""
+    """Return the type of the file system of a path, as Linux names it; '' if it is unknown."""
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
             lines = file.read().split("\n")
@@ -224,8 +221,7 @@ def same_name(one: str) -> str:
 
 
 def rivals(names: Iterable[str]) -> dict[str, str]:
-    """Each of the owners' names that collide, to the one of them that counts: the first by its
-    bytes."""
+    """Map each of the owners' names that collide to the one that counts, the first by its bytes."""
     alike: dict[str, list[str]] = {}
     for name in sorted(names, key=os.fsencode):
         alike.setdefault(same_name(name), []).append(name)

@@ -115,8 +115,7 @@ class _Walk:
         self.rivals: dict[str, str] = {}  # folders there whose names collide
 
     def narrow(self, paths: Collection[str]) -> None:
-        """Look at these paths alone, each by listing its folder, and walk those that are
-        folders. An ignore file stands for its folder."""
+        """Look at these paths alone, and walk folders; an ignore file means its folder."""
         names: dict[str, set[str]] = {}
         self.found.paths = set()
         for path in paths:
@@ -133,8 +132,7 @@ class _Walk:
                 self.folder(prefix, rules, wanted)
 
     def _with_rivals(self, path: str) -> str:
-        """The folder of the owner of a path, if there is another one that its coming or going may
-        concern; else the path."""
+        """Return the folder of a path's owner if it may collide with another one, else the path."""
         home = next((home for home in self.homes if path.startswith(home)), path)
         owner, inside, _ = path[len(home) :].partition("/")
         if not inside:
@@ -358,8 +356,7 @@ class _Walk:
                 self.found.roles[path] = known
 
     def _symlink(self, path: str) -> None:
-        """A link inside the vault leads to what is indexed anyway; one that leaves it or leads
-        nowhere is reported."""
+        """Report a link that leaves the vault or is broken; others lead to what is indexed."""
         target, root = os.path.realpath(self.root + path), os.path.realpath(self.root)
         if not os.path.exists(self.root + path):
             self.found.refuse(path, "broken-link", "is a link that leads nowhere")

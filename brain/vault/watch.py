@@ -110,8 +110,8 @@ def _held(vault: Vault) -> Iterator[tuple[int, int] | None]:
         handle = os.open(vault.root, os.O_RDONLY) if sys.platform != "win32" else None
     try:
         root = _identity(vault)
-        same = handle is None or root == _key(os.fstat(handle))
-        yield root if same else None
+        st = os.fstat(handle) if handle is not None else None
+        yield root if st is None or root == (st.st_dev, st.st_ino) else None
     finally:
         if handle is not None:
             os.close(handle)
@@ -124,10 +124,6 @@ def _identity(vault: Vault) -> tuple[int, int] | None:
         os.stat(vault.folder)
     except OSError:
         return None
-    return _key(st)
-
-
-def _key(st: os.stat_result) -> tuple[int, int]:
     return st.st_dev, st.st_ino
 
 
