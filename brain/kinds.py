@@ -83,7 +83,7 @@ def status_of(tags: Iterable[str]) -> str:
 
 # -- importance, confidence, trust -----------------------------------------------------------------
 
-# How far each source is trusted: what a person said, what was seen or taken from a text, a guess.
+# Trust in each source: a person, something observed or taken from a text, a guess.
 TRUST = {
     "user_stated": 1.0,
     "user_corrected": 1.0,

@@ -46,7 +46,7 @@ class Delta(NamedTuple):
 
 
 class Stats:
-    """What a sync did."""
+    """The result of a sync."""
 
     def __init__(self, files: int = 0, cold: bool = False) -> None:
         self.files = files
@@ -60,7 +60,7 @@ class Stats:
 
     @property
     def quiet(self) -> bool:
-        """Did nothing change?"""
+        """True if nothing changed."""
         return not (self.added or self.changed or self.moved or self.removed)
 
 
@@ -76,7 +76,7 @@ def sync(
     promised: Mapping[str, Edit] | None = None,
     before: Callable[[list[Delta]], None] | None = None,
 ) -> Stats:
-    """Bring the index in step with the vault, or with these paths of it and all below them.
+    """Update the index from the vault, or from these paths of it and all below them.
 
     An index that has not seen the whole vault yet is filled from the whole vault. A file with
     changes that are `promised` and not written yet is indexed as if they were. `before` is told how
@@ -102,7 +102,7 @@ def sync(
 
 
 def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
-    """The usual case, told quickly; when in doubt, False."""
+    """Return True in the usual case, which is quick to recognise; when in doubt, False."""
     if cold or found.paths is not None:
         return False
     same = put.unchanged(index, _walk(found), found.stats)
@@ -110,7 +110,7 @@ def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
 
 
 def _walk(found: Scan) -> str:
-    """What stands for all that a walk found."""
+    """Return a digest of all that a walk found."""
     paths = "\0".join(found.stats).encode()
     stamps = marshal.dumps(list(found.stats.values()), 2)  # 2: the same bytes for the same values
     return digest(paths + stamps).hex()
@@ -218,8 +218,8 @@ def _run(
 
 
 def _settle(job: _Job, left: list[tuple[int, str]]) -> None:
-    """What is written besides the entries. A file that was read for nothing because it had been
-    changed the moment before is noted as read again, now that something is written anyway."""
+    """Write the rest besides the entries, and the new stat values of files that were read and had
+    not changed, now that something is written anyway."""
     index, db = job.index, job.index.db
     for id, path in left:
         if lost := compare(path, put.scope_of(index, id), put.entries(index, id), {}):
@@ -370,8 +370,8 @@ def compare(
 def _pairs(
     old: list[tuple[str, str]], new: list[tuple[str, str]], written: frozenset[str]
 ) -> dict[str, str]:
-    """Which of the new entries, given as (id, text), is which of the old ones that stood in their
-    place. One that has its id `written` behind it is the one that said the same without an id."""
+    """Return {new id: old id} of entries, given as (id, text), that were edited in place. An entry
+    whose id was `written` is the one that said the same without an id."""
     said = {text: was for was, text in old if was not in written}
     named = {ref: said.pop(text) for ref, text in new if ref in written and text in said}
     taken = {*written, *named.values()}
