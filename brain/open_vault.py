@@ -152,6 +152,18 @@ class OpenVault:
     def now(self) -> str:
         return told(self.clock())
 
+    def read(self, path: str) -> bytes:
+        """Return the content of a file; nothing if it is missing or cannot be read."""
+        try:
+            return files.read(f"{self.paths.root_path}/{path}", self.config.maxFileSize)[0]
+        except OSError:
+            return b""
+
+    def owner(self, path: str) -> str:
+        """Return the agent whose file this is; '' if it is no agent's."""
+        role = self.paths.role(path)
+        return role.agent if role else ""
+
     # -- updating the index ------------------------------------------------------------------
 
     def sync(
@@ -199,7 +211,9 @@ class OpenVault:
             if delta.scope == "memory"
             for old, new in delta.renamed
         ]
-        if pairs and not self.paused and self._has_journal():
+        journal = f"{self.paths.folder_path}/journal"
+        writable = os.path.isdir(journal) and os.access(journal, os.W_OK)
+        if pairs and writable and not self.paused:
             from brain.journal.codec import event_id
             from brain.model import NewRecord
 
@@ -209,11 +223,6 @@ class OpenVault:
             ]
             with self.store.locked(wait):
                 self.journal.append(entries)
-
-    def _has_journal(self) -> bool:
-        """Return True if there is a journal and it can be written."""
-        path = f"{self.paths.folder_path}/journal"
-        return os.path.isdir(path) and os.access(path, os.W_OK)
 
     def _facts(self, wait: float) -> None:
         """Read new journal records into the index, if there are any."""

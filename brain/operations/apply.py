@@ -39,15 +39,9 @@ def entry(vault: OpenVault, path: str, done: Done) -> Entry:
     heading = done.section
     if isinstance(done.change, Move):  # its section is the one it came from
         heading = " > ".join(memory_notes.known(vault, path).path(done.change.section))
-    found = _entry(vault, path, parse(done.after, heading, owner(vault, path)))
+    found = _entry(vault, path, parse(done.after, heading, vault.owner(path)))
     last = done.line + done.after.count("\n")
     return found.replace(line=done.line, end_line=last, heading=heading)
-
-
-def owner(vault: OpenVault, path: str) -> str:
-    """Return the agent whose note this is."""
-    role = vault.paths.role(path)
-    return role.agent if role else ""
 
 
 def parse(raw: str, section: str, agent: str) -> Chunk:

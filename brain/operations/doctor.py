@@ -9,9 +9,8 @@ from brain.formats.text import decode
 from brain.index import read
 from brain.index.read import Filters
 from brain.model import Problem
-from brain.operations import apply, lookup
+from brain.operations import lookup
 from brain.operations.results import Diagnosis, FileProblem, Status
-from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def large(vault: OpenVault) -> list[Found]:
     """Return memory notes with more characters than `maxMemorySize`."""
     limit, found = vault.config.maxMemorySize, []
     for path in read.large_memories(vault.index, limit):
-        size = len(_text(vault, path))
+        size = len(decode(vault.read(path))[0])
         if size > limit:
             said = f"holds {size:,} characters, over maxMemorySize ({limit:,}); move what is old"
             said += f" into a note in {vault.paths.brain}/archive, where `--scope archive` finds it"
@@ -47,20 +46,11 @@ def large(vault: OpenVault) -> list[Found]:
     return found
 
 
-def _text(vault: OpenVault, path: str) -> str:
-    """Return the text of a note; '' if it cannot be read, which is reported elsewhere."""
-    try:
-        data, _ = files.read(f"{vault.paths.root_path}/{path}", vault.config.maxFileSize)
-    except OSError:
-        return ""
-    return decode(data)[0]
-
-
 def _secrets(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
     from brain.redact import find
 
     for path in paths:
-        text = _text(vault, path)
+        text, _ = decode(vault.read(path))
         for found in find(text, emails=vault.config.redactEmails):
             line = text.count("\n", 0, found.start) + 1
             said = f"looks like a secret ({found.rule}); Brain leaves what a person wrote as it is"
@@ -109,26 +99,20 @@ def problems(vault: OpenVault) -> list[Found]:
     return sorted([*found, *vault.ask(lambda: large(vault))])
 
 
-def healthy(vault: OpenVault) -> bool:
-    """Return True if the index is sound. Otherwise it has been rebuilt."""
-    if vault.index.healthy():
-        return True
-    vault.sync(rebuild=True)
-    return False
-
-
 def doctor(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Diagnosis:
     """Check the index and the files: unreadable files, secrets in memory notes, pending writes. A
     damaged index is rebuilt, nothing else is changed."""
     freshness = vault.refresh()
     seen = lookup.visible(vault, by, agent)
-    sound = healthy(vault)
+    healthy = vault.index.healthy()
+    if not healthy:
+        vault.sync(rebuild=True)
     found = [
         FileProblem(path=path, line=problem.line, code=problem.code, message=problem.message)
         for path, problem in sorted([*problems(vault), *examined(vault)])
-        if seen is None or apply.owner(vault, path) in seen
+        if seen is None or vault.owner(path) in seen
     ]
-    return Diagnosis(healthy=sound, problems=found, freshness=freshness)
+    return Diagnosis(healthy=healthy, problems=found, freshness=freshness)
 
 
 def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status:

@@ -11,7 +11,7 @@ from brain.access import PERSON
 from brain.errors import BadRequest, NotFound, suggest
 from brain.index import facts, moment, read, records
 from brain.index.records import RECORD_TYPES
-from brain.operations import apply, lookup, pending
+from brain.operations import lookup, pending
 from brain.operations.results import ChangeRecord
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def value(record: Record, **more: Any) -> ChangeRecord:
 
 def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[ChangeRecord]:
     for intent in [entry.intent for entry in vault.store.pending()]:
-        if access.may(by, "read", apply.owner(vault, intent.path)):
+        if access.may(by, "read", vault.owner(intent.path)):
             at = pending.time_of(intent)
             for deed in intent.deeds:
                 if deed.ref in same:
@@ -141,7 +141,7 @@ def may_see(vault: OpenVault, record: Record, by: Actor) -> bool:
 
 def owner(vault: OpenVault, record: Record) -> str:
     """Return the agent whose memory a record is about; '' if it does not say."""
-    return apply.owner(vault, record.path) if record.path else str(record.data.get("agent", ""))
+    return vault.owner(record.path) if record.path else str(record.data.get("agent", ""))
 
 
 def when(vault: OpenVault, text: str, bound: Callable[[str], str] = moment.first) -> str:

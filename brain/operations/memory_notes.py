@@ -15,7 +15,6 @@ from brain.index import put, read
 from brain.lifecycle.conflict import Stances
 from brain.lifecycle.dedup import Known, untagged
 from brain.operations.results import Mention
-from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,9 +63,10 @@ class Note:
     def section(self, kind: str, settings: tuple[str, ...]) -> str:
         """The section for a kind: as the settings say (`decision=Choices made`), else one that the
         note has for it, else its usual name."""
-        chosen = {name.strip().casefold(): said for name, _, said in map(_parted, settings)}
-        if chosen.get(kind, "").strip():
-            return chosen[kind].strip()
+        named = (setting.partition("=") for setting in settings)
+        chosen = {name.strip().casefold(): section.strip() for name, _, section in named}
+        if chosen.get(kind):
+            return chosen[kind]
         for path in self.paths:
             if path and kinds.of_headings(path[-1:]) == kind:
                 return path[-1]
@@ -77,10 +77,6 @@ class Note:
         words = section.rpartition(" > ")[2].casefold()
         found = (path for path in self.paths if path and path[-1].casefold() == words)
         return next(found, (section.rpartition(" > ")[2],))
-
-
-def _parted(setting: str) -> tuple[str, str, str]:
-    return setting.partition("=")
 
 
 def without_links(text: str) -> str:
@@ -96,7 +92,7 @@ def about(text: str) -> set[str]:
 
 def known(vault: OpenVault, path: str) -> Note:
     """Return the note as it is now."""
-    data = _read(vault, path)
+    data = vault.read(path)
     mark = digest(data).hex()
     note = vault.notes.get(path)
     if note is None or note.mark != mark:
@@ -105,21 +101,6 @@ def known(vault: OpenVault, path: str) -> Note:
             note.add(ref, text, kind)
     note.data = data
     return note
-
-
-def _read(vault: OpenVault, path: str) -> bytes:
-    """Return the bytes of a note, or none if it is missing or cannot be read."""
-    try:
-        return files.read(f"{vault.paths.root_path}/{path}", vault.config.maxFileSize)[0]
-    except OSError:
-        return b""
-
-
-def last(vault: OpenVault, path: str) -> Note | None:
-    """Return the note that this process wrote last, if the log knows of no later write. The file
-    itself is not checked."""
-    note = vault.notes.get(path)
-    return note if note and note.mark == vault.store.log.latest.get(path) else None
 
 
 def _entries(vault: OpenVault, path: str, note: Note) -> Iterator[tuple[str, str, str]]:
@@ -131,8 +112,7 @@ def _entries(vault: OpenVault, path: str, note: Note) -> Iterator[tuple[str, str
         return
     from brain.formats import memory_md
 
-    role = vault.paths.role(path)
-    for chunk in memory_md.parse(note.data, role.agent if role else "").chunks:
+    for chunk in memory_md.parse(note.data, vault.owner(path)).chunks:
         if chunk.kind != "note":
             yield chunk.ref, chunk.text, chunk.kind
 
@@ -146,7 +126,7 @@ def wrote(vault: OpenVault, path: str, note: Note, result: Outcome, new: Entry) 
     if entry is None or entry.intent.base != base or not entry.digest or entry.saved:
         vault.notes.pop(path, None)
         return
-    note.data, note.mark = _read(vault, path), entry.digest
+    note.data, note.mark = vault.read(path), entry.digest
     if digest(note.data).hex() != note.mark:
         vault.notes.pop(path)  # changed again since
         return

@@ -10,7 +10,6 @@ from brain import access
 from brain.errors import BrainError, Denied
 from brain.index.moment import told
 from brain.operations import lookup
-from brain.operations.apply import owner
 from brain.operations.results import PendingWrite
 
 TYPE_CHECKING = False
@@ -31,7 +30,7 @@ def pending(
         vault.store.release(apply or drop, drop=bool(drop))
     vault.drain()
     found = [_value(entry) for entry in vault.store.pending()]
-    return [each for each in found if seen is None or owner(vault, each.path) in seen]
+    return [each for each in found if seen is None or vault.owner(each.path) in seen]
 
 
 def _value(entry: Open) -> PendingWrite:

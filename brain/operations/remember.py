@@ -96,20 +96,14 @@ def remember(
 
 
 def _once(vault: OpenVault, request: Request, path: str, by: Actor) -> Remembered:
-    if last := memory_notes.last(vault, path):
-        with suppress(StaleFile):
-            return _remember(vault, request, path, by, last, sure=False)
     for _ in range(TRIES):
         with suppress(StaleFile):
             return _remember(vault, request, path, by, memory_notes.known(vault, path))
     return _remember(vault, request, path, by, memory_notes.known(vault, path))
 
 
-def _remember(
-    vault: OpenVault, request: Request, path: str, by: Actor, note: Note, sure: bool = True
-) -> Remembered:
-    """Raise StaleFile and change nothing if the note has come to contain this memory. If it is not
-    `sure` that `note` is what the file holds, any change of the file raises it."""
+def _remember(vault: OpenVault, request: Request, path: str, by: Actor, note: Note) -> Remembered:
+    """Raise StaleFile and change nothing if the note has come to contain this memory."""
     text, rules = apply.redacted(vault, _dated(vault, request.text.strip(), request.date))
     links = tuple(_link(vault, link, path, by) for link in request.links)
     kind, tags, section = _place(vault, request, note)
@@ -119,15 +113,13 @@ def _remember(
         *(_opposing(promised, text, kind) if promised else ()),
     ]
     same = note.same(text, links)
-    if (same or against) and not sure:
-        raise StaleFile(f"{path} may have changed.", "Look at it again.")
     waiting = _waiting(vault, promised, text) if promised and not same else None
     if waiting and not (request.supersedes or request.tags or links):
         vault.store.allow(by, path)
         return _remembered(waiting, "duplicate", None, rules, superseded_by=[], state="pending")
     if ref := same or (waiting and waiting.id):
         asked = Add(path, ref, text, section, _tags(request), links)
-        data = {"agent": apply.owner(vault, path), **_given(request, "", by)}
+        data = {"agent": vault.owner(path), **_given(request, "", by)}
         return _merge(vault, asked, request.supersedes, data, by).replace(redacted=sorted(rules))
     near = note.mentions(other for other in note.near(text) if other not in against)
     fields, more = _fields(vault, request, against, path, by)
@@ -137,7 +129,7 @@ def _remember(
         Deed("remember", ref, change, _given(request, kind, by)),
         *_conflicts(vault, ref, against, path),
     ]
-    unless = partial(_says, note, path, _undated(text) if sure else "")
+    unless = partial(_says, note, path, _undated(text))
     result = apply.apply(vault, [*more, *deeds], by, main=len(more), unless=unless)[0]
     new = apply.added(vault, change, kind, result.done)
     memory_notes.wrote(vault, path, note, result, new)
@@ -198,7 +190,7 @@ def _opposing(promised: Sequence[Promise], text: str, kind: str) -> list[str]:
 
 
 def _conflicts(vault: OpenVault, ref: str, against: Sequence[str], path: str) -> list[Deed]:
-    data = {"type": "contradictory", "agent": apply.owner(vault, path)}
+    data = {"type": "contradictory", "agent": vault.owner(path)}
     return [Deed("conflict", ref, None, {"other": other, **data}) for other in against]
 
 

@@ -23,7 +23,6 @@ from brain.operations import apply, history, lookup, pending
 from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
 from brain.record import NamedTuple
 from brain.store import Outcome, place
-from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -276,19 +275,16 @@ def _opposite(record: Record) -> Deed:
 
 def _current(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Current:
     """Return the entry or setting that a record is about, as these changes will leave it."""
-    from brain.formats import brain_yaml, memory_md
+    from brain.formats import memory_md
 
-    try:
-        data, _ = files.read(f"{vault.paths.root_path}/{record.path}", vault.config.maxFileSize)
-    except OSError:
-        data = b""
+    data = vault.read(record.path)
     changes = [d.change for d in first if d.change and d.change.path == record.path]
     if changes:
         data = place.edited(vault.paths, record.path, data, changes).data
     if record.op == "config":
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
     same = facts.same(vault.index, record.ref)
-    for chunk in memory_md.parse(data, apply.owner(vault, record.path)).chunks:
+    for chunk in memory_md.parse(data, vault.owner(record.path)).chunks:
         if chunk.ref in same and chunk.kind != "note":
             return Current(chunk.ref, data[chunk.start : chunk.end].decode())
     return Current(record.ref, "")
