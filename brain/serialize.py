@@ -85,10 +85,9 @@ def freshness(value: Freshness) -> Json:
 
 def answer(value: Answer, explain: bool = False) -> Json:
     """Return the JSON of a search; `explain` adds the factors of each score."""
-    results = [search_result(result, explain) for result in value.results]
     return {
         "query": value.query,
-        "results": results,
+        "results": [search_result(result, explain) for result in value.results],
         **freshness(value.freshness),
         "notes": list(value.notes),
     }
@@ -96,15 +95,11 @@ def answer(value: Answer, explain: bool = False) -> Json:
 
 def search_result(value: SearchResult, explain: bool = False) -> Json:
     """Return an entry, at the line that answers, with its score and a marked snippet."""
-    out = _head(entry(value.row))
-    out["line"] = value.line
-    out["score"] = value.score
-    out["snippet"] = value.snippet()
-    out["conflicts"] = value.conflicts
+    out = _head(entry(value.row)) | {"line": value.line, "score": value.score}
+    out |= {"snippet": value.snippet(), "conflicts": value.conflicts}
     if explain:
-        out["factors"] = value.factors._asdict()
-        out["exact"] = value.exact
-        out["matched"] = "beginnings of words" if value.prefix else "whole words"
+        matched = "beginnings of words" if value.prefix else "whole words"
+        out |= {"factors": value.factors._asdict(), "exact": value.exact, "matched": matched}
     return out
 
 
@@ -148,13 +143,14 @@ def scored(value: ScoredEntry) -> Json:
     `score` is the product of what `factors` make and of all `fitness`, or what was `handed` to it,
     if that is more: the score of its `giver`, times weight and decay of all `steps`.
     """
-    out = _head(entry(value.row))
-    out["score"] = value.score
     inherited = value.inherited
-    out["factors"] = value.search_factors._asdict() if value.search_factors else None
-    out["fitness"] = dict(value.recall_factors)
-    out["handed"] = inherited.score if inherited else 0.0
-    out["via"] = inherited.via if inherited else None
+    out = _head(entry(value.row)) | {
+        "score": value.score,
+        "factors": value.search_factors._asdict() if value.search_factors else None,
+        "fitness": dict(value.recall_factors),
+        "handed": inherited.score if inherited else 0.0,
+        "via": inherited.via if inherited else None,
+    }
     if inherited:
         steps = [{"weight": weight, "decay": decay} for weight, decay in inherited.steps]
         giver = scored(inherited.origin)
