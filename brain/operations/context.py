@@ -15,7 +15,7 @@ from brain.formats.links import strip_fields
 from brain.operations import lookup, provenance, semantic, usage
 from brain.operations.usage import Round
 from brain.recall import procedures
-from brain.recall.budget import Allocation, Fitted, allocate, divide, fit
+from brain.recall.budget import Fitted, allocate, divide, fit
 from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
 from brain.recall.snippet import Words, best_line, body_at
@@ -117,25 +117,17 @@ def context(
         scopes=lookup.words(scopes), tasks=tasks, format=format, remaining=remaining,
         budget=budget,
     )  # fmt: skip
-    return _context(vault, asked, actor, check, rerank)
-
-
-def _context(
-    vault: OpenVault, asked: Asked, by: Actor, check: bool, rerank: Rerank | None
-) -> Context:
     _check(asked)
     freshness = vault.refresh() if check else vault.unchecked()
     started, modelled = time.perf_counter(), _modelled(vault)
     slow = usage.why_degraded(vault)
-    config = vault.config
-    if slow:
-        config = config._replace(topK=SLOW_TOP_K)
-    asked, text = _bounded(asked)
+    config = vault.config._replace(topK=SLOW_TOP_K) if slow else vault.config
+    asked, searched = _bounded(asked)
     request = Request(
         query=asked.query,
         files=asked.files,
-        text=text,
-        owners=_owners(vault, asked.agent, by),
+        text=searched,
+        owners=_owners(vault, asked.agent, actor),
         scopes=lookup.filters(vault, asked.scopes).scopes if asked.scopes else DEFAULT_SCOPES,
         tasks=asked.tasks,
         max_matches=SLOW_MAX_MATCHES if slow else MAX_MATCHES,
@@ -150,17 +142,18 @@ def _context(
                 vault.index, request, now, config, rerank=rerank, meaning=meaning
             ),
         )
-    degraded = slow or ("" if not recalled.is_late else "out of time: ties were not followed")
+    degraded = slow or ("out of time: ties were not followed" if recalled.is_late else "")
     if degraded:
         notes = [*notes, f"Degraded: {degraded}."]
     elif notes:
         degraded = "not all was searched by meaning"
     notes = [*recalled.notes, *notes]
     package = _package(asked, recalled, degraded, vault.clock())
-    allocation = _allocation(asked, config)
+    # a given budget is what the caller wants, whatever the settings say
+    allocation = allocate(remaining, config) if budget is None else divide(budget)
     count, estimated = tokens.counting(config.tokenizer)
     notes += [estimated] if estimated else []
-    fitted = fit(package, allocation, lambda p: render(p, asked.format), count, config)
+    fitted = fit(package, allocation, lambda p: render(p, format), count, config)
     # to look at less would not make a model any faster
     ms = (time.perf_counter() - started - (_modelled(vault) - modelled)) * 1000
     if nothing := off or _nothing(recalled, package, fitted):
@@ -169,7 +162,7 @@ def _context(
     if off:
         return said
     with suppress(BrainError, OSError):  # what is learned is never in the way
-        return said._replace(round=usage.learn(vault, said, ms, by))
+        return said._replace(round=usage.learn(vault, said, ms, actor))
     return said
 
 
@@ -226,13 +219,6 @@ def _owners(vault: OpenVault, agent: str, by: Actor) -> tuple[str, ...] | None:
     if own is None or seen is None:
         return own if seen is None else seen
     return tuple(owner for owner in own if owner in seen)
-
-
-def _allocation(asked: Asked, config: Config) -> Allocation:
-    """By the settings; a budget that was given is what its caller wants, whatever they say."""
-    if asked.budget is None:
-        return allocate(asked.remaining, config)
-    return divide(asked.budget)
 
 
 # -- pieces ----------------------------------------------------------------------------------------

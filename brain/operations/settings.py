@@ -159,15 +159,14 @@ def configure(vault: OpenVault, name: str, value: Any, by: Actor) -> SettingChan
     """Set a value in brain.yaml; an empty list is removed. Everything else in the file stays."""
     now = getattr(vault.config, name)
     shown = list(value) if isinstance(value, tuple) else value
+    same = SettingChange(
+        setting=name, value=shown, outcome="unchanged", state="unchanged", event=None
+    )
     if value == now:
-        return SettingChange(
-            setting=name, value=shown, outcome="unchanged", state="unchanged", event=None
-        )
+        return same
     path = f"{vault.paths.brain}/brain.yaml"
     change = Configure(path, name, None if value == () else value, now)
     result = apply.apply(vault, [Deed("config", name, change)], by)[0]
     if result.state == "written":
         vault.reload()
-    return SettingChange(
-        setting=name, value=shown, outcome="set", state=result.state, event=result.deed.id
-    )
+    return same.replace(outcome="set", state=result.state, event=result.deed.id)

@@ -7,6 +7,7 @@ vault that was at this path before is ignored.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 
 from brain import access, redact
@@ -94,15 +95,6 @@ def p95(times: list[float]) -> float:
     return sorted(times)[int(len(times) * 0.95)] if times else 0.0
 
 
-def _degraded(times: list[float], was: bool) -> bool:
-    """Return True if recalls are too slow. Once degraded, they stay so until they are healthy.
-    A few recalls say nothing."""
-    if len(times) < FEW:
-        return False
-    limit = HEALTHY_MS if was else SLOW_MS
-    return p95(times) > limit
-
-
 def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
     """Count what a context showed to an actor. Return which round of questions this is."""
     asked, now = said.asked, vault.now()
@@ -118,8 +110,10 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
         "tokens": said.fitted.tokens,
     }  # fmt: skip
     vault.state.add_recall(home, round(ms, 1), this, WINDOW)
-    degraded = _degraded(_times(vault), _is_degraded(vault))
-    if degraded != _is_degraded(vault):
+    times, was_degraded = _times(vault), _is_degraded(vault)
+    limit = HEALTHY_MS if was_degraded else SLOW_MS
+    degraded = len(times) >= FEW and p95(times) > limit
+    if degraded != was_degraded:
         vault.state.set_flag(_DEGRADED, "1" if degraded else "")
     if not vault.paused and (uses := _uses(said, question, _asker(asked.agent, by.name), now)):
         vault.state.add_uses(home, uses)
@@ -154,21 +148,17 @@ def gap_id(question: str) -> str:
 
 def _publish(vault: OpenVault, said: Context) -> None:
     """Emit one `memory:read` for each file that the context shows something of."""
-    package = said.fitted.package
-    read: dict[tuple[str, str], int] = {}
-    known = {one.row.ref: one.row.scope for one in _every(said)}
+    found, package = said.recalled, said.fitted.package
+    warned = [warning.entry for warning in found.warnings]
+    entries = (*warned, *found.pinned, *found.memories, *found.summaries)
+    scopes = {entry.id: entry.row.scope for entry in entries}
+    sizes: Counter[tuple[str, str]] = Counter()
     for piece in (*package.warnings, *package.pinned, *package.memories, *package.summaries):
-        key = known.get(piece.id, "memory"), piece.path
-        read[key] = read.get(key, 0) + len(piece.text)
-    for (scope, path), size in read.items():
+        sizes[scopes.get(piece.id, "memory"), piece.path] += len(piece.text)
+    for (scope, path), size in sizes.items():
         vault.events.publish(
             vault.now(), "memory:read", {"type": scope, "path": path, "size": size}
         )
-
-
-def _every(said: Context) -> list[Any]:
-    found = said.recalled
-    return [*(one for one, _ in found.warnings), *found.pinned, *found.memories, *found.summaries]
 
 
 def _round(before: list[State], session: str, question: str) -> Round:
