@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 from brain import access
-from brain.changes import Anchor, Change, Deed, Move, Relate, Remove, Retag, Update
+from brain.changes import Anchor, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BadRequest, NotFound
+from brain.index import read
 from brain.model import RELATIONS
 from brain.operations import apply, lookup, memory_notes
 from brain.operations.results import Changed, Feedback, Forgotten, Updated, entry
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.index.read import Row
     from brain.open_vault import OpenVault
-    from brain.store import Outcome
 
 
 def update(
@@ -38,8 +38,7 @@ def update(
     the text has others."""
     if not text.strip():
         raise BadRequest("There are no words.", "To take a memory away, forget it.")
-    actor = access.resolve(vault, by, session)
-    row = lookup.memory(vault, id, actor, agent)
+    row, actor = _memory(vault, id, agent, session, by)
     note = memory_notes.known(vault, row.path)
     against = _contradicted(note, row, text)
     near = [ref for ref in note.near(text) if ref not in (row.ref, *against)]
@@ -51,11 +50,15 @@ def update(
         deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new)))
     rules = apply.redacted(vault, text)[1]
     changed = _change(vault, row, deeds, actor, "updated", rules, main=len(first))
-    return Updated(
-        **{name: getattr(changed, name) for name in Changed._fields},
-        near=note.mentions(near),
-        conflicts=note.mentions(against),
-    )
+    return Updated(**vars(changed), near=note.mentions(near), conflicts=note.mentions(against))
+
+
+def _memory(
+    vault: OpenVault, id: str, agent: str, session: str, by: Actor | str
+) -> tuple[Row, Actor]:
+    """Return the memory to change, and who changes it."""
+    actor = access.resolve(vault, by, session)
+    return lookup.memory(vault, id, actor, agent), actor
 
 
 def _contradicted(note: memory_notes.Note, row: Row, text: str) -> list[str]:
@@ -113,30 +116,29 @@ def pin(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
     """Include a memory in every context. A candidate is confirmed by that."""
-    actor = access.resolve(vault, by, session)
-    return _set_status(vault, id, agent, actor, "pin", "pinned", "pinned", "candidate")
+    row, actor = _memory(vault, id, agent, session, by)
+    return _set_status(vault, row, actor, "pin", "pinned", add="pinned", remove="candidate")
 
 
 def unpin(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
     """Stop including a memory in every context."""
-    actor = access.resolve(vault, by, session)
-    return _set_status(vault, id, agent, actor, "unpin", "unpinned", "", "pinned")
+    row, actor = _memory(vault, id, agent, session, by)
+    return _set_status(vault, row, actor, "unpin", "unpinned", remove="pinned")
 
 
 def confirm(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
     """Mark a candidate as trusted."""
-    actor = access.resolve(vault, by, session)
-    return _set_status(vault, id, agent, actor, "confirm", "confirmed", "", "candidate")
+    row, actor = _memory(vault, id, agent, session, by)
+    return _set_status(vault, row, actor, "confirm", "confirmed", remove="candidate")
 
 
 def _set_status(
-    vault: OpenVault, id: str, agent: str, by: Actor, op: str, outcome: str, add: str, remove: str
+    vault: OpenVault, row: Row, by: Actor, op: str, outcome: str, *, add: str = "", remove: str
 ) -> Changed:
-    row = lookup.memory(vault, id, by, agent)
     tags = row.tags.casefold().split()
     if (not add or add in tags) and remove not in tags:
         return apply.changed(entry(row), "unchanged")
@@ -154,8 +156,8 @@ def reinforce(
     by: Actor | str = "",
 ) -> Feedback:
     """Report that a memory was useful: its score rises."""
-    actor = access.resolve(vault, by, session)
-    return _weigh(vault, id, agent, "reinforce", vault.config.reinforceWeight, why, actor)
+    row, actor = _memory(vault, id, agent, session, by)
+    return _weigh(vault, row, actor, "reinforce", vault.config.reinforceWeight, why)
 
 
 def demote(
@@ -168,17 +170,14 @@ def demote(
     by: Actor | str = "",
 ) -> Feedback:
     """Report that a memory was wrong, stale or useless: its score falls."""
-    actor = access.resolve(vault, by, session)
-    return _weigh(vault, id, agent, "demote", -vault.config.demoteWeight, why, actor)
+    row, actor = _memory(vault, id, agent, session, by)
+    return _weigh(vault, row, actor, "demote", -vault.config.demoteWeight, why)
 
 
-def _weigh(
-    vault: OpenVault, id: str, agent: str, op: str, delta: float, why: str, by: Actor
-) -> Feedback:
+def _weigh(vault: OpenVault, row: Row, by: Actor, op: str, delta: float, why: str) -> Feedback:
     """Change the score of a memory; its note stays as it is."""
     from brain.operations import usage
 
-    row = lookup.memory(vault, id, by, agent)
     data = {"delta": delta, "agent": row.agent, **({"why": why} if why else {})}
     result = apply.apply(vault, [Deed(op, row.ref, None, data)], by)[0]
     vault.journal_ahead = True
@@ -203,8 +202,7 @@ def tag(
     new, old = lookup.words(add), lookup.words(remove)
     if not new and not old:
         raise BadRequest("There are no tags.", "Name some to add, or to remove.")
-    actor = access.resolve(vault, by, session)
-    row = lookup.memory(vault, id, actor, agent)
+    row, actor = _memory(vault, id, agent, session, by)
     change = Retag(row.path, row.ref, new, old)
     return _change(vault, row, [Deed("tag", row.ref, change)], actor, "tagged")
 
@@ -221,8 +219,7 @@ def move(
     """Move a memory to another section of its note. A new section is created."""
     if not section.strip():
         raise BadRequest("There is no section.", "Name a heading of the note, or a new one.")
-    actor = access.resolve(vault, by, session)
-    row = lookup.memory(vault, id, actor, agent)
+    row, actor = _memory(vault, id, agent, session, by)
     change = Move(row.path, row.ref, section)
     return _change(vault, row, [Deed("move", row.ref, change)], actor, "moved")
 
@@ -278,7 +275,9 @@ def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | 
     to = to.strip()
     if to.startswith("[[") and "^" not in to:
         return to, None
-    if not lookup.is_id(vault, to) and (note := lookup.note_link(vault, to, by)):
+    id = lookup.bare_id(to)
+    is_id = any(row.ref == id for row in read.by_ref(vault.index, id))
+    if not is_id and (note := lookup.note_link(vault, to, by)):
         return f"[[{note}]]", None
     other = _other(vault, to, by)
     if lookup.is_memory(other):
@@ -328,7 +327,8 @@ def _change(
         now = apply.entry(vault, row.path, done).replace(created=row.created)
         return apply.changed(now, "unchanged", None, rules)
     results = apply.apply(vault, deeds, by, main)
-    mine = [result for result in results if _is_about(result, row)]
+    place = (row.path, row.ref)
+    mine = [r for r in results if (c := r.deed.change) and (c.path, c.ref) == place]
     last = mine[-1]
     if last.done is None:
         return apply.changed(apply.pending_entry(vault, row), outcome, mine[0], rules)
@@ -338,8 +338,3 @@ def _change(
     else:
         outcome = "unchanged"
     return apply.changed(now, outcome, mine[0], rules)
-
-
-def _is_about(result: Outcome, row: Row) -> bool:
-    change: Change | None = result.deed.change
-    return change is not None and (change.path, change.ref) == (row.path, row.ref)

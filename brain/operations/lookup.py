@@ -136,12 +136,6 @@ def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
     return row
 
 
-def is_id(vault: OpenVault, name: str) -> bool:
-    """Return True if this is the whole id of an entry."""
-    id = bare_id(name)
-    return any(row.ref == id for row in read.by_ref(vault.index, id))
-
-
 def bare_id(name: str) -> str:
     """Return an id without the marks that it has in a prompt or a note."""
     return name.strip().removeprefix("[id:").removesuffix("]").lstrip("^")
