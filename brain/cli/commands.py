@@ -61,7 +61,9 @@ def command(operation: Operation) -> click.Command:
             if view.after:
                 view.after(open_vault)
         if as_json:
-            document = (view.json or _document)(result, options)
+            from brain import serialize
+
+            document = view.json(result, options) if view.json else serialize.document(result)
             tell({operation.key: document} if operation.key else document)
         else:
             view.text(result, options)
@@ -74,12 +76,6 @@ def command(operation: Operation) -> click.Command:
         help=_help(operation.summary, operation.details, operation.examples),
         short_help=operation.summary,
     )
-
-
-def _document(result: Any, _: Values) -> Any:
-    from brain import serialize
-
-    return serialize.document(result)
 
 
 def _help(summary: str, details: str, examples: Iterable[str]) -> str:

@@ -76,6 +76,9 @@ def _entry(vault: OpenVault, path: str, chunk: Chunk) -> Entry:
 def added(vault: OpenVault, change: Add, kind: str, done: Done | None) -> Entry:
     """Return a new entry, without a parse if it is one plain line. `done` is None while the write
     is pending."""
+    from brain.formats.memory_md import _created
+    from brain.model import Chunk
+
     plain = done and "\n" not in done.after and not any(m in done.after for m in ("`", "%%", "$$"))
     if done and not plain:
         return entry(vault, change.path, done)
@@ -87,15 +90,6 @@ def added(vault: OpenVault, change: Add, kind: str, done: Done | None) -> Entry:
         change = change._replace(**redact_value(given, emails=vault.config.redactEmails))
         marks = [f"#{tag.lstrip('#')}" for tag in change.tags]
         text, tags = " ".join([change.text, *change.links, *marks]), list(change.tags)
-    return _added(vault, change, kind, text, tags, done)
-
-
-def _added(
-    vault: OpenVault, change: Add, kind: str, text: str, tags: list[str], done: Done | None
-) -> Entry:
-    from brain.formats.memory_md import _created
-    from brain.model import Chunk
-
     chunk = Chunk(
         change.ref, kind, status_of(tags), done.section if done else change.section, text,
         tuple(tags), done.line if done else 0, done.line if done else 0, _created(text, ()), (),
@@ -151,7 +145,9 @@ def apply(
     """Apply changes and return their results, that of the main one first. The others are its parts
     and are undone with it. Now and then, pending writes get time to settle."""
     if len(deeds) > 1:
-        deeds = _as_parts(deeds, main)
+        whole = deeds[main]._replace(id=event_id())
+        parts = [deed._replace(data=deed.data | {"part_of": whole.id}) for deed in deeds]
+        deeds = [*parts[:main], whole, *parts[main + 1 :]]
     vault.refuse_loss(deed.change.path for deed in deeds if deed.change)
     results = vault.store.apply(deeds, by, wait, unless)
     now = time.monotonic()
@@ -160,12 +156,6 @@ def apply(
         vault.settled = now
         vault.drain()
     return sorted(results, key=lambda result: "part_of" in result.deed.data)
-
-
-def _as_parts(deeds: Sequence[Deed], main: int) -> list[Deed]:
-    whole = deeds[main]._replace(id=event_id())
-    parts = [deed._replace(data=deed.data | {"part_of": whole.id}) for deed in deeds]
-    return [*parts[:main], whole, *parts[main + 1 :]]
 
 
 def report(vault: OpenVault, before: str, entry: Entry) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from brain import access, events
 from brain.changes import Deed, Remove
@@ -30,25 +31,26 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     If the process is killed in between, call it again with the whole id. That also works for a
     memory that is no longer in its note.
     """
-    row = _find(vault, id, by, agent)
+    row = None
+    with suppress(NotFound):
+        row = lookup.memory(vault, id, by, agent)
     refs = facts.same(vault.index, row.ref) if row else history.refs(vault, id, by, agent)
-    texts = [*_texts(vault, refs), row.text if row else ""]  # this may fail, so it comes first
+    known = records.select(vault.index, refs=refs)  # this may fail, so it comes first
+    texts = [row.text if row else "", *(str(record.data.get("before", "")) for record in known)]
     linked = apply.linked_from(vault, refs, by)
     gone = _remove(vault, row, by) if row else _removed(vault, refs, id, by)
     settled = _end_pending(vault, refs)
     usage.forget(vault, refs, texts)
     data = {"refs": sorted(refs), "agent": gone.agent}
     result = apply.apply(vault, [Deed("purge", gone.id, None, data)], by)[0]
-    left = _purge_journal(vault, refs) + ([] if settled else [_STATE])
-    left += [*_purge_index(vault, refs), *_out_of_reach(vault)]
+    with vault.store.locked():
+        left = vault.journal.purge(refs)  # the journals of other devices that mention it
+        vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
+    left += [] if settled else [_STATE]
+    left += _purge_index(vault, refs)
+    left += ["the history of its git repository"] if vault.store.git else []
+    left += ["backups and sync services", "devices that have not synced since"]
     return apply.changed(gone, "purged", result, cls=Forgotten, linked_from=linked, left=left)
-
-
-def _find(vault: OpenVault, id: str, by: Actor, agent: str) -> Row | None:
-    try:
-        return lookup.memory(vault, id, by, agent)
-    except NotFound:
-        return None
 
 
 def _remove(vault: OpenVault, row: Row, by: Actor) -> Entry:
@@ -87,20 +89,6 @@ def _end_pending(vault: OpenVault, refs: Collection[str]) -> bool:
     return True
 
 
-def _texts(vault: OpenVault, refs: Collection[str]) -> list[str]:
-    """Return the texts of a memory that the journal has."""
-    return [str(r.data.get("before", "")) for r in records.select(vault.index, refs=refs)]
-
-
-def _purge_journal(vault: OpenVault, refs: Collection[str]) -> list[str]:
-    """Remove a memory from the journal and the usage of this device. Return the journals of other
-    devices that mention it."""
-    with vault.store.locked():
-        others = vault.journal.purge(refs)
-        vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
-    return others
-
-
 def _purge_index(vault: OpenVault, refs: Collection[str]) -> list[str]:
     """Remove a memory from the index. Return the index if another process is reading it."""
     path = vault.index.path.removeprefix(f"{vault.paths.root_path}/")
@@ -112,9 +100,3 @@ def _purge_index(vault: OpenVault, refs: Collection[str]) -> list[str]:
     except BrainError:
         clean = False
     return [] if clean else [f"{path}, which another process is reading"]
-
-
-def _out_of_reach(vault: OpenVault) -> list[str]:
-    """Return the places that no program on this machine can reach."""
-    out = ["the history of its git repository"] if vault.store.git else []
-    return [*out, "backups and sync services", "devices that have not synced since"]

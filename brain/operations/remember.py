@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from datetime import date as days
 from functools import partial
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.index.read import Row
-    from brain.model import Chunk, Link
+    from brain.model import Link
     from brain.open_vault import OpenVault
     from brain.operations.memory_notes import Note
     from brain.store import Outcome
@@ -91,15 +90,15 @@ def remember(
     _check(request)
     seen = access.readable(actor)
     access.refuse_unseen(agent, None if seen is None else (*seen, actor.name))
-    found = _once(vault, request, access.memory_note(vault, agent), actor)
+    path = access.memory_note(vault, agent)
+    for tries in reversed(range(TRIES + 1)):
+        try:
+            found = _remember(vault, request, path, actor, memory_notes.known(vault, path))
+            break
+        except StaleFile:
+            if not tries:
+                raise
     return found.replace(unmade=_unmade(vault, request.links, actor))
-
-
-def _once(vault: OpenVault, request: Request, path: str, by: Actor) -> Remembered:
-    for _ in range(TRIES):
-        with suppress(StaleFile):
-            return _remember(vault, request, path, by, memory_notes.known(vault, path))
-    return _remember(vault, request, path, by, memory_notes.known(vault, path))
 
 
 def _remember(vault: OpenVault, request: Request, path: str, by: Actor, note: Note) -> Remembered:
@@ -125,9 +124,10 @@ def _remember(vault: OpenVault, request: Request, path: str, by: Actor, note: No
     fields, more = _fields(vault, request, against, path, by)
     ref = _free(note)
     change = Add(path, ref, text, section, tags, links, fields)
+    conflict = {"type": "contradictory", "agent": vault.owner(path)}
     deeds = [
         Deed("remember", ref, change, _given(request, kind, by)),
-        *_conflicts(vault, ref, against, path),
+        *(Deed("conflict", ref, None, conflict | {"other": other}) for other in against),
     ]
     unless = partial(_says, note, path, _undated(text))
     result = apply.apply(vault, [*more, *deeds], by, main=len(more), unless=unless)[0]
@@ -187,11 +187,6 @@ def _opposing(promised: Sequence[Promise], text: str, kind: str) -> list[str]:
         for change, its_kind, state in promised
         if not state and its_kind == kind and opposes(change.text, text)
     ]
-
-
-def _conflicts(vault: OpenVault, ref: str, against: Sequence[str], path: str) -> list[Deed]:
-    data = {"type": "contradictory", "agent": vault.owner(path)}
-    return [Deed("conflict", ref, None, {"other": other, **data}) for other in against]
 
 
 def _check(request: Request) -> None:
@@ -336,7 +331,10 @@ def _merge(
     if any(each.ref in ids for each in older):
         raise BadRequest("A memory cannot supersede itself.", "Name another one.")
     first = [deed for each in older for deed in anchor(each, by)]
-    more = [*_lacking(vault, row, asked), *_supersede(row, older), *_revive(vault, ids, by)]
+    targets = [lookup.link_to(each, row.path) for each in older]
+    fields = [Relate(row.path, row.ref, "supersedes", target) for target in targets]
+    supersede = [Deed("link", row.ref, field) for field in fields]
+    more = [*_lacking(vault, row, asked), *supersede, *_revive(vault, ids, by)]
     merge = Deed("merge", row.ref, None, data)
     result = apply.apply(vault, [*first, *more, merge], by, main=len(first))[0]
     vault.refresh()
@@ -348,7 +346,10 @@ def _merge(
 def _lacking(vault: OpenVault, row: Row, asked: Add) -> Iterator[Deed]:
     """Return what adds the missing tags, links and fields. A memory that exists does not become a
     candidate."""
-    said = _read(asked, row.agent)
+    from brain.formats import memory_edit, memory_md
+
+    data = memory_edit.edit(asked.path, b"", [asked], row.agent).data
+    said = memory_md.parse(data, row.agent).chunks[-1]  # the entry as it would have been added
     have = {*row.tags.casefold().split(), "candidate"}
     if tags := tuple(tag for tag in said.tags if tag.casefold() not in have):
         yield Deed("tag", row.ref, Retag(row.path, row.ref, tags))
@@ -363,22 +364,8 @@ def _lacking(vault: OpenVault, row: Row, asked: Add) -> Iterator[Deed]:
             yield Deed("link", row.ref, Relate(row.path, row.ref, key, value))
 
 
-def _read(asked: Add, agent: str) -> Chunk:
-    """Return the entry as it would have been added."""
-    from brain.formats import memory_edit, memory_md
-
-    data = memory_edit.edit(asked.path, b"", [asked], agent).data
-    return memory_md.parse(data, agent).chunks[-1]
-
-
 def _as_text(link: Link) -> str:
     return f"[[{link.target}{'#' if link.fragment else ''}{link.fragment}]]"
-
-
-def _supersede(row: Row, older: Sequence[Row]) -> Iterator[Deed]:
-    for each in older:
-        change = Relate(row.path, row.ref, "supersedes", lookup.link_to(each, row.path))
-        yield Deed("link", row.ref, change)
 
 
 def _revive(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Deed]:

@@ -114,17 +114,12 @@ def entry(row: Row) -> Entry:
 
 def entry_fields(row: Row) -> dict[str, Any]:
     """Return the fields of the entry of a row."""
-    fields = row._asdict()
-    del fields["ref"]
-    return fields | {"id": row.ref, "tags": row.tags.split(), "extra": _extra(row)}
-
-
-def _extra(row: Row) -> dict[str, Any]:
-    if not row.extra:
-        return {}
     import json
 
-    return dict(json.loads(row.extra))
+    fields = row._asdict()
+    del fields["ref"]
+    extra = json.loads(row.extra) if row.extra else {}
+    return fields | {"id": row.ref, "tags": row.tags.split(), "extra": extra}
 
 
 class Memory(Entry):
