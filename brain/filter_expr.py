@@ -24,7 +24,7 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, NoReturn
 
 NUMBERS = ("line", "importance", "confidence", "score", "hits")
@@ -110,29 +110,20 @@ def parse(text: str) -> Comparison | Group:
     return tree
 
 
-class Order(NamedTuple):
-    """Fields to sort by, the most important first, each with True for ascending."""
-
-    keys: tuple[tuple[str, bool], ...]
-
-    def sort(self, entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return the entries in order. Those without a value come last, in both directions."""
-        result = list(entries)
-        for field, ascending in reversed(self.keys):
-            given = [entry for entry in result if _value(entry, field) is not None]
-            missing = [entry for entry in result if _value(entry, field) is None]
-            given.sort(key=partial(_sort_key, field), reverse=not ascending)
-            result = given + missing
-        return result
-
-
-def parse_order(text: str) -> Order:
-    """Parse an order. `importance` means highest first, `-importance` lowest first; commas
-    separate several."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
+def sort(entries: Iterable[Mapping[str, Any]], order: str) -> list[Mapping[str, Any]]:
+    """Return the entries in order. `importance` means highest first, `-importance` lowest first;
+    commas separate several fields. Entries without a value come last, in both directions."""
+    words = [word.strip() for word in order.split(",") if word.strip()]
     if not words:
         raise BadRequest("An order needs a field.", "Such as `created` or `-importance`.")
-    return Order(tuple((_field(word.removeprefix("-").strip()), word[0] == "-") for word in words))
+    result = list(entries)
+    keys = [(_field(word.removeprefix("-").strip()), word[0] == "-") for word in words]
+    for field, ascending in reversed(keys):
+        given = [entry for entry in result if _value(entry, field) is not None]
+        missing = [entry for entry in result if _value(entry, field) is None]
+        given.sort(key=partial(_sort_key, field), reverse=not ascending)
+        result = given + missing
+    return result
 
 
 # -- values --------------------------------------------------------------------------------------
@@ -218,16 +209,16 @@ class _Parser:
             self.fail(f"expected {expected}")
 
     def alternatives(self) -> Comparison | Group:
-        parts = [self.conjunction()]
-        while self.accept("or"):
-            parts.append(self.conjunction())
-        return parts[0] if len(parts) == 1 else Group("or", tuple(parts))
+        return self.joined("or", self.conjunction)
 
     def conjunction(self) -> Comparison | Group:
-        parts = [self.term()]
-        while self.accept("and"):
-            parts.append(self.term())
-        return parts[0] if len(parts) == 1 else Group("and", tuple(parts))
+        return self.joined("and", self.term)
+
+    def joined(self, op: str, part: Callable[[], Comparison | Group]) -> Comparison | Group:
+        parts = [part()]
+        while self.accept(op):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Group(op, tuple(parts))
 
     def term(self) -> Comparison | Group:
         self.depth += 1

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.errors import BadRequest
-from brain.filter_expr import FIELDS, parse, parse_order
+from brain.filter_expr import FIELDS, parse, sort
 
 ENTRIES: list[dict[str, Any]] = [
     {
@@ -132,13 +132,13 @@ def test_the_field_that_was_meant_is_named() -> None:
     ],
 )
 def test_a_minus_means_ascending_and_what_has_no_value_comes_last(text: str, expected: str) -> None:
-    assert "".join(each["id"][-1] for each in parse_order(text).sort(ENTRIES)) == expected
+    assert "".join(each["id"][-1] for each in sort(ENTRIES, text)) == expected
 
 
 @pytest.mark.parametrize("text", ["", "-", "importnce", "kind,,colour"])
 def test_an_order_that_means_nothing_is_refused(text: str) -> None:
     with pytest.raises(BadRequest):
-        parse_order(text)
+        sort(ENTRIES, text)
 
 
 def test_a_filter_says_which_words_it_asks_for() -> None:

@@ -132,7 +132,7 @@ def list_(
             _refuse_unknown(vault, wanted, filters)
     if order.strip():
         given = ({**_mapping(each), "entry": each} for each in found)
-        found = [each["entry"] for each in filter_expr.parse_order(order).sort(given)]
+        found = [each["entry"] for each in filter_expr.sort(given, order)]
     if where or order:
         found = found[offset : offset + limit]
     return Listing(entries=found, freshness=freshness)
