@@ -52,7 +52,7 @@ def find(graph: Graph, similar: Iterable[tuple[str, str, float]] = ()) -> list[C
     edges = [
         (edge.source, edge.target, edge.weight)
         for edge in graph.edges
-        if edge.type != "in_cluster" and edge.source not in crowded and edge.target not in crowded
+        if edge.source not in crowded and edge.target not in crowded
     ]
     edges += ((one, other, cosine) for one, other, cosine in similar if {one, other} <= entries)
     strength = _strength(edges)
@@ -89,7 +89,7 @@ def add(graph: Graph, clusters: Iterable[Cluster]) -> Graph:
     added = [
         Node(cluster.id, "cluster", cluster.name) for cluster in clusters if cluster.id in known
     ]
-    return nodes.add(graph, added, edges)
+    return nodes.ordered((*graph.nodes, *added), (*graph.edges, *edges))
 
 
 # -- communities -----------------------------------------------------------------------------------

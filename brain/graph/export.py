@@ -87,8 +87,8 @@ def canvas(graph: Graph, clusters: Sequence[Cluster]) -> Shape:
         nodes.append({"id": group.id, "type": "group", **box._asdict(), "label": group.label})
         nodes += [_card(card, cell) for card, cell in zip(group.cards, placed, strict=True)]
         boxes |= {card.id: cell for card, cell in zip(group.cards, placed, strict=True)}
-    edges = [edge for edge in graph.edges if edge.type != "in_cluster"]
-    return {"nodes": nodes, "edges": [_line(at, edge, boxes) for at, edge in enumerate(edges)]}
+    lines = [_line(at, edge, boxes) for at, edge in enumerate(graph.edges)]
+    return {"nodes": nodes, "edges": lines}
 
 
 def _groups(graph: Graph, clusters: Sequence[Cluster]) -> list[Group]:
@@ -102,10 +102,9 @@ def _groups(graph: Graph, clusters: Sequence[Cluster]) -> list[Group]:
     groups = [Group(f"(({cluster.id}))", cluster.name, []) for cluster in clusters]
     groups.append(Group("((loose))", NO_CLUSTER, []))
     for node in graph.nodes:
-        if node.type != "cluster":
-            found = count.get(node.id, Counter()) if node.type not in ENTRIES else Counter()
-            nearest = min(found, key=lambda at: (-found[at], at), default=len(clusters))
-            groups[home.get(node.id, nearest)].cards.append(node)
+        found = count.get(node.id, Counter()) if node.type not in ENTRIES else Counter()
+        nearest = min(found, key=lambda at: (-found[at], at), default=len(clusters))
+        groups[home.get(node.id, nearest)].cards.append(node)
     return [group for group in groups if group.cards]
 
 

@@ -62,7 +62,7 @@ def whole(index: Index, owners: Owners, agent: str = "") -> Graph:
             nodes.append(Node(id, "note", note.label[:LABEL], note.path))
     ids = {node.id for node in nodes}
     every = (Edge(*edge, weight) for edge, weight in found.weights.items())
-    return _ordered(nodes, (edge for edge in every if {edge.source, edge.target} <= ids))
+    return ordered(nodes, (edge for edge in every if {edge.source, edge.target} <= ids))
 
 
 def _entries(rows: Iterable[Row], found: Edges) -> list[Node]:
@@ -126,17 +126,13 @@ def around(graph: Graph, root: str, depth: int) -> Graph:
     for _ in range(depth):
         layer = {to for node in layer - crowded for to in neighbours.get(node, ())} - found
         found |= layer
-    return _ordered(
+    return ordered(
         (node for node in graph.nodes if node.id in found),
         (edge for edge in graph.edges if {edge.source, edge.target} <= found),
     )
 
 
-def add(graph: Graph, nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:
-    """Return the graph with more nodes and edges."""
-    return _ordered((*graph.nodes, *nodes), (*graph.edges, *edges))
-
-
-def _ordered(nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:
+def ordered(nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:
+    """Return the graph of these nodes and edges."""
     by_type = sorted(nodes, key=lambda node: (TYPES.index(node.type), node.id))
     return Graph(tuple(by_type), tuple(sorted(edges)))
