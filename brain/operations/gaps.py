@@ -30,11 +30,7 @@ def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | st
     have one now. An agent gets its own. Also suggest tags."""
     actor = access.resolve(vault, by)
     vault.refresh()
-    sums: dict[tuple[str, str], Use] = {}
-    for use in sum_uses(_asked(vault)):
-        mine = access.readable(actor) is None or use.other == actor.name
-        if mine and (not agent or use.other == agent):
-            sums[use.ref, use.other] = use
+    sees_all = access.readable(actor) is None
     found = [
         Gap(
             id=use.ref,
@@ -44,7 +40,8 @@ def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | st
             last=use.last,
             open=not _is_answered(vault, use),
         )
-        for use in sums.values()
+        for use in sum_uses(_asked(vault))
+        if (sees_all or use.other == actor.name) and (not agent or use.other == agent)
     ]
     found.sort(key=lambda gap: (-gap.count, gap.last, gap.id, gap.agent or ""))
     return Gaps(gaps=[gap for gap in found if all or gap.open], tags=_suggest_tags(vault, actor))
