@@ -7,29 +7,15 @@ from threading import get_ident
 
 from brain.errors import WrongThread
 from brain.open_vault import OpenVault
-from brain.operations.change import (
-    confirm,
-    demote,
-    forget,
-    link,
-    move,
-    pin,
-    reinforce,
-    tag,
-    unlink,
-    unpin,
-    update,
-)
+from brain.operations import change, find, settings
 from brain.operations.conflicts import conflicts, resolve
 from brain.operations.context import context
 from brain.operations.doctor import doctor, status, sync
-from brain.operations.find import list_, open_, search, show
 from brain.operations.gaps import gaps
 from brain.operations.graph import graph
 from brain.operations.history import audit, history
 from brain.operations.pending import journal_write, pause, pending, resume
 from brain.operations.remember import remember
-from brain.operations.settings import alias_add, alias_list, alias_remove, budget, config
 from brain.operations.undo import revert, undo
 from brain.vault import layout
 
@@ -97,31 +83,31 @@ class Brain:
         self.close()
 
     # set up
-    config = method(config)
-    budget = method(budget)
-    alias_list = method(alias_list)
-    alias_add = method(alias_add)
-    alias_remove = method(alias_remove)
+    config = method(settings.config)
+    budget = method(settings.budget)
+    alias_list = method(settings.alias_list)
+    alias_add = method(settings.alias_add)
+    alias_remove = method(settings.alias_remove)
     # find
-    search = method(search)
+    search = method(find.search)
     context = method(context)
-    show = method(show)
-    list = method(list_)
-    open = method(open_)
+    show = method(find.show)
+    list = method(find.list_)
+    open = method(find.open_)
     graph = method(graph)
     # write
     remember = method(remember)
-    update = method(update)
-    forget = method(forget)
-    tag = method(tag)
-    pin = method(pin)
-    unpin = method(unpin)
-    link = method(link)
-    unlink = method(unlink)
-    move = method(move)
-    confirm = method(confirm)
-    reinforce = method(reinforce)
-    demote = method(demote)
+    update = method(change.update)
+    forget = method(change.forget)
+    tag = method(change.tag)
+    pin = method(change.pin)
+    unpin = method(change.unpin)
+    link = method(change.link)
+    unlink = method(change.unlink)
+    move = method(change.move)
+    confirm = method(change.confirm)
+    reinforce = method(change.reinforce)
+    demote = method(change.demote)
     # review
     history = method(history)
     audit = method(audit)
