@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain.cli.commands import Values, View
-from brain.cli.output import counted, fitted, note, say, tell, warn
+from brain.cli.output import Values, View, counted, fitted, note, say, tell, warn
 from brain.index.moment import shown
 
 if TYPE_CHECKING:

@@ -12,8 +12,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brain import access, serialize
-from brain.cli.commands import Values, View, choices, common
-from brain.cli.output import Progress, counted, note, opened, say, warn
+from brain.cli.output import (
+    Progress,
+    Values,
+    View,
+    choices,
+    common,
+    counted,
+    note,
+    opened,
+    say,
+    warn,
+)
 from brain.index.moment import shown
 from brain.model import Event
 from brain.operations.parameters import PARAMETERS

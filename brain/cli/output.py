@@ -1,4 +1,4 @@
-"""Shared by all commands: the open vault, lines of text, JSON, errors."""
+"""Shared by all commands: their options, the open vault, lines of text, JSON, errors."""
 
 from __future__ import annotations
 
@@ -7,18 +7,44 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
 
 from brain.errors import BrainError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from brain.open_vault import Freshness, OpenVault
+
+Values = dict[str, Any]
 
 STYLES = {"bold": "\033[1m", "dim": "\033[2m"}
 # A note may contain what a terminal would take for a command.
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+
+
+class View(NamedTuple):
+    """How a command shows its result."""
+
+    text: Callable[[Any, Values], None]
+    json: Callable[[Any, Values], Any] | None = None  # if it is not `serialize.document`
+    code: Callable[[Any], int] = lambda _: 0  # the exit code
+    options: tuple[click.Option, ...] = ()  # besides those of the operation
+    prepare: Callable[[Values], None] | None = None  # changes values before the call
+    after: Callable[[OpenVault], None] | None = None  # runs while the vault is still open
+
+
+def common() -> list[click.Parameter]:
+    """Return `--vault` and `--json`, which every command has."""
+    vault = click.Option(["--vault", "-V"], type=click.Path(), help="Path of the vault.")
+    return [vault, click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")]
+
+
+def choices(vault: str | None, as_json: bool) -> tuple[str | None, bool]:
+    """Return the options as given to the command, else to `brain` itself."""
+    given = click.get_current_context().obj or {}
+    vault = vault or given.get("vault") or os.environ.get("BRAIN_VAULT")
+    return vault, as_json or given.get("json", False)
 
 
 @contextmanager

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brain.cli.commands import Values, View
-from brain.cli.output import note, say
+from brain.cli.output import Values, View, note, say
 from brain.cli.write import print_change
 from brain.index.moment import shown
 

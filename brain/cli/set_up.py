@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brain import config
-from brain.cli.commands import Values, View, choices, common
-from brain.cli.output import counted, note, say, tell
+from brain.cli.output import Values, View, choices, common, counted, note, say, tell
 
 if TYPE_CHECKING:
     from brain.open_vault import OpenVault

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain.cli.commands import Values, View
-from brain.cli.output import say
+from brain.cli.output import Values, View, say
 
 if TYPE_CHECKING:
     from brain.operations.results import Changed
