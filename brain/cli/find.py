@@ -11,7 +11,7 @@ from brain.cli.output import Values, View, counted, fitted, note, say, tell, war
 from brain.index.moment import shown
 
 if TYPE_CHECKING:
-    from brain.context.scoring import ScoredEntry
+    from brain.context.scoring import Inherited, ScoredEntry
     from brain.operations.context import Context
     from brain.operations.results import Answer, Entry, Graph, Listing, Memory, Place
     from brain.recall.rank import Factors
@@ -109,15 +109,15 @@ def _explain(found: Context) -> None:
 
 def _formulas(entry: ScoredEntry) -> list[str]:
     """Return the formula of a score, and of the score that it was inherited from."""
-    own = [f"{entry.id}  {entry.score:.6f} = {_formula(entry)}"]
-    inherits = entry.inherited and _inherits(entry)
-    return own + (_formulas(entry.inherited.origin) if entry.inherited and inherits else [])
+    inherited = _inherited(entry)
+    own = f"{entry.id}  {entry.score:.6f} = {_formula(entry)}"
+    return [own, *(_formulas(inherited.origin) if inherited else [])]
 
 
-def _inherits(entry: ScoredEntry) -> bool:
-    """Return True if the score of an entry is the inherited one."""
+def _inherited(entry: ScoredEntry) -> Inherited | None:
+    """Return the score that an entry inherited; None if its own is higher."""
     found = entry.inherited
-    return bool(found and (not entry.search_factors or found.score >= entry.score))
+    return found if found and (not entry.search_factors or found.score >= entry.score) else None
 
 
 def _formula(entry: ScoredEntry) -> str:
@@ -125,10 +125,9 @@ def _formula(entry: ScoredEntry) -> str:
 
     if entry.search_factors is None and entry.inherited is None:
         return "came unasked"
-    if entry.inherited and _inherits(entry):
-        via, origin, ways = entry.inherited.via, entry.inherited.origin, entry.inherited.steps
-        steps = "".join(f" × tie {weight:.6f} × decay {decay:.6f}" for weight, decay in ways)
-        return f"{origin.id} {origin.score:.6f}{steps} ({via})"
+    if found := _inherited(entry):
+        steps = [f" × tie {weight:.6f} × decay {decay:.6f}" for weight, decay in found.steps]
+        return f"{found.origin.id} {found.origin.score:.6f}{''.join(steps)} ({found.via})"
     recall = [f"{name} {value:.6f}" for name, value in entry.recall_factors.items() if value != 1]
     search = entry.search_factors or Factors(0.0, 0.0)
     return " × ".join([formula(search, alone=not recall), *recall])

@@ -36,21 +36,16 @@ _BESIDE = ("why", "section", "links", "tags", "add", "value")
 
 def entry(vault: OpenVault, path: str, done: Done) -> Entry:
     """Return the entry as a change left it."""
+    from brain.formats import memory_md
+
     heading = done.section
     if isinstance(done.change, Move):  # its section is the one it came from
         heading = " > ".join(memory_notes.known(vault, path).path(done.change.section))
-    found = _entry(vault, path, parse(done.after, heading, vault.owner(path)))
+    above = [f"{'#' * min(n, 6)} {words}" for n, words in enumerate(heading.split(" > "), 1)]
+    text = "\n".join([*(above if heading else ()), "", done.after])
+    chunk = memory_md.parse(text.encode(), vault.owner(path)).chunks[-1]
     last = done.line + done.after.count("\n")
-    return found.replace(line=done.line, end_line=last, heading=heading)
-
-
-def parse(raw: str, section: str, agent: str) -> Chunk:
-    """Return an entry, given as it is in its file under these headings."""
-    from brain.formats import memory_md
-
-    headings = [f"{'#' * min(n, 6)} {words}" for n, words in enumerate(section.split(" > "), 1)]
-    text = "\n".join([*(headings if section else ()), "", raw])
-    return memory_md.parse(text.encode(), agent).chunks[-1]
+    return _entry(vault, path, chunk).replace(line=done.line, end_line=last, heading=heading)
 
 
 def _entry(vault: OpenVault, path: str, chunk: Chunk) -> Entry:
@@ -158,15 +153,9 @@ def apply(
     return sorted(results, key=lambda result: "part_of" in result.deed.data)
 
 
-def report(vault: OpenVault, before: str, entry: Entry) -> None:
-    """Report to listeners that an entry was added (no `before`) or changed."""
-    pair = ((entry.id, entry.text),)
-    vault.wrote(Delta(entry.path, entry.scope, **{"changed" if before else "added": pair}))
-
-
-def report_removed(vault: OpenVault, entry: Entry) -> None:
-    """Report to listeners that an entry was removed."""
-    vault.wrote(Delta(entry.path, entry.scope, removed=((entry.id, entry.text),)))
+def report(vault: OpenVault, outcome: str, entry: Entry) -> None:
+    """Report to listeners that an entry was `added`, `changed` or `removed`."""
+    vault.wrote(Delta(entry.path, entry.scope, **{outcome: ((entry.id, entry.text),)}))
 
 
 def nothing_to_do(vault: OpenVault, deeds: Sequence[Deed]) -> Done | None:

@@ -105,7 +105,7 @@ def forget(
     result = apply.apply(vault, [deed], actor)[0]
     gone = entry(row)
     if result.done:
-        apply.report_removed(vault, gone)
+        apply.report(vault, "removed", gone)
     return apply.changed(gone, "forgotten", result, cls=Forgotten, linked_from=links)
 
 
@@ -334,7 +334,7 @@ def _change(
         return apply.changed(apply.pending_entry(vault, row), outcome, mine[0], rules)
     now = apply.entry(vault, row.path, last.done).replace(created=row.created)
     if last.done.outcome == "done" or len(mine) > 1:
-        apply.report(vault, last.done.before, now)
+        apply.report(vault, "changed", now)
     else:
         outcome = "unchanged"
     return apply.changed(now, outcome, mine[0], rules)

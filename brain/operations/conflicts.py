@@ -101,7 +101,7 @@ def resolve(
         if result.done and result.done.outcome == "done":
             change = result.done.change
             now = apply.entry(vault, change.path, result.done)
-            apply.report(vault, result.done.before, now)
+            apply.report(vault, "changed", now)
             if (change.path, change.ref) == (holds.path, holds.id):
                 holds = now.replace(created=holds.created)
     ended = [_conflict(pair) for pair in pairs]

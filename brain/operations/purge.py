@@ -63,7 +63,7 @@ def _remove(vault: OpenVault, row: Row, by: Actor) -> Entry:
             "Run `brain forget --purge` again with its whole id in a moment.",
         )
     gone = entry(row)
-    apply.report_removed(vault, gone)
+    apply.report(vault, "removed", gone)
     return gone
 
 

@@ -134,7 +134,7 @@ def _remember(vault: OpenVault, request: Request, path: str, by: Actor, note: No
     new = apply.added(vault, change, kind, result.done)
     memory_notes.wrote(vault, path, note, result, new)
     if result.done:
-        apply.report(vault, "", new)
+        apply.report(vault, "added", new)
     waiting_texts = {change.ref: change.text for change, _, _ in promised}
     conflicts = [Mention(id=ref, text=note.texts.get(ref) or waiting_texts[ref]) for ref in against]
     outcome = "conflict" if against else "added"

@@ -321,10 +321,10 @@ def _entry(vault: OpenVault, record: Record, result: Outcome) -> Entry:
         return _indexed(vault, record)
     if done.after:
         now = apply.entry(vault, record.path, done)
-        apply.report(vault, done.before, now)
+        apply.report(vault, "changed" if done.before else "added", now)
         return now
     gone = apply.entry(vault, record.path, done._replace(after=done.before))
-    apply.report_removed(vault, gone)
+    apply.report(vault, "removed", gone)
     return gone
 
 
