@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brain import kinds
 from brain.access import PERSON
+from brain.context.scoring import current_confidence, source_of
 from brain.errors import BrainError
 from brain.index import facts, records
 from brain.index.facts import Facts
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.index.read import Row
-    from brain.kinds import Confidence, Importance
+    from brain.kinds import Importance
     from brain.model import Record
     from brain.open_vault import OpenVault
 
 QUARANTINE = 1.0  # days after which a candidate should have been used
-INITIAL = 1.0  # confidence, where none was given
 
 
 def entries(vault: OpenVault, rows: Sequence[Row]) -> list[Entry]:
@@ -47,15 +47,11 @@ def values(row: Row, known: Facts | None, now: datetime) -> dict[str, Any]:
         "last_hit": found.last_hit or None,
         "updated": max(found.touched, row.created),
         "importance": _importance(row, found, now).value,
-        "confidence": _confidence(row, found, now).value,
-        "source": _source(found),
+        "confidence": current_confidence(row, found, now).value,
+        "source": source_of(found),
         "by": found.by or PERSON.name,
         "session": found.session or None,
     }
-
-
-def _source(found: Facts) -> str:
-    return found.source or "user_stated"
 
 
 def _importance(row: Row, found: Facts, now: datetime) -> Importance:
@@ -70,14 +66,6 @@ def _importance(row: Row, found: Facts, now: datetime) -> Importance:
 def _idle(row: Row, found: Facts, now: datetime) -> float:
     """Return the days since a memory was last used, changed or created."""
     return days_between(max(row.created, found.touched, found.last_hit), now)
-
-
-def _confidence(row: Row, found: Facts, now: datetime) -> Confidence:
-    initial = INITIAL if found.confidence is None else found.confidence
-    return kinds.confidence(
-        initial, row.kind, _source(found), days_between(row.created, now), found.hits,
-        found.reinforced, found.demoted, found.rejected,
-    )  # fmt: skip
 
 
 def details(vault: OpenVault, row: Row) -> dict[str, Any]:
@@ -96,15 +84,15 @@ def details(vault: OpenVault, row: Row) -> dict[str, Any]:
             by=made.by if made else found.by or PERSON.name,
             at=made.at if made else row.created,
             session=given.get("session", found.session or None),
-            source=_source(found),
+            source=source_of(found),
             why=given.get("why"),
             event=made.id if made else None,
             since=[_step(record) for record in history if record is not made],
         ),
-        "confidence_factors": _confidence(row, found, now)._asdict()
+        "confidence_factors": current_confidence(row, found, now)._asdict()
         | {
             "age_days": days_between(row.created, now),
-            "half_life": kinds.half_life(row.kind, _source(found)),
+            "half_life": kinds.half_life(row.kind, source_of(found)),
         },
         "importance_factors": _importance(row, found, now)._asdict()
         | {"hits": found.hits, "idle_days": _idle(row, found, now), "status": row.status},
