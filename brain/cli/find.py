@@ -31,7 +31,6 @@ EDGES = {  # read from the source, and from the target
 
 
 def print_answer(answer: Answer, options: Values) -> None:
-    """Print the results of a search."""
     for result in answer.results:
         row = result.row
         about = [row.scope, row.kind] if row.kind != "note" else [row.scope]
@@ -137,7 +136,6 @@ def _formula(entry: ScoredEntry) -> str:
 
 
 def print_entry(entry: Entry, _: Values) -> None:
-    """Print an entry in full."""
     say(f"{entry.path}:{entry.line}", "bold")
     say(entry.text)
     say()

@@ -155,7 +155,6 @@ def _reworded(error: click.ClickException) -> BrainError:
 
 
 def group_module(group: str) -> ModuleType:
-    """Return the module of a group of commands."""
     return import_module(f"brain.cli.{group.replace(' ', '_')}")
 
 

@@ -46,7 +46,6 @@ HARMLESS = {
 
 
 def print_status(status: Status, _: Values) -> None:
-    """Print what is indexed and how fresh it is."""
     say(f"Vault   {status.vault}", "bold")
     say(f"Index   {status.index} ({status.engine})")
     for scope, count in status.scopes.items():
@@ -90,7 +89,6 @@ def _serious(found: Diagnosis) -> list[FileProblem]:
 
 
 def print_stats(stats: Stats, _: Values) -> None:
-    """Print what a sync did."""
     counts = {
         "new": len(stats.added),
         "changed": len(stats.changed),
@@ -113,12 +111,10 @@ def _add_vectors(vault: OpenVault) -> None:
 
 
 def print_written(count: int, _: Values) -> None:
-    """Print how many records were written to the journal."""
     say(f"{counted(count, 'record')} written." if count else "Nothing waited.")
 
 
 def print_paused(paused: bool, _: Values) -> None:
-    """Print whether writing is paused."""
     say("Nothing is written until `brain resume`." if paused else "Brain writes again.")
 
 

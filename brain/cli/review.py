@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def print_records(records: list[ChangeRecord], _: Values) -> None:
-    """Print records of the journal."""
     for record in records:
         did = f"{record.by:<10} {record.op:<9} {record.id:<12} {record.event}"
         say(f"{shown(record.at)}  {did}")
@@ -46,7 +45,6 @@ def print_reverted(reverted: Reverted, options: Values) -> None:
 
 
 def print_conflicts(found: list[Conflict], _: Values) -> None:
-    """Print each conflict with its two memories."""
     for conflict in found:
         say(f"{conflict.event}  {conflict.type}, {shown(conflict.at)[:10]}", "bold")
         for entry in conflict.entries:
@@ -69,7 +67,6 @@ def print_gaps(found: Gaps, _: Values) -> None:
 
 
 def print_pending(found: list[PendingWrite], _: Values) -> None:
-    """Print pending writes, and why they are pending."""
     for write in found:
         what = ", ".join(f"{deed['op']} {deed['id']}" for deed in write.deeds)
         say(f"{write.id}  {write.path}  {what}, by {write.by}")
