@@ -50,6 +50,10 @@ _HOMES = {
 }  # the others are in brain.errors and brain.operations.results
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `import brain` costs nothing."""
     if name not in __all__:

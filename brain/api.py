@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from threading import get_ident
+from weakref import finalize
 
-from brain.errors import WrongThread
+from brain.errors import BadRequest, WrongThread
 from brain.open_vault import OpenVault
 from brain.operations import change, find, settings
 from brain.operations.conflicts import conflicts, resolve
@@ -56,6 +57,8 @@ class Brain:
     def __init__(self, vault: OpenVault) -> None:
         self._vault = vault
         self._thread = get_ident()
+        # a process that ends without close() would leave an index that looks damaged
+        self._close = finalize(self, _close, vault, self._thread)
 
     @property
     def vault(self) -> OpenVault:
@@ -65,6 +68,8 @@ class Brain:
                 "This Brain was opened in another thread.",
                 "Call `brain.open()` in each thread that uses the vault.",
             )
+        if not self._close.alive:
+            raise BadRequest("This Brain is closed.", "Call `brain.open()` again.")
         return self._vault
 
     @property
@@ -74,7 +79,9 @@ class Brain:
 
     def close(self) -> None:
         """Index what was written, and close the vault."""
-        self.vault.close()
+        if self._close.alive:
+            self.vault.close()
+            self._close.detach()
 
     def __enter__(self) -> Self:
         return self
@@ -125,6 +132,12 @@ class Brain:
     journal_write = method(journal_write)
     pause = method(pause)
     resume = method(resume)
+
+
+def _close(vault: OpenVault, thread: int) -> None:
+    """Close a vault that was not closed. SQLite allows this only in the thread that opened it."""
+    if get_ident() == thread:
+        vault.close()
 
 
 def open(

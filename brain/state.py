@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FILE = "state.db"
 _WAIT = 2.0  # seconds for another process that writes
 _VERSION = 1
+_DAMAGED = "the file is damaged"
 _SCHEMA = """
 CREATE TABLE device (
     id      TEXT    NOT NULL,
@@ -295,6 +296,10 @@ class State:
                 raise Busy(
                     f"Another process holds {self.path}.", "Try again in a moment."
                 ) from None
+            if _is_damage(error):
+                self._set_aside()
+                why = f"{self.path} was damaged. It is set aside as {FILE}.damaged."
+                raise BrainError(why, "Try again.") from error
             raise _unusable(self.path, error) from error
 
     def _open(self) -> None:
@@ -307,14 +312,17 @@ class State:
         try:
             self._connect()
         except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "") not in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
+            if not _is_damage(error):
                 raise
             self.close()
-            os.replace(self.path, f"{self.path}.damaged")
-            for suffix in ("-wal", "-shm"):
-                with suppress(FileNotFoundError):
-                    os.unlink(f"{self.path}{suffix}")
+            self._set_aside()
             self._connect()
+
+    def _set_aside(self) -> None:
+        os.replace(self.path, f"{self.path}.damaged")
+        for suffix in ("-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(f"{self.path}{suffix}")
 
     def _connect(self) -> None:
         db = self._db = sqlite3.connect(self.path, isolation_level=None, timeout=_WAIT)
@@ -327,6 +335,9 @@ class State:
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             db.execute("COMMIT")
+        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+        if not tables >= {"device", "uses", "recalls", "flags"} or _check(db) != "ok":
+            raise sqlite3.DatabaseError(_DAMAGED)
         self._inode = _inode(self.path)
 
 
@@ -341,6 +352,16 @@ def sum_uses(uses: Iterable[Use]) -> list[Use]:
             times=total.times + use.times, last=max(total.last, use.last), refs=refs
         )
     return [sums[key] for key in sorted(sums)]
+
+
+def _check(db: sqlite3.Connection) -> str:
+    """Return "ok" if all pages can be read. The file is small, so this takes little time."""
+    return str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    name = getattr(error, "sqlite_errorname", "")
+    return str(error) == _DAMAGED or name in ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 
 
 def _version(db: sqlite3.Connection) -> int:

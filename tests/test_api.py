@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import brain
 from brain import serialize
 from brain.api import Brain
 from brain.cli.main import cli
-from brain.errors import WrongThread
+from brain.errors import BadRequest, WrongThread
 from brain.operations import GROUPS, OPERATIONS, Operation
 from brain.operations.parameters import HIDDEN, parameter
 from brain.operations.results import Mention
@@ -175,3 +176,43 @@ def test_a_provider_can_be_given(vault: MakeVault, tmp_path: Path) -> None:
 
     with brain.open(vault(kit.VAULT), state=tmp_path / "s", provider=Model()) as here:
         assert here.vault.provider.name == "mine"
+
+
+def test_a_closed_brain_says_so(opened: OpenBrain, vault: MakeVault) -> None:
+    brain = opened(vault({"40_Brain/MEMORY.md": "- Seals bark\n"}))
+    brain.search("seals")
+    brain.close()
+    brain.close()
+    with pytest.raises(BadRequest, match=r"This Brain is closed\. Call `brain\.open\(\)` again\."):
+        brain.search("seals")
+
+
+UNCLOSED = """
+import sys
+import brain
+vault = brain.open(sys.argv[1])
+vault.remember("Walruses nap")
+vault.search("walruses")
+"""
+
+
+def test_a_process_that_does_not_close_leaves_a_sound_index(
+    vault: MakeVault, tmp_path: Path
+) -> None:
+    root = vault({"40_Brain/MEMORY.md": "- Seals bark\n"})
+    env = os.environ | {"BRAIN_STATE": str(tmp_path / "state")}
+    subprocess.run([sys.executable, "-c", UNCLOSED, root], env=env, check=True, timeout=60)
+    with brain.open(root, state=tmp_path / "state") as opened:
+        assert opened.search("walruses")[0].text.endswith("Walruses nap")
+        assert opened.vault.index.news == ""
+
+
+def test_one_word_where_several_are_taken(opened: OpenBrain, vault: MakeVault) -> None:
+    found = opened(vault({"40_Brain/MEMORY.md": "## Decisions\n- Seals bark #sea\n"}))
+    for options in ({"tags": "sea"}, {"kinds": "decision"}, {"scopes": "memory"}):
+        assert len(found.search("seals", **options)) == 1
+        assert len(found.list(**options)) == 1
+
+
+def test_the_public_names_are_listed() -> None:
+    assert {"open", "Brain", "BrainError"} <= set(dir(brain))

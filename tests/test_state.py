@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from brain.errors import Busy
+from brain.errors import BrainError, Busy
 from brain.state import Device, State, Use
 
 
@@ -70,6 +72,36 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     state.set_flag("x", "1")
     assert state.flag("x") == "1"
     assert (tmp_path / "state.db.damaged").read_bytes().startswith(b"not a database")
+
+
+@pytest.mark.parametrize("open_already", [False, True])
+def test_a_file_damaged_behind_its_first_page_is_set_aside(
+    tmp_path: Path, open_already: bool
+) -> None:
+    state = State(tmp_path)
+    state.add_uses("", [Use("hit", f"m-{n}", last="2026") for n in range(2000)])
+    state.close()
+    data = (tmp_path / "state.db").read_bytes()
+    if open_already:
+        assert state.flag("uses")
+        assert state._db
+        state._db.execute("PRAGMA shrink_memory")  # so that it reads the file again
+    with open(tmp_path / "state.db", "r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (len(data) - 4096))
+    if open_already:
+        with pytest.raises(BrainError, match=r"set aside as state\.db\.damaged"):
+            state.uses({""}, "")
+    assert state.uses({""}, "") == []
+    state.set_flag("x", "1")
+    assert (tmp_path / "state.db.damaged").exists()
+
+
+def test_another_database_of_that_name_is_set_aside(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "state.db")) as other:
+        other.executescript("CREATE TABLE x (y); PRAGMA user_version = 7;")
+    assert State(tmp_path).device() is None
+    assert (tmp_path / "state.db.damaged").exists()
 
 
 def test_a_writer_that_holds_it_too_long_is_reported(

@@ -145,6 +145,7 @@ def _reworded(error: click.ClickException) -> BrainError:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "brain"
     message = " ".join(error.format_message().split())
+    message = message.replace("\0", "").replace("\\x00", "").replace("\\0", "")  # see Words
     remedy = f"See `{command} --help`."
     if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
         remedy += " Words that begin with a dash go behind `--`."
@@ -227,22 +228,23 @@ def _param(operation: Operation, given: inspect.Parameter) -> click.Parameter:
     """Return the argument or option of one parameter of an operation."""
     about = parameter(operation.name, given.name)
     several = given.annotation == "Iterable[str]" or about.words
-    is_optional = given.default is not inspect.Parameter.empty
-    default = given.default if is_optional and not several else None
+    is_optional = given.default is not inspect.Parameter.empty and not about.required
     metavar = about.metavar or None
     kind = _type(given.annotation, about)
+    # click takes any default, even None, for a value: then nothing is required
+    default = {"default": given.default} if is_optional and not several else {}
     if about.argument:
         required = about.required or not (is_optional or about.words)
         return click.Argument(
             [given.name], nargs=-1 if several else 1, type=kind, required=required,
-            default=default, metavar=metavar,
+            metavar=metavar, **default,
         )  # fmt: skip
     flags = about.flags or (f"--{given.name.replace('_', '-')}",)
     if given.annotation == "bool":
         return click.Option([*flags, given.name], is_flag=True, help=about.meaning)
     return click.Option(
         [*flags, given.name], type=kind, multiple=several, required=about.required,
-        default=default, show_default=bool(default), metavar=metavar, help=about.meaning,
+        show_default=bool(default.get("default")), metavar=metavar, help=about.meaning, **default,
     )  # fmt: skip
 
 

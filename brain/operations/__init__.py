@@ -156,10 +156,11 @@ OPERATIONS = (
               ("brain history m-7f3k2ab4",), key="records"),
     Operation("audit", "operations.history", "review",
               "Show all changes and who made them, newest first.",
-              examples=("brain audit --since 1d", "brain audit --who zoo --op add --op update"),
+              examples=("brain audit --since 1d",
+                        "brain audit --who zoo --op remember --op update"),
               key="records"),
     Operation("undo", "operations.undo", "review", "Undo the last change, or a given one.",
-              "`brain audit` shows the events. If the entry was edited since, nothing is"
+              "`brain audit` shows the ids of changes. If the entry was edited since, nothing is"
               " undone and the difference is shown.",
               ("brain undo", "brain undo e-4jk2q8xw1z")),
     Operation("revert", "operations.undo", "review",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, timedelta
 from itertools import islice
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
+    from brain.index.read import Row
     from brain.model import Record
     from brain.open_vault import OpenVault
 
@@ -135,8 +137,22 @@ def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
 
 
 def may_see(vault: OpenVault, record: Record, by: Actor) -> bool:
-    """Return True if an actor may read the memory that a record is about."""
-    return access.may(by, "read", owner(vault, record))
+    """Return True if an actor may read the memories that a record is about. Of questions without an
+    answer, an agent may read its own."""
+    owners = access.readable(by)
+    if owners is None:
+        return True
+    if record.op == "gap":
+        return bool(record.data.get("agent")) and record.data["agent"] == by.name
+    if record.path or record.data.get("agent"):
+        return owner(vault, record) in owners
+    refs = [record.ref, str(record.data.get("other", ""))]  # hits and the like name no owner
+    rows = [_row(vault, ref) for ref in refs if ref]
+    return all(row is not None and row.agent in owners for row in rows)
+
+
+def _row(vault: OpenVault, ref: str) -> Row | None:
+    return next((row for row in read.by_ref(vault.index, ref) if row.ref == ref), None)
 
 
 def owner(vault: OpenVault, record: Record) -> str:
@@ -148,8 +164,10 @@ def when(vault: OpenVault, text: str, bound: Callable[[str], str] = moment.first
     """Return a time as records have it. The text is a local date or time, or how long ago it was
     (`30m`, `2h`, `7d`)."""
     if match := _AGO.fullmatch(text.strip()):
-        ago = timedelta(**{_UNITS[match[2]]: int(match[1])})
-        return (vault.clock().astimezone(UTC) - ago).isoformat(timespec="seconds")[:19]
+        with suppress(OverflowError):
+            ago = timedelta(**{_UNITS[match[2]]: int(match[1])})
+            return (vault.clock().astimezone(UTC) - ago).isoformat(timespec="seconds")[:19]
+        return "0001"  # longer ago than any record
     try:
         return bound(text.strip())
     except BadRequest as error:

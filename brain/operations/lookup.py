@@ -195,7 +195,7 @@ def filters(
     by: Actor | str = "",
 ) -> Filters:
     """Return checked filters. Raises BadRequest or NotFound."""
-    chosen = tuple(dict.fromkeys(scopes))
+    chosen = tuple(dict.fromkeys(words(scopes)))
     if "all" in chosen:
         chosen = SCOPES
     if unknown := [scope for scope in chosen if scope not in SCOPES]:
@@ -204,8 +204,8 @@ def filters(
     access.refuse_unseen(agent, owners)
     return Filters(
         scopes=chosen or Filters().scopes,
-        kinds=tuple(check_kind(vault, kind, owners) for kind in kinds),
-        tags=tuple(tags),
+        kinds=tuple(check_kind(vault, kind, owners) for kind in words(kinds)),
+        tags=words(tags),
         agents=(access.agent_name(vault, agent),) if agent else (),
         projects=(project,) if project else (),
         since=as_date(since),

@@ -90,8 +90,10 @@ PARAMETERS = {
     "audit.since": Parameter(_TIME, metavar="TIME"),
     "audit.until": Parameter("End: a date or an age.", metavar="TIME"),
     "who": Parameter("Only changes by this agent, or `person`.", metavar="NAME"),
-    "ops": Parameter("Only add, remove, update, pin, … Repeatable.", ("--op",)),
-    "event": Parameter("An event.  [the last change]", argument=True),
+    "ops": Parameter("Only remember, forget, update, pin, … Repeatable.", ("--op",)),
+    "event": Parameter(
+        "The id of a change, as `brain audit` prints it.  [the last change]", argument=True
+    ),
     "force": Parameter("Undo even if an entry was edited since."),
     "revert.agent": Parameter(
         "The agent whose changes to undo.", ("--agent", "-a"), "NAME", required=True

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from brain import access
-from brain.errors import BrainError, Denied
+from brain.errors import BadRequest, BrainError, Denied
 from brain.index.moment import told
 from brain.operations import lookup
 from brain.operations.results import PendingWrite
@@ -25,6 +25,8 @@ def pending(
     """Return the writes that are not in their note yet. First apply, or drop, the blocked one with
     this id."""
     seen = lookup.visible(vault, by, agent)
+    if apply and drop:
+        raise BadRequest("A blocked write is applied or dropped.", "Give one of the two.")
     if apply or drop:
         access.require_admin(access.resolve(vault, by), "release blocked writes")
         vault.store.release(apply or drop, drop=bool(drop))

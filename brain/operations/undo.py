@@ -63,7 +63,7 @@ def undo(
 def revert(
     vault: OpenVault,
     agent: str,
-    since: str = "",
+    since: str,
     *,
     force: bool = False,
     session: str = "",
@@ -228,9 +228,14 @@ def _plan(vault: OpenVault, record: Record, force: bool, first: Sequence[Deed]) 
             " have it.",
             "Use --force to restore the text without it.",
         )
-    if record.op == "config":
+    if _is_setting(vault, record):
         return [_restore_setting(record, now, before, after, of)]
     return _restore_entry(record, now, before, after, of)
+
+
+def _is_setting(vault: OpenVault, record: Record) -> bool:
+    """Return True for a change of a setting, and for its undo."""
+    return record.path == f"{vault.paths.brain}/brain.yaml"
 
 
 def _restore_setting(
@@ -281,7 +286,7 @@ def _current(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Current
     changes = [d.change for d in first if d.change and d.change.path == record.path]
     if changes:
         data = place.edited(vault.paths, record.path, data, changes).data
-    if record.op == "config":
+    if _is_setting(vault, record):
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
     same = facts.same(vault.index, record.ref)
     for chunk in memory_md.parse(data, vault.owner(record.path)).chunks:
@@ -311,7 +316,7 @@ def _refuse_changed(record: Record, now: Current, before: str, after: str, force
 def _entry(vault: OpenVault, record: Record, result: Outcome) -> Entry:
     """Return the entry as it is now, or as it was before it was removed."""
     done = result.done
-    if record.op == "config":
+    if _is_setting(vault, record):
         vault.reload()
         line, text = (done.line, done.after) if done else (0, "")
         return Entry(

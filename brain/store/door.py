@@ -220,7 +220,10 @@ class Store:
             owner = place.role(self.vault, path).agent
         if not access.may(by, "write", owner):
             whose = f"what belongs to {owner}" if owner else "this"
-            raise Denied(f"{by.name} may not write {whose}.", "Ask the admin agent or a person.")
+            remedy = "Ask the admin agent or a person."
+            if by.type == "project":
+                remedy = f"To write its own memory, add `--agent {by.name}`."
+            raise Denied(f"{by.name} may not write {whose}.", remedy)
 
     def _refuse_when_off(self) -> None:
         if self.config.readOnly or not self.config.memory:

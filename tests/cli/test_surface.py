@@ -19,7 +19,9 @@ import pytest
 
 from brain.cli import main as app
 from brain.cli import output
+from brain.cli.main import command
 from brain.errors import BrainError
+from brain.operations import OPERATIONS
 from tests.cli.conftest import COMMAND, Run
 from tests.kit import PATIENCE, until
 
@@ -188,6 +190,51 @@ def test_an_error_is_a_sentence_and_a_remedy(
     assert (said.code, said.out) == (code, "")
     assert said.err.startswith(f"brain: {sentence}")
     assert said.err.count("\n") == 1
+
+
+def _required() -> list[tuple[str, str]]:
+    """(command, parameter) for each parameter that a command cannot do without."""
+    found = []
+    for operation in OPERATIONS:
+        made = command(operation)
+        found += [(operation.name, p.name) for p in made.params if p.required and p.name]
+    return found
+
+
+@pytest.mark.parametrize(("name", "parameter"), _required())
+def test_a_required_parameter_that_is_missing(
+    demo: Path, run: Run, name: str, parameter: str
+) -> None:
+    before = (demo / "40_Brain/MEMORY.md").read_bytes()
+    made = command(next(each for each in OPERATIONS if each.name == name))
+    given = []
+    for p in made.params:
+        if p.required and p.name != parameter:
+            given += ["m-7f3k2ab4"] if p.param_type_name == "argument" else [p.opts[0], "person"]
+        elif p.name == parameter and p.param_type_name == "argument":
+            break  # what follows cannot be given without it
+    said = run(*name.split(), *given)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(("brain: Missing argument", "brain: Missing option"))
+    assert (demo / "40_Brain/MEMORY.md").read_bytes() == before
+
+
+def test_what_begins_with_a_dash_is_quoted_as_it_was_given(demo: Path, run: Run) -> None:
+    for args in (["show", "- a", "- b"], ["list", "--limit", "- 5"]):
+        said = run(*args)
+        assert said.code == 2
+        assert "\0" not in said.err
+        assert "x00" not in said.err
+
+
+def test_a_blocked_write_is_applied_or_dropped(demo: Path, run: Run) -> None:
+    assert run("pending", "--apply", "i-1", "--drop", "i-2").code == 2
+
+
+def test_longer_ago_than_anything(demo: Path, run: Run) -> None:
+    run("remember", "Seals bark")
+    assert "Seals bark" not in run("audit", "--since", "999999w").err
+    assert run("audit", "--since", "999999w").code == 0
 
 
 def test_exit_codes_are_all_different() -> None:

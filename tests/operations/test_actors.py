@@ -449,3 +449,25 @@ def test_what_this_machine_keeps_is_the_users_alone(brain: Brain) -> None:
     state = brain.vault.paths.state
     assert not state.stat().st_mode & 0o077
     assert not (state / "state.db").stat().st_mode & 0o077
+
+
+def test_counts_and_questions_are_for_who_may_read_the_memory(house: Brain) -> None:
+    """What is in the journal without a path: hits, and questions that had no answer."""
+    house.context("what colour is the submarine")
+    house.context("walrus", agent="zoo", by="zoo")
+    house.context("quokka warranty", agent="zoo", by="zoo")
+    house.journal_write()
+    walrus = house.search("walrus", agent="zoo")[0].id
+    ops = ("hit", "gap", "reject", "used_together")
+
+    def seen(by: str) -> set[tuple[str, str]]:
+        return {(r.op, r.data.get("query", r.id)) for r in house.audit(ops=ops, by=by)}
+
+    assert {("gap", "what colour is the submarine"), ("hit", walrus)} <= seen("")
+    assert ("hit", walrus) in seen("zoo")
+    assert ("gap", "quokka warranty") in seen("zoo")
+    assert ("gap", "what colour is the submarine") not in seen("zoo")
+    assert ("hit", walrus) not in seen("quiet")
+    assert not any(op == "gap" for op, _ in seen("quiet"))
+    with pytest.raises(NotFound):
+        house.history(walrus, by="quiet")

@@ -359,3 +359,12 @@ def test_nothing_is_taken_back_twice(brain: Brain, op: str) -> None:
     with pytest.raises(BadRequest, match="undone already"):
         brain.undo(event)
     assert (brain.show(ref), note(brain)) == before
+
+
+def test_an_undone_setting_can_be_set_again(brain: Brain) -> None:
+    brain.budget(3000)
+    undone = brain.undo()
+    assert undone.undid == "config"
+    assert brain.vault.config.budgetCeiling != 3000
+    assert brain.undo(str(undone.event)).undid == "undo"
+    assert brain.vault.config.budgetCeiling == 3000
