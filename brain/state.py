@@ -260,6 +260,13 @@ class State:
         else:
             db.execute("DELETE FROM flags WHERE key = ?", (key,))
 
+    def compact(self) -> bool:
+        """Leave nothing of deleted rows in the file. False if another process reads it."""
+        if not os.path.exists(self.path):
+            return True
+        with self._connected() as db:
+            return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
     # -- the file ----------------------------------------------------------------------------------
 
     def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
@@ -327,6 +334,7 @@ class State:
     def _connect(self) -> None:
         db = self._db = sqlite3.connect(self.path, isolation_level=None, timeout=_WAIT)
         db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA secure_delete = ON")
         if not _version(db):
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")

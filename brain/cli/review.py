@@ -31,7 +31,7 @@ def _details(record: ChangeRecord) -> list[str]:
     if data.get("why"):
         out.append(f"because {data['why']}")
     if data.get("before"):
-        out += [f"was: {line}" for line in data["before"].split("\n")]
+        out += [f"was: {line}" for line in str(data["before"]).split("\n")]
     return out
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from brain.index.db import Index, each, reading
+from brain.index.db import Index, each, reading, text
 from brain.record import NamedTuple
 
 
@@ -72,5 +72,5 @@ def smallest_ids(db: sqlite3.Connection, refs: Iterable[str]) -> dict[str, str]:
 
 
 def _members(db: sqlite3.Connection, name: str) -> set[str]:
-    rows = db.execute("SELECT ref FROM aliases WHERE class = ?", (name,))
+    rows = db.execute("SELECT ref FROM aliases WHERE class = ?", (text(name),))
     return {name, *(row[0] for row in rows)}

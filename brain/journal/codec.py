@@ -32,6 +32,7 @@ OLD_OPS = {
     "together": "used_together",
 }
 _TAIL = len(',"crc":"89abcdef"}')
+_MAX_DEPTH = 200  # of nested values, below what orjson can write
 _RECENT = 64  # lines that a merge may have put between a chained line and its predecessor
 _LETTERS = (ALPHABET * 8).encode()  # one for each byte
 
@@ -130,7 +131,19 @@ def decode(line: bytes) -> Record | None:
         return None
     if not (0 < head[3] < MAX_NUMBER and 0 <= head[4] < MAX_NUMBER):
         return None
+    if line.count(b"[") + line.count(b"{") > _MAX_DEPTH and _is_too_deep(value):
+        return None
     head[6] = OLD_OPS.get(head[6], head[6])
     if isinstance(undid := value.get("undid"), str):
         value["undid"] = OLD_OPS.get(undid, undid)
     return Record._make([*head, value])
+
+
+def _is_too_deep(value: Any) -> bool:
+    import orjson
+
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return True
+    return False

@@ -57,7 +57,7 @@ def _asked(vault: OpenVault) -> list[Use]:
             times=records.count_of(record),
             last=str(record.data.get("last") or record.at),
             text=str(record.data.get("query", "")),
-            refs=tuple(map(str, record.data.get("refs", ()))),
+            refs=tuple(refs) if isinstance(refs := record.data.get("refs"), list) else (),
         )
         for record in records.select(vault.index, ops=("gap",))
     ]

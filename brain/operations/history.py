@@ -74,7 +74,7 @@ def audit(
     by: Actor | str = "",
 ) -> list[ChangeRecord]:
     """Return all changes, newest first: by `who`, to the memory of `agent`, of these types."""
-    actor = access.resolve(vault, by)
+    actor, ops = access.resolve(vault, by), lookup.words(ops)
     vault.refresh()
     found = (
         record
@@ -91,7 +91,7 @@ def audit(
         and (not agent or owner(vault, record) == agent)
         and may_see(vault, record, actor)
     )
-    shown = [value(record) for record in islice(found, limit)]
+    shown = [value(record) for record in islice(found, max(0, limit))]
     if not shown:
         _refuse_unknown(vault, who, agent, tuple(ops), actor)
     return shown

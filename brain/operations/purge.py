@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from brain.index.read import Row
     from brain.open_vault import OpenVault
 
-_STATE = "this machine's state folder, until what is being written is settled"
+_STATE = "this machine's state folder, until other processes have finished with it"
 
 
 def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
@@ -46,7 +46,7 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     with vault.store.locked():
         left = vault.journal.purge(refs)  # the journals of other devices that mention it
         vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
-    left += [] if settled else [_STATE]
+    left += [] if vault.state.compact() and settled else [_STATE]
     left += _purge_index(vault, refs)
     left += ["the history of its git repository"] if vault.store.git else []
     left += ["backups and sync services", "devices that have not synced since"]

@@ -182,7 +182,11 @@ def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
     deeds: list[Deed] = []
     main = 0
     for part in parts:
-        deeds += _plan(vault, part, force, deeds)
+        try:
+            deeds += _plan(vault, part, force, deeds)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            why = f"{part.op} of {part.ref} is a record that this version cannot undo."
+            raise BadRequest(why, "Do the opposite instead.") from None
         main = len(deeds) - 1 if part.id == record.id else main
     result, *others = apply.apply(vault, deeds, by, main)
     results = {other.deed.data["of"]: other for other in others}

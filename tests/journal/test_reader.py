@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brain.journal.codec import HEAD
+from brain.journal.codec import HEAD, encode
 from brain.journal.reader import Reader, list_files
 from brain.journal.writer import Journal
 from brain.model import Record
@@ -198,3 +198,12 @@ def test_reading_backwards_gives_the_newest_first(tmp_path: Path) -> None:
     with index(tmp_path) as at:
         assert ids(selected(here, at)) == ids(made)
         assert ids(selected(here, at, newest_first=True)) == ids(made[::-1])
+
+
+def test_a_line_that_is_nested_too_deeply_is_reported(tmp_path: Path) -> None:
+    journal, made, path = written(tmp_path, 2)
+    body = encode([made[0]._replace(seq=3)])[:-19] + b',"x":' + b"[" * 300 + b"]" * 300
+    path.write_bytes(path.read_bytes() + b'%b,"crc":"%08x"}\n' % (body, crc32(body)))
+    assert [problem.line for _, problem in problems(journal)] == [3]
+    with index(tmp_path) as at:
+        assert ids(selected(journal, at)) == ids(made)

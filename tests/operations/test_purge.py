@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def test_no_file_holds_the_words(made: Made, engine: str) -> None:
     assert gone.left == ["backups and sync services", "devices that have not synced since"]
     assert holding(brain) == []
     brain.sync()
-    brain.close()
+    brain.vault.close()
     assert holding(brain) == []
     assert brain.history(ref)[0].op == "purge"
     assert brain.vault.index.healthy()
@@ -252,3 +253,23 @@ def test_killed_in_the_middle_it_can_be_done_again(tmp_path: Path, at: int) -> N
         again.sync()
         assert again.sync().quiet
         assert "clams" in again.search("walrus clams").results[0].row.text
+
+
+def test_the_words_are_gone_while_the_vault_is_open(made: Made) -> None:
+    """Also from the log of state.db, which SQLite empties only when the last process closes it."""
+    brain = made()
+    ref = brain.remember(f"The {WORD} is in the cellar").id
+    brain.context(f"where is the {WORD}")
+    brain.forget(ref, purge=True)
+    assert [name for name in holding(brain) if name.startswith("state.db")] == []
+
+
+def test_another_process_that_reads_the_state_is_named(made: Made) -> None:
+    brain = made()
+    ref = brain.remember(f"The {WORD} is in the cellar").id
+    brain.context(f"where is the {WORD}")
+    with closing(sqlite3.connect(brain.vault.state.path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM recalls").fetchall()
+        left = brain.forget(ref, purge=True).left
+    assert any("state folder" in place for place in left)

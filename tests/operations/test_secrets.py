@@ -43,7 +43,7 @@ def test_not_in_the_name_of_a_session(brain: Brain, by: Actor | str) -> None:
 def test_not_in_a_question(brain: Brain) -> None:
     brain.search(f"seals {SECRET}")
     brain.context(f"seals {SECRET}")
-    brain.close()
+    brain.vault.close()
     assert holding(brain) == []
     asked = [
         e.payload["query"] for _, e in events.after(brain.vault.index, 0) if "query" in e.payload

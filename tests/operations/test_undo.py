@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from brain.api import Brain
-from brain.errors import BadRequest, Busy, NotFound, StaleFile
+from brain.errors import BadRequest, BrainError, Busy, NotFound, StaleFile
+from brain.model import NewRecord
 from tests.operations.conftest import LONG_AGO, NOTE, note
 from tests.store.kit import SECRET
 
@@ -368,3 +369,31 @@ def test_an_undone_setting_can_be_set_again(brain: Brain) -> None:
     assert brain.vault.config.budgetCeiling != 3000
     assert brain.undo(str(undone.event)).undid == "undo"
     assert brain.vault.config.budgetCeiling == 3000
+
+
+@pytest.mark.parametrize(
+    ("op", "ref", "path", "data"),
+    [
+        ("config", "laterSetting", "40_Brain/brain.yaml", {"before": "x: 1", "after": "0"}),
+        ("reinforce", ID, "", {"delta": "much"}),
+        ("overwritten", ID, NOTE, {}),
+        ("update", ID, "a\0b", {"before": "x", "after": "0"}),
+    ],
+)  # fmt: skip
+def test_a_record_that_makes_no_sense_stops_nothing(
+    brain: Brain, op: str, ref: str, path: str, data: dict[str, Any]
+) -> None:
+    """Written by a later version, or by another program."""
+    brain.remember("Walruses nap at noon", by="admin")
+    brain.vault.journal.append([NewRecord("e-0dd0000000", op, "admin", ref, path, data)])
+    with pytest.raises(BrainError):
+        brain.undo("e-0dd0000000")
+    assert brain.audit()
+    assert [undone.undid for undone in brain.revert("admin", "1h").undone] == ["remember"]
+
+
+def test_names_that_are_not_unicode(brain: Brain) -> None:
+    for ask in (brain.history, brain.undo, brain.show):
+        with pytest.raises(NotFound):
+            ask("\ud800")
+    assert brain.audit(limit=-1) == []
