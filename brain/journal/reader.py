@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from itertools import islice
+from stat import S_ISREG
 from zlib import crc32
 
 from brain.errors import BrainError
@@ -99,10 +100,12 @@ def _names(folder: str) -> list[str]:
 
 
 def stat_of(path: str) -> Stat | None:
-    """Return the values that change when a file does; None if it is not there."""
+    """Return the values that change when a file does; None if it is not there, or is not a file."""
     try:
         st = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
+        return None
+    if not S_ISREG(st.st_mode):
         return None
     return st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -207,3 +208,15 @@ def test_a_line_that_is_nested_too_deeply_is_reported(tmp_path: Path) -> None:
     assert [problem.line for _, problem in problems(journal)] == [3]
     with index(tmp_path) as at:
         assert ids(selected(journal, at)) == ids(made)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_a_pipe_in_a_journal_holds_nobody_up(tmp_path: Path) -> None:
+    journal, made, path = written(tmp_path, 2)
+    other = path.parent.with_name("zzzzzzzz")
+    other.mkdir()
+    os.mkfifo(other / path.name)
+    more = put(journal, "pin")
+    assert records(journal) == [*made, more]
+    with index(tmp_path) as at:
+        assert ids(selected(journal, at)) == ids([*made, more])
