@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     )
     from brain.model import Event, Link
     from brain.open_vault import Freshness
-    from brain.operations.context import Context
     from brain.operations.results import (
-        AliasChange, Aliases, Answer, Budget, Changed, ChangeRecord, Conflict, Diagnosis, Entry,
+        AliasChange, Aliases, Answer, Budget, Changed, ChangeRecord, Conflict, Context, Diagnosis,
+        Entry,
         Feedback, FileProblem, Forgotten, Gap, Gaps, Graph, Listing, Memory, Mention,
         PendingWrite, Place, Provenance, Remembered, Resolved, Reverted, SettingChange, Status,
         TagSuggestion, Undone, Updated,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Brain": "brain.api",
-    "Context": "brain.operations.context",
     "Event": "brain.model",
     "Freshness": "brain.open_vault",
     "Link": "brain.model",

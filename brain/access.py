@@ -186,9 +186,9 @@ def home(vault: OpenVault, agent: str) -> str:
 def agent_name(vault: OpenVault, name: str) -> str:
     """Return the agent of this name: that of its folder, or the id or name in its AGENT.md."""
     folded = name.casefold()
-    owners = vault.ask(lambda: read.owners(vault.index))
+    owners = read.owners(vault.index)
     known = {owner.casefold(): owner for owner in owners}
-    for found in vault.ask(lambda: read.agents(vault.index)):
+    for found in read.agents(vault.index):
         for key in ("id", "name"):
             known.setdefault(str(found.get(key, "")).casefold(), found["agent"])
     if folded not in known:

@@ -27,7 +27,7 @@ from brain.vault.layout import Vault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Self, TypeVar
+    from typing import Self
 
     from brain.embed import Provider
     from brain.journal.writer import Journal
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from brain.recall.similar import Meaning
     from brain.state import State
     from brain.store import Store
-
-    T = TypeVar("T")
 
 Clock = Callable[[], datetime]
 
@@ -61,6 +59,7 @@ class OpenVault:
 
     provider: Provider | None = None
     here = ""
+    writes = 0  # calls of the store
     settled = 0.0  # when pending writes were last looked at (time.monotonic)
 
     def __init__(
@@ -293,7 +292,7 @@ class OpenVault:
         note = "/".join([self.paths.brain, *self.paths.names.memory])
         gone = [p for p in {note, *paths} if not os.path.lexists(f"{self.paths.root_path}/{p}")]
         if gone:
-            known = self.ask(lambda: read.any_known(self.index, gone))
+            known = read.any_known(self.index, gone)
             if known:
                 self.sync(wait=wait)
 
@@ -328,7 +327,7 @@ class OpenVault:
             raise
         except BrainError as error:
             stale.append(str(error))
-        stale += [f"{path} {why}" for path, why in self.ask(lambda: read.stale(self.index))]
+        stale += [f"{path} {why}" for path, why in read.stale(self.index)]
         return Freshness(not stale, self._checked, tuple(stale))
 
     def unchecked(self) -> Freshness:
@@ -341,11 +340,7 @@ class OpenVault:
             self.journal_ahead = False
             self.refresh()
 
-    def ask(self, query: Callable[[], T]) -> T:
-        """Return `query()`. If the index is damaged, rebuild it and try once more."""
-        try:
-            return query()
-        except IndexDamaged as error:
-            self.index.damaged(error)
-            self.sync()
-            return query()
+    def repair(self, error: IndexDamaged) -> None:
+        """Rebuild the index, after this error."""
+        self.index.damaged(error)
+        self.sync()

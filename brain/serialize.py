@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from brain.context.scoring import ScoredEntry
     from brain.model import Event, Link
-    from brain.operations.context import Context
-    from brain.operations.results import Answer, Changed, Value
+    from brain.operations.results import Answer, Changed, Context, Value
     from brain.recall.search import SearchResult
 
     Json = dict[str, Any]

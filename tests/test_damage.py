@@ -17,10 +17,13 @@ from typing import Any
 
 import pytest
 
+from brain import operations
 from brain.api import Brain
-from brain.errors import BrainError, Busy
+from brain.errors import BrainError, Busy, IndexDamaged
 from brain.index import links
 from brain.index.db import reading
+from brain.open_vault import OpenVault
+from brain.operations.remember import remember
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
@@ -479,12 +482,12 @@ def test_a_mistake_in_a_question_is_no_damage(vault: MakeVault, opened: OpenBrai
     brain.sync()
     before = brain.vault.index._inode
 
-    def wrong() -> object:
+    def wrong(vault: OpenVault) -> object:
         with reading():
-            return brain.vault.index.db.execute("SELECT no_such_column FROM chunks")
+            return vault.index.db.execute("SELECT no_such_column FROM chunks")
 
     with pytest.raises(sqlite3.OperationalError, match="no_such_column"):
-        brain.vault.ask(wrong)
+        operations.call(wrong, brain.vault)
     assert brain.vault.index._inode == before
     assert not brain.vault.index.news
 
@@ -496,8 +499,23 @@ def test_a_table_that_is_gone_is_damage(vault: MakeVault, opened: OpenBrain) -> 
     brain.vault.index.db.execute("DROP TABLE learned")
     brain.vault.index._write_seal()  # as if nobody had been seen to do it
     assert not brain.vault.index.healthy()
-    assert brain.vault.ask(lambda: links.learned(brain.vault.index, pending=True)) == []
+    found = operations.call(lambda vault: links.learned(vault.index, pending=True), brain.vault)
+    assert found == []
     assert brain.vault.index.news == "The index was damaged; it is built again."
+
+
+def test_what_has_written_is_not_called_again(vault: MakeVault, opened: OpenBrain) -> None:
+    """Else a second change would be undone, or a memory be counted twice."""
+    brain = opened(vault())
+    calls: list[str] = []
+
+    def writes(vault: OpenVault, text: str) -> None:
+        calls.append(remember(vault, text).outcome)
+        raise IndexDamaged("The index cannot be read.")
+
+    with pytest.raises(IndexDamaged):
+        operations.call(writes, brain.vault, "Seals bark")
+    assert calls == ["added"]
 
 
 def test_an_index_that_is_held_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:

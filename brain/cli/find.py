@@ -12,8 +12,7 @@ from brain.index.moment import shown
 
 if TYPE_CHECKING:
     from brain.context.scoring import Inherited, ScoredEntry
-    from brain.operations.context import Context
-    from brain.operations.results import Answer, Entry, Graph, Listing, Memory, Place
+    from brain.operations.results import Answer, Context, Entry, Graph, Listing, Memory, Place
     from brain.recall.rank import Factors
 
 TOP = 5  # members of a cluster that are listed

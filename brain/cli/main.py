@@ -23,7 +23,7 @@ import click
 
 from brain.cli.output import View, choices, common, guarded, opened, tell
 from brain.errors import BadRequest, BrainError, suggest
-from brain.operations import GROUPS, OPERATIONS, Operation
+from brain.operations import GROUPS, OPERATIONS, Operation, call
 from brain.operations.parameters import HIDDEN, Parameter, parameter
 
 # Commands that are not operations: name, group, summary. Each is in the module of its group.
@@ -174,7 +174,7 @@ def command(operation: Operation) -> click.Command:
         if view.prepare:
             view.prepare(values)
         with opened(vault) as open_vault:
-            result = function(open_vault, **{p.name: values[p.name] for p in given})
+            result = call(function, open_vault, **{p.name: values[p.name] for p in given})
             if view.after:
                 view.after(open_vault)
         if as_json:

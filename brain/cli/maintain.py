@@ -102,11 +102,11 @@ def print_stats(stats: Stats, _: Values) -> None:
 
 def _add_vectors(vault: OpenVault) -> None:
     """Make the vectors of a hybrid search, if one is set, with a progress line of its own."""
-    from brain.operations import semantic
+    from brain.operations import call, semantic
 
     if isinstance(vault.progress, Progress):
         vault.progress.what = "entries"
-    for error in semantic.add_vectors(vault):
+    for error in call(semantic.add_vectors, vault):
         note(error)
 
 

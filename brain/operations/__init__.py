@@ -7,12 +7,18 @@ result to the module of its group in `brain.cli`.
 
 from __future__ import annotations
 
+from brain.errors import IndexDamaged
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Concatenate, ParamSpec, TypeVar
+
+    from brain.open_vault import OpenVault
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 GROUPS = ("set up", "find", "write", "review", "maintain")
 
@@ -46,6 +52,24 @@ class Operation(NamedTuple):
             import_module(f"brain.{module}"), function or self.method
         )
         return found
+
+
+def call(
+    function: Callable[Concatenate[OpenVault, P], R],
+    vault: OpenVault,
+    *args: P.args,
+    **options: P.kwargs,
+) -> R:
+    """Call an operation. If it finds the index damaged before it has written anything, rebuild the
+    index and call it again."""
+    writes = vault.writes
+    try:
+        return function(vault, *args, **options)
+    except IndexDamaged as error:
+        if vault.writes != writes:
+            raise
+        vault.repair(error)
+        return function(vault, *args, **options)
 
 
 # fmt: off

@@ -143,7 +143,8 @@ def apply(
         whole = deeds[main]._replace(id=event_id())
         parts = [deed._replace(data=deed.data | {"part_of": whole.id}) for deed in deeds]
         deeds = [*parts[:main], whole, *parts[main + 1 :]]
-    vault.refuse_loss(deed.change.path for deed in deeds if deed.change)
+    vault.refuse_loss([deed.change.path for deed in deeds if deed.change])
+    vault.writes += 1
     results = vault.store.apply(deeds, by, wait, unless)
     now = time.monotonic()
     vault.settled = vault.settled or now

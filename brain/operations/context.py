@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import partial
 
 from brain import access, tokens
 from brain.access import ADMIN
 from brain.context import recall as pipeline
 from brain.context.recall import Recalled
 from brain.context.scoring import DEFAULT_SCOPES, MAX_MATCHES, Request, ScoredEntry
-from brain.errors import BadRequest, BrainError
+from brain.errors import BadRequest, BrainError, NoModel
 from brain.formats.links import strip_fields
 from brain.operations import lookup, provenance, semantic, usage
+from brain.operations.results import Asked, Context
 from brain.operations.usage import Round
 from brain.recall import procedures
 from brain.recall.budget import Fitted, allocate, divide, fit
@@ -20,7 +22,6 @@ from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
 from brain.recall.snippet import Words, best_line, body_at
 from brain.recall.terms import terms
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,61 +32,13 @@ if TYPE_CHECKING:
     from brain.config import Config
     from brain.context.recall import Rerank
     from brain.index.read import Row
-    from brain.open_vault import Freshness, OpenVault
+    from brain.open_vault import OpenVault
 
 REMAINING = 100_000  # tokens of context that are left, where nobody says
 QUESTION, WORD = 10_000, 200  # characters of a question, and of a word in a huge one, that count
 EXCERPT = 800  # characters of a note that a prompt shows
 SLOW_TOP_K, SLOW_MAX_MATCHES = 5, 100  # while the last recalls took too long
 UNASKED = "Nothing is known about that; this comes with every context."
-
-
-class Asked(NamedTuple):
-    """The arguments of `context`."""
-
-    query: str
-    files: tuple[str, ...] = ()
-    text: str = ""
-    agent: str = ""
-    session: str = ""
-    scopes: tuple[str, ...] = ()
-    tasks: bool = False
-    format: str = "claude"
-    remaining: int = REMAINING
-    budget: int | None = None
-
-
-class Context(NamedTuple):
-    """`text` is for the prompt; the other fields explain it."""
-
-    asked: Asked
-    fitted: Fitted
-    recalled: Recalled
-    round: Round
-    degraded: str
-    freshness: Freshness
-    notes: tuple[str, ...] = ()  # remarks for the user
-
-    def __repr__(self) -> str:
-        shown = f"{len(self.refs)} memories, {self.fitted.tokens} tokens"
-        return f"Context({self.asked.query!r}, {shown})"
-
-    @property
-    def text(self) -> str:
-        return self.fitted.text
-
-    @property
-    def answers(self) -> list[str]:
-        """Ids of the memories in it that were found for the question."""
-        found = {one.row.ref for one in self.recalled.memories if one.row.scope == "memory"}
-        return [piece.id for piece in self.fitted.package.memories if piece.id in found]
-
-    @property
-    def refs(self) -> list[str]:
-        """Ids of the memories in it."""
-        package = self.fitted.package
-        shown = (*package.warnings, *package.pinned, *package.memories)
-        return list(dict.fromkeys(piece.id for piece in shown))
 
 
 def context(
@@ -136,12 +89,12 @@ def context(
     recalled, notes = Recalled(), list[str]()
     if not off:
         now = vault.clock()
-        recalled, notes = semantic.with_model(
-            vault,
-            lambda meaning: pipeline.recall(
-                vault.index, request, now, config, rerank=rerank, meaning=meaning
-            ),
-        )
+        model, notes = semantic.model(vault)
+        find = partial(pipeline.recall, vault.index, request, now, config, rerank=rerank)
+        try:
+            recalled = find(meaning=model)
+        except NoModel as error:
+            recalled, notes = find(), [semantic.words_alone(error)]
     degraded = slow or ("out of time: ties were not followed" if recalled.is_late else "")
     if degraded:
         notes = [*notes, f"Degraded: {degraded}."]
@@ -153,17 +106,20 @@ def context(
     allocation = allocate(remaining, config) if budget is None else divide(budget)
     count, estimated = tokens.counting(config.tokenizer)
     notes += [estimated] if estimated else []
-    fitted = fit(package, allocation, lambda p: render(p, format), count, config)
+    fitted = fit(package, allocation, partial(render, format=format), count, config)
     # to look at less would not make a model any faster
     ms = (time.perf_counter() - started - (_modelled(vault) - modelled)) * 1000
     if nothing := off or _nothing(recalled, package, fitted):
         notes = [*notes, nothing]
-    said = Context(asked, fitted, recalled, Round(), degraded, freshness, tuple(notes))
+    found = Context(
+        asked=asked, fitted=fitted, recalled=recalled, round=Round(), degraded=degraded,
+        freshness=freshness, notes=tuple(notes),
+    )  # fmt: skip
     if off:
-        return said
+        return found
     with suppress(BrainError, OSError):  # what is learned is never in the way
-        return said._replace(round=usage.learn(vault, said, ms, actor))
-    return said
+        return found.replace(round=usage.learn(vault, found, ms, actor))
+    return found
 
 
 def _modelled(vault: OpenVault) -> float:

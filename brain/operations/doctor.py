@@ -94,9 +94,9 @@ def _tokenizer(vault: OpenVault) -> Iterator[Found]:
 
 def problems(vault: OpenVault) -> list[Found]:
     """Return the problems of indexed files and of brain.yaml."""
-    found = vault.ask(lambda: read.problems(vault.index))
+    found = read.problems(vault.index)
     found += [(f"{vault.paths.brain}/brain.yaml", problem) for problem in vault.warnings]
-    return sorted([*found, *vault.ask(lambda: large(vault))])
+    return sorted([*found, *large(vault)])
 
 
 def doctor(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Diagnosis:
@@ -123,13 +123,13 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
     freshness = vault.refresh()
     actor = access.resolve(vault, by)
     owners = lookup.visible(vault, actor, agent)
-    agents = vault.ask(lambda: read.agents(vault.index))
+    agents = read.agents(vault.index)
     return Status(
         vault=vault.paths.root_path,
         brain=vault.paths.brain,
         index=vault.index.path,
         engine=vault.index.fts,
-        scopes=vault.ask(lambda: read.counts(vault.index, owners)),
+        scopes=read.counts(vault.index, owners),
         agents=[each for each in agents if owners is None or each["agent"] in owners],
         problems=len(problems(vault)) if owners is None else 0,
         recall=usage.health(vault),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brain.errors import BadRequest
+from brain.errors import BadRequest, NoModel
 from brain.index import read
 from brain.index.read import Filters
 from brain.model import SCOPES
@@ -53,7 +53,11 @@ def search(
     )
     most = vault.config.searchLimit if limit is None else limit
     given = (vault.index, question, filters, most, vault.clock(), vault.config)
-    (hits, about), notes = semantic.with_model(vault, lambda model: search(*given, model))
+    model, notes = semantic.model(vault)
+    try:
+        hits, about = search(*given, model)
+    except NoModel as error:
+        (hits, about), notes = search(*given), [semantic.words_alone(error)]
     shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
     asked, _ = redact(question, emails=vault.config.redactEmails)
     vault.events.publish(vault.now(), "memory:search", {"query": asked, "results": shown})
@@ -69,9 +73,7 @@ def _unknown(vault: OpenVault, filters: Filters) -> list[str]:
     for project in filters.projects:
         said = f"belongs to a project {project!r}"
         wanted.append((said, every._replace(projects=(project,))))
-    return vault.ask(
-        lambda: [f"Nothing {s}." for s, f in wanted if not read.any_passes(vault.index, f)]
-    )
+    return [f"Nothing {s}." for s, f in wanted if not read.any_passes(vault.index, f)]
 
 
 def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -> Entry:
@@ -81,7 +83,7 @@ def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") ->
 
     freshness = vault.refresh()
     row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
-    links = vault.ask(lambda: read.links_of(vault.index, row.id))
+    links = read.links_of(vault.index, row.id)
     payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
     vault.events.publish(vault.now(), "memory:read", payload)
     found = provenance.entries(vault, [row])[0]
@@ -92,7 +94,7 @@ def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") ->
 def entries(vault: OpenVault, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
     """Return entries that pass the filters, newest first."""
     vault.catch_up()
-    return vault.ask(lambda: read.listed(vault.index, filters, limit, offset))
+    return read.listed(vault.index, filters, limit, offset)
 
 
 def list_(
@@ -124,7 +126,7 @@ def list_(
     )
     page = (limit, offset) if not (where or order) else (-1, 0)
     rows = entries(vault, filters, *page)
-    found = vault.ask(lambda: provenance.entries(vault, rows))
+    found = provenance.entries(vault, rows)
     if where.strip():
         wanted = filter_expr.parse(where)
         found = [each for each in found if wanted.matches(_mapping(each))]
@@ -146,7 +148,7 @@ def _mapping(entry: Entry) -> dict[str, Any]:
 
 def _refuse_unknown(vault: OpenVault, wanted: Comparison | Group, filters: Filters) -> None:
     """Raise BadRequest if a filter without results names a kind that does not exist."""
-    own = vault.ask(lambda: read.kinds(vault.index, filters.owners))
+    own = read.kinds(vault.index, filters.owners)
     for kind in wanted.values("kind"):
         if kind not in {each.casefold() for each in own}:
             lookup.check_kind(vault, kind, filters.owners)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brain.errors import BadRequest, NotFound
+from brain.errors import BadRequest, NoModel, NotFound
 from brain.graph import clusters, export, nodes
 from brain.graph.nodes import ENTRIES
 from brain.index import facts
@@ -34,7 +34,7 @@ def graph(
     """Return how memories are connected: all of them, or those up to `depth` steps from one. With
     the format `canvas`, return what a .canvas file of Obsidian contains."""
     freshness = vault.refresh()
-    drawn = vault.ask(lambda: _graph(vault, id, depth, agent, format or "json", by))
+    drawn = _graph(vault, id, depth, agent, format or "json", by)
     return drawn if format == "canvas" else results.Graph(**drawn, freshness=freshness)
 
 
@@ -64,10 +64,11 @@ def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str
     filters = Filters(scopes=("memory", "items"), owners=owners)
     names = {row.id: row.ref for row in find.entries(vault, filters, -1)}
     least = max(ALIKE, vault.config.similarityThreshold)
-    found, _ = semantic.with_model(
-        vault, lambda meaning: meaning.pairs(vault.index, names, least) if meaning else []
-    )
-    return found
+    model, _ = semantic.model(vault)
+    try:
+        return model.pairs(vault.index, names, least) if model else []
+    except NoModel:
+        return []
 
 
 def _root(vault: OpenVault, row: Row, whole: Graph) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os.path
 import re
-from functools import partial
 from unicodedata import normalize
 
 from brain import access
@@ -54,14 +53,14 @@ def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int
     name = name.strip().removeprefix(f"{vault.paths.root_path}/")
     if match := re.fullmatch(ID, name):
         name = match[1] or match[2]
-    if found := seen(vault.ask(lambda: read.by_ref(vault.index, name))):
+    if found := seen(read.by_ref(vault.index, name)):
         return _only(name, found), found[0].line
     if found := seen(_by_former_id(vault, name)):
         return found[0], found[0].line
     place = re.fullmatch(PLACE, name)
     path, line = (place[1], int(place[2])) if place else (name, 0)
     for candidate in _paths(vault, path):
-        if found := seen(vault.ask(partial(read.by_place, vault.index, candidate, line))):
+        if found := seen(read.by_place(vault.index, candidate, line)):
             return found[0], line or found[0].line
     if not re.fullmatch(UNUSED_ID, name) and (found := seen(_by_words(vault, name))):
         return _only(name, found), found[0].line
@@ -89,7 +88,7 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
     """Return the entry that had this id before a person edited it."""
     if not id.isascii():
         return []
-    others = vault.ask(lambda: facts.same(vault.index, id)) - {id}
+    others = facts.same(vault.index, id) - {id}
     return [row for other in sorted(others) for row in read.by_ref(vault.index, other)]
 
 
@@ -99,9 +98,7 @@ def _by_words(vault: OpenVault, words: str) -> list[Row]:
 
     wanted = words.casefold().split()
     filters = Filters(scopes=("memory",))
-    hits, _ = vault.ask(
-        lambda: search(vault.index, words, filters, 200, vault.clock(), vault.config)
-    )
+    hits, _ = search(vault.index, words, filters, 200, vault.clock(), vault.config)
     return [h.row for h in hits if all(word in h.row.text.casefold() for word in wanted)]
 
 
@@ -222,7 +219,7 @@ def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
     known = {*KINDS, *OTHER_KINDS}
     if name in known:
         return name
-    known |= vault.ask(lambda: read.kinds(vault.index, owners))
+    known |= read.kinds(vault.index, owners)
     folded = name.strip().casefold().replace("-", "_")
     if found := {name, folded} & known:
         return name if name in found else folded

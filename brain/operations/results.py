@@ -5,14 +5,19 @@ A field with the default None is optional: the JSON leaves it out while it is No
 
 from __future__ import annotations
 
+from brain.record import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Self, dataclass_transform
 
+    from brain.context.recall import Recalled
     from brain.index.read import Row
     from brain.model import Link
     from brain.open_vault import Freshness
+    from brain.operations.usage import Round
+    from brain.recall.budget import Fitted
     from brain.recall.search import SearchResult
 else:
 
@@ -194,6 +199,55 @@ class Graph(Value):
 
     def __repr__(self) -> str:
         return f"Graph({len(self.nodes)} nodes, {len(self.edges)} edges)"
+
+
+class Asked(NamedTuple):
+    """The arguments of `context`."""
+
+    query: str
+    files: tuple[str, ...]
+    text: str
+    agent: str
+    session: str
+    scopes: tuple[str, ...]
+    tasks: bool
+    format: str
+    remaining: int
+    budget: int | None
+
+
+class Context(Value):
+    """What an agent should know: `text` for the prompt; the fields explain it."""
+
+    asked: Asked
+    fitted: Fitted
+    recalled: Recalled
+    round: Round
+    degraded: str
+    freshness: Freshness
+    notes: tuple[str, ...]  # remarks for the user
+
+    def __repr__(self) -> str:
+        shown = f"{len(self.refs)} memories, {self.fitted.tokens} tokens"
+        return f"Context({self.asked.query!r}, {shown})"
+
+    @property
+    def text(self) -> str:
+        """The text for the prompt."""
+        return self.fitted.text
+
+    @property
+    def answers(self) -> list[str]:
+        """Ids of the memories in it that were found for the question."""
+        found = {entry.id for entry in self.recalled.memories if entry.row.scope == "memory"}
+        return [piece.id for piece in self.fitted.package.memories if piece.id in found]
+
+    @property
+    def refs(self) -> list[str]:
+        """Ids of the memories in it."""
+        package = self.fitted.package
+        shown = (*package.warnings, *package.pinned, *package.memories)
+        return list(dict.fromkeys(piece.id for piece in shown))
 
 
 # -- changes -------------------------------------------------------------------------------------

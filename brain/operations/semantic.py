@@ -11,49 +11,35 @@ from brain.errors import Busy, NoModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
     from brain.open_vault import OpenVault
     from brain.recall.similar import Meaning
-
-    T = TypeVar("T")
 
 PATIENCE = 1.0  # seconds that a search spends on missing vectors
 
 
-def with_model(vault: OpenVault, search: Callable[[Meaning | None], T]) -> tuple[T, list[str]]:
-    """Return `search(model)` and remarks for the user. The model is None unless a hybrid search is
-    set and possible."""
+def model(vault: OpenVault) -> tuple[Meaning | None, list[str]]:
+    """Return the model of a hybrid search and remarks for the user. It is None if search is not
+    hybrid, or if the model cannot be used."""
     if vault.config.searchProvider != "hybrid":
-        return vault.ask(lambda: search(None)), []
-    return vault.ask(lambda: _hybrid(vault, search))
-
-
-def _hybrid(vault: OpenVault, search: Callable[[Meaning | None], T]) -> tuple[T, list[str]]:
+        return None, []
     from brain.index import vectors
 
     started = time.perf_counter()
     errors = _add_vectors(vault, budget=PATIENCE, wait=0.25)
-    missing = 0 if errors else vectors.count_missing(vault.index)
     if "meaning" in vault.__dict__:
         vault.meaning.spent += time.perf_counter() - started
-    try:
-        if not errors:
-            many = f"{missing:,} entries are" if missing > 1 else "One entry is"
-            rest = f"{many} not searched by meaning yet; `brain sync` does the rest."
-            return search(vault.meaning), [rest] if missing else []
-    except NoModel as error:
-        errors = [str(error)]
-    return search(None), [f"Searched by words alone. {error}" for error in errors]
+    if errors:
+        return None, [words_alone(error) for error in errors]
+    left = vectors.count_missing(vault.index)
+    many = f"{left:,} entries are" if left > 1 else "One entry is"
+    rest = f"{many} not searched by meaning yet; `brain sync` does the rest."
+    return vault.meaning, [rest] if left else []
 
 
 def add_vectors(vault: OpenVault, budget: float | None = None) -> list[str]:
     """Make the missing vectors if a hybrid search is set, all or for `budget` seconds. Return what
     went wrong."""
-    if vault.config.searchProvider != "hybrid":
-        return []
-    return vault.ask(lambda: _add_vectors(vault, budget))
+    return _add_vectors(vault, budget) if vault.config.searchProvider == "hybrid" else []
 
 
 def _add_vectors(vault: OpenVault, budget: float | None = None, wait: float = 30.0) -> list[str]:
@@ -72,3 +58,8 @@ def _add_vectors(vault: OpenVault, budget: float | None = None, wait: float = 30
     except Busy:
         pass  # another process may be making them
     return []
+
+
+def words_alone(why: object) -> str:
+    """Return the remark that a model did not help."""
+    return f"Searched by words alone. {why}"

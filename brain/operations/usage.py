@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.open_vault import OpenVault
-    from brain.operations.context import Context
+    from brain.operations.results import Context
 
     State = dict[str, Any]
 

@@ -15,8 +15,8 @@ from brain import serialize
 from brain.api import Brain
 from brain.context import triggers
 from brain.errors import BadRequest
-from brain.operations.context import QUESTION, Context
-from brain.operations.results import TagSuggestion
+from brain.operations.context import QUESTION
+from brain.operations.results import Context, TagSuggestion
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.operations.conftest import NOTE, Made
