@@ -61,7 +61,7 @@ def print_gaps(found: Gaps, _: Values) -> None:
         say(f"{gap.query}")
         say(f"  asked {times}, last {shown(gap.last)[:10]}{now}", "dim")
     if not found.gaps:
-        say("Nothing was asked in vain.")
+        say("No unanswered questions.")
     for tag in found.tags:
         say(f"{', '.join(tag.ids)} answered {tag.query!r} together; tag them #{tag.tag}?")
 

@@ -104,7 +104,7 @@ def _refuse_unknown(vault: OpenVault, who: str, agent: str, ops: Sequence[str], 
     seen = [r for r in records.select(vault.index) if may_see(vault, r, by)]
     done = {record.op for record in seen}
     for op in ops:
-        _refuse_unless("kind of change", op, {*done, *RECORD_TYPES})
+        _refuse_unless("type of change", op, {*done, *RECORD_TYPES})
     if agent and owners is None and agent not in {owner(vault, record) for record in seen}:
         access.agent_name(vault, agent)
     if who:

@@ -236,7 +236,7 @@ def test_an_audit_names_what_may_have_been_meant(house: Brain) -> None:
             house.audit(**wanted)
         return str(error.value)
 
-    assert why(ops=["forgot"]) == "There is no kind of change 'forgot'. Did you mean 'forget'?"
+    assert why(ops=["forgot"]) == "There is no type of change 'forgot'. Did you mean 'forget'?"
     assert why(who="zo") == "There is no record of 'zo'. Did you mean 'zoo'?"
     assert why(who="nobody").startswith("There is no record of 'nobody'. There are: admin,")
     assert "helper" not in why(who="nobody", by="zoo")
