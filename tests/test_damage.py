@@ -210,12 +210,13 @@ def test_pages_that_nobody_was_seen_to_change(vault: MakeVault, opened: OpenBrai
     root = vault()
     brain = opened(root)
     expected = kit.answers(brain, *QUESTIONS)
+    index = brain.vault.index
     brain.close()
     db = root / "40_Brain/brain.db"
     data = db.read_bytes()
     db.write_bytes(data[:100] + bytes(byte ^ 0x55 for byte in data[100:]))
-    with brain.vault.index._lock(0):
-        brain.vault.index._write_seal()
+    with index._lock(0):
+        index._write_seal()
     again = opened(root)
     assert kit.answers(again, *QUESTIONS) == expected
     assert again.vault.index.news == "The index was damaged; it is built again."
@@ -442,7 +443,7 @@ def test_a_search_does_not_wait_for_a_writer(vault: MakeVault, opened: OpenBrain
     with Holder(writer):
         started = time.monotonic()
         answer = reader.search("walrus")
-        reader.close()
+        reader.vault.close()
         assert time.monotonic() - started < 2
     assert [hit.row.path for hit in answer.results]
     assert not answer.freshness.fresh
