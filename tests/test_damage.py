@@ -181,7 +181,7 @@ def test_another_full_text_engine(vault: MakeVault, opened: OpenBrain) -> None:
         brain = opened(root, engine=engine)
         found[engine] = [(hit["id"], hit["line"]) for hit in kit.answers(brain, *QUESTIONS)]
         assert brain.vault.index.healthy()
-        brain.close()
+        brain.vault.close()
     assert found["fts5"] == found["auto"]
     assert sorted(found["fts4"]) == sorted(found["fts5"])
 
@@ -211,7 +211,7 @@ def test_pages_that_nobody_was_seen_to_change(vault: MakeVault, opened: OpenBrai
     brain = opened(root)
     expected = kit.answers(brain, *QUESTIONS)
     index = brain.vault.index
-    brain.close()
+    brain.vault.close()
     db = root / "40_Brain/brain.db"
     data = db.read_bytes()
     db.write_bytes(data[:100] + bytes(byte ^ 0x55 for byte in data[100:]))
