@@ -95,6 +95,9 @@ PARAMETERS = {
         "The id of a change, as `brain audit` prints it.  [the last change]", argument=True
     ),
     "force": Parameter("Undo even if an entry was edited since."),
+    "undo.agent": Parameter(
+        "Undo the last change of this agent's memory.", ("--agent", "-a"), "NAME"
+    ),
     "revert.agent": Parameter(
         "The agent whose changes to undo.", ("--agent", "-a"), "NAME", required=True
     ),

@@ -47,16 +47,20 @@ def undo(
     event: str = "",
     *,
     force: bool = False,
+    agent: str = "",
     session: str = "",
     by: Actor | str = "",
 ) -> Undone:
-    """Undo one change: the one with this event, or the last one (of an agent: its own last one).
-    Raises StaleFile, with the difference, if the entry was changed since; `force` undoes it."""
+    """Undo one change: the one with this event, or the last one (of an agent: its own last one),
+    in the memory of `agent` if it is given. Raises StaleFile, with the difference, if the entry was
+    changed since; `force` undoes it."""
     actor = access.resolve(vault, by, session)
+    access.refuse_unseen(agent, access.readable(actor))
     vault.journal_ahead = True
     vault.refresh()
-    _refuse_pending(vault, event, actor)
-    record = _find(vault, event, actor) if event else _last(vault, actor)
+    owner = access.agent_name(vault, agent) if agent else ""
+    _refuse_pending(vault, event, actor, owner)
+    record = _find(vault, event, actor) if event else _last(vault, actor, owner)
     return _undo(vault, record, force, actor)
 
 
@@ -114,31 +118,34 @@ def _find(vault: OpenVault, event: str, by: Actor) -> Record:
     return found[0]
 
 
-def _last(vault: OpenVault, by: Actor) -> Record:
+def _last(vault: OpenVault, by: Actor, owner: str) -> Record:
     name = "" if by.type == "person" else by.name
     newest = records.select(vault.index, by=name, newest_first=True)
     for record in _undoable(vault, newest):
-        return record
+        if not owner or history.owner(vault, record) == owner:
+            return record
     raise NotFound("There is nothing to undo.", "See `brain audit`.")
 
 
-def _refuse_pending(vault: OpenVault, event: str, by: Actor) -> None:
+def _refuse_pending(vault: OpenVault, event: str, by: Actor, owner: str) -> None:
     """Raise Busy if the change, or a newer one than the last, is not written yet. For an agent,
     only its own changes count."""
     for intent in [each.intent for each in vault.store.pending()]:
         main = next((deed for deed in intent.deeds if "part_of" not in deed.data), None)
         if main is None or (by.type != "person" and intent.by != by.name):
             continue
-        if main.id == event or (not event and _is_last(vault, intent, by)):
+        if owner and vault.owner(intent.path) != owner:
+            continue
+        if main.id == event or (not event and _is_last(vault, intent, by, owner)):
             raise Busy(
                 f"{main.op} of {main.ref} is not written yet.",
                 f"Try again in a moment, or give it up: `brain pending --drop {intent.id}`.",
             )
 
 
-def _is_last(vault: OpenVault, intent: Intent, by: Actor) -> bool:
+def _is_last(vault: OpenVault, intent: Intent, by: Actor, owner: str) -> bool:
     with suppress(NotFound):
-        return pending.time_of(intent) >= _last(vault, by).at
+        return pending.time_of(intent) >= _last(vault, by, owner).at
     return True
 
 

@@ -397,3 +397,14 @@ def test_names_that_are_not_unicode(brain: Brain) -> None:
         with pytest.raises(NotFound):
             ask("\ud800")
     assert brain.audit(limit=-1) == []
+
+
+def test_the_last_change_of_one_agents_memory(brain: Brain) -> None:
+    mine = brain.remember("Seals bark", agent="zoo")
+    brain.remember("Walruses nap at noon")
+    assert brain.undo(agent="zoo").of == mine.event
+    with pytest.raises(NotFound, match="nothing to undo"):
+        brain.undo(agent="zoo")
+    with pytest.raises(NotFound, match="There is no agent"):
+        brain.undo(agent="nobody")
+    assert brain.undo().text.endswith("Walruses nap at noon")
