@@ -14,6 +14,7 @@ from bench.scoring import quantile
 from brain.api import Brain
 from brain.index import matches
 from brain.index.read import Filters
+from brain.operations import find
 from brain.recall.terms import match, terms
 
 PIECES, ASKED = 100_000, 200
@@ -69,7 +70,7 @@ def bare(db: sqlite3.Connection, question: str) -> object:
 def asked(opened: Brain, seed: int = 9) -> list[str]:
     """Two to six words of one note each, in turn a rare one and any."""
     rng = random.Random(seed)
-    rows = opened.entries(Filters(scopes=("sources",)), SEEN)
+    rows = find.entries(opened.vault, Filters(scopes=("sources",)), SEEN)
     words = [_content(row.text) for row in rows]
     common = Counter(word for some in words for word in set(some))
     out = []

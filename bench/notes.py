@@ -14,6 +14,7 @@ from bench import plain, vault
 from bench.known_items import Item, items, notes
 from brain import setup
 from brain.index.read import Filters
+from brain.operations import find
 from brain.recall import aliases
 
 COUNT, ASKED = 1_500, 300  # notes of the generated vault, and how many are asked for
@@ -62,7 +63,7 @@ def ask(root: Path, synonyms: Mapping[str, Sequence[str]]) -> list[Asked]:
     rng = random.Random(3)
     with brain.open(root, state=root.parent / "state", clock=lambda: CLOCK) as opened:
         opened.sync()
-        rows = opened.entries(Filters(superseded=False), -1)
+        rows = find.entries(opened.vault, Filters(superseded=False), -1)
         every = notes(row for row in rows if row.scope == "sources")
         some = rng.sample(every, min(ASKED, len(every)))
         draws = [items(some, synonyms, rng) for _ in range(DRAWS if len(some) < ASKED else 1)]

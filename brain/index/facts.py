@@ -52,10 +52,10 @@ def load(index: Index, refs: Iterable[str], pending: bool = True) -> dict[str, F
 
 def _pending_hits(db: sqlite3.Connection, names: dict[str, str]) -> list[tuple[str, int, str]]:
     """Return (entry, hits, last) of the uses that are not in the journal yet."""
-    if not db.execute("SELECT 1 FROM spooled LIMIT 1").fetchone():
+    if not db.execute("SELECT 1 FROM pending_uses LIMIT 1").fetchone():
         return []
     members = {ref: name for name in set(names.values()) for ref in _members(db, name)}
-    rows = each(db, "SELECT ref, count, at FROM spooled WHERE other = '' AND ref IN", members)
+    rows = each(db, "SELECT ref, count, at FROM pending_uses WHERE other = '' AND ref IN", members)
     return [(members[ref], count, at) for ref, count, at in rows]
 
 

@@ -64,7 +64,7 @@ def learned(index: Index, *, pending: bool) -> list[tuple[str, str, float]]:
 
     With `pending`, uses that only this machine knows are added, so a pair may appear twice.
     """
-    tables = [("learned", "one", "strength"), ("spooled", "ref", "count")]
+    tables = [("learned", "one", "strength"), ("pending_uses", "ref", "count")]
     found: list[tuple[str, str, float]] = []
     for table, one, times in tables if pending else tables[:1]:
         found += index.rows(f"SELECT {one}, other, {times} FROM {table} WHERE other != ''")

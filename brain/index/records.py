@@ -517,8 +517,8 @@ def _learn(
 
 def set_pending_uses(db: sqlite3.Connection, rows: Iterable[Sequence[Any]]) -> None:
     """Replace the uses that are not in the journal yet: ref, other ('' for hits), count, at."""
-    db.execute("DELETE FROM spooled")
-    db.executemany("INSERT INTO spooled VALUES (?, ?, ?, ?)", rows)
+    db.execute("DELETE FROM pending_uses")
+    db.executemany("INSERT INTO pending_uses VALUES (?, ?, ?, ?)", rows)
 
 
 # -- values in records -----------------------------------------------------------------------------

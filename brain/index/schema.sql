@@ -1,7 +1,7 @@
--- brain.db, in reading order. A cache: nothing here that cannot be had again from the vault, but for
--- the last events and what waits on this machine (`events`, `spooled`).
+-- brain.db, in reading order. A cache: everything can be built again from the vault and state.db, but
+-- for the last events.
 -- put.py alone changes files and chunks, and removes what hangs on a row before the row; there are
--- no foreign keys. facts.py writes what journals say, ring.py events, vectors.py what chunks mean.
+-- no foreign keys. records.py writes what journals say, events.py events, vectors.py what chunks mean.
 -- There are no migrations: db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
 
 -- Facts about this index: the vault and the version of Brain it was built from, the full-text
@@ -167,15 +167,15 @@ CREATE TABLE learned (
 ) WITHOUT ROWID;
 CREATE INDEX learned_other ON learned (other);
 
--- What waits on this machine to be flushed to its journal; `other` is '' for hits.
-CREATE TABLE spooled (
+-- Uses in state.db that are not in the journal yet; `other` is '' for hits.
+CREATE TABLE pending_uses (
     ref   TEXT    NOT NULL,
     other TEXT    NOT NULL,
     count INTEGER NOT NULL,
     at    TEXT    NOT NULL,
     PRIMARY KEY (ref, other)
 ) WITHOUT ROWID;
-CREATE INDEX spooled_other ON spooled (other) WHERE other != '';
+CREATE INDEX pending_uses_other ON pending_uses (other) WHERE other != '';
 
 -- What chunks mean, as numbers, where a hybrid search is set: written by vectors.py with the model
 -- that `meta` names. A row may outlive its chunk until the next ones are made, which use it again.

@@ -76,7 +76,7 @@ def rebuilt(journal: Journal, at: Index) -> list[tuple[Any, ...]]:
 def dump(index: Index) -> list[tuple[Any, ...]]:
     """All that an index says of journals, without stat values: equal for equal journals."""
     found: list[tuple[Any, ...]] = []
-    for table in ("records", "facts", "aliases", "learned", "spooled"):
+    for table in ("records", "facts", "aliases", "learned", "pending_uses"):
         rows = index.db.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
         found += [(table, *row) for row in rows]
     found += index.db.execute(

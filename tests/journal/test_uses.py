@@ -44,8 +44,8 @@ def counted(journal: Journal, known: Index) -> dict[str, tuple[int, str]]:
     return {ref: (of.hits, of.last_hit) for ref, of in sorted(found.items())}
 
 
-def spooled(known: Index) -> list[tuple[str, str, int]]:
-    return known.db.execute("SELECT ref, other, count FROM spooled ORDER BY 1, 2").fetchall()
+def pending(known: Index) -> list[tuple[str, str, int]]:
+    return known.db.execute("SELECT ref, other, count FROM pending_uses ORDER BY 1, 2").fetchall()
 
 
 EXPECTED = {"m-1": (2, AT[1]), "m-2": (1, AT[0])}
@@ -55,14 +55,14 @@ def test_uses_count_before_they_are_written_and_after(tmp_path: Path, journal: J
     fill(journal)
     with index(tmp_path) as known:
         assert counted(journal, known) == EXPECTED
-        assert ("m-1", "m-2", 2) in spooled(known)
+        assert ("m-1", "m-2", 2) in pending(known)
         assert not Path(journal.folder).exists()  # the vault is as clean as before
         known.rebuild()
         assert counted(journal, known) == EXPECTED
         assert journal.write_uses() == 5
         assert counted(journal, known) == EXPECTED
         assert links(known, "m-1") == [("m-2", 2.0, AT[1]), ("m-3", 1.0, AT[0])]
-        assert spooled(known) == []
+        assert pending(known) == []
         assert journal.write_uses() == 0
         assert counted(journal, known) == EXPECTED
     ops = [(r.op, r.ref, r.by) for r in records(journal)]
