@@ -79,6 +79,12 @@ def _is_section(words: str) -> bool:
 class Config(NamedTuple):
     """The settings of one vault."""
 
+    vaultId: str = _setting(
+        "",
+        "The id by which a machine finds its local data about the vault, also after it was moved."
+        " Brain sets it.",
+    )
+
     # files
     include: tuple[str, ...] = _setting(
         ("**/*.md",), "Which files of the vault are indexed as sources, as globs."
@@ -208,10 +214,14 @@ def nearest(key: str) -> str:
 # -- brain.yaml ------------------------------------------------------------------------------------
 
 
-def template() -> str:
-    """Return a brain.yaml that names every setting, commented out, with its default."""
+def template(id: str) -> str:
+    """Return a brain.yaml with this `vaultId`, and every other setting, commented out, with its
+    default."""
     parts = ["# Settings of this vault's brain. What is commented out is the default.\n"]
     for name, setting in SETTINGS.items():
+        if name == "vaultId":
+            parts.append(f"\n# {setting.meaning}\n{name}: {id}\n")
+            continue
         choices = f" One of: {', '.join(setting.choices)}." if setting.choices else ""
         parts.append(f"\n# {setting.meaning}{choices}\n# {name}: {to_yaml(default(name))}\n")
     return "".join(parts)

@@ -75,7 +75,7 @@ def run(
 def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:
     """Apply pending writes and follow one hint; yields what went wrong."""
     try:
-        yield from vault.drain()
+        yield from vault.absorb()
         if hint is None:
             try:
                 vault.reload()

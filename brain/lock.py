@@ -19,8 +19,8 @@ def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
         handle = _opened(path)
     except OSError as error:
         raise BrainError(
-            f"The state folder {os.path.dirname(path)} cannot be written to ({error.strerror}).",
-            "Make it writable, or name another one with BRAIN_STATE.",
+            f"The folder {os.path.dirname(path)} cannot be written to ({error.strerror}).",
+            "Make it writable. For another state folder, set BRAIN_STATE; for the index, dbPath.",
         ) from error
     deadline = time.monotonic() + wait
     while not _free(handle):

@@ -6,8 +6,8 @@ Operations take it as their first argument and pass it down. Nothing here calls 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -19,10 +19,9 @@ from brain.formats import brain_yaml
 from brain.index import read
 from brain.index.db import Index
 from brain.index.moment import told
-from brain.model import Event
 from brain.record import NamedTuple
 from brain.sync import Delta, Progress, Stats
-from brain.vault import files, layout
+from brain.vault import files, identity, layout
 from brain.vault.layout import Vault
 
 TYPE_CHECKING = False
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from brain.embed import Provider
     from brain.journal.writer import Journal
-    from brain.operations.memory_notes import Note
     from brain.recall.similar import Meaning
     from brain.state import State
     from brain.store import Store
@@ -60,7 +58,6 @@ class OpenVault:
     provider: Provider | None = None
     here = ""
     writes = 0  # calls of the store
-    settled = 0.0  # when pending writes were last looked at (time.monotonic)
 
     def __init__(
         self,
@@ -77,10 +74,8 @@ class OpenVault:
         self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
         self._engine = engine
         self.index = self._index()
-        self.notes: dict[str, Note] = {}  # parsed memory notes, by path
-        self.journal_ahead = False  # the index lacks a record that this process appended
+        self._claimed = False  # the state folder is known to be this vault's
         self._checked = ""  # when the index was last up to date
-        self._reported: dict[tuple[str, str], str] = {}  # own writes that listeners know of
 
     @cached_property
     def journal(self) -> Journal:
@@ -101,7 +96,7 @@ class OpenVault:
         """The store, through which every file is written."""
         from brain.store import Store
 
-        return Store(self.paths, self.config, self.journal)
+        return Store(self.paths, self.config, self.journal, self.state)
 
     @cached_property
     def meaning(self) -> Meaning:
@@ -114,9 +109,8 @@ class OpenVault:
 
     def _index(self) -> Index:
         path = layout.database(self.paths, self.config.dbPath)
-        seal = f"{self.paths.state_path}/index.seal"
         names = str(self.paths.names)
-        return Index(path, seal, self.paths.folder_path, self._engine, names)
+        return Index(path, self.paths.folder_path, self.paths.id, self._engine, names)
 
     def reload(self) -> None:
         """Read brain.yaml again. After BadConfig the settings are as before."""
@@ -138,11 +132,7 @@ class OpenVault:
         self.close()
 
     def close(self) -> None:
-        """Index what was written here, write the remaining events unless another process is
-        writing, and close the index."""
-        if self._reported and self.index.whole:
-            with suppress(BrainError):
-                self.sync([self.paths.brain], wait=0.25)
+        """Write the remaining events unless another process is writing, and close the index."""
         self.write_events(wait=0)
         self.index.close()
         if "state" in self.__dict__:
@@ -187,14 +177,12 @@ class OpenVault:
         finally:  # the index has the files by now, so no later sync would report them
             self._publish(stats)
         self._checked = started
-        if paths is None or self.paths.brain in paths:
-            self._reported.clear()
         return stats
 
     def _sync(self, only: list[str] | None, wait: float, accept_loss: bool) -> Stats:
         return syncing.sync(
             self.paths, self.index, self.config, only=only, wait=wait, progress=self.progress,
-            accept_loss=accept_loss, promised=self.store.promised() if self.has_pending() else None,
+            accept_loss=accept_loss, promised=self.store.heads() if self.has_pending() else None,
             before=lambda deltas: self._follow(deltas, wait),
         )  # fmt: skip
 
@@ -235,73 +223,62 @@ class OpenVault:
         if stats.cold and not stats.quiet:
             self.events.publish(self.now(), "memory:sync", sync_payload(stats))
         for delta in stats.deltas:
-            rest = self._unreported(delta)
-            if rest == delta:
-                self.events.publish(self.now(), "memory:write", write_payload(delta))
-                continue
-            self.events.keep(Event(self.now(), "memory:write", write_payload(delta)))
-            if rest.added or rest.changed or rest.removed:
-                self.events.hear(Event(self.now(), "memory:write", write_payload(rest)))
+            self.events.publish(self.now(), "memory:write", write_payload(delta))
         if stats.deltas or stats.cold:
             self.write_events()
 
-    def wrote(self, delta: Delta) -> None:
-        """Report a write to the listeners of this process. Other processes get the event once,
-        from the process that finds it in the files first."""
-        for ref, text in (*delta.added, *delta.changed):
-            self._reported[delta.path, ref] = text
-        for ref, _ in delta.removed:
-            self._reported[delta.path, ref] = ""
-        if self.events.listeners:
-            self.events.hear(Event(self.now(), "memory:write", write_payload(delta)))
+    # -- writing -----------------------------------------------------------------------------
 
-    def _unreported(self, delta: Delta) -> Delta:
-        """Return a delta without the writes that listeners know of."""
-        if not self._reported:
-            return delta
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other writers out, with an index that has every text that appeared in a note."""
+        if self.store.is_locked:
+            yield
+            return
+        self.refuse_loss()
+        with self.store.locked():
+            self.claim()
+            self.store.absorb()
+            self.sync([self.paths.brain])
+            yield
 
-        def new(pairs: tuple[tuple[str, str], ...], gone: bool) -> tuple[tuple[str, str], ...]:
-            return tuple(
-                (ref, text)
-                for ref, text in pairs
-                if self._reported.pop((delta.path, ref), None) != ("" if gone else text)
-            )
+    def claim(self) -> None:
+        """Give the vault an id if it has none, and record that the state folder is its own."""
+        if self._claimed or self.store.is_off():
+            return
+        if not self.paths.id:
+            self.paths = self.store.vault = self.paths._replace(id=self.store.name_vault())
+            self.index.id = self.paths.id
+        if self.paths.id:
+            identity.claim(self.paths.state_path, self.paths.root_path, self.paths.id)
+        self._claimed = True
 
-        return delta._replace(
-            added=new(delta.added, False),
-            changed=new(delta.changed, False),
-            removed=new(delta.removed, True),
-        )
-
-    def drain(self, wait: float = 30.0) -> list[str]:
-        """Apply pending writes and return what went wrong. One stat call if nothing is pending."""
+    def absorb(self, wait: float = 30.0) -> list[str]:
+        """Merge the texts that appeared in notes, write what is pending, and return what went
+        wrong. A few stat calls if there is nothing to do."""
         try:
-            if self.has_pending() and not self.paused:
+            if self.state.exists() and self.store.has_work():
                 self.refuse_loss(wait=wait)
-                self.store.drain(wait)
+                self.store.absorb(wait)
         except (BrainError, OSError) as error:
             return [str(error)]
         return []
 
-    def refuse_loss(self, paths: Iterable[str] = (), wait: float = 30.0) -> None:
-        """Raise VaultLooksEmpty if the vault does, before these files are written.
+    def refuse_loss(self, wait: float = 30.0) -> None:
+        """Raise VaultLooksEmpty if the vault does, before a file is written.
 
         A file written into a vault that is unmounted or half synced would be all that the next
         sync finds. One stat call each; the vault is walked only if an indexed note is gone.
         """
         note = "/".join([self.paths.brain, *self.paths.names.memory])
-        gone = [p for p in {note, *paths} if not os.path.lexists(f"{self.paths.root_path}/{p}")]
-        if gone:
-            known = read.any_known(self.index, gone)
-            if known:
-                self.sync(wait=wait)
+        if not os.path.lexists(f"{self.paths.root_path}/{note}") and read.any_known(
+            self.index, [note]
+        ):
+            self.sync(wait=wait)
 
     def has_pending(self) -> bool:
-        """Return True if there are pending writes. One stat call."""
-        try:
-            return os.stat(f"{self.paths.state_path}/intents.jsonl").st_size > 0
-        except OSError:
-            return False
+        """Return True if there are pending writes."""
+        return self.state.exists() and self.state.has_pending()
 
     @property
     def paused(self) -> bool:
@@ -320,7 +297,7 @@ class OpenVault:
 
     def refresh(self) -> Freshness:
         """Update the index, or say why that was not possible."""
-        stale = self.drain(wait=0.25)
+        stale = self.absorb(wait=0.25)
         try:
             self.sync([self.paths.brain] if self.watched else None, wait=0.25)
         except IndexDamaged:
@@ -333,12 +310,6 @@ class OpenVault:
     def unchecked(self) -> Freshness:
         """The freshness of an answer without a check."""
         return Freshness(False, self._checked, ("not checked",))
-
-    def catch_up(self) -> None:
-        """Index what was written here, even if the caller did not ask for a refresh."""
-        if self._reported or self.journal_ahead:
-            self.journal_ahead = False
-            self.refresh()
 
     def repair(self, error: IndexDamaged) -> None:
         """Rebuild the index, after this error."""

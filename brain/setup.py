@@ -12,6 +12,7 @@ from pathlib import Path
 from brain import config
 from brain.errors import BadRequest, VaultNotFound
 from brain.formats import brain_yaml
+from brain.journal.codec import random_letters
 from brain.vault import files, layout
 
 OLD = 60.0  # s
@@ -69,7 +70,7 @@ def init(root: Path) -> list[str]:
     names = vault.named(chosen.memoryPath, chosen.sessionsPath).names
     sessions = "/".join(names.sessions)
     wanted = {
-        "brain.yaml": config.template(),
+        "brain.yaml": config.template(f"v-{random_letters(12)}"),
         ".gitignore": GITIGNORE,
         ".gitattributes": GITATTRIBUTES.replace("sessions/", f"{sessions}/"),
         "AGENT.md": AGENT,

@@ -1,8 +1,10 @@
 """state.db: data of this machine that must not sync.
 
-It holds who this device is, the uses that are not in the journal yet, the last recalls, and a few
-flags. It is one SQLite file in the state folder. A damaged file is set aside and a new one is
-started; that loses no memory, only what was counted since yesterday.
+It is the write-ahead log and the version history of the notes that Brain writes, and holds who this
+device is, the uses that are not in the journal yet, the last recalls, and a few flags. It is one
+SQLite file in the state folder. A damaged file, and one of another version, is set aside and a new
+one is started. That loses no line of a note, only pending writes and what was counted since
+yesterday.
 """
 
 from __future__ import annotations
@@ -16,13 +18,16 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
 FILE = "state.db"
 _WAIT = 2.0  # seconds for another process that writes
-_VERSION = 1
-_DAMAGED = "the file is damaged"
+_VERSION = 2
+_DAMAGED, _OTHER_VERSION = "the file is damaged", "the file is of another version"
+_TABLES = {
+    *("device", "uses", "recalls", "flags", "notes", "versions", "guards", "temps", "pending"),
+}
 _SCHEMA = """
 CREATE TABLE device (
     id      TEXT    NOT NULL,
@@ -37,7 +42,6 @@ CREATE TABLE device (
 );
 CREATE TABLE uses (
     batch TEXT    NOT NULL,    -- '' until the use is being written to the journal
-    home  TEXT    NOT NULL,    -- the device whose journal folder tells vaults at one path apart
     op    TEXT    NOT NULL,    -- hit, used_together, reject or gap
     ref   TEXT    NOT NULL,
     other TEXT    NOT NULL,    -- the other entry of a pair; who asked, of a gap
@@ -46,11 +50,10 @@ CREATE TABLE uses (
     last  TEXT    NOT NULL,
     text  TEXT    NOT NULL,    -- the question of a gap
     refs  TEXT    NOT NULL,    -- JSON: the entries that did not answer it
-    PRIMARY KEY (batch, home, op, ref, other)
+    PRIMARY KEY (batch, op, ref, other)
 ) WITHOUT ROWID;
 CREATE TABLE recalls (
     id    INTEGER PRIMARY KEY AUTOINCREMENT,
-    home  TEXT NOT NULL,
     ms    REAL NOT NULL,
     value TEXT NOT NULL        -- JSON: question, who asked, what was shown
 );
@@ -58,6 +61,57 @@ CREATE TABLE flags (
     key   TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE notes (           -- the notes that Brain writes, for a week after it did
+    path   TEXT PRIMARY KEY,
+    tip    INTEGER NOT NULL,   -- the version in the note, as far as Brain knows
+    digest TEXT NOT NULL,      -- of that version; '' if there is no file
+    head   TEXT NOT NULL,      -- JSON: what turns it into the text that should be there
+    due    INTEGER NOT NULL,   -- 1 if the head is not the tip, or a displaced file is open
+    looked TEXT NOT NULL,      -- stat values of the file at the last look
+    wrote  TEXT NOT NULL,      -- JSON: identity, times and uptime of the last write
+    git    TEXT NOT NULL,      -- the commit at the last look
+    half   TEXT NOT NULL,      -- JSON: digest of a text that may be half a save, and since when
+    why    TEXT NOT NULL       -- why the head is not written yet
+) WITHOUT ROWID;
+CREATE TABLE versions (
+    path    TEXT    NOT NULL,
+    n       INTEGER NOT NULL,
+    at      REAL    NOT NULL,
+    written INTEGER NOT NULL,  -- by Brain; else observed
+    base    INTEGER NOT NULL,
+    own     TEXT    NOT NULL,  -- JSON: units that its window added or removed
+    new     TEXT    NOT NULL,  -- JSON: units that it added to its base
+    unread  INTEGER NOT NULL,
+    undid   INTEGER NOT NULL,
+    changes TEXT    NOT NULL,  -- JSON: what turns the version before it into this one
+    PRIMARY KEY (path, n)
+) WITHOUT ROWID;
+CREATE TABLE guards (
+    path     TEXT    NOT NULL,
+    unit     BLOB    NOT NULL,  -- any bytes
+    n        INTEGER NOT NULL,
+    present  INTEGER NOT NULL,
+    seen     INTEGER NOT NULL,
+    restored INTEGER NOT NULL,
+    PRIMARY KEY (path, unit)
+) WITHOUT ROWID;
+CREATE TABLE temps (
+    name      TEXT PRIMARY KEY,
+    path      TEXT    NOT NULL,  -- of the note next to which it is
+    displaced INTEGER NOT NULL,  -- the version that was in the note before
+    held      INTEGER NOT NULL,  -- the version that was written to it
+    half      TEXT    NOT NULL   -- JSON: digest of its content while it is open, and since when
+) WITHOUT ROWID;
+CREATE TABLE pending (
+    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+    id      TEXT NOT NULL,     -- of the record
+    at      REAL NOT NULL,
+    path    TEXT NOT NULL,     -- of the note; '' if only a record is to be written
+    by      TEXT NOT NULL,
+    session TEXT NOT NULL,
+    deed    TEXT NOT NULL,     -- JSON
+    done    TEXT NOT NULL      -- JSON: what the change does to the entry
+);
 """
 
 
@@ -87,6 +141,58 @@ class Use(NamedTuple):
     refs: tuple[str, ...] = ()
 
 
+class NoteRow(NamedTuple):
+    """A note that Brain writes; see the table `notes`."""
+
+    path: str
+    tip: int
+    digest: str
+    head: str
+    due: int
+    looked: str
+    wrote: str
+    git: str
+    half: str
+    why: str
+
+
+class VersionRow(NamedTuple):
+    """A text that was in a note; see the table `versions`."""
+
+    path: str
+    n: int
+    at: float
+    written: int
+    base: int
+    own: str
+    new: str
+    unread: int
+    undid: int
+    changes: str
+
+
+class TempRow(NamedTuple):
+    """A temporary file; see the table `temps`."""
+
+    name: str
+    path: str
+    displaced: int
+    held: int
+    half: str = ""
+
+
+class PendingRow(NamedTuple):
+    """An acknowledged change; see the table `pending`."""
+
+    id: str
+    at: float
+    path: str
+    by: str
+    session: str
+    deed: str
+    done: str
+
+
 class State:
     """The state of one vault on this machine. Nothing is opened or created until it is used.
 
@@ -104,6 +210,10 @@ class State:
             with suppress(sqlite3.Error):
                 self._db.close()
         self._db = None
+
+    def exists(self) -> bool:
+        """Return True if anything was stored yet. One stat call."""
+        return self._db is not None or os.path.exists(self.path)
 
     # -- the device --------------------------------------------------------------------------------
 
@@ -147,38 +257,32 @@ class State:
 
     # -- uses --------------------------------------------------------------------------------------
 
-    def add_uses(self, home: str, uses: Iterable[Use]) -> None:
+    def add_uses(self, uses: Iterable[Use]) -> None:
         """Count what happened, until it is written to the journal."""
         import json
 
         sql = """
-            INSERT INTO uses VALUES ('', ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO uses VALUES ('', ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET count = count + excluded.count,
                 refs = CASE WHEN excluded.last >= last THEN excluded.refs ELSE refs END,
                 last = max(last, excluded.last)
         """
         rows = [
-            (home, u.op, u.ref, u.other, u.times, u.last, u.last, u.text, json.dumps(u.refs))
+            (u.op, u.ref, u.other, u.times, u.last, u.last, u.text, json.dumps(u.refs))
             for u in uses
         ]
         with self._writing() as db:
             db.executemany(sql, rows)
             self._mark_change(db)
 
-    def uses(self, homes: Collection[str], batch: str) -> list[Use]:
-        """Return the uses of a batch that belong to one of these homes, summed up."""
+    def uses(self, batch: str) -> list[Use]:
+        """Return the uses of a batch, summed up."""
         import json
 
-        sql = "SELECT home, op, ref, other, count, last, text, refs FROM uses WHERE batch = ?"
+        sql = "SELECT op, ref, other, count, last, text, refs FROM uses WHERE batch = ?"
         return sum_uses(
-            Use._make([*row[1:7], tuple(json.loads(row[7]))])
-            for row in self._rows(sql, (batch,))
-            if row[0] in homes
+            Use._make([*row[:6], tuple(json.loads(row[6]))]) for row in self._rows(sql, (batch,))
         )
-
-    def homes(self) -> set[str]:
-        """Return the homes that uses belong to."""
-        return {row[0] for row in self._rows("SELECT DISTINCT home FROM uses")}
 
     def first_use(self) -> str:
         """Return when the oldest use happened, or ''."""
@@ -214,22 +318,19 @@ class State:
 
     # -- recalls and flags -------------------------------------------------------------------------
 
-    def recalls(self) -> list[tuple[int, str, float, dict[str, Any]]]:
-        """Return (id, home, ms, value) of the last recalls, oldest first."""
+    def recalls(self) -> list[tuple[int, float, dict[str, Any]]]:
+        """Return (id, ms, value) of the last recalls, oldest first."""
         import json
 
-        rows = self._rows("SELECT id, home, ms, value FROM recalls ORDER BY id")
-        return [(id, home, ms, json.loads(value)) for id, home, ms, value in rows]
+        rows = self._rows("SELECT id, ms, value FROM recalls ORDER BY id")
+        return [(id, ms, json.loads(value)) for id, ms, value in rows]
 
-    def add_recall(self, home: str, ms: float, value: dict[str, Any], keep: int) -> None:
+    def add_recall(self, ms: float, value: dict[str, Any], keep: int) -> None:
         """Remember a recall, and only so many of those before it."""
         import json
 
         with self._writing() as db:
-            db.execute(
-                "INSERT INTO recalls (home, ms, value) VALUES (?, ?, ?)",
-                (home, ms, json.dumps(value)),
-            )
+            db.execute("INSERT INTO recalls (ms, value) VALUES (?, ?)", (ms, json.dumps(value)))
             db.execute("DELETE FROM recalls WHERE id <= (SELECT max(id) FROM recalls) - ?", (keep,))
 
     def set_recalls(self, values: Mapping[int, dict[str, Any] | None]) -> None:
@@ -267,6 +368,101 @@ class State:
         with self._connected() as db:
             return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
+    # -- notes and their versions ------------------------------------------------------------------
+
+    def notes(self, path: str = "") -> list[NoteRow]:
+        """Return the notes that have a history, or one of them."""
+        where, values = (" WHERE path = ?", (path,)) if path else ("", ())
+        return [NoteRow(*row) for row in self._rows(f"SELECT * FROM notes{where}", values)]
+
+    def save_note(self, row: NoteRow) -> None:
+        with self._writing() as db:
+            db.execute(f"INSERT OR REPLACE INTO notes VALUES ({_marks(row)})", row)
+
+    def drop_note(self, path: str) -> None:
+        """Forget the history of a note."""
+        with self._writing() as db:
+            for table in ("notes", "versions", "guards"):
+                db.execute(f"DELETE FROM {table} WHERE path = ?", (path,))
+
+    def explain(self, path: str, why: str) -> None:
+        """Remember why a note cannot be written."""
+        with self._writing() as db:
+            db.execute("UPDATE notes SET why = ? WHERE path = ?", (why, path))
+
+    def rename_notes(self, old: str, new: str) -> None:
+        """Follow a brain folder that was renamed."""
+        with self._writing() as db:
+            for table in ("notes", "versions", "guards", "temps", "pending"):
+                sql = f"UPDATE {table} SET path = ? || substr(path, ?) WHERE path LIKE ?"
+                db.execute(sql, (new, len(old) + 1, f"{old}/%"))
+
+    def versions(self, path: str) -> list[VersionRow]:
+        sql = "SELECT * FROM versions WHERE path = ? ORDER BY n"
+        return [VersionRow(*row) for row in self._rows(sql, (path,))]
+
+    def save_versions(self, path: str, rows: Iterable[VersionRow], gone: Iterable[int]) -> None:
+        """Add or change these versions of a note, and delete others."""
+        with self._writing() as db:
+            db.executemany(
+                "DELETE FROM versions WHERE path = ? AND n = ?", [(path, n) for n in gone]
+            )
+            sql = "INSERT OR REPLACE INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            db.executemany(sql, rows)
+
+    def guards(self, path: str) -> list[tuple[str, int, bool, bool, bool]]:
+        """Return (unit, n, present, seen, restored) of the guarded units of a note."""
+        sql = "SELECT unit, n, present, seen, restored FROM guards WHERE path = ?"
+        return [
+            (unit.decode("utf-8", "surrogateescape"), n, bool(present), bool(seen), bool(restored))
+            for unit, n, present, seen, restored in self._rows(sql, (path,))
+        ]
+
+    def save_guards(
+        self, path: str, rows: Iterable[tuple[str, int, bool, bool, bool]], gone: Iterable[str]
+    ) -> None:
+        """Add or change guards of a note, and delete others."""
+        ended = [(path, unit.encode("utf-8", "surrogateescape")) for unit in gone]
+        values = [(path, unit.encode("utf-8", "surrogateescape"), *rest) for unit, *rest in rows]
+        with self._writing() as db:
+            db.executemany("DELETE FROM guards WHERE path = ? AND unit = ?", ended)
+            db.executemany("INSERT OR REPLACE INTO guards VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def temps(self, path: str = "") -> list[TempRow]:
+        """Return the temporary files next to a note, or all of them."""
+        where, values = (" WHERE path = ?", (path,)) if path else ("", ())
+        return [TempRow(*row) for row in self._rows(f"SELECT * FROM temps{where}", values)]
+
+    def save_temp(self, row: TempRow) -> None:
+        with self._writing() as db:
+            db.execute(f"INSERT OR REPLACE INTO temps VALUES ({_marks(row)})", row)
+
+    def drop_temp(self, name: str) -> None:
+        with self._writing() as db:
+            db.execute("DELETE FROM temps WHERE name = ?", (name,))
+
+    # -- pending writes ----------------------------------------------------------------------------
+
+    def pending(self) -> list[PendingRow]:
+        """Return the changes that were acknowledged and whose records are not written yet."""
+        sql = "SELECT id, at, path, by, session, deed, done FROM pending ORDER BY seq"
+        return [PendingRow(*row) for row in self._rows(sql)]
+
+    def has_pending(self) -> bool:
+        """Return True if a change is not in its note yet, or has no record."""
+        sql = "SELECT 1 FROM pending UNION ALL SELECT 1 FROM notes WHERE head != '' LIMIT 1"
+        return bool(self._rows(sql))
+
+    def add_pending(self, rows: Iterable[PendingRow]) -> None:
+        """Add changes to the write-ahead log."""
+        columns = ", ".join(PendingRow._fields)
+        with self._writing() as db:
+            db.executemany(f"INSERT INTO pending ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def drop_pending(self, ids: Iterable[str]) -> None:
+        with self._writing() as db:
+            db.executemany("DELETE FROM pending WHERE id = ?", [(id,) for id in ids])
+
     # -- the file ----------------------------------------------------------------------------------
 
     def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
@@ -277,9 +473,21 @@ class State:
             return db.execute(sql, values).fetchall()
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction."""
+    def transaction(self, durable: bool = False) -> Iterator[None]:
+        """Write everything that is done inside at once, or nothing. `durable` waits for the disk;
+        the transactions before it are on the disk then, too."""
+        with self._writing(durable):
+            yield
+
+    @contextmanager
+    def _writing(self, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """Open a transaction, or take part in the one that is open."""
         with self._connected() as db:
+            is_nested: bool = db.in_transaction
+            if is_nested:
+                yield db
+                return
+            db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -333,8 +541,9 @@ class State:
 
     def _connect(self) -> None:
         db = self._db = sqlite3.connect(self.path, isolation_level=None, timeout=_WAIT)
-        db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA secure_delete = ON")
+        if _version(db) not in (0, _VERSION):
+            raise sqlite3.DatabaseError(_OTHER_VERSION)
         if not _version(db):
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")
@@ -344,7 +553,7 @@ class State:
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             db.execute("COMMIT")
         tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
-        if not tables >= {"device", "uses", "recalls", "flags"} or _check(db) != "ok":
+        if not tables >= _TABLES or _check(db) != "ok":
             raise sqlite3.DatabaseError(_DAMAGED)
         self._inode = _inode(self.path)
 
@@ -369,7 +578,11 @@ def _check(db: sqlite3.Connection) -> str:
 
 def _is_damage(error: sqlite3.Error) -> bool:
     name = getattr(error, "sqlite_errorname", "")
-    return str(error) == _DAMAGED or name in ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+    return str(error) in (_DAMAGED, _OTHER_VERSION) or name in ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+
+
+def _marks(row: tuple[Any, ...]) -> str:
+    return ", ".join("?" * len(row))
 
 
 def _version(db: sqlite3.Connection) -> int:

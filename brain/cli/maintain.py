@@ -40,7 +40,7 @@ HARMLESS = {
     "crlf": "with carriage returns; that is kept as it is",
     "line-separator": "with U+2028 or U+2029; that is kept as it is",
     "hard-link": "with hard links; that is kept as it is",
-    "no-swap": "on a disk where files cannot change places in one step",
+    "no-exchange": "on a disk where files cannot be exchanged in one step",
     "pending": "with writes that wait; see `brain pending`",
 }
 

@@ -58,8 +58,8 @@ def opened(vault: str | None) -> Iterator[OpenVault]:
     with OpenVault(found, progress=progress) as open_vault:
         open_vault.here = os.getcwd()
         yield open_vault
-        if open_vault.index.news:
-            note(open_vault.index.news)
+        for news in filter(None, (found.news, open_vault.index.news)):
+            note(news)
 
 
 class Progress:

@@ -68,14 +68,13 @@ def print_gaps(found: Gaps, _: Values) -> None:
 
 def print_pending(found: list[PendingWrite], _: Values) -> None:
     for write in found:
-        what = ", ".join(f"{deed['op']} {deed['id']}" for deed in write.deeds)
-        say(f"{write.id}  {write.path}  {what}, by {write.by}")
-        for deed in write.deeds:
-            for line in filter(None, deed["text"].split("\n")):
-                say(f"  {line}")
+        dropped = "Dropped: " if write.state == "dropped" else ""
+        say(f"{dropped}{write.event}  {write.path}  {write.op} {write.id}, by {write.by}")
+        for line in filter(None, write.text.split("\n")):
+            say(f"  {line}")
         if write.why:
-            say(f"  {write.why}; --apply or --drop it", "dim")
-    if not found:
+            say(f"  {write.why}", "dim")
+    if not any(write.state != "dropped" for write in found):
         say("Nothing is pending.")
 
 

@@ -43,17 +43,19 @@ class Index:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        seal: str | os.PathLike[str],
         vault: str,
+        id: str = "",
         engine: str = "auto",
         names: str = "",
     ) -> None:
-        """`names` are how a vault calls its files; by others they would be read differently."""
+        """`vault` is the brain folder, `id` the id of the vault if it has one: a container and its
+        host see one vault at different paths. `names` are how a vault calls its files; by others
+        they would be read differently."""
         self.path = os.fspath(path)
-        self.vault, self.names = vault, names
+        self.vault, self.id, self.names = vault, id, names
         self.fts = ""
         self.news = ""
-        self._seal = os.fspath(seal)
+        self._seal = f"{self.path}-seal"
         self._engine = engine
         self._db: sqlite3.Connection | None = None
         self._inode = 0  # of the file that is open
@@ -253,7 +255,7 @@ class Index:
         self._shared = _inode(f"{self.path}-shm")
         if meta.get("version") != __version__:
             return "made by another version of Brain"
-        if meta.get("vault") != self.vault:
+        if meta.get("vault") not in (self.vault, self.id):
             return "made for another vault"
         if meta.get("names", "") != self.names:
             return "made for other names of notes"
@@ -279,7 +281,7 @@ class Index:
         if self._locked:
             yield True
             return
-        handle = lock.take(f"{os.path.splitext(self._seal)[0]}.lock", wait)
+        handle = lock.take(f"{self.path}-lock", wait)
         self._locked = handle is not None
         try:
             yield self._locked
@@ -341,7 +343,7 @@ class Index:
             f"BEGIN IMMEDIATE;{self._schema()}"
             f"PRAGMA user_version={SCHEMA_VERSION};PRAGMA application_id={APPLICATION_ID};COMMIT;"
         )
-        meta = {"vault": self.vault, "engine": self.fts, "version": __version__}
+        meta = {"vault": self.id or self.vault, "engine": self.fts, "version": __version__}
         meta["names"] = self.names
         db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         self._shared = _inode(f"{self.path}-shm")

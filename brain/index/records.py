@@ -189,7 +189,11 @@ RECORD_TYPES: dict[str, RecordType] = {
     "conflict": RecordType(undo=Undo.PART),
     "resolve": RecordType(undo=Undo.CONFLICT),
     "undo": RecordType(_undo, Undo.PART),
-    "overwritten": RecordType(undo=Undo.PART),  # by a person, right after it was written
+    "overwritten": RecordType(undo=Undo.PART),  # a person's words took the place of a change
+    "removed": RecordType(undo=Undo.TEXT),  # a person removed what Brain had written
+    "reworded": RecordType(undo=Undo.TEXT),  # a person reworded what Brain had written
+    "restored": RecordType(undo=Undo.TEXT),  # a stale window lacked it
+    "merged": RecordType(undo=Undo.TEXT),  # from a late save, or from a stale window
     "anchor": RecordType(),  # the id was written behind an entry
     "alias": RecordType(audit=False),  # `old` is another id of the same entry
     "used_together": RecordType(audit=False),  # useful in the same prompt as `other`

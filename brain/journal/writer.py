@@ -66,23 +66,6 @@ class Journal:
         """Return the time, as records have it."""
         return told(self._clock())
 
-    # -- which vault this is -----------------------------------------------------------------------
-
-    def home(self, make: bool = False) -> str:
-        """Return the name of this device if it has a folder in this journal, else ''. It
-        distinguishes this vault from another one at the same path. `make` creates the folder; the
-        caller holds the store's lock."""
-        name = self.device
-        if make and not (name and self.lies_here(name)):
-            with suppress(OSError):
-                self._current()
-            name = self.device
-        return name if name and self.lies_here(name) else ""
-
-    def lies_here(self, home: str) -> bool:
-        """Return True if this is the vault that `home` belongs to."""
-        return os.path.isdir(f"{self.folder}/{home}")
-
     # -- writing -----------------------------------------------------------------------------------
 
     def append(self, records: Sequence[NewRecord], durable: bool = True) -> list[Record]:
@@ -153,8 +136,6 @@ class Journal:
     def _catch_up(self, device: Device) -> Device | None:
         """Return the device after the records that were appended since it was saved. None if the
         journal does not continue where the device stopped."""
-        if not device.month and not self._may_be_home(device):
-            return None
         found: Device | None = device
         if device.month:
             found = _continue(self._path(device), device)
@@ -163,12 +144,6 @@ class Journal:
                 found = found._replace(month=month, size=0, last=-1, end=0)
                 found = _continue(self._path(found), found)
         return found
-
-    def _may_be_home(self, device: Device) -> bool:
-        """Return False if a device that wrote nothing yet has no folder where one could be: then
-        it belongs to another vault that was here before."""
-        blocked = os.path.lexists(self.folder) and not os.path.isdir(self.folder)
-        return blocked or self.lies_here(device.id)
 
     def _highest_lamport(self, own: str) -> int:
         """Return the highest Lamport counter of other devices, from the last lines of their last
@@ -242,7 +217,7 @@ class Journal:
         batched = self._batched()
         written = self.has(batched)
         missing = [use for id, use in batched.items() if id not in written]
-        return sum_uses([*self.state.uses(self._homes(), batch=""), *missing])
+        return sum_uses([*self.state.uses(""), *missing])
 
     def write_uses(self) -> int:
         """Write the pending uses to the journal; return the number of records. The caller holds the
@@ -260,16 +235,11 @@ class Journal:
 
     def _batched(self, only: str = "") -> dict[str, Use]:
         """Return the uses that are being written, by the ids of their records."""
-        homes = self._homes()
         return {
             _use_id(batch, use): use
             for batch in ([only] if only else self.state.batches())
-            for use in self.state.uses(homes, batch)
+            for use in self.state.uses(batch)
         }
-
-    def _homes(self) -> set[str]:
-        """Return the homes of uses that belong to this vault, or to any."""
-        return {home for home in self.state.homes() if not home or self.lies_here(home)}
 
 
 def _use_id(batch: str, use: Use) -> str:

@@ -202,9 +202,10 @@ OPERATIONS = (
               ("brain gaps", "brain gaps --all --json")),
     Operation("pending", "operations.pending", "review",
               "List writes that are not in their note yet, and why.",
-              "A write waits while a person types in the note. It is blocked if you edited the"
-              " same memory, git checked out another commit, or another vault is now at this path.",
-              ("brain pending", "brain pending --apply i-4jk2q8xw1z"), key="pending"),
+              "A write waits while a person types in the note or git is at work. For a day, the"
+              " memories that a person removed from a note are listed, too; `brain undo` restores"
+              " them.",
+              ("brain pending", "brain pending --drop e-4jk2q8xw1z"), key="pending"),
     # -- maintain ---------------------------------------------------------------------------------
     Operation("status", "operations.doctor", "maintain",
               "Show what is indexed and how fresh it is.",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from brain.open_vault import OpenVault
 
 
+@apply.writes
 def update(
     vault: OpenVault,
     id: str,
@@ -82,6 +83,7 @@ def _contradict(
     return first, then
 
 
+@apply.writes
 def forget(
     vault: OpenVault,
     id: str,
@@ -103,15 +105,13 @@ def forget(
     links = apply.linked_from(vault, [row.ref], actor)
     deed = Deed("forget", row.ref, Remove(row.path, row.ref), {"why": why} if why else {})
     result = apply.apply(vault, [deed], actor)[0]
-    gone = entry(row)
-    if result.done:
-        apply.report(vault, "removed", gone)
-    return apply.changed(gone, "forgotten", result, cls=Forgotten, linked_from=links)
+    return apply.changed(entry(row), "forgotten", result, cls=Forgotten, linked_from=links)
 
 
 # -- status --------------------------------------------------------------------------------------
 
 
+@apply.writes
 def pin(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
@@ -120,6 +120,7 @@ def pin(
     return _set_status(vault, row, actor, "pin", "pinned", add="pinned", remove="candidate")
 
 
+@apply.writes
 def unpin(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
@@ -128,6 +129,7 @@ def unpin(
     return _set_status(vault, row, actor, "unpin", "unpinned", remove="pinned")
 
 
+@apply.writes
 def confirm(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
@@ -146,6 +148,7 @@ def _set_status(
     return _change(vault, row, [Deed(op, row.ref, change)], by, outcome)
 
 
+@apply.writes
 def reinforce(
     vault: OpenVault,
     id: str,
@@ -160,6 +163,7 @@ def reinforce(
     return _weigh(vault, row, actor, "reinforce", vault.config.reinforceWeight, why)
 
 
+@apply.writes
 def demote(
     vault: OpenVault,
     id: str,
@@ -180,7 +184,6 @@ def _weigh(vault: OpenVault, row: Row, by: Actor, op: str, delta: float, why: st
 
     data = {"delta": delta, "agent": row.agent, **({"why": why} if why else {})}
     result = apply.apply(vault, [Deed(op, row.ref, None, data)], by)[0]
-    vault.journal_ahead = True
     usage.learn_feedback(vault, row.ref, delta > 0)
     return apply.changed(entry(row), f"{op}d", result, cls=Feedback, delta=delta)
 
@@ -188,6 +191,7 @@ def _weigh(vault: OpenVault, row: Row, by: Actor, op: str, delta: float, why: st
 # -- tags, sections, links -----------------------------------------------------------------------
 
 
+@apply.writes
 def tag(
     vault: OpenVault,
     id: str,
@@ -207,6 +211,7 @@ def tag(
     return _change(vault, row, [Deed("tag", row.ref, change)], actor, "tagged")
 
 
+@apply.writes
 def move(
     vault: OpenVault,
     id: str,
@@ -224,6 +229,7 @@ def move(
     return _change(vault, row, [Deed("move", row.ref, change)], actor, "moved")
 
 
+@apply.writes
 def link(
     vault: OpenVault,
     id: str,
@@ -238,6 +244,7 @@ def link(
     return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session))
 
 
+@apply.writes
 def unlink(
     vault: OpenVault,
     id: str,
@@ -322,19 +329,10 @@ def _change(
     rules: Sequence[str] = (),
     main: int = 0,
 ) -> Changed:
-    """Apply changes of which at least one is about this memory, and report it."""
-    if done := apply.nothing_to_do(vault, deeds):
-        now = apply.entry(vault, row.path, done).replace(created=row.created)
-        return apply.changed(now, "unchanged", None, rules)
+    """Apply changes of which at least one is about this memory, and return it."""
     results = apply.apply(vault, deeds, by, main)
     place = (row.path, row.ref)
     mine = [r for r in results if (c := r.deed.change) and (c.path, c.ref) == place]
-    last = mine[-1]
-    if last.done is None:
-        return apply.changed(apply.pending_entry(vault, row), outcome, mine[0], rules)
-    now = apply.entry(vault, row.path, last.done).replace(created=row.created)
-    if last.done.outcome == "done" or len(mine) > 1:
-        apply.report(vault, "changed", now)
-    else:
+    if len(mine) == 1 and mine[0].done and mine[0].done.outcome == "already":
         outcome = "unchanged"
-    return apply.changed(now, outcome, mine[0], rules)
+    return apply.changed(apply.current(vault, row), outcome, mine[0], rules)

@@ -71,6 +71,7 @@ def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:
     return None
 
 
+@apply.writes
 def resolve(
     vault: OpenVault,
     id: str,
@@ -83,7 +84,6 @@ def resolve(
     """End the conflicts of a memory, or the one with this event. `keep` supersedes the other
     memory, which stays readable and is no longer recalled."""
     actor = access.resolve(vault, by, session)
-    vault.refresh()
     pairs = [pair for pair in _open(vault, actor) if pair.conflict.event == id]
     if not pairs and EVENT.fullmatch(id):
         raise NotFound(f"There is no open conflict {id!r}.", "See `brain conflicts`.")
@@ -96,14 +96,7 @@ def resolve(
     deeds = [deed for pair in pairs for deed in _end(vault, pair, kept, actor)]
     main = next(at for at, deed in enumerate(deeds) if deed.op == "resolve")
     results = apply.apply(vault, deeds, actor, main)
-    holds = entry(kept or pairs[0].one)
-    for result in results:
-        if result.done and result.done.outcome == "done":
-            change = result.done.change
-            now = apply.entry(vault, change.path, result.done)
-            apply.report(vault, "changed", now)
-            if (change.path, change.ref) == (holds.path, holds.id):
-                holds = now.replace(created=holds.created)
+    holds = apply.current(vault, kept or pairs[0].one)
     ended = [_conflict(pair) for pair in pairs]
     return apply.changed(holds, "resolved", results[0], cls=Resolved, resolved=ended)
 

@@ -58,16 +58,10 @@ def _secrets(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
 
 
 def _waiting(vault: OpenVault) -> Iterator[Found]:
-    for entry in vault.store.pending():
-        what = ", ".join(f"{deed.op} of {deed.ref}" for deed in entry.intent.deeds)
-        if entry.state == "blocked":
-            said = f"{what} is blocked: {entry.why}; see `brain pending`"
-            yield entry.intent.path, Problem(0, "blocked", said)
-        elif entry.state:
-            said = f"{what} is written, and cannot be settled: {entry.why}"
-            yield entry.intent.path, Problem(0, "blocked", said)
-        else:
-            yield entry.intent.path, Problem(0, "pending", f"{what} waits to be written")
+    for one in vault.store.pending():
+        why = f": {one.why}" if one.why else ""
+        said = f"{one.deed.op} of {one.deed.ref} is not written yet{why}"
+        yield one.path, Problem(0, "pending", said)
 
 
 def _journal(vault: OpenVault) -> Iterator[Found]:
@@ -78,12 +72,12 @@ def _journal(vault: OpenVault) -> Iterator[Found]:
 
 
 def _folders(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
-    from brain.vault import swap
+    from brain.vault import exchange
 
     for path in paths:
-        if not swap.atomic(os.path.dirname(f"{vault.paths.root_path}/{path}")):
-            said = "lies on a disk where files cannot change places in one step"
-            yield path, Problem(0, "no-swap", said)
+        if not exchange.is_atomic(os.path.dirname(f"{vault.paths.root_path}/{path}")):
+            said = "is on a disk where files cannot be exchanged in one step"
+            yield path, Problem(0, "no-exchange", said)
 
 
 def _tokenizer(vault: OpenVault) -> Iterator[Found]:

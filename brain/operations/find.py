@@ -93,7 +93,6 @@ def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") ->
 
 def entries(vault: OpenVault, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
     """Return entries that pass the filters, newest first."""
-    vault.catch_up()
     return read.listed(vault.index, filters, limit, offset)
 
 

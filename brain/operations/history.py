@@ -50,15 +50,13 @@ def value(record: Record, **more: Any) -> ChangeRecord:
 
 
 def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[ChangeRecord]:
-    for intent in [entry.intent for entry in vault.store.pending()]:
-        if access.may(by, "read", vault.owner(intent.path)):
-            at = pending.time_of(intent)
-            for deed in intent.deeds:
-                if deed.ref in same:
-                    yield ChangeRecord(
-                        event=deed.id, at=at, by=intent.by, op=deed.op, id=deed.ref,
-                        path=intent.path, device=None, data={"state": "pending", **deed.data},
-                    )  # fmt: skip
+    for one in vault.store.pending():
+        if one.deed.ref in same and access.may(by, "read", vault.owner(one.path)):
+            yield ChangeRecord(
+                event=one.deed.id, at=pending.time_of(one), by=one.by, op=one.deed.op,
+                id=one.deed.ref, path=one.path, device=None,
+                data={"state": "pending", **one.deed.data},
+            )  # fmt: skip
 
 
 def audit(

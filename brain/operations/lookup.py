@@ -45,7 +45,6 @@ def find(vault: OpenVault, name: str, *, owners: Owners = None) -> Row:
 
 def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int]:
     """Return the entry of this name, and the line of its file that the name means."""
-    vault.catch_up()
 
     def seen(rows: list[Row]) -> list[Row]:
         return [row for row in rows if owners is None or row.agent in owners]
@@ -121,9 +120,8 @@ def is_memory(row: Row) -> bool:
 
 
 def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
-    """Return the memory of this name that the actor may read, as the files have it now. With
-    `agent`, only memories of that agent are meant."""
-    vault.refresh()
+    """Return the memory of this name that the actor may read. With `agent`, only memories of that
+    agent are meant."""
     row = find(vault, name, owners=visible(vault, by, agent))
     if not is_memory(row):
         raise BadRequest(

@@ -1,8 +1,4 @@
-"""Memory notes as they were last read, so that the next write need not parse them.
-
-A note is valid for one digest of its file. A write of this process updates it; after any other
-change of the file, it is read again.
-"""
+"""A memory note as the index has it: its sections, and what is like a new memory."""
 
 from __future__ import annotations
 
@@ -10,26 +6,24 @@ from brain import kinds
 from brain.formats import frontmatter
 from brain.formats.links import FIELD, mentioned_files
 from brain.formats.memory_place import outline
-from brain.formats.text import decode, digest
-from brain.index import put, read
+from brain.formats.text import decode
+from brain.index import read
 from brain.lifecycle.conflict import Stances
 from brain.lifecycle.dedup import Known, untagged
 from brain.operations.results import Mention
+from brain.store import targets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from brain.open_vault import OpenVault
-    from brain.operations.results import Entry
-    from brain.store import Outcome
 
 
 class Note:
-    """A memory note as it was last read: `data` is what it held, `mark` the digest of that."""
+    """The sections and entries of a memory note."""
 
-    def __init__(self, data: bytes, mark: str) -> None:
-        self.data, self.mark = data, mark
+    def __init__(self, data: bytes) -> None:
         self.known, self.bare, self.stances = Known(), Known(), Stances()
         self.texts: dict[str, str] = {}
         text, _ = decode(data)
@@ -91,46 +85,9 @@ def about(text: str) -> set[str]:
 
 
 def known(vault: OpenVault, path: str) -> Note:
-    """Return the note as it is now."""
-    data = vault.read(path)
-    mark = digest(data).hex()
-    note = vault.notes.get(path)
-    if note is None or note.mark != mark:
-        note = vault.notes[path] = Note(data, mark)
-        for ref, text, kind in _entries(vault, path, note):
-            note.add(ref, text, kind)
-    note.data = data
+    """Return the note as it is now, with its pending writes."""
+    note = Note(targets.encode(vault.store.note(path).text))
+    for row in read.by_place(vault.index, path, 0):
+        if row.kind != "note":
+            note.add(row.ref, row.text, row.kind)
     return note
-
-
-def _entries(vault: OpenVault, path: str, note: Note) -> Iterator[tuple[str, str, str]]:
-    """Yield (id, text, kind) of the memories of a note, from the index if that is up to date."""
-    was = put.known(vault.index, [path]).get(path)
-    if was and was.digest.hex() == note.mark:
-        rows = read.by_place(vault.index, path, 0)
-        yield from ((row.ref, row.text, row.kind) for row in rows if row.kind != "note")
-        return
-    from brain.formats import memory_md
-
-    for chunk in memory_md.parse(note.data, vault.owner(path)).chunks:
-        if chunk.kind != "note":
-            yield chunk.ref, chunk.text, chunk.kind
-
-
-def wrote(vault: OpenVault, path: str, note: Note, result: Outcome, new: Entry) -> None:
-    """Add an entry that was just written. If another process changed the note, drop it."""
-    entry = next(
-        (e for e in reversed(vault.store.log.open.values()) if result.deed in e.intent.deeds), None
-    )
-    base = note.mark if note.data else ""
-    if entry is None or entry.intent.base != base or not entry.digest or entry.saved:
-        vault.notes.pop(path, None)
-        return
-    note.data, note.mark = vault.read(path), entry.digest
-    if digest(note.data).hex() != note.mark:
-        vault.notes.pop(path)  # changed again since
-        return
-    note.add(new.id, new.text, new.kind)
-    heading = tuple(new.heading.split(" > "))
-    if heading not in note.paths:
-        note.paths.append(heading)

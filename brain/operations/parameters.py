@@ -105,8 +105,7 @@ PARAMETERS = {
     "keep": Parameter("The memory to keep; it supersedes the other.", metavar="ID"),
     "gaps.all": Parameter("Include those that have an answer by now."),
     "gaps.agent": Parameter("Only what was asked for this agent.", ("--agent", "-a"), "NAME"),
-    "apply": Parameter("Apply the blocked write with this id.", metavar="ID"),
-    "drop": Parameter("Drop the blocked write with this id.", metavar="ID"),
+    "drop": Parameter("Give up the pending write of this event.", metavar="EVENT"),
     # settings and maintenance
     "name": Parameter("A setting.", argument=True),
     "tokens": Parameter("Tokens.", argument=True),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from brain import access
-from brain.errors import BadRequest, BrainError, Denied
+from brain.errors import BrainError, Denied
+from brain.index import read, records
 from brain.index.moment import told
 from brain.operations import lookup
 from brain.operations.results import PendingWrite
@@ -15,60 +16,80 @@ from brain.operations.results import PendingWrite
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.access import Actor
-    from brain.intents import Intent, Open
     from brain.open_vault import OpenVault
+    from brain.store.store import Pending
 
 
 def pending(
-    vault: OpenVault, *, apply: str = "", drop: str = "", agent: str = "", by: Actor | str = ""
+    vault: OpenVault, *, drop: str = "", agent: str = "", by: Actor | str = ""
 ) -> list[PendingWrite]:
-    """Return the writes that are not in their note yet. First apply, or drop, the blocked one with
-    this id."""
+    """Return the writes that are not in their note yet, and the entries of agents that a person
+    removed in the last day; `undo` restores those. First drop the write with this id."""
     seen = lookup.visible(vault, by, agent)
-    if apply and drop:
-        raise BadRequest("A blocked write is applied or dropped.", "Give one of the two.")
-    if apply or drop:
-        access.require_admin(access.resolve(vault, by), "release blocked writes")
-        vault.store.release(apply or drop, drop=bool(drop))
-    vault.drain()
-    found = [_value(entry) for entry in vault.store.pending()]
+    dropped: list[PendingWrite] = []
+    if drop:
+        access.require_admin(access.resolve(vault, by), "drop pending writes")
+        dropped = [_value(vault.store.drop(drop), state="dropped")]
+    vault.refresh()
+    found = [_value(each) for each in vault.store.pending()]
+    found = [*dropped, *found, *_removed(vault)]
     return [each for each in found if seen is None or vault.owner(each.path) in seen]
 
 
-def _value(entry: Open) -> PendingWrite:
-    intent = entry.intent
-    deeds = [
-        {"op": deed.op, "id": deed.ref, "event": deed.id, "text": getattr(deed.change, "text", "")}
-        for deed in intent.deeds
-    ]
+def _value(one: Pending, state: str = "pending") -> PendingWrite:
+    change = one.deed.change
     return PendingWrite(
-        id=intent.id,
-        at=time_of(intent),
-        by=intent.by,
-        path=intent.path,
-        state=entry.state or "waiting",
-        why=entry.why,
-        deeds=deeds,
+        event=one.deed.id,
+        at=time_of(one),
+        by=one.by,
+        op=one.deed.op,
+        id=one.deed.ref,
+        path=one.path,
+        text=getattr(change, "text", "") or getattr(change, "raw", ""),
+        state=state,
+        why=one.why,
     )
 
 
-def time_of(intent: Intent) -> str:
+def _removed(vault: OpenVault) -> list[PendingWrite]:
+    """Return the entries with an id that a person removed in the last day and that are not back."""
+    since = (vault.clock().astimezone(UTC) - timedelta(days=1)).isoformat(timespec="seconds")[:19]
+    found = records.select(vault.index, ops=("removed",), since=since, newest_first=True)
+    return [
+        PendingWrite(
+            event=record.id,
+            at=record.at,
+            by=record.by,
+            op=record.op,
+            id=record.ref,
+            path=record.path,
+            text=str(record.data.get("before", "")),
+            state="removed",
+            why=f"`brain undo {record.id}` restores it",
+        )
+        for record in found
+        if not read.by_ref(vault.index, record.ref)
+    ]
+
+
+def time_of(one: Pending) -> str:
     """Return the time of a pending write, as records have it."""
-    return told(datetime.fromtimestamp(intent.at, UTC))
+    return told(datetime.fromtimestamp(one.at, UTC))
 
 
 def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
     """Write the usage that was counted on this machine to the journal; return the number of
     records. This happens once a day by itself."""
     access.require_admin(access.resolve(vault, by), "write the journal")
-    vault.journal_ahead = True
     if vault.paused:
         raise Denied("Writing is off.", "See `brain resume`, and `brain config`.")
     vault.refuse_loss()
     if purged := _purged(vault):
         vault.state.drop_uses(purged)
     with vault.store.locked():
-        return vault.journal.write_uses()
+        count = vault.journal.write_uses()
+    vault.sync(())
+    return count
 
 
 def _purged(vault: OpenVault) -> dict[str, str]:
@@ -98,7 +119,8 @@ def write_usage_if_due(vault: OpenVault) -> list[str]:
 def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
     """Stop all writing on this machine until `resume`. Return True: writing is paused."""
     access.require_admin(access.resolve(vault, by), "pause writing")
-    os.makedirs(vault.paths.state_path, 0o700, exist_ok=True)
+    with vault.store.locked():
+        vault.claim()
     with open(_mark(vault), "w", encoding="utf-8"):
         pass
     return True
@@ -109,7 +131,7 @@ def resume(vault: OpenVault, *, by: Actor | str = "") -> bool:
     access.require_admin(access.resolve(vault, by), "resume writing")
     with suppress(FileNotFoundError):
         os.unlink(_mark(vault))
-    vault.drain()
+    vault.absorb()
     return False
 
 

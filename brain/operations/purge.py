@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 
 from brain import access, events
@@ -11,6 +10,7 @@ from brain.errors import BrainError, Busy, Denied, NotFound
 from brain.index import facts, records
 from brain.operations import apply, history, lookup, usage
 from brain.operations.results import Entry, Forgotten, entry
+from brain.store.store import MAX_HOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _STATE = "this machine's state folder, until other processes have finished with it"
 
 
+@apply.writes
 def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     """Remove a memory from its note, the journal of this device, the index, the pending writes and
     the usage. `left` lists where its words may still be. Other devices drop their records of it
@@ -39,7 +40,7 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     texts = [row.text if row else "", *(str(record.data.get("before", "")) for record in known)]
     linked = apply.linked_from(vault, refs, by)
     gone = _remove(vault, row, by) if row else _removed(vault, refs, id, by)
-    settled = _end_pending(vault, refs)
+    settled = vault.store.scrub(refs, texts)
     usage.forget(vault, refs, texts)
     data = {"refs": sorted(refs), "agent": gone.agent}
     result = apply.apply(vault, [Deed("purge", gone.id, None, data)], by)[0]
@@ -56,15 +57,13 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
 def _remove(vault: OpenVault, row: Row, by: Actor) -> Entry:
     """Remove a memory from its note, and return it."""
     remove = Deed("forget", row.ref, Remove(row.path, row.ref), {"purge": True})
-    result = apply.apply(vault, [remove], by, wait=vault.store.max_hold + 2)[0]
+    result = apply.apply(vault, [remove], by, wait=MAX_HOLD + 2)[0]
     if result.state != "written":
         raise Busy(
             f"{row.path} is being changed; {row.ref} will be removed, but is not purged yet.",
             "Run `brain forget --purge` again with its whole id in a moment.",
         )
-    gone = entry(row)
-    apply.report(vault, "removed", gone)
-    return gone
+    return entry(row)
 
 
 def _removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Entry:
@@ -77,16 +76,6 @@ def _removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Ent
     if not access.may(by, "write", owner := history.owner(vault, last)):
         raise Denied(f"{by.name} may not purge {last.ref}.", "Ask the admin agent or a person.")
     return Entry(id=last.ref, path=last.path, agent=owner, tags=[], extra={})
-
-
-def _end_pending(vault: OpenVault, refs: Collection[str]) -> bool:
-    """End the pending writes of a memory. Those that also change another entry get some time."""
-    deadline = time.monotonic() + vault.store.settle_after + 1
-    while not vault.store.expunge(refs):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def _purge_index(vault: OpenVault, refs: Collection[str]) -> list[str]:

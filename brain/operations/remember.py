@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import date as days
-from functools import partial
 
 from brain import access, kinds
 from brain.changes import Add, Anchor, Deed, Relate, Retag
-from brain.errors import BadRequest, StaleFile
+from brain.errors import BadRequest
 from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
 from brain.index import facts, links, read
 from brain.journal.codec import random_letters
 from brain.kinds import SOURCES
-from brain.lifecycle.conflict import may_oppose, opposes
-from brain.lifecycle.dedup import fingerprint
 from brain.model import RELATIONS
 from brain.operations import apply, lookup, memory_notes
 from brain.operations.change import anchor
@@ -34,11 +31,9 @@ if TYPE_CHECKING:
     from brain.operations.memory_notes import Note
     from brain.store import Outcome
 
-    Promise = tuple[Add, str, str]  # a pending write with its kind and state
 
 _LINK = re.compile(r"\[\[[^\[\]\n]+\]\]|[^\[\]\n]+")
 _PLAIN = ("link", *RELATIONS)
-TRIES = 10  # times that another process may say the same just before
 
 
 class Request(NamedTuple):
@@ -57,6 +52,7 @@ class Request(NamedTuple):
     date: str | bool | None
 
 
+@apply.writes
 def remember(
     vault: OpenVault,
     text: str,
@@ -91,33 +87,17 @@ def remember(
     seen = access.readable(actor)
     access.refuse_unseen(agent, None if seen is None else (*seen, actor.name))
     path = access.memory_note(vault, agent)
-    for tries in reversed(range(TRIES + 1)):
-        try:
-            found = _remember(vault, request, path, actor, memory_notes.known(vault, path))
-            break
-        except StaleFile:
-            if not tries:
-                raise
+    found = _remember(vault, request, path, actor, memory_notes.known(vault, path))
     return found.replace(unmade=_unmade(vault, request.links, actor))
 
 
 def _remember(vault: OpenVault, request: Request, path: str, by: Actor, note: Note) -> Remembered:
-    """Raise StaleFile and change nothing if the note has come to contain this memory."""
     text, rules = apply.redacted(vault, _dated(vault, request.text.strip(), request.date))
     links = tuple(_link(vault, link, path, by) for link in request.links)
     kind, tags, section = _place(vault, request, note)
-    promised = _promised(vault, path)
-    against = [
-        *note.stances.against(text, kind, memory_notes.about(" ".join([text, *links]))),
-        *(_opposing(promised, text, kind) if promised else ()),
-    ]
-    same = note.same(text, links)
-    waiting = _waiting(vault, promised, text) if promised and not same else None
-    if waiting and not (request.supersedes or request.tags or links):
-        vault.store.allow(by, path)
-        return _remembered(waiting, "duplicate", None, rules, superseded_by=[], state="pending")
-    if ref := same or (waiting and waiting.id):
-        asked = Add(path, ref, text, section, _tags(request), links)
+    against = note.stances.against(text, kind, memory_notes.about(" ".join([text, *links])))
+    if same := note.same(text, links):
+        asked = Add(path, same, text, section, _tags(request), links)
         data = {"agent": vault.owner(path), **_given(request, "", by)}
         return _merge(vault, asked, request.supersedes, data, by).replace(redacted=sorted(rules))
     near = note.mentions(other for other in note.near(text) if other not in against)
@@ -129,16 +109,12 @@ def _remember(vault: OpenVault, request: Request, path: str, by: Actor, note: No
         Deed("remember", ref, change, _given(request, kind, by)),
         *(Deed("conflict", ref, None, conflict | {"other": other}) for other in against),
     ]
-    unless = partial(_says, note, path, _undated(text))
-    result = apply.apply(vault, [*more, *deeds], by, main=len(more), unless=unless)[0]
-    new = apply.added(vault, change, kind, result.done)
-    memory_notes.wrote(vault, path, note, result, new)
-    if result.done:
-        apply.report(vault, "added", new)
-    waiting_texts = {change.ref: change.text for change, _, _ in promised}
-    conflicts = [Mention(id=ref, text=note.texts.get(ref) or waiting_texts[ref]) for ref in against]
+    result = apply.apply(vault, [*more, *deeds], by, main=len(more))[0]
+    row = apply.find(vault, path, ref)
+    assert row is not None
     outcome = "conflict" if against else "added"
-    return _remembered(new, outcome, result, rules, near=near, conflicts=conflicts)
+    conflicts = note.mentions(against)
+    return _remembered(entry(row), outcome, result, rules, near=near, conflicts=conflicts)
 
 
 def _remembered(
@@ -146,47 +122,6 @@ def _remembered(
 ) -> Remembered:
     lists: dict[str, Any] = {"near": [], "conflicts": [], "unmade": []}
     return apply.changed(entry, outcome, result, rules, cls=Remembered, **(lists | more))
-
-
-def _says(note: Note, path: str, text: str, where: str, data: bytes) -> bool:
-    """Return True if the note has changed since it was read, and contains this text now, or new
-    lines that may contradict it."""
-    if where != path or data == note.data:
-        return False
-    now = data.decode(errors="replace")
-    if " ".join(text.split()).casefold() in " ".join(now.split()).casefold():
-        return True
-    before = note.data.decode(errors="replace").split("\n")
-    return may_oppose(text, set(now.split("\n")).difference(before))
-
-
-def _promised(vault: OpenVault, path: str) -> list[Promise]:
-    """Return the pending additions to a note."""
-    waiting = vault.store.log.busy.values() if vault.store.log.open else vault.store.pending()
-    return [
-        (deed.change, str(deed.data.get("kind", "")), entry.state)
-        for entry in waiting
-        if entry.state != "written"
-        for deed in entry.intent.deeds
-        if isinstance(deed.change, Add) and deed.change.path == path
-    ]
-
-
-def _waiting(vault: OpenVault, promised: Sequence[Promise], text: str) -> Entry | None:
-    """Return the pending memory with this text."""
-    for change, kind, _ in promised:
-        if fingerprint(change.text) == fingerprint(text):
-            return apply.added(vault, change, kind, None)
-    return None
-
-
-def _opposing(promised: Sequence[Promise], text: str, kind: str) -> list[str]:
-    """Return the pending memories of this kind that contradict the text."""
-    return [
-        change.ref
-        for change, its_kind, state in promised
-        if not state and its_kind == kind and opposes(change.text, text)
-    ]
 
 
 def _check(request: Request) -> None:
@@ -246,11 +181,6 @@ def _dated(vault: OpenVault, text: str, date: str | bool | None) -> str:
     return f"{day}: {text}"
 
 
-def _undated(text: str) -> str:
-    day = DATE.match(text)
-    return text[day.end() :].lstrip(":, ") if day else text
-
-
 def _link(vault: OpenVault, link: str, path: str, by: Actor) -> str:
     """Return a link as it is written: to a memory by its id, or to a note by its name."""
     link = link.strip()
@@ -271,7 +201,7 @@ def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
     named = [name for name in named if not name.startswith("[[")]
     if all(lookup.note_link(vault, name, by) for name in named):
         return []
-    vault.refresh()
+    vault.sync()
     left = [name for name in named if not lookup.note_link(vault, name, by)]
     return [apply.redacted(vault, name)[0] for name in left]
 
@@ -324,7 +254,6 @@ def _merge(
     It replaces what it is to supersede, and is no longer superseded itself; `superseded_by` are the
     memories that still replace it, because the actor may not change them.
     """
-    vault.refresh()
     row = lookup.find(vault, asked.ref)
     ids = facts.same(vault.index, row.ref)
     older = [lookup.memory(vault, id, by) for id in supersedes]
@@ -337,7 +266,6 @@ def _merge(
     more = [*_lacking(vault, row, asked), *supersede, *_revive(vault, ids, by)]
     merge = Deed("merge", row.ref, None, data)
     result = apply.apply(vault, [*first, *more, merge], by, main=len(first))[0]
-    vault.refresh()
     left = [Mention(id=new.ref, text=new.text) for new, _ in _superseding(vault, ids, by)]
     now = entry(lookup.find(vault, row.ref))
     return _remembered(now, "duplicate", result, superseded_by=left)

@@ -355,16 +355,18 @@ class Reverted(Value):
 
 
 class PendingWrite(Value):
-    """An acknowledged write that is not in its file yet. `state` is `waiting`, `blocked`, or
-    `written` for one that is in its file and cannot be completed."""
+    """An acknowledged change that is not in its note yet (`state` is `pending`, or `dropped` if it
+    was given up), or an entry that a person `removed`. `why` says why it is pending."""
 
-    id: str
+    event: str
     at: str
     by: str
+    op: str
+    id: str
     path: str
+    text: str
     state: str
     why: str
-    deeds: list[dict[str, Any]]
 
 
 class Gap(Value):

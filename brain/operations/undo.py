@@ -18,11 +18,10 @@ from brain.formats import brain_yaml
 from brain.formats.text import digest
 from brain.index import facts, records
 from brain.index.records import RECORD_TYPES, Undo
-from brain.journal.reader import update_index
 from brain.operations import apply, history, lookup, pending
 from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
 from brain.record import NamedTuple
-from brain.store import Outcome, place
+from brain.store import targets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +29,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
-    from brain.intents import Intent
     from brain.model import Record
     from brain.open_vault import OpenVault
+    from brain.store.store import Pending
+
+BY_STORE = ("removed", "reworded", "restored", "merged")  # undone only by their event
 
 
 class Current(NamedTuple):
@@ -42,6 +43,7 @@ class Current(NamedTuple):
     raw: str
 
 
+@apply.writes
 def undo(
     vault: OpenVault,
     event: str = "",
@@ -56,14 +58,13 @@ def undo(
     changed since; `force` undoes it."""
     actor = access.resolve(vault, by, session)
     access.refuse_unseen(agent, access.readable(actor))
-    vault.journal_ahead = True
-    vault.refresh()
     owner = access.agent_name(vault, agent) if agent else ""
     _refuse_pending(vault, event, actor, owner)
     record = _find(vault, event, actor) if event else _last(vault, actor, owner)
     return _undo(vault, record, force, actor)
 
 
+@apply.writes
 def revert(
     vault: OpenVault,
     agent: str,
@@ -75,7 +76,6 @@ def revert(
 ) -> Reverted:
     """Undo everything an agent did since then, newest first, and report what could not be."""
     actor = access.resolve(vault, by, session)
-    vault.refresh()
     undone: list[Undone] = []
     kept: list[ChangeRecord] = []
     found = records.select(
@@ -122,7 +122,7 @@ def _last(vault: OpenVault, by: Actor, owner: str) -> Record:
     name = "" if by.type == "person" else by.name
     newest = records.select(vault.index, by=name, newest_first=True)
     for record in _undoable(vault, newest):
-        if not owner or history.owner(vault, record) == owner:
+        if record.op not in BY_STORE and (not owner or history.owner(vault, record) == owner):
             return record
     raise NotFound("There is nothing to undo.", "See `brain audit`.")
 
@@ -130,22 +130,21 @@ def _last(vault: OpenVault, by: Actor, owner: str) -> Record:
 def _refuse_pending(vault: OpenVault, event: str, by: Actor, owner: str) -> None:
     """Raise Busy if the change, or a newer one than the last, is not written yet. For an agent,
     only its own changes count."""
-    for intent in [each.intent for each in vault.store.pending()]:
-        main = next((deed for deed in intent.deeds if "part_of" not in deed.data), None)
-        if main is None or (by.type != "person" and intent.by != by.name):
+    for one in vault.store.pending():
+        if "part_of" in one.deed.data or (by.type != "person" and one.by != by.name):
             continue
-        if owner and vault.owner(intent.path) != owner:
+        if owner and vault.owner(one.path) != owner:
             continue
-        if main.id == event or (not event and _is_last(vault, intent, by, owner)):
+        if one.deed.id == event or (not event and _is_last(vault, one, by, owner)):
             raise Busy(
-                f"{main.op} of {main.ref} is not written yet.",
-                f"Try again in a moment, or give it up: `brain pending --drop {intent.id}`.",
+                f"{one.deed.op} of {one.deed.ref} is not written yet.",
+                f"Try again in a moment, or give it up: `brain pending --drop {one.deed.id}`.",
             )
 
 
-def _is_last(vault: OpenVault, intent: Intent, by: Actor, owner: str) -> bool:
+def _is_last(vault: OpenVault, one: Pending, by: Actor, owner: str) -> bool:
     with suppress(NotFound):
-        return pending.time_of(intent) >= _last(vault, by, owner).at
+        return pending.time_of(one) >= _last(vault, by, owner).at
     return True
 
 
@@ -177,7 +176,6 @@ def _undone_ids(vault: OpenVault) -> set[str]:
 
 def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
     """Undo a change with all its parts. If one of them cannot be undone, none is."""
-    update_index(vault.journal, vault.index)
     if record.id in _undone_ids(vault):
         raise BadRequest(
             f"{record.op} of {record.ref} is undone already.",
@@ -195,13 +193,27 @@ def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
             why = f"{part.op} of {part.ref} is a record that this version cannot undo."
             raise BadRequest(why, "Do the opposite instead.") from None
         main = len(deeds) - 1 if part.id == record.id else main
-    result, *others = apply.apply(vault, deeds, by, main)
-    results = {other.deed.data["of"]: other for other in others}
-    for part in parts:
-        if part.id != record.id:
-            _entry(vault, part, results[part.id])
-    now = _entry(vault, record, result)
+    before = _entry(vault, record)
+    result = apply.apply(vault, deeds, by, main, exact=_exact(vault, parts))[0]
+    if _is_setting(vault, record):
+        vault.reload()
+    now = (
+        _entry(vault, record) or before or Entry(id=record.ref, path=record.path, tags=[], extra={})
+    )
     return apply.changed(now, "undone", result, cls=Undone, of=record.id, undid=record.op)
+
+
+def _exact(vault: OpenVault, parts: Sequence[Record]) -> dict[str, bytes]:
+    """Return the notes as they were before a change, to the byte, if they are as it left them."""
+    exact: dict[str, bytes] = {}
+    for part in parts:
+        if splice := part.data.get("splice"):
+            text = vault.store.note(part.path).text
+            if digest(targets.encode(text)).hex() == splice["digest"]:
+                start, stop = splice["at"], splice["at"] + splice["added"]
+                text = text[:start] + splice["removed"] + text[stop:]
+                exact[part.path] = targets.encode(text)
+    return exact
 
 
 def _with_parts(vault: OpenVault, record: Record) -> list[Record]:
@@ -293,10 +305,10 @@ def _current(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Current
     """Return the entry or setting that a record is about, as these changes will leave it."""
     from brain.formats import memory_md
 
-    data = vault.read(record.path)
+    data = targets.encode(vault.store.note(record.path).text)
     changes = [d.change for d in first if d.change and d.change.path == record.path]
     if changes:
-        data = place.edited(vault.paths, record.path, data, changes).data
+        data = targets.edited(vault.paths, record.path, data, changes).data
     if _is_setting(vault, record):
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
     same = facts.same(vault.index, record.ref)
@@ -324,29 +336,11 @@ def _refuse_changed(record: Record, now: Current, before: str, after: str, force
     )
 
 
-def _entry(vault: OpenVault, record: Record, result: Outcome) -> Entry:
-    """Return the entry as it is now, or as it was before it was removed."""
-    done = result.done
+def _entry(vault: OpenVault, record: Record) -> Entry | None:
+    """Return the entry or setting of a record as it is now; None if it is gone."""
     if _is_setting(vault, record):
-        vault.reload()
-        line, text = (done.line, done.after) if done else (0, "")
-        return Entry(
-            id=record.ref, kind="setting", path=record.path, line=line, text=text, tags=[], extra={}
-        )
-    if done is None:
-        return _indexed(vault, record)
-    if done.after:
-        now = apply.entry(vault, record.path, done)
-        apply.report(vault, "changed" if done.before else "added", now)
-        return now
-    gone = apply.entry(vault, record.path, done._replace(after=done.before))
-    apply.report(vault, "removed", gone)
-    return gone
-
-
-def _indexed(vault: OpenVault, record: Record) -> Entry:
-    """Return the entry of a change that did not change its note, or is pending."""
-    try:
+        text = _current(vault, record, ()).raw
+        return Entry(id=record.ref, kind="setting", path=record.path, text=text, tags=[], extra={})
+    with suppress(NotFound):
         return entry(lookup.find(vault, record.ref))
-    except NotFound:
-        return Entry(id=record.ref, path=record.path, tags=[], extra={})
+    return None

@@ -1,8 +1,7 @@
 """Usage of memories: hits, how long a recall took, what it showed, which questions had no answer,
 and which memories were useful together.
 
-It is kept in state.db. A context never fails because usage cannot be written. Usage of another
-vault that was at this path before is ignored.
+It is kept in state.db. A context never fails because usage cannot be written.
 """
 
 from __future__ import annotations
@@ -52,14 +51,14 @@ def _recalls(vault: OpenVault) -> list[tuple[int, State]]:
     """Return the last recalls of this vault on this machine with their ids, oldest first."""
     with suppress(BrainError):
         found = vault.state.recalls()[-KEPT:]
-        return [(id, value) for id, home, _, value in found if _is_here(vault, home)]
+        return [(id, value) for id, _, value in found]
     return []
 
 
 def _times(vault: OpenVault) -> list[float]:
     """Return how many milliseconds the last recalls took."""
     with suppress(BrainError):
-        return [ms for _, _, ms, _ in vault.state.recalls()]
+        return [ms for _, ms, _ in vault.state.recalls()]
     return []
 
 
@@ -67,20 +66,6 @@ def _is_degraded(vault: OpenVault) -> bool:
     with suppress(BrainError):
         return bool(vault.state.flag(_DEGRADED))
     return False
-
-
-def _is_here(vault: OpenVault, home: str) -> bool:
-    """Return True if this was learned from the vault that is here. If it names no vault, the vault
-    must have no name yet."""
-    return vault.journal.lies_here(home) if home else not vault.journal.home()
-
-
-def _home(vault: OpenVault) -> str:
-    """Return the name of this vault. It gets one if it has none, unless writing is off."""
-    if not (home := vault.journal.home()) and not vault.paused:
-        with suppress(BrainError), vault.store.locked(0.1):
-            return vault.journal.home(make=True)
-    return home
 
 
 def why_degraded(vault: OpenVault) -> str:
@@ -101,7 +86,7 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
     query = asked.query.encode("utf-8", "replace").decode()  # it may hold half a character
     question, _ = redact.redact(query, emails=vault.config.redactEmails)
     _publish(vault, said)
-    home, recalls = _home(vault), [value for _, value in _recalls(vault)]
+    recalls = [value for _, value in _recalls(vault)]
     before = [one for one in recalls if (one["by"], one["agent"]) == (by.name, asked.agent)]
     which = _round(before, by.session, question)
     this = {
@@ -109,14 +94,14 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
         "by": by.name, "refs": said.refs, "answers": said.answers, "round": which.number,
         "tokens": said.fitted.tokens,
     }  # fmt: skip
-    vault.state.add_recall(home, round(ms, 1), this, WINDOW)
+    vault.state.add_recall(round(ms, 1), this, WINDOW)
     times, was_degraded = _times(vault), _is_degraded(vault)
     limit = HEALTHY_MS if was_degraded else SLOW_MS
     degraded = len(times) >= FEW and p95(times) > limit
     if degraded != was_degraded:
         vault.state.set_flag(_DEGRADED, "1" if degraded else "")
     if not vault.paused and (uses := _uses(said, question, _asker(asked.agent, by.name), now)):
-        vault.state.add_uses(home, uses)
+        vault.state.add_uses(uses)
     return which
 
 
@@ -201,7 +186,7 @@ def learn_feedback(vault: OpenVault, ref: str, good: bool) -> None:
             uses = [_gap(recall["query"], asker, now, recall["refs"])]
         else:
             return
-        vault.state.add_uses(_home(vault), uses)
+        vault.state.add_uses(uses)
 
 
 def _mark(vault: OpenVault, ref: str, how: str) -> State | None:
@@ -223,7 +208,7 @@ def forget(vault: OpenVault, refs: Collection[str], texts: Iterable[str]) -> Non
     words = {word for text in texts for word in _stems(text)}
     gone = {
         id: None
-        for id, _, _, recall in vault.state.recalls()
+        for id, _, recall in vault.state.recalls()
         if {*refs} & {*recall["refs"]} or _stems(recall["query"]) <= words
     }
     if gone:

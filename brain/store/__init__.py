@@ -1,8 +1,9 @@
-"""Changes into files: the only way to write. See `door` for what is promised, `writing` for how it
-is kept, `settling` for how a promise ends, and `crash` for what a killed process leaves."""
+"""Changes into files: the only way to write. `store` is the critical section, `note` the disk,
+`history` and `units` the rule by which texts are merged, `targets` the files that may be
+written."""
 
 from __future__ import annotations
 
-from brain.store.door import Outcome, Store
+from brain.store.store import Outcome, Store
 
 __all__ = ["Outcome", "Store"]

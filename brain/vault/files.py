@@ -6,15 +6,15 @@ from __future__ import annotations
 import os
 import stat as modes
 import sys
-import time
 from contextlib import suppress
 
 from brain.errors import BadConfig
-from brain.vault.layout import Vault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from brain.vault.layout import Vault
 
 SMALL = 1_000_000  # bytes: no ignore file, no brain.yaml is larger
 _FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
@@ -22,34 +22,29 @@ _FOLLOW |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 FLAGS = _FOLLOW | getattr(os, "O_NOFOLLOW", 0)
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 CREATE |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_LEASED = 5.0  # s at most to wait for whoever looks whether a file is in use: it takes microseconds
+_NOATIME = getattr(os, "O_NOATIME", 0)
 
 
 def read(path: str, limit: int, flags: int = FLAGS) -> tuple[bytes, os.stat_result]:
-    """The bytes of a file and its stat, taken from one open file. Raises OSError.
+    """Return the bytes of a file and its stat, taken from one open file. Raises OSError.
 
     The stat is from before the bytes were read: a change in between shows as a newer stat later.
     """
-    handle = opened(path, flags)
+    handle, _ = open_quietly(path, flags)
     try:
         return read_open(handle, limit)
     finally:
         os.close(handle)
 
 
-def opened(path: str, flags: int = FLAGS) -> int:
-    """A handle to read a file by. While another process has a lease on it (see vault/swap.py), a
-    file cannot be opened without waiting, and the attempt asks for the lease to end."""
-    deadline = 0.0
-    while True:
-        try:
-            return os.open(path, flags)
-        except BlockingIOError:
-            now = time.monotonic()
-            deadline = deadline or now + _LEASED
-            if now > deadline:
-                raise
-            time.sleep(0.0005)
+def open_quietly(path: str, flags: int = FLAGS) -> tuple[int, bool]:
+    """Open a file for reading, and return True if its access time stays as it is. The store tells
+    by this time whether another program has read a note. Only the owner of a file may ask for it.
+    """
+    try:
+        return os.open(path, flags | _NOATIME), bool(_NOATIME)
+    except PermissionError:
+        return os.open(path, flags), False
 
 
 def read_open(handle: int, limit: int) -> tuple[bytes, os.stat_result]:
@@ -146,6 +141,7 @@ def sync_folder(folder: str) -> None:
 
 # -- git: its state, read from its files without running it ----------------------------------------
 
+_MOST_LOG = 100_000_000  # bytes of git's record of moves that are read
 _BUSY = (
     *("index.lock", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"),
     *("rebase-merge", "rebase-apply"),
@@ -175,15 +171,32 @@ def is_git_busy(git: str) -> bool:
 def git_head(git: str) -> str:
     """Return a mark that changes when git moves to another commit; '' without git.
 
-    It is the commit that is checked out, or at least the name of its branch, and the size of the
-    record of such moves: after going on and back again the commit is the same, the record longer.
+    It is the size of git's record of such moves, and the commit that is checked out, or at least
+    the name of its branch.
     """
     if not git:
         return ""
     try:
-        return f"{_commit(git)} {os.stat(f'{git}/logs/HEAD').st_size or ''}".rstrip()
+        return f"{os.stat(f'{git}/logs/HEAD').st_size} {_commit(git)}"
     except OSError:  # no record is kept
-        return _commit(git)
+        return f"0 {_commit(git)}"
+
+
+def git_has_moved(git: str, mark: str) -> bool:
+    """Return True if git has checked out, reset or merged another commit since this mark. A commit
+    of what is in the files changes none of them."""
+    if not git or git_head(git) == mark:
+        return False
+    size, _, commit = mark.partition(" ")
+    try:
+        data = read(f"{git}/logs/HEAD", _MOST_LOG, _FOLLOW)[0]
+    except OSError:
+        data = b""
+    new = data[int(size or 0) :]
+    if not new or len(data) < int(size or 0):
+        return commit != _commit(git)
+    moves = (line.partition(b"\t")[2] for line in new.split(b"\n") if line)
+    return not all(move.startswith(b"commit") for move in moves)
 
 
 def _commit(git: str) -> str:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from brain.errors import VaultNotFound
-from brain.formats.text import digest
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -49,6 +48,8 @@ class Vault(NamedTuple):
     brain: str
     state_path: str
     names: Names = USUAL
+    id: str = ""
+    news: str = ""  # a sentence for the person about the state folder
 
     def named(self, memory: str, sessions: str) -> Vault:
         """This vault, with the names that its settings give: paths below `<agent>/`."""
@@ -135,8 +136,10 @@ def brain_folder(root: Place) -> str:
 
 def at(root: Place, brain: str, state_home: Place) -> Vault:
     """The vault at this root, with its own folder below `state_home`."""
-    name = digest(os.fsencode(root)).hex()
-    return Vault(os.fspath(root), brain, os.path.join(state_home, name))
+    from brain.vault import identity
+
+    found = identity.find(os.fspath(root), brain, os.fspath(state_home))
+    return Vault(os.fspath(root), brain, found.state, id=found.id, news=found.news)
 
 
 def state_home(environ: Mapping[str, str]) -> str:

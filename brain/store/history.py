@@ -1,0 +1,489 @@
+"""The recent versions of a note, and which of them a text was edited from.
+
+Every text that appears in a note is an observation. It was edited from an earlier version, its
+base. The difference between the two is merged into the head, the text that should be in the note.
+So a unit is removed only by a text whose base contained it. Everything here is pure: times, access
+times and the state of git are values that the disk layer hands in.
+
+| situation | what happens |
+|---|---|
+| stale window: it saves a text from before Brain's write, once or often | its base is its own last save, so the agent's line comes back |
+| own line reworded: a window rewords a line that it had saved | the old words go |
+| informed edit: a text lacks a guarded line and contains anything newer | its base is the newer version, so the line goes |
+| deliberate deletion: exactly the text from before the write | the line goes if someone has read it since, or when it is deleted again |
+| half a save: the beginning of a known text | the disk layer waits, nothing is observed |
+| append: `>>` without reading | merged; it says nothing about what was seen |
+| late save: a displaced file is written to | merged; its base is no later than what it displaced |
+| another device: a sync service brings its version | its base is the version that the device had |
+| git: checkout, reset, rebase | the text of git counts; a write that was not in the note yet is merged into it |
+| alone: nothing is guarded | the text counts as it is; Brain writes nothing |
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+
+from brain.record import NamedTuple
+from brain.store.units import (
+    Edits,
+    Units,
+    apply_edits,
+    difference,
+    edits,
+    likeness,
+    one_per_id,
+    unit_id,
+)
+
+Merge = Callable[[Units, Units, Units], Units]
+
+# The cost of explaining a text by a version. Only the order of the sums counts.
+OLDER = 2.0  # the version is neither the tip nor the last save of a window
+LAST_SAVE = 1.0  # the version is the last save of some window
+KNOWS_MORE = 10.0  # the text has a known unit that the version lacks
+RETURNED_OWN = 0.8  # ... which the version's own window had removed
+RETURNED = 1.5  # ... which a person had removed
+UNDOES_UNSEEN = 3.0  # the text lacks a guarded unit of the version that nobody has saved since
+UNDOES_SEEN = 2.5  # ... that someone has saved since
+LACKS = 0.1  # the text lacks another unit of the version
+LACKS_NEW = 0.5  # ... that its window had just added
+ADDED = 0.5  # the text has a new unit
+REWORDED = 1.5  # the text has other words for a unit, times the part that differs
+NOTHING_LEFT = 1.5  # nothing is left of what the version's window had added
+UNCHANGED = 0.5  # the text equals the version: who saves usually changed something
+
+STOOD = 2.0  # seconds for which a write stood before someone who had read it removed a line
+STOOD_AGAIN = 5.0  # seconds for which a restored line stood before it was removed again
+FEW = 2  # units that one deliberate deletion may remove
+KEEP = 64  # versions
+
+
+class Version:
+    """A text that was in the note, or in a displaced file."""
+
+    __slots__ = ("_edits", "_units", "at", "base", "n", "new", "own", "previous", "undid",
+                 "unread", "written")  # fmt: skip
+
+    def __init__(
+        self,
+        n: int,
+        units: Units | None = None,
+        *,
+        at: float = 0.0,
+        written: bool = False,
+        base: int = -1,
+        own: frozenset[str] = frozenset(),
+        new: frozenset[str] = frozenset(),
+        unread: bool = False,
+        undid: bool = False,
+        previous: Version | None = None,
+        changes: Edits | None = None,
+    ) -> None:
+        self.n = n
+        self.at = at  # when it was written or observed, by the clock
+        self.written = written  # by Brain; else observed
+        self.base = base  # the version that it was taken to be edited from
+        self.own = own  # units that the window which saved it has added or removed itself
+        self.new = new  # units that it added to its base
+        self.unread = unread  # nobody read it while it was in the note
+        self.undid = undid  # it lacked a guarded unit, which was restored
+        self._units, self.previous, self._edits = units, previous, changes
+
+    @property
+    def units(self) -> Units:
+        if self._units is None:
+            assert self._edits is not None
+            before = self.previous.units if self.previous else ()
+            self._units = apply_edits(before, self._edits)
+        return self._units
+
+    @units.setter
+    def units(self, units: Units) -> None:
+        self._units = units
+
+    @property
+    def changes(self) -> Edits:
+        """What turns the version before this one into it."""
+        if self._edits is None:
+            self._edits = edits(self.previous.units if self.previous else (), self.units)
+        return self._edits
+
+    def replace(self, units: Units, previous: Version | None) -> None:
+        """Have another text, stored as changes of another version."""
+        self._units, self._edits, self.previous = units, None, previous
+
+    def follow(self, previous: Version | None) -> None:
+        """Be stored as changes of another version."""
+        if previous is not self.previous:
+            self.replace(self.units, previous)
+
+
+class Guard(NamedTuple):
+    """A unit whose presence, or absence, a stale window could undo."""
+
+    n: int  # the first version that had it; 0 while it is pending
+    present: bool
+    seen: bool = False  # someone has saved it since
+    restored: bool = False  # a text that lacked it was merged, and it came back
+
+
+class Evidence(NamedTuple):
+    """What is known of a save besides its text."""
+
+    unread: bool = False  # nobody has read the note since Brain's last write
+    read: bool = False  # someone has
+    age: float = 0.0  # seconds for which Brain's last write had stood, at least
+    git: bool = False  # git has checked out another commit
+
+
+class Outcome(NamedTuple):
+    """What an observation did to guarded units of the head."""
+
+    removed: tuple[str, ...] = ()  # by someone who had seen them
+    restored: tuple[str, ...] = ()  # a stale window lacked them
+    merged: tuple[str, ...] = ()  # units of the text that the head did not have
+
+
+class History:
+    """The versions of a note, its head, and the units that are guarded."""
+
+    def __init__(
+        self,
+        versions: list[Version],
+        tip: int,
+        head: Edits,
+        guards: Mapping[str, Guard],
+        merge: Merge,
+    ) -> None:
+        """`tip` is the number of the version in the note, `head` what turns it into the head."""
+        self.versions = versions
+        self.guards = dict(guards)
+        self.merge = merge
+        self._tip = next(v for v in versions if v.n == tip)
+        self._head: Units | None = None
+        self._head_edits = head
+        self._known: set[str] | None = None
+
+    @classmethod
+    def start(cls, units: Units, merge: Merge, at: float = 0.0) -> History:
+        """Return the history of a note that Brain has not written yet."""
+        return cls([Version(0, units, at=at)], 0, [], {}, merge)
+
+    @property
+    def tip(self) -> Version:
+        """The version in the note, as far as Brain knows."""
+        return self._tip
+
+    @tip.setter
+    def tip(self, version: Version) -> None:
+        self._head = self.head
+        self._tip = version
+
+    @property
+    def head(self) -> Units:
+        """The text that should be in the note."""
+        if self._head is None:
+            self._head = apply_edits(self._tip.units, self._head_edits)
+        return self._head
+
+    @head.setter
+    def head(self, units: Units) -> None:
+        self._head = units
+
+    @property
+    def head_edits(self) -> Edits:
+        """What turns the tip into the head."""
+        return self._head_edits if self._head is None else edits(self._tip.units, self._head)
+
+    @property
+    def is_written(self) -> bool:
+        """True if the note holds the head."""
+        if self._head is None:
+            return not self._head_edits
+        return self._head is self._tip.units or self._head == self._tip.units
+
+    @property
+    def last_written(self) -> Version:
+        """The last version that Brain wrote; the first of all if it wrote none."""
+        return next((v for v in reversed(self.versions) if v.written), self.versions[0])
+
+    def version(self, n: int) -> Version | None:
+        return next((v for v in self.versions if v.n == n), None)
+
+    def at_most(self, n: int) -> Version:
+        """Return the last version up to this number."""
+        return next((v for v in reversed(self.versions) if v.n <= n), self.versions[0])
+
+    @property
+    def next(self) -> int:
+        return self.versions[-1].n + 1
+
+    @property
+    def known(self) -> set[str]:
+        """Every unit of the versions and its id: a text that has one of them has seen it here."""
+        if self._known is None:
+            self._known = set()
+            self._know(self.versions[0].units)
+            for version in self.versions[1:]:
+                self._know(unit for *_, units in version.changes for unit in units)
+            self._know(self.guards)
+        return self._known
+
+    def _know(self, units: Iterable[str]) -> None:
+        if self._known is not None:
+            for unit in units:
+                self._known.add(unit)
+                if id := unit_id(unit):
+                    self._known.add(id)
+
+    # -- which version a text was edited from ------------------------------------------------------
+
+    def undone(self, theirs: Units, near: Version) -> list[str]:
+        """Return the guarded units that were as guarded in `near`, and are not in a text."""
+        was, there = set(near.units), set(theirs)
+        return [
+            unit
+            for unit, guard in self.guards.items()
+            if guard.present == (unit in was) != (unit in there)
+        ]
+
+    def base(self, theirs: Units, near: Version, evidence: Evidence, in_note: bool) -> Version:
+        """Return the version that a text was most plausibly edited from. `near` was in its
+        place."""
+        if not self.guards or evidence.git:
+            return near  # alone, or git
+        undone = self.undone(theirs, near)
+        same = [v for v in self.versions if v.units == theirs and v is not near]
+        if same and self._is_deliberate(same, undone, evidence):
+            return near
+        unread = evidence.unread and bool(undone)  # who appends without reading undoes nothing
+        continued = {v.base for v in self.versions}
+        wrote = max((v.n for v in self.versions if v.written and v.n <= near.n), default=-1)
+        best, least = near, float("inf")
+        delta = difference(self.versions[-1].units, theirs)
+        later: Version | None = None
+        for version in reversed(self.versions):
+            if later:
+                delta = _add(delta, later)
+            later = version
+            if version.n > near.n and (version.written or not in_note):
+                continue  # it was not there yet
+            if undone and version.unread:
+                continue  # nobody has seen it
+            if unread and wrote >= 0 and (version.n == wrote or version.base >= wrote):
+                continue  # nobody has seen what it is based on
+            is_near = version is near
+            is_last_save = not version.written and version.n not in continued
+            cost = 0.0 if is_near else LAST_SAVE if is_last_save else OLDER
+            cost += self._cost(version, is_near, delta, least)
+            if version in same:
+                cost += UNCHANGED
+            if cost < least:
+                best, least = version, cost
+        return best
+
+    def _is_deliberate(self, same: list[Version], undone: list[str], evidence: Evidence) -> bool:
+        """Return True if a text that was there before, to the letter, was brought back on purpose:
+        it undoes little, and someone has read the note since, or it was brought back before."""
+        born = max((self.guards[unit].n for unit in undone), default=-1)
+        again = any(v.undid and v.n > born for v in same)
+        seen = evidence.read and evidence.age >= STOOD
+        seen = seen or (again and evidence.age >= STOOD_AGAIN)
+        return seen and not evidence.unread and len(undone) <= FEW
+
+    def _cost(self, base: Version, near: bool, delta: dict[str, int], most: float) -> float:
+        """Return the cost of a text that differs so from its base; any higher number than `most`
+        if it is more than that."""
+        gone = [u for u, count in delta.items() if u.strip() for _ in range(-count)]
+        new = [u for u, count in delta.items() if u.strip() for _ in range(count)]
+        ids = {unit_id(u) for u in gone}
+        foreign = {u for u in new if len(u) > 3 and self._is_known(u, ids)}
+        total = sum(self._cost_of_known(u, base, near) for u in new if u in foreign)
+        if total > most:
+            return total
+        costs = {u: self._cost_of_lack(u, base, near) for u in gone}
+        for unit in new:
+            if unit in foreign:
+                continue
+            found = [(REWORDED * (1 - like), o) for o in gone if (like := likeness(o, unit))]
+            cost, old = min(found, default=(ADDED, ""))
+            if old:
+                cost = min(cost, costs[old] + ADDED)
+                gone.remove(old)
+            total += cost
+        if base.new and not near and base.new <= set(gone):
+            total += NOTHING_LEFT  # it may be another window's text
+        return total + sum(costs[u] for u in gone)
+
+    def _is_known(self, unit: str, reworded: set[str]) -> bool:
+        id = unit_id(unit)
+        return unit in self.known or bool(id and id in self.known and id not in reworded)
+
+    def _cost_of_known(self, unit: str, base: Version, near: bool) -> float:
+        """Return what it costs that a text has a known unit which its base lacks."""
+        if unit in base.own:
+            return ADDED if near else RETURNED_OWN
+        guard = self.guards.get(unit)
+        return RETURNED if guard and guard.seen and not guard.present else KNOWS_MORE
+
+    def _cost_of_lack(self, unit: str, base: Version, near: bool) -> float:
+        """Return what it costs that a text lacks a unit of its base."""
+        guard = self.guards.get(unit)
+        if guard and guard.present and unit not in base.own:
+            return UNDOES_SEEN if guard.seen else UNDOES_UNSEEN
+        if near:
+            return 0.0
+        return LACKS_NEW if unit in base.new else LACKS
+
+    # -- what changes it ---------------------------------------------------------------------------
+
+    def observe(
+        self, theirs: Units, near: Version, evidence: Evidence, in_note: bool, at: float = 0.0
+    ) -> Outcome:
+        """Merge a text that someone saved into the head. `in_note` is False for a displaced file;
+        `near` was in its place."""
+        base = self.base(theirs, near, evidence, in_note)
+        head = self.merge(base.units, self.head, theirs)
+        if head not in (theirs, self.head):
+            head = one_per_id(head, theirs, self.known)
+        was, there, now = Counter(base.units), Counter(theirs), Counter(head)
+        before = Counter(self.head)
+        touched = frozenset((was - there) | (there - was))
+        version = Version(
+            self.next, theirs, at=at, base=base.n, own=self._own(base, near, theirs, touched),
+            new=frozenset(there - was), undid=in_note and base is not near
+            and bool(self.undone(theirs, near)), previous=self.versions[-1],
+        )  # fmt: skip
+        if base is near and in_note and theirs[: len(near.units) - 1] == near.units[:-1]:
+            version.own, version.base = frozenset(), near.base  # append, perhaps without reading
+        self._append(version)
+        removed = self._end_guards(now, there)
+        restored = self._mark_restored(u for u in now if u not in there)
+        if head != theirs or not in_note:  # it will be written: other windows do not have it
+            for unit in now - there:
+                self._guard(unit, True, version.n)
+            for unit in there - now:
+                self._guard(unit, False, version.n)
+            for unit in touched:
+                if unit in now or unit in was:
+                    self._guard(unit, unit in now, version.n, seen=in_note)
+        self.head = head
+        if in_note:
+            self.tip = version
+        self._trim()
+        stale = base is not near or not in_note
+        return Outcome(removed, restored, tuple(u for u in now - before if u.strip() and stale))
+
+    def _own(
+        self, base: Version, near: Version, theirs: Units, touched: frozenset[str]
+    ) -> frozenset[str]:
+        """Return the units that the window of a text may have added or removed itself."""
+        lacks = [u for u, count in difference(theirs, near.units).items() if count > 0]
+        unseen = {u for u in lacks if (guard := self.guards.get(u)) and not guard.seen}
+        own = touched | (set(lacks) - unseen)
+        return own if base.written else own | base.own
+
+    def _end_guards(self, head: Counter[str], theirs: Counter[str]) -> tuple[str, ...]:
+        """End the guards that the new head contradicts, and return the units that were present."""
+        removed: list[str] = []
+        for unit, guard in list(self.guards.items()):
+            if guard.present != (head[unit] > 0):
+                del self.guards[unit]
+                removed += [unit] if guard.present else []
+            elif guard.present == (theirs[unit] > 0) and not guard.seen:
+                self.guards[unit] = guard._replace(seen=True)
+        return tuple(removed)
+
+    def _mark_restored(self, units: Iterable[str]) -> tuple[str, ...]:
+        """Return the guarded units among these that are restored for the first time."""
+        restored: list[str] = []
+        for unit in units:
+            guard = self.guards.get(unit)
+            if guard and guard.present and guard.n and not guard.restored:
+                self.guards[unit] = guard._replace(restored=True)
+                restored.append(unit)
+        return tuple(restored)
+
+    def change(self, head: Units) -> None:
+        """Take an agent's change of the head."""
+        for unit, count in difference(self.head, head).items():
+            if count > 0:
+                self._guard(unit, True, 0)
+            elif unit not in head:
+                self._guard(unit, False, 0)
+        self.head = head
+
+    def write(self, at: float = 0.0) -> Version:
+        """Return the version of the head, which is about to be written."""
+        version = Version(self.next, self.head, at=at, written=True, previous=self.versions[-1])
+        for unit, count in difference(self.last_written.units, self.head).items():
+            if count > 0:  # what others saved since the last write is protected, too
+                self._guard(unit, True, version.n, seen=True)
+            elif unit not in self.head:
+                self._guard(unit, False, version.n, seen=True)
+        for unit, guard in self.guards.items():
+            if not guard.n:
+                self.guards[unit] = guard._replace(n=version.n)
+        self._append(version)
+        return version
+
+    def _append(self, version: Version) -> None:
+        self.versions.append(version)
+        if self._known is not None:
+            self._know(unit for *_, units in version.changes for unit in units)
+
+    def _guard(self, unit: str, present: bool, n: int, seen: bool = False) -> None:
+        old = self.guards.get(unit)
+        if unit.strip() and (not old or old.present != present):
+            self.guards[unit] = Guard(n, present, seen)
+            self._know((unit,))
+
+    def _trim(self) -> None:
+        """Keep the oldest version and the last ones, and every other one between. An older base
+        only ever keeps more."""
+        if len(self.versions) > KEEP:
+            old, late = self.versions[: KEEP // 2], self.versions[KEEP // 2 :]
+            self._keep([*(v for i, v in enumerate(old) if i % 2 == 0 or v is self.tip), *late])
+
+    def forget_before(self, time: float) -> None:
+        """Drop the versions from before a time, and the guards of those."""
+        kept = [v for v in self.versions if v.at >= time or v is self.tip]
+        if len(kept) < len(self.versions):
+            self._keep(kept)
+            first = kept[0].n
+            self.guards = {u: g for u, g in self.guards.items() if not g.n or g.n >= first}
+
+    def scrub(self, is_gone: Callable[[str], bool]) -> None:
+        """Take units out of all versions but the tip."""
+        before: Version | None = None
+        for version in self.versions:
+            kept = version.units
+            if version is not self.tip:
+                kept = tuple(unit for unit in kept if not is_gone(unit))
+            version.own = frozenset(unit for unit in version.own if not is_gone(unit))
+            version.new = frozenset(unit for unit in version.new if not is_gone(unit))
+            version.replace(kept, before)
+            before = version
+        self.guards = {u: g for u, g in self.guards.items() if not is_gone(u)}
+        self._known = None
+
+    def _keep(self, versions: list[Version]) -> None:
+        if versions[0] is not self.versions[0]:
+            versions[0].follow(None)
+        for before, version in pairwise(versions):
+            version.follow(before)
+        self.versions = versions
+
+
+def _add(delta: dict[str, int], later: Version) -> dict[str, int]:
+    """Return the difference of a text from the version before `later`."""
+    before = later.previous.units if later.previous else ()
+    out = dict(delta)
+    for start, stop, units in later.changes:
+        for unit in units:
+            out[unit] = out.get(unit, 0) + 1
+        for unit in before[start:stop]:
+            out[unit] = out.get(unit, 0) - 1
+    return {unit: count for unit, count in out.items() if count}

@@ -1,0 +1,410 @@
+"""A note on the disk: look at it, write its head, and go on after a crash.
+
+Killed anywhere in here, the note is whole, with the change or without it, and the next process
+finds out which by state.db and the temporary files that it lists:
+
+| killed after | the next process |
+|---|---|
+| the version is committed | writes the head |
+| the temporary file is written | finds its own version in it, deletes it and writes again |
+| the files are exchanged | finds something else in it: an observation; the tip is its version |
+| the displaced text is observed | finds a known version in it and deletes it |
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from brain.errors import Refused
+from brain.formats.text import digest
+from brain.journal.codec import event_id
+from brain.record import NamedTuple
+from brain.state import NoteRow, State, TempRow, VersionRow
+from brain.store import targets
+from brain.store.history import Evidence, Guard, History, Version
+from brain.store.targets import Format
+from brain.store.units import unit_id
+from brain.vault import files
+from brain.vault.exchange import MISSING, Disk, Look
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+ROUNDS = 20  # writes in a row while others keep saving; then the write is pending
+HALF = 10.0  # seconds after which a text counts that looked like half a save
+QUIET = 1.0  # seconds for which a text must stand where leases do not exist
+GONE = 1.0  # seconds after which a missing note counts as deleted
+DISPLACED = 60.0  # seconds for which a displaced file is kept where leases do not exist
+WEEK = 7 * 86_400.0  # seconds for which versions are kept
+
+
+class Seen(NamedTuple):
+    """What the store did with a text that appeared: units by what happened to them, and the text
+    in which they were."""
+
+    removed: tuple[str, ...]
+    restored: tuple[str, ...]
+    merged: tuple[str, ...]
+    before: tuple[str, ...]
+    by: str = "person"
+
+
+class Note:
+    """A note with its history. The caller holds the store's lock."""
+
+    def __init__(
+        self, path: str, full: str, format: Format, state: State, disk: Disk, git: str = ""
+    ) -> None:
+        self.path, self.full, self.format = path, full, format
+        self.state, self.disk = state, disk
+        self.folder = os.path.dirname(full)
+        self.git = git  # the git folder; '' without git
+        self.found: Look | None = None
+        self.wait = ""  # why the head cannot be written now
+        self.seen: list[Seen] = []
+        self.history: History | None = None
+        self.temps = {row.name: row for row in state.temps(path)}
+        self._saved_versions: dict[int, Any] = {}  # what was saved of each
+        self._saved_guards: dict[str, Guard] = {}
+        rows = state.notes(path)
+        self.row = (
+            rows[0] if rows else NoteRow(path, 0, "", "", 0, "", "", files.git_head(git), "", "")
+        )
+        if rows:
+            self._load()
+
+    def _load(self) -> None:
+        versions: list[Version] = []
+        for row in self.state.versions(self.path):
+            version = Version(
+                row.n,
+                at=row.at,
+                written=bool(row.written),
+                base=row.base,
+                own=frozenset(json.loads(row.own)),
+                new=frozenset(json.loads(row.new)),
+                unread=bool(row.unread),
+                undid=bool(row.undid),
+                previous=versions[-1] if versions else None,
+                changes=json.loads(row.changes),
+            )
+            versions.append(version)
+        guards = {row[0]: Guard(*row[1:]) for row in self.state.guards(self.path)}
+        head = json.loads(self.row.head) if self.row.head else []
+        self.history = History(versions, self.row.tip, head, guards, self.format.merge)
+        self._saved_guards = dict(guards)
+        self._saved_versions = {v.n: _flags(v) for v in versions}
+
+    @property
+    def text(self) -> str:
+        """The text that should be in the note."""
+        assert self.history is not None
+        return self.format.join(self.history.head)
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        assert self.history is not None
+        return self.history.head
+
+    @property
+    def is_written(self) -> bool:
+        """True if the note holds what it should, as far as Brain knows."""
+        return self.history is None or self.history.is_written
+
+    @property
+    def is_new(self) -> bool:
+        """True if Brain has not written the note, and is not about to."""
+        return not self._saved_versions and self.is_written
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Observe the text in the note, and those in the files that were displaced from it."""
+        for name in list(self.temps):
+            self._look_at_displaced(name)
+        self.wait = ""
+        found = self.found = self.disk.look(self.full)
+        if self.history is None:
+            units = self.format.split(targets.decode(found.data)) if found else ()
+            self.history = History.start(units, self.format.merge, self.disk.now())
+            self._accept(found)
+            return
+        history = self.history
+        git_moved = files.git_has_moved(self.git, self.row.git)
+        self.row = self.row._replace(git=files.git_head(self.git))
+        if found is None:
+            self._look_for_missing(git_moved)
+            return
+        mark = digest(found.data).hex()
+        if mark == self.row.digest:
+            self._accept(found, mark)
+            return
+        try:
+            theirs = self.format.split(targets.decode(found.data))
+        except Refused as error:
+            self.wait = str(error)
+            return
+        last = history.last_written
+        if theirs == last.units and last.n >= history.tip.n:  # exchanged before a crash
+            history.tip, last.unread = last, False
+        if theirs != history.tip.units:
+            if self._may_be_half(found, mark):
+                self.wait = "the note is being saved"
+                return
+            self._observe(theirs, history.tip, self._evidence(found, git_moved), in_note=True)
+        self._accept(found, mark)
+
+    def _accept(self, found: Look | None, mark: str = "") -> None:
+        """Take what is in the note for the tip."""
+        if found and not mark:
+            mark = digest(found.data).hex()
+        self.row = self.row._replace(digest=mark, half="", looked=found.stamp if found else MISSING)
+
+    def _look_for_missing(self, git_moved: bool) -> None:
+        """Wait for a note that is being replaced; after a while it is deleted."""
+        assert self.history is not None
+        if not self.row.digest:
+            return
+        if self.disk.missing_for(self.full) < GONE:
+            self.wait = "the note is missing"
+            return
+        evidence = Evidence(read=True, age=GONE, git=True)  # who deletes a file means it
+        self._observe((), self.history.tip, evidence, in_note=True)
+        self._accept(None)
+
+    def _may_be_half(self, found: Look, mark: str) -> bool:
+        """Return True if a text may be half a save, so that nothing is to be taken from it yet."""
+        torn = self._is_torn(targets.decode(found.data))
+        if found.writer is None:
+            is_recent = 0 <= self.disk.now() - found.modified < QUIET
+            return is_recent or (torn and not self._has_stood(mark))
+        if found.writer and torn:
+            return True
+        return (found.writer or torn) and not self._has_stood(mark)
+
+    def _is_torn(self, text: str) -> bool:
+        """Return True for the beginning of a known text, cut inside a line or by more than half."""
+        assert self.history is not None
+        for units in (self.history.tip.units, self.history.head):
+            whole = self.format.join(units)
+            if len(text) < len(whole) and whole.startswith(text):
+                inside = not text or "\n" not in (text[-1], whole[len(text)])
+                if inside or len(text) < len(whole) / 2:
+                    return True
+        return False
+
+    def _has_stood(self, mark: str) -> bool:
+        """Return True if this content was in the note for a while. Else remember since when."""
+        half, stood = _stood(self.row.half, mark, self.disk.uptime())
+        self.row = self.row._replace(half=half)
+        return stood
+
+    def _evidence(self, found: Look, git_moved: bool = False) -> Evidence:
+        """Return what is known of a save besides its text."""
+        if not self.row.wrote:
+            return Evidence(git=git_moved)
+        identity, accessed, changed, uptime = json.loads(self.row.wrote)
+        age = min(self.disk.uptime() - uptime, found.changed - changed)
+        same = found.identity == identity and found.shows_reads
+        read = found.accessed != accessed
+        return Evidence(same and not read, same and read, age, git_moved)
+
+    def _observe(
+        self, theirs: tuple[str, ...], near: Version, evidence: Evidence, in_note: bool
+    ) -> None:
+        assert self.history is not None
+        before = self.history.head
+        outcome = self.history.observe(theirs, near, evidence, in_note, self.disk.now())
+        by = "git" if evidence.git and in_note else "person"
+        self.seen.append(Seen(*outcome, before, by))
+
+    def _look_at_displaced(self, name: str) -> None:
+        """Look at a file that was displaced. It stays listed until its text is merged and no
+        process can write to it any more."""
+        history, row = self.history, self.temps[name]
+        assert history is not None
+        full = f"{self.folder}/{name}"
+        found = self.disk.look(full)
+        near, ours = history.at_most(row.displaced), history.version(row.held)
+        if found is None:
+            self.disk.unlink(f"{full}.part")  # killed while it was written
+            if ours and history.tip.n < ours.n:
+                ours.unread = True  # it was never in the note
+            self._drop_temp(name)
+            return
+        try:
+            theirs = self.format.split(targets.decode(found.data))
+        except Refused:
+            theirs = (targets.decode(found.data),)
+        if ours and theirs != ours.units and history.tip.n < ours.n:
+            history.tip = ours  # exchanged before a crash
+            self.row = self.row._replace(digest=digest(self._bytes(ours)).hex())
+        is_ours = ours is not None and theirs == ours.units
+        if ours and is_ours:
+            ours.unread = True  # it was never in the note
+        is_open = self._is_open(found)
+        if theirs != near.units and not is_ours:
+            if is_open and not self._has_settled(name, found):
+                return
+            self._observe(theirs, near, self._evidence(found), in_note=False)
+            row = row._replace(displaced=history.versions[-1].n, half="")
+            self.temps[name] = row
+            self.state.save_temp(row)
+            self.save(durable=True)  # before the only other copy is deleted
+        if not is_open:
+            self._mark_unread(near, found)
+            self.disk.unlink(full)
+            self._drop_temp(name)
+
+    def _is_open(self, found: Look) -> bool:
+        """Return True if a process may still write to a displaced file."""
+        if found.writer is None:
+            return 0 <= self.disk.now() - found.changed < DISPLACED
+        return found.writer
+
+    def _has_settled(self, name: str, found: Look) -> bool:
+        """Return True if an open file had this content for a while. Else remember since when."""
+        row, mark = self.temps[name], digest(found.data).hex()
+        half, stood = _stood(row.half, mark, self.disk.uptime())
+        self.temps[name] = row._replace(half=half)
+        self.state.save_temp(self.temps[name])
+        return stood
+
+    def _mark_unread(self, near: Version, found: Look) -> None:
+        """Remember whether anyone read a version of Brain's while it was in the note."""
+        if near.written and self.row.wrote and found.shows_reads:
+            identity, accessed, *_ = json.loads(self.row.wrote)
+            if found.identity == identity:
+                near.unread = found.accessed == accessed
+
+    def _drop_temp(self, name: str) -> None:
+        self.state.drop_temp(name)
+        del self.temps[name]
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def change(self, text: str) -> None:
+        """Take a change that Brain was asked to make."""
+        assert self.history is not None
+        self.history.change(self.format.split(text))
+
+    def begin(self) -> TempRow:
+        """Add the version of the head and a temporary file to the transaction that is open."""
+        assert self.history is not None
+        self._forget_old_versions()
+        near = self.history.tip
+        version = self.history.write(self.disk.now())
+        temp = TempRow(f".brain-{event_id('i')}.tmp", self.path, near.n, version.n)
+        self.temps[temp.name] = temp
+        self.state.save_temp(temp)
+        self.save()
+        return temp
+
+    def finish(self, temp: TempRow) -> bool:
+        """Write the version that `begin` prepared; False if the note came or went meanwhile."""
+        history = self.history
+        assert history is not None
+        version = history.version(temp.held)
+        assert version is not None
+        data, full = self._bytes(version), f"{self.folder}/{temp.name}"
+        identity, accessed = self.disk.create(f"{full}.part", data, self.found)
+        self.disk.rename(f"{full}.part", full)
+        try:
+            if self.row.digest:
+                self.disk.exchange(full, self.full)
+            else:
+                self.disk.place(full, self.full)
+        except (FileNotFoundError, FileExistsError):
+            self.disk.unlink(full)
+            self._drop_temp(temp.name)
+            return False
+        self.disk.sync_folder(self.folder)
+        wrote = json.dumps([identity, accessed, self.disk.now(), self.disk.uptime()])
+        history.tip = version
+        self.row = self.row._replace(digest=digest(data).hex())
+        self._look_at_displaced(temp.name)
+        self.row = self.row._replace(wrote=wrote)
+        return True
+
+    def abandon(self, temp: TempRow) -> None:
+        """Give up a write that the disk did not take. The head stays pending."""
+        full = f"{self.folder}/{temp.name}"
+        self.disk.unlink(f"{full}.part")
+        self.disk.unlink(full)
+        if ours := self.history and self.history.version(temp.held):
+            ours.unread = True
+        if temp.name in self.temps:
+            self._drop_temp(temp.name)
+
+    def is_typed_in(self, hold: float, most: float) -> bool:
+        """Return True if someone saved the note in the last `hold` seconds, unless its head has
+        waited for `most` seconds."""
+        assert self.history is not None
+        if self.found is None or self.history.tip.written:
+            return False
+        held = self.disk.uptime() - self.row.due if self.row.due else 0.0
+        return 0 <= self.disk.now() - self.found.modified < hold and 0 <= held < most
+
+    def _bytes(self, version: Version) -> bytes:
+        return targets.encode(self.format.join(version.units))
+
+    def _forget_old_versions(self) -> None:
+        """Drop versions that are a week old, unless only the clock says so."""
+        assert self.history is not None
+        uptime = json.loads(self.row.wrote)[3] if self.row.wrote else 0.0
+        if not 0 <= self.disk.uptime() - uptime < WEEK:
+            self.history.forget_before(self.disk.now() - WEEK)
+
+    def scrub(self, refs: Collection[str], texts: Collection[str]) -> None:
+        """Take entries out of the versions: those with these ids, and units with these texts."""
+        history = self.history
+        assert history is not None
+        history.scrub(lambda unit: unit in texts or unit_id(unit)[1:] in refs)
+        self._saved_versions = dict.fromkeys(self._saved_versions)
+        if not self.is_new:
+            self.save()
+
+    # -- saving ------------------------------------------------------------------------------------
+
+    def save(self, durable: bool = False) -> None:
+        """Write what has changed to state.db."""
+        history = self.history
+        assert history is not None
+        is_due = not history.is_written or bool(self.temps)
+        due = self.row.due or max(1, int(self.disk.uptime())) if is_due else 0
+        head = "" if history.is_written else json.dumps(history.head_edits)
+        self.row = self.row._replace(tip=history.tip.n, head=head, due=due, why=self.wait)
+        rows = [
+            VersionRow(
+                self.path, v.n, v.at, v.written, v.base, json.dumps(sorted(v.own)),
+                json.dumps(sorted(v.new)), v.unread, v.undid, json.dumps(v.changes),
+            )
+            for v in history.versions
+            if self._saved_versions.get(v.n) != _flags(v)
+        ]  # fmt: skip
+        gone = self._saved_versions.keys() - {v.n for v in history.versions}
+        guards = [(u, *g) for u, g in history.guards.items() if self._saved_guards.get(u) != g]
+        ended = self._saved_guards.keys() - history.guards.keys()
+        with self.state.transaction(durable):
+            self.state.save_note(self.row)
+            self.state.save_versions(self.path, rows, gone)
+            self.state.save_guards(self.path, guards, ended)
+        self._saved_versions = {v.n: _flags(v) for v in history.versions}
+        self._saved_guards = dict(history.guards)
+
+
+def _stood(half: str, mark: str, now: float) -> tuple[str, bool]:
+    """Return whether a content, given by its digest, was there for a while; and what to remember
+    of it until then."""
+    before: list[Any] = json.loads(half) if half else ["", 0.0]
+    if before[0] != mark or before[1] > now:
+        return json.dumps([mark, now]), False
+    return half, now - before[1] >= HALF
+
+
+def _flags(version: Version) -> tuple[bool, bool, Any]:
+    """Return what may change of a version once it is saved."""
+    return version.unread, version.undid, version.previous

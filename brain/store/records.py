@@ -1,0 +1,135 @@
+"""The records of what a write did to an entry, and what undoes a change that is not written yet."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from brain.changes import Add, Change, Deed, Done, Insert, Move, Remove, Replace, to_json
+from brain.formats.text import digest
+from brain.journal.codec import event_id
+from brain.model import NewRecord
+from brain.redact import redact, redact_value
+from brain.store import targets
+from brain.store.units import Units, shared_ends, unit_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from brain.store.note import Note, Seen
+    from brain.vault.layout import Vault
+
+UNDONE = ("missing", "changed")  # outcomes of a change that could not be made
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t\r]*$")
+
+
+def of_deed(deed: Deed, path: str, by: str, session: str, done: Done | None) -> NewRecord:
+    """Return the record of a deed: with a digest of the text that it left, and the text that it
+    replaced."""
+    data = dict(deed.data)
+    if session:
+        data["session"] = session
+    if done:
+        data |= {"section": redact(done.section, emails=False)[0], "previous": done.previous}
+        data["after"] = digest(done.after.encode()).hex() if done.after else ""
+        if done.before:  # a person's own words; with addresses, for `undo` restores them
+            data |= _text_before(done.before)
+    return NewRecord(deed.id, deed.op, by, deed.ref, path, data)
+
+
+def of_overwritten(deed: Deed, path: str, emails: bool) -> NewRecord:
+    """Return the record of a change whose place a person's words took. It keeps the change, so that
+    `undo` can make it again."""
+    words = redact_value(to_json(deed.change), emails=emails) if deed.change else {}
+    data = {"change": words, "of": deed.id}
+    return NewRecord(deed.id, "overwritten", "person", deed.ref, path, data)
+
+
+def _text_before(text: str) -> dict[str, Any]:
+    clean, found = redact(text, emails=False)
+    return {"before": clean, **({"redacted": True} if found else {})}
+
+
+def splice(before: str, after: str) -> dict[str, Any]:
+    """Return where a text changed, what was there, and how long that is now which replaced it. Not
+    if a secret was there: it is not to be recorded."""
+    start, end = shared_ends(before, after)
+    removed = before[start : len(before) - end]
+    if redact(removed, emails=False)[1] or (
+        not removed.isascii() and "\udc80" <= max(removed) <= "\udcff"
+    ):
+        return {}
+    mark = digest(targets.encode(after)).hex()
+    size = len(after) - start - end
+    return {"splice": {"at": start, "removed": removed, "added": size, "digest": mark}}
+
+
+def stands(done: Done | None, text: str) -> bool:
+    """Return True if a text holds what a change left."""
+    if done is None:
+        return True
+    return done.after in text if done.after else done.before not in text
+
+
+def inverse(deed: Deed, done: Done) -> Change | None:
+    """Return what takes a change out of a memory note again; None if it changed nothing."""
+    change = deed.change
+    if done.outcome != "done" or change is None:
+        return None
+    path, ref = change.path, change.ref
+    if isinstance(change, Add | Insert):
+        return Remove(path, ref)
+    if isinstance(change, Remove):
+        return Insert(path, ref, done.before, done.section, done.previous)
+    if isinstance(change, Move):
+        return Move(path, ref, done.section)
+    return Replace(path, ref, done.before, done.after)
+
+
+def of_observation(vault: Vault, note: Note, seen: Seen) -> Iterator[NewRecord]:
+    """Yield what the store did by itself to the entries of a memory note: a person removed or
+    reworded an entry that Brain had written, a stale window lacked one, a late save was merged."""
+    role = targets.role(vault, note.path)
+    if role.format != "memory":
+        return
+    there = {unit_id(unit): unit for unit in note.head}
+    for unit in seen.removed:
+        if ref := _ref(unit, role.agent):
+            data: dict[str, Any] = _text_before(unit) | _place(seen.before, unit)
+            now = there.get(unit_id(unit), "") if unit_id(unit) else ""
+            data["after"] = digest(now.encode("utf-8", "replace")).hex() if now else ""
+            yield _record("reworded" if now else "removed", seen.by, ref, note.path, data)
+    for op, units in (("restored", seen.restored), ("merged", seen.merged)):
+        for unit in units:
+            if ref := _ref(unit, role.agent):
+                data = {"after": digest(unit.encode("utf-8", "replace")).hex()}
+                yield _record(op, "brain", ref, note.path, data | _place(note.head, unit))
+
+
+def _record(op: str, by: str, ref: str, path: str, data: dict[str, Any]) -> NewRecord:
+    return NewRecord(event_id(), op, by, ref, path, data)
+
+
+def _ref(unit: str, owner: str) -> str:
+    """Return the id of the entry that a unit is; '' if it is not an entry."""
+    from brain.formats import memory_md
+
+    if id := unit_id(unit):
+        return id[1:]
+    chunks = memory_md.parse(unit.encode("utf-8", "replace"), owner).chunks
+    return next((chunk.ref for chunk in chunks if chunk.kind != "note"), "")
+
+
+def _place(units: Units, unit: str) -> dict[str, str]:
+    """Return the section of a unit, and the id of the entry before it there."""
+    headings: list[str] = []
+    previous, level = "", 7
+    at = units.index(unit) if unit in units else len(units)
+    for line in reversed(units[:at]):
+        heading = _HEADING.match(line)
+        if heading and len(heading[1]) < level:
+            level = len(heading[1])
+            headings.insert(0, heading[2])
+        elif not headings and not previous:
+            previous = unit_id(line)[1:]
+    return {"section": redact(" > ".join(headings), emails=False)[0], "previous": previous}

@@ -1,0 +1,533 @@
+"""The critical section of a write.
+
+Under the lock of the vault: merge every text that appeared in a note, edit the head, commit the
+change to state.db (from here on it survives `kill -9`), exchange the files, append to the journal.
+The caller updates the index before the lock is released. What has to wait, because a person is
+typing or git is at work, stays a head that is not in its note yet; any later process writes it.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+from brain import access, changes, lock
+from brain.access import PERSON, Actor
+from brain.changes import Change, Configure, Deed, Done, Insert, Replace
+from brain.config import Config
+from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
+from brain.formats.text import UNSAFE, digest
+from brain.formats.text import decode as read_text
+from brain.journal.codec import RESERVED, event_id, random_letters
+from brain.journal.writer import Journal
+from brain.model import NewRecord
+from brain.redact import redact_value
+from brain.state import NoteRow, PendingRow, State, TempRow
+from brain.store import records, targets
+from brain.store.note import ROUNDS, Note
+from brain.store.units import apply_edits
+from brain.vault import files, identity
+from brain.vault.exchange import Disk
+from brain.vault.layout import Vault
+
+LOCK_WAIT = 30.0  # seconds
+MAX_HOLD = 10.0  # seconds after which a write no longer waits for a person to pause
+_KEPT = ("path", "ref", "expect")  # of a change: these are not redacted
+# What stood there before, or stands next to what is new: a person's addresses are left in it.
+_STOOD: dict[type[Any], tuple[str, ...]] = {
+    Replace: ("raw",),
+    Insert: ("raw", "section"),
+    Configure: ("value", "lines"),
+}
+
+
+class Outcome(NamedTuple):
+    """What became of a deed: `written`, or `pending` while a person types or git is at work."""
+
+    deed: Deed
+    state: str
+    done: Done | None = None
+
+
+class Pending(NamedTuple):
+    """A change that is acknowledged and not in its note yet."""
+
+    deed: Deed
+    at: float
+    by: str
+    path: str
+    why: str
+
+
+class Store:
+    """The files of one vault on this machine, for writing."""
+
+    def __init__(
+        self, vault: Vault, config: Config, journal: Journal, state: State, disk: Disk | None = None
+    ) -> None:
+        self.vault, self.config, self.journal, self.state = vault, config, journal, state
+        self.disk = disk or Disk()
+        self.git = files.git_folder(vault.root_path)
+        self.max_hold = MAX_HOLD
+        self._depth = 0  # of nested `locked`
+        self._handle = -1  # of the lock
+        self._notes: dict[str, Note] = {}  # looked at since the lock was taken
+
+    # -- the lock ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def locked(self, wait: float = LOCK_WAIT) -> Iterator[None]:
+        """Keep other writers of this machine out. May be nested. Busy if another process writes for
+        longer than `wait` seconds; exchange and merge are the guarantee, not the lock."""
+        if not self._depth:
+            self._take_lock(wait)
+        self._depth += 1
+        try:
+            yield
+        except OSError as error:
+            where = error.filename or "The vault"
+            raise BrainError(
+                f"{where} cannot be written ({error.strerror or error}).",
+                "Check the disk and the permissions, then try again.",
+            ) from error
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                self._release_lock()
+
+    def _take_lock(self, wait: float) -> None:
+        handle = lock.take(f"{self.vault.state_path}/store.lock", wait)
+        if handle is None:
+            raise Busy("Another Brain process is writing.", "Try again in a moment.")
+        self._handle = handle
+        id = identity.vault_id(self.vault.folder_path)
+        if id != self.vault.id and self.vault.id:
+            os.close(handle)
+            root = self.vault.root_path
+            raise BrainError(f"Another vault is at {root} now.", "Open the vault again.")
+        self.vault = self.vault._replace(id=id)  # another process may have named it
+
+    def _release_lock(self) -> None:
+        self._notes.clear()
+        os.close(self._handle)
+
+    @property
+    def is_locked(self) -> bool:
+        return self._depth > 0
+
+    # -- texts that appeared -----------------------------------------------------------------------
+
+    def has_work(self) -> bool:
+        """Return True if a note that Brain writes was touched, or a write is pending."""
+        return any(self._needs_look(row) for row in self.state.notes()) or self.state.has_pending()
+
+    def _needs_look(self, row: NoteRow) -> bool:
+        return bool(row.due) or self.disk.stamp(f"{self.vault.root_path}/{row.path}") != row.looked
+
+    def absorb(self, wait: float = LOCK_WAIT) -> None:
+        """Merge the texts that appeared in notes, write what is due, and record it."""
+        if self.is_off():
+            return
+        with self.locked(wait):
+            for row in self.state.notes():
+                if row.path not in self._notes and self._needs_look(row):
+                    self._absorb(row.path)
+            self._append_records()
+
+    def _absorb(self, path: str) -> None:
+        try:
+            note = self.note(path)
+            self._write(note)
+        except (Refused, OSError) as error:  # the others can still be written
+            self.state.explain(path, str(error))
+
+    def note(self, path: str) -> Note:
+        """Return a note that was looked at since the lock was taken."""
+        if path not in self._notes:
+            full = targets.full(self.vault, path)
+            form = targets.format_of(self.vault, path)
+            note = Note(path, full, form, self.state, self.disk, self.git)
+            note.look()
+            self._save(note)
+            self._notes[path] = note
+        return self._notes[path]
+
+    def _save(self, note: Note, durable: bool = False) -> None:
+        """Save a note, with records of what was merged, restored and removed in it."""
+        assert note.history is not None
+        if note.is_new:
+            return
+        seen, note.seen = note.seen, []
+        rows = [
+            _pending_row(self.disk.now(), record.path, record.by, "", _deed(record), None)
+            for one in seen
+            for record in records.of_observation(self.vault, note, one)
+        ]
+        with self.state.transaction(durable):
+            note.save()
+            self.state.add_pending(rows)
+
+    def heads(self) -> dict[str, Callable[[bytes], bytes]]:
+        """For each note with a pending write, what makes the text that should be there of the text
+        that is there. Takes no lock, so that a question need not wait for a writer."""
+        return {row.path: partial(self._head, row) for row in self.state.notes() if row.head}
+
+    def _head(self, row: NoteRow, data: bytes) -> bytes:
+        if digest(data).hex() != row.digest:
+            return data  # another text has appeared, and is not merged yet
+        form = targets.format_of(self.vault, row.path)
+        units = form.split(targets.decode(data))
+        return targets.encode(form.join(apply_edits(units, json.loads(row.head))))
+
+    # -- changes -----------------------------------------------------------------------------------
+
+    def apply(
+        self, deeds: Sequence[Deed], by: Actor = PERSON, exact: Mapping[str, bytes] | None = None
+    ) -> list[Outcome]:
+        """Apply deeds for an actor: all of them or, on an error, none. When this returns, they
+        survive a crash. `exact` gives the text that a file is to have after them.
+
+        Raises Denied, NotFound for an entry that is gone, StaleFile for one that is not what a
+        change expects, and Refused for a file that cannot be edited safely.
+        """
+        for deed in deeds:
+            self.allow(by, deed.change.path if deed.change else "", deed.data.get("agent", ""))
+        deeds = [self._redacted(deed)._replace(id=deed.id or event_id()) for deed in deeds]
+        _check_names(deeds)
+        with self.locked():
+            paths = dict.fromkeys(deed.change.path for deed in deeds if deed.change)
+            before = {path: self.note(path).text for path in paths}
+            done = self._edit(deeds, exact or {})
+            if all(_changes_nothing(deed, done.get(deed.id)) for deed in deeds):
+                return [Outcome(deed, "unchanged", done.get(deed.id)) for deed in deeds]
+            deeds = self._with_splices(deeds, before)
+            temps = self._commit(deeds, done, by)
+            for path, temp in temps.items():
+                self._write(self._notes[path], temp)
+            self._append_records({deed.id for deed in deeds})
+            return [
+                Outcome(deed, "written" if self._is_written(deed) else "pending", done.get(deed.id))
+                for deed in deeds
+            ]
+
+    def wait(self, outcomes: Sequence[Outcome], seconds: float) -> list[Outcome]:
+        """Wait until these changes are in their notes, at most so long. The lock is released while
+        nothing happens."""
+        deadline = time.monotonic() + seconds
+        late = {outcome.deed.id for outcome in outcomes if outcome.state == "pending"}
+        while late and time.monotonic() < deadline:
+            depth, self._depth = self._depth, 0
+            self._release_lock()
+            time.sleep(0.05)
+            self._take_lock(LOCK_WAIT)
+            self._depth = depth
+            self.absorb()
+            late &= {pending.deed.id for pending in self.pending()}
+        return [
+            one if one.deed.id in late or one.state != "pending" else one._replace(state="written")
+            for one in outcomes
+        ]
+
+    def _is_written(self, deed: Deed) -> bool:
+        return deed.change is None or self._notes[deed.change.path].is_written
+
+    def _edit(self, deeds: Sequence[Deed], exact: Mapping[str, bytes]) -> dict[str, Done]:
+        """Change the heads of notes; return what becomes of each deed, by id."""
+        out: dict[str, Done] = {}
+        texts: dict[str, bytes] = {}
+        for path in dict.fromkeys(deed.change.path for deed in deeds if deed.change):
+            note = self.note(path)
+            targets.refuse_unsafe(path, note.found, self.config.maxFileSize)
+            mine = [deed for deed in deeds if deed.change and deed.change.path == path]
+            before = targets.encode(note.text)
+            edited = targets.edited(self.vault, path, before, _changes(mine))
+            for deed, one in zip(mine, edited.done, strict=True):
+                if one.outcome in records.UNDONE:
+                    raise _impossible(one)
+                out[deed.id] = one
+            texts[path] = exact.get(path, edited.data)
+        for path, data in texts.items():  # nothing is changed if one of them is refused
+            self._notes[path].change(targets.decode(data))
+        return out
+
+    def _with_splices(self, deeds: Sequence[Deed], before: Mapping[str, str]) -> list[Deed]:
+        """Note how each file changed, to the character, so that `undo` restores it exactly. This
+        needs one change as a whole, with its parts."""
+        if sum("part_of" not in deed.data for deed in deeds) != 1:
+            return list(deeds)
+        out, todo = [], dict(before)
+        for deed in sorted(deeds, key=lambda deed: "part_of" in deed.data):
+            if deed.change and (text := todo.pop(deed.change.path, None)) is not None:
+                splice = records.splice(text, self._notes[deed.change.path].text)
+                deed = deed._replace(data=deed.data | splice)
+            out.append(deed)
+        order = {deed.id: number for number, deed in enumerate(deeds)}
+        return sorted(out, key=lambda deed: order[deed.id])
+
+    def _commit(
+        self, deeds: Sequence[Deed], done: Mapping[str, Done], by: Actor
+    ) -> dict[str, TempRow]:
+        """Acknowledge: from here on the changes survive a crash. Return the temporary file of each
+        note that is written now."""
+        now = self.disk.now()
+        paths = dict.fromkeys(deed.change.path for deed in deeds if deed.change)
+        rows = [
+            _pending_row(
+                now, deed.change.path if deed.change else "", by.name, by.session, deed,
+                done.get(deed.id),
+            )
+            for deed in deeds
+        ]  # fmt: skip
+        temps: dict[str, TempRow] = {}
+        try:
+            with self.state.transaction(durable=True):
+                self.state.add_pending(rows)
+                for note in (self._notes[path] for path in paths):
+                    if not note.is_written and not self._hold(note):
+                        _refuse_unwritable(note.folder)
+                        temps[note.path] = note.begin()
+                    note.save()
+        except BaseException:
+            self._notes.clear()
+            raise
+        return temps
+
+    def _write(self, note: Note, temp: TempRow | None = None) -> None:
+        """Write the head until it is in the note, or has to wait."""
+        for _ in range(ROUNDS):
+            if temp is None:
+                if note.is_written or self._hold(note):
+                    break
+                with self.state.transaction(durable=True):
+                    temp = note.begin()
+            try:
+                note.finish(temp)
+            except OSError as error:
+                note.wait = f"{error.strerror or error}"
+                note.abandon(temp)
+                break
+            temp = None
+            note.look()
+        else:
+            note.wait = "the note is being saved all the time"
+        self._save(note)
+
+    def _hold(self, note: Note) -> str:
+        """Return why a note is not to be written now; '' if it may be. A person who types in it is
+        waited for, but not longer than `max_hold` seconds."""
+        if not note.wait and files.is_git_busy(self.git):
+            note.wait = "git is at work"
+        if not note.wait:
+            note.wait = self._unsafe(note)
+        if not note.wait and note.is_typed_in(self.config.holdSeconds, self.max_hold):
+            note.wait = "a person is typing"
+        return note.wait
+
+    def _unsafe(self, note: Note) -> str:
+        if note.found is None:
+            return ""
+        try:
+            targets.refuse_unsafe(note.path, note.found, self.config.maxFileSize)
+        except Refused as error:
+            return str(error)
+        problems = read_text(note.found.data)[1]
+        return next((f"line {p.line} {p.message}" for p in problems if p.code in UNSAFE), "")
+
+    # -- records -----------------------------------------------------------------------------------
+
+    def _append_records(self, fresh: Collection[str] = ()) -> None:
+        """Write the records of pending changes that are in their notes. Those that another process
+        has written before it was killed are in the journal already."""
+        rows = [row for row in self.state.pending() if not row.done or self._is_done(row.path)]
+        if not rows:
+            return
+        older = [row.id for row in rows if row.id not in fresh]
+        there = self.journal.has(older) if older else set()
+        last = {(row.path, _ref(row)): row.id for row in rows}
+        new = [
+            self._record(row, is_last=last[row.path, _ref(row)] == row.id)
+            for row in rows
+            if row.id not in there
+        ]
+        self.journal.append(new)
+        with self.state.transaction():
+            self.state.drop_pending([row.id for row in rows])
+            for path in dict.fromkeys(row.path for row in rows if row.path in self._notes):
+                self._notes[path].save()
+
+    def _is_done(self, path: str) -> bool:
+        note = self._notes.get(path)
+        if note is not None:
+            return note.is_written
+        return not any(row.head for row in self.state.notes(path))
+
+    def _record(self, row: PendingRow, is_last: bool) -> NewRecord:
+        deed, done = _from_row(row)
+        note = self._notes.get(row.path)
+        if is_last and note and done and not records.stands(done, note.text):
+            return records.of_overwritten(deed, row.path, self.config.redactEmails)
+        return records.of_deed(deed, row.path, row.by, row.session, done)
+
+    def name_vault(self) -> str:
+        """Write a new id to brain.yaml, and return it; '' if that is not possible now."""
+        path, id = f"{self.vault.brain}/brain.yaml", f"v-{random_letters(12)}"
+        if self.vault.id:
+            return self.vault.id
+        try:
+            note = self.note(path)
+            targets.refuse_unsafe(path, note.found, self.config.maxFileSize)
+            change = Configure(path, "vaultId", id, "")
+            data = targets.edited(self.vault, path, targets.encode(note.text), [change]).data
+        except Refused:
+            return ""
+        note.change(targets.decode(data))
+        self._write(note)
+        return id if note.is_written else ""
+
+    # -- pending writes ----------------------------------------------------------------------------
+
+    def pending(self) -> list[Pending]:
+        """Return the changes that are not in their note yet, oldest first."""
+        why = {row.path: row.why for row in self.state.notes() if row.head}
+        return [
+            Pending(_from_row(row)[0], row.at, row.by, row.path, why[row.path])
+            for row in self.state.pending()
+            if row.done and row.path in why
+        ]
+
+    def drop(self, id: str) -> Pending:
+        """Give up a pending change. Later changes of the same entry stay. Raises StaleFile if the
+        entry is no longer what the change left."""
+        with self.locked():
+            found = next((one for one in self.pending() if one.deed.id == id), None)
+            if found is None:
+                raise NotFound(f"Nothing is pending under {id}.", "See `brain pending`.")
+            row = next(row for row in self.state.pending() if row.id == id)
+            deed, done = _from_row(row)
+            assert done is not None
+            note = self.note(found.path)
+            inverse = records.inverse(deed, done)
+            if inverse:
+                data = targets.encode(note.text)
+                edited = targets.edited(self.vault, found.path, data, [inverse])
+                if edited.done[0].outcome in records.UNDONE:
+                    raise _impossible(edited.done[0])
+                note.change(targets.decode(edited.data))
+            with self.state.transaction(durable=True):
+                note.save()
+                self.state.drop_pending([id])
+            self._write(note)
+            self._append_records()
+            return found
+
+    def scrub(self, refs: Collection[str], texts: Iterable[str]) -> bool:
+        """Leave no word of these entries in state.db. False if a displaced file that is still open
+        may hold some."""
+        with self.locked():
+            self.absorb()
+            gone = {unit for text in texts if text for unit in targets.LINES.split(text)}
+            for path in [row.path for row in self.state.notes()]:
+                self.note(path).scrub(refs, gone)
+            ids = [row.id for row in self.state.pending() if _ref(row) in refs]
+            self.state.drop_pending(ids)
+            return not self.state.temps()
+
+    # -- who may write -----------------------------------------------------------------------------
+
+    def allow(self, by: Actor, path: str = "", owner: str = "") -> None:
+        """Raise Denied if the actor may not write this file, or what this agent owns."""
+        if self.config.readOnly or not self.config.memory:
+            setting = "readOnly" if self.config.readOnly else "memory"
+            raise Denied(f"Writing is off: `{setting}` in brain.yaml.", "Change it to write.")
+        if self.is_off():
+            raise Denied("Brain is paused: nothing is written.", "Run `brain resume`.")
+        if path:
+            owner = targets.role(self.vault, path).agent
+        if not access.may(by, "write", owner):
+            whose = f"what belongs to {owner}" if owner else "this"
+            remedy = "Ask the admin agent or a person."
+            if by.type == "project":
+                remedy = f"To write its own memory, add `--agent {by.name}`."
+            raise Denied(f"{by.name} may not write {whose}.", remedy)
+
+    def is_off(self) -> bool:
+        """Return True if writing is off, by the settings or by `brain pause`."""
+        off = self.config.readOnly or not self.config.memory
+        return off or os.path.lexists(f"{self.vault.state_path}/paused")
+
+    def _redacted(self, deed: Deed) -> Deed:
+        change = deed.change
+        if change:  # `expect` is compared with the note, and written nowhere
+            values = change._asdict()
+            same = {key: values.pop(key) for key in _KEPT if key in values}
+            for key in _STOOD.get(type(change), ()):
+                same[key] = redact_value(values.pop(key), emails=False)
+            change = type(change)(**self._clean(values), **same)
+        return deed._replace(change=change, data=self._clean(deed.data))
+
+    def _clean(self, value: dict[str, Any]) -> dict[str, Any]:
+        clean: dict[str, Any] = redact_value(value, emails=self.config.redactEmails)
+        return clean
+
+
+def _changes(deeds: Sequence[Deed]) -> list[Change]:
+    return [deed.change for deed in deeds if deed.change]
+
+
+def _pending_row(
+    at: float, path: str, by: str, session: str, deed: Deed, done: Done | None
+) -> PendingRow:
+    value = {**deed._asdict(), "change": deed.change and changes.to_json(deed.change)}
+    try:
+        text = json.dumps(value)
+    except TypeError as error:
+        raise BadRequest(f"This cannot be written down: {error}.", "Is it all text?") from None
+    told = json.dumps(done[1:]) if done else ""
+    return PendingRow(deed.id, at, path, by, session, text, told)
+
+
+def _from_row(row: PendingRow) -> tuple[Deed, Done | None]:
+    value = json.loads(row.deed)
+    deed = Deed(**{**value, "change": value["change"] and changes.from_json(value["change"])})
+    done = Done(deed.change, *json.loads(row.done)) if row.done and deed.change else None
+    return deed, done
+
+
+def _ref(row: PendingRow) -> str:
+    return str(json.loads(row.deed)["ref"])
+
+
+def _deed(record: NewRecord) -> Deed:
+    """Return a record as a deed that changes no file."""
+    return Deed(record.op, record.ref, None, record.data, record.id)
+
+
+def _changes_nothing(deed: Deed, done: Done | None) -> bool:
+    """Return True for a change that finds nothing to do, and has nothing to record."""
+    return done is not None and done.outcome == "already" and not deed.data.keys() - {"part_of"}
+
+
+def _refuse_unwritable(folder: str) -> None:
+    """Raise PermissionError before anything is acknowledged that cannot be written."""
+    os.makedirs(folder, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+
+
+def _check_names(deeds: Sequence[Deed]) -> None:
+    for deed in deeds:
+        if taken := deed.data.keys() & RESERVED:
+            raise BadRequest(f"The journal has its own {', '.join(sorted(taken))}.")
+
+
+def _impossible(done: Done) -> BrainError:
+    change = done.change
+    if done.outcome == "missing":
+        return NotFound(f"{change.ref} is not in {change.path}.", "Was it removed meanwhile?")
+    return StaleFile(f"{change.ref} was changed since.", "Look at it with `brain show`.")
