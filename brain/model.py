@@ -74,6 +74,23 @@ class Document(NamedTuple):
     broken: bool = False
 
 
+class Part(NamedTuple):
+    """Bytes `start` to `stop` of a file that were replaced.
+
+    What is behind them moved by so many `lines` and by `size` bytes. `refs` are the ids of the
+    entries that were there, in order. `words` are those of entries that came or went and of new
+    ones without a written id, which is then `derived` from its words.
+    """
+
+    start: int
+    stop: int
+    lines: int
+    size: int
+    refs: tuple[str, ...]
+    words: tuple[str, ...]
+    derived: bool
+
+
 class Event(NamedTuple):
     """Something that happened to a memory: `memory:write`, `memory:search`, …, and when (UTC)."""
 

@@ -19,7 +19,7 @@ from brain.formats.text import digest
 from brain.index import put, read
 from brain.index.db import Index
 from brain.index.put import Entry, Known, Stat
-from brain.model import Problem
+from brain.model import Document, Problem
 from brain.record import NamedTuple
 from brain.vault import files
 from brain.vault.layout import Vault
@@ -75,12 +75,15 @@ def sync(
     accept_loss: bool = False,
     promised: Mapping[str, Edit] | None = None,
     before: Callable[[list[Delta]], None] | None = None,
+    known_texts: Mapping[str, bytes] | None = None,
 ) -> Stats:
     """Update the index from the vault, or from these paths of it and all below them.
 
     An index that has not seen the whole vault yet is filled from the whole vault. A file with
     changes that are `promised` and not written yet is indexed as if they were. `before` is told how
     entries changed, before the index says so for good; what it raises leaves the index as it was.
+    Of a memory note whose bytes in the index are among `known_texts`, only the part that changed is
+    parsed and stored; the result is the same.
     Raises Busy if another process is still writing after `wait` seconds, and VaultLooksEmpty,
     having changed nothing, when nearly everything vanished at once and `accept_loss` is not given.
     """
@@ -89,11 +92,11 @@ def sync(
     found = scan(vault, config, None if cold or only is None else set(only))
     stats = Stats(files=len(found.stats), cold=cold)
     if promised or not _nothing_new(index, found, cold):
-        job = _Job(vault, index, config, found, stats, promised or {})
+        job = _Job(vault, index, config, found, stats, promised or {}, known_texts or {})
         if job.is_due():
             with index.exclusive(wait):
                 # planned again: another process may have been faster
-                job = _Job(vault, index, config, found, stats, promised or {})
+                job = _Job(vault, index, config, found, stats, promised or {}, known_texts or {})
                 if not accept_loss:
                     _refuse_loss(job)
                 _run(job, progress, before)
@@ -127,9 +130,11 @@ class _Job:
         found: Scan,
         stats: Stats,
         promised: Mapping[str, Edit],
+        known_texts: Mapping[str, bytes],
     ) -> None:
         self.vault, self.index, self.config = vault, index, config
         self.found, self.stats, self.promised = found, stats, promised
+        self.known_texts = known_texts
         self.known = put.known(index, found.paths)
         self.read: list[str] = []
         self.racy: list[str] = []  # to be read only because they were last read after a change
@@ -257,12 +262,30 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[Entry]:
             job.same.append((path, was, stat, st.st_nlink))
             continue
         role = job.found.role(path)
+        id = _identity(job, path, mark)
+        entry = Entry(id, path, stat, mark, role.scope, role.agent, role.project, Document())
+        if role.format == "memory" and st.st_nlink == 1 and (part := _part(job, entry, data)):
+            yield part
+            continue
         document = parse(role.format, path, data, role.agent)
         if st.st_nlink > 1:
             linked = [problem for _, problem in _hard_link(path, st.st_nlink)]
             document = document._replace(problems=(*document.problems, *linked))
-        id = _identity(job, path, mark)
-        yield Entry(id, path, stat, mark, role.scope, role.agent, role.project, document)
+        yield entry._replace(document=document)
+
+
+def _part(job: _Job, entry: Entry, data: bytes) -> Entry | None:
+    """Return the part of a memory note that changed; None if all of it has to be parsed."""
+    was, text = job.known.get(entry.path), job.known_texts.get(entry.path)
+    if was is None or text is None or digest(text) != was.digest:
+        return None
+    from brain.formats import memory_part
+
+    found = memory_part.changed(text, data, entry.agent)
+    if found is None:
+        return None
+    entry = entry._replace(document=found[0], part=found[1])
+    return entry if put.can_replace(job.index, entry) else None
 
 
 def _identity(job: _Job, path: str, mark: bytes) -> int | None:
@@ -308,7 +331,7 @@ def _delta(index: Index, entry: Entry) -> Delta | None:
     """Return how the entries of this file are about to change; None if they are not."""
     if entry.document.broken and entry.id is not None:
         return None
-    before = put.entries(index, entry.id) if entry.id is not None else {}
+    before = put.entries(index, entry.id, entry.part) if entry.id is not None else {}
     after: dict[str, str] = {}
     for chunk in entry.document.chunks:
         after.setdefault(chunk.ref, chunk.text)
@@ -321,10 +344,7 @@ def _delta(index: Index, entry: Entry) -> Delta | None:
 
 def _written(index: Index, entry: Entry) -> frozenset[str]:
     """Return the ids that are written in a memory note, or were written there before."""
-    import json
-
-    rows = read.by_place(index, entry.path, 0)
-    before = [row.ref for row in rows if "anchored" in json.loads(row.extra or "{}")]
+    before = put.written_ids(index, entry.id, entry.part) if entry.id is not None else []
     now = [chunk.ref for chunk in entry.document.chunks if (chunk.extra or {}).get("anchored")]
     return frozenset([*before, *now])
 

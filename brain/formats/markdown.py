@@ -206,10 +206,13 @@ def without_math(text: str, formulas: Iterable[tuple[int, int]]) -> str:
     return "".join([*out, text[at:]])
 
 
-def blocks(text: str) -> Iterator[Block]:
-    """The top-level blocks of a text in order, each with the headings above it."""
+def blocks(text: str, above: Iterable[tuple[int, str]] = ()) -> Iterator[Block]:
+    """The top-level blocks of a text in order, each with the headings over it.
+
+    `above` are the level and the words of the headings that the text itself is under.
+    """
     tokens = _tokens(text)
-    path: list[tuple[int, str]] = []
+    path = list(above)
     i = 0
     while i < len(tokens):
         token = tokens[i]

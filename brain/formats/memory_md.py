@@ -18,7 +18,7 @@ from unicodedata import normalize
 from brain import kinds
 from brain.formats import frontmatter, links, note_md
 from brain.formats.markdown import MARKER, MATH, Block, blank, blocks, hidden, without_math
-from brain.formats.text import UNSAFE, Offsets, decode, derived_id
+from brain.formats.text import BOM, UNSAFE, Offsets, decode, derived_id
 from brain.model import RELATIONS, Chunk, Document, Link, Problem
 
 MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # above this a note is read by passages, without entries
@@ -38,7 +38,7 @@ class _Inline(NamedTuple):
     prose: str
 
 
-class _Draft(NamedTuple):
+class Draft(NamedTuple):
     """A chunk that has its block id, if any, for a ref, and the words a derived id comes from."""
 
     chunk: Chunk
@@ -59,8 +59,9 @@ def parse(data: bytes, owner: str = "") -> Document:
         return document._replace(problems=(*document.problems, problem), broken=broken)
     properties, body_at, more = frontmatter.properties_of(text)
     problems += more
-    note = _Note(text, data, body_at, frontmatter.tags(properties))
-    chunks, more = _named(note.drafts(), owner)
+    offsets = Offsets(text, BOM if data.startswith(BOM) else b"")
+    note = _Note(text, body_at, frontmatter.tags(properties), offsets)
+    chunks, more = named(note.drafts(), owner)
     return Document(
         chunks=tuple(chunk._replace(start=0, end=0) if broken else chunk for chunk in chunks),
         problems=(*problems, *more, *note.hidden_rest()),
@@ -71,10 +72,18 @@ def parse(data: bytes, owner: str = "") -> Document:
     )
 
 
+def drafts(
+    text: str, above: Iterable[tuple[int, str]], tags: tuple[str, ...], offsets: Offsets
+) -> list[Draft]:
+    """Read a part of a note: `above` are the level and the words of the headings it is under, and
+    `tags` those that every entry of the note has."""
+    return list(_Note(text, 0, tags, offsets).drafts(above))
+
+
 class _Note:
     """One parse: the text seen as it is, with comments as NULs, as spaces, and without code."""
 
-    def __init__(self, text: str, data: bytes, body_at: int, tags: tuple[str, ...]) -> None:
+    def __init__(self, text: str, body_at: int, tags: tuple[str, ...], offsets: Offsets) -> None:
         self.text = text
         code, comments = hidden(text[body_at:])
         self.comments = [(body_at + start, body_at + stop) for start, stop in comments]
@@ -84,11 +93,11 @@ class _Note:
         prose = blank(self.shown, [(body_at + start, body_at + stop) for start, stop in code])
         self.math = [match.span() for match in MATH.finditer(prose)]
         self.masked = blank(prose, self.math)
-        self.offsets = Offsets(text, data)
+        self.offsets = offsets
         self.tags = tags
 
-    def drafts(self) -> Iterator[_Draft]:
-        for block in blocks(without_math(self.kept, self.math)):
+    def drafts(self, above: Iterable[tuple[int, str]] = ()) -> Iterator[Draft]:
+        for block in blocks(without_math(self.kept, self.math), above):
             start = self.offsets.starts[block.start]
             stop = self._end(block.stop, start)
             if stop == start:
@@ -116,7 +125,7 @@ class _Note:
         formula = self.shown.startswith("$$", start) and not self.masked[start:stop].strip()
         return formula or bool(_FOOTNOTE.match(self.shown, start, stop))
 
-    def _entry(self, block: Block, start: int, stop: int) -> _Draft | None:
+    def _entry(self, block: Block, start: int, stop: int) -> Draft | None:
         marker = MARKER.match(self.shown, start, stop) if block.kind == "item" else None
         begin = marker.end() if marker else start
         end = max(begin, min(stop, self._end(block.own_stop, start)))
@@ -140,13 +149,13 @@ class _Note:
             links=(*own.links, *nested.links),
             extra={"fields": fields} if fields else None,
         )
-        return _Draft(chunk, prose)
+        return Draft(chunk, prose)
 
     def _text(self, begin: int, cut: int, resume: int, end: int, stop: int) -> str:
         own = _tidy(self.kept[begin:cut] + self.kept[resume:end])
         return (own + _tidy(self.kept[end:stop])).lstrip("\n")
 
-    def _passage(self, block: Block, start: int, stop: int) -> _Draft:
+    def _passage(self, block: Block, start: int, stop: int) -> Draft:
         """A table, fence, callout or the like: no memory, but searchable where it stands."""
         masked = self.masked[start:stop]
         text = _tidy(self.kept[start:stop], margin=False)
@@ -162,7 +171,7 @@ class _Note:
             created=None,
             links=tuple(links.links(masked, self.offsets.line(start))),
         )
-        return _Draft(chunk, text)
+        return Draft(chunk, text)
 
     def _chunk(self, block: Block, start: int, stop: int, **rest: Any) -> Chunk:
         offsets = self.offsets
@@ -240,7 +249,7 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _named(drafts: Iterable[_Draft], owner: str) -> tuple[list[Chunk], list[Problem]]:
+def named(drafts: Iterable[Draft], owner: str) -> tuple[list[Chunk], list[Problem]]:
     """Give every chunk its ref: its block id, or one derived from owner, words and occurrence."""
     drafts = list(drafts)
     anchored: dict[str, int] = {}

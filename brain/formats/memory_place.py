@@ -140,16 +140,16 @@ def outline(text: str, body_at: int) -> Outline:
     """The headings of a note whose body starts at `body_at`, as `memory_md.parse` sees them."""
     kept = blank(text, [(0, body_at)]) if body_at else text
     comments: list[tuple[int, int]] = []
-    if _has(text, "%%"):
+    if has(text, "%%"):
         comments = [(body_at + start, body_at + stop) for start, stop in hidden(text[body_at:])[1]]
         kept = blank(kept, comments, "\0")
-    headings = None if _has(kept, "$$") else _scan(kept, body_at)
+    headings = None if has(kept, "$$") else scan(kept, body_at)
     if headings is not None:
         return Outline(text, kept, body_at, comments, headings, True)
     return Outline(text, kept, body_at, comments, list(_parsed(kept, body_at)), False)
 
 
-def _scan(kept: str, body_at: int) -> list[Heading] | None:
+def scan(kept: str, body_at: int) -> list[Heading] | None:
     """The headings, if all are plain ones; None if it takes a parser to tell."""
     if "\r" in kept and _LONE.search(kept):
         return None
@@ -159,6 +159,8 @@ def _scan(kept: str, body_at: int) -> list[Heading] | None:
         after = kept.find("\n", at) + 1 or len(kept)
         line = kept[at:after].removesuffix("\n")
         if match := _HEADING.match(line):
+            if "|" in line:
+                return None  # it may be the first line of a table
             words = _CLOSING.sub("", match.group(2)).replace("\0", " ")
             headings.append(Heading(match.end(1), " ".join(words.split()), at, after))
         elif line.startswith(("```", "~~~")):
@@ -183,7 +185,7 @@ def _behind_fence(kept: str, line: str, at: int) -> int:
     return min(close.end() + 1, len(kept))
 
 
-def _has(text: str, marks: str) -> bool:
+def has(text: str, marks: str) -> bool:
     """Are these in the text? Looking for one character first is fifty times as fast."""
     return marks[0] in text and marks in text
 
@@ -195,7 +197,7 @@ def _parsed(kept: str, body_at: int) -> Iterator[Heading]:
         starts.append(starts[-1] + len(line) + 1)
     starts[-1] = len(kept)
     formulas = []
-    if _has(kept, "$$"):
+    if has(kept, "$$"):
         code = [(body_at + start, body_at + stop) for start, stop in hidden(kept[body_at:])[0]]
         prose = blank(kept, code).replace("\0", " ")
         formulas = [match.span() for match in markdown.MATH.finditer(prose)]

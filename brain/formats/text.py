@@ -72,11 +72,14 @@ def decode(data: bytes) -> tuple[str, list[Problem]]:
 
 
 class Offsets:
-    """Where characters lie in the file's bytes and on which line, for one text."""
+    """Where the characters of a text are in the file's bytes, and on which line.
 
-    def __init__(self, text: str, data: bytes) -> None:
+    `lead` are the bytes of the file before the text.
+    """
+
+    def __init__(self, text: str, lead: bytes = b"") -> None:
         self._text = text
-        self._shift = 3 if data.startswith(BOM) else 0
+        self._shift, self._lines = len(lead), lead.count(b"\n")
         self._ascii = text.isascii()
         self.starts = [0]
         find = text.find
@@ -91,7 +94,7 @@ class Offsets:
 
     def line(self, char: int) -> int:
         """The line, from 1, that holds this character."""
-        return bisect_right(self.starts, char)
+        return self._lines + bisect_right(self.starts, char)
 
     def byte(self, char: int) -> int:
         """The byte offset in the file of this character."""

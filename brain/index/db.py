@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Owners = tuple[str, ...] | None
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 APPLICATION_ID = 0x42726E31  # "Brn1"
 FULL_TEXT = "heading, text, tags, path"
 FULL_TEXTS = ("chunks_fts", "chunks_spaced")
@@ -480,7 +480,7 @@ def owned(owners: Owners, table: str = "c") -> tuple[str, tuple[str, ...]]:
 
 
 def each(
-    db: sqlite3.Connection, sql: str, wanted: Iterable[str], values: tuple[str, ...] = ()
+    db: sqlite3.Connection, sql: str, wanted: Iterable[str], values: Sequence[Any] = ()
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a statement that ends in `IN`, some of these at a time; `values` are
     those of its other placeholders."""

@@ -8,13 +8,17 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, groupby
 
 from brain.formats.text import glued, spaced
-from brain.index.db import FULL_TEXT, Index, marks
-from brain.model import Chunk, Document, Problem
+from brain.index.db import FULL_TEXT, Index, each, marks
+from brain.model import Chunk, Document, Part, Problem
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from brain.model import Link
+
+    Linked = tuple[tuple[Any, ...], tuple[Link, ...]]  # the row of a chunk, and its links
 
 FINE_SLACK, COARSE_SLACK = 20_000_000, 2_500_000_000  # ns: ext4 and its kind; FAT counts in 2 s
 
@@ -48,7 +52,10 @@ class Known(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A file that was read and is to be stored; `id` is None for one not seen before."""
+    """A file that was read and is to be stored; `id` is None for one not seen before.
+
+    With a `part`, the document has only the entries of this part of a known file.
+    """
 
     id: int | None
     path: str
@@ -58,6 +65,7 @@ class Entry(NamedTuple):
     agent: str
     project: str
     document: Document
+    part: Part | None = None
 
 
 def known(index: Index, paths: Iterable[str] | None = None) -> dict[str, Known]:
@@ -111,10 +119,65 @@ def scope_of(index: Index, file: int) -> str:
     return str(index.value("SELECT scope FROM files WHERE id = ?", (file,)))
 
 
-def entries(index: Index, file: int) -> dict[str, str]:
+def entries(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
     """The texts of a file's chunks by ref, in order; of two with one ref the first."""
-    rows = index.rows("SELECT ref, text FROM chunks WHERE file = ? ORDER BY id DESC", (file,))
-    return dict(reversed(rows))
+    where, values = _inside(file, part)
+    sql = f"SELECT ref, text FROM chunks WHERE {where} ORDER BY line DESC, id DESC"
+    return dict(reversed(index.rows(sql, values)))
+
+
+def written_ids(index: Index, file: int, part: Part | None = None) -> list[str]:
+    """The ids that are written in a memory note."""
+    where, values = _inside(file, part)
+    sql = f"SELECT ref FROM chunks WHERE {where} AND {_WRITTEN}"
+    return [ref for (ref,) in index.rows(sql, values)]
+
+
+_WRITTEN = "json_extract(extra, '$.anchored') IS NOT NULL"
+
+
+def _inside(file: int, part: Part | None) -> tuple[str, tuple[int, ...]]:
+    """Return a condition on the chunks of a file, or of a part of it, and its values."""
+    if part is None:
+        return "file = ?", (file,)
+    return "file = ? AND start >= ? AND start < ?", (file, part.start, part.stop)
+
+
+def can_replace(index: Index, entry: Entry) -> bool:
+    """Return True if the rest of a file stays as it is when this part of it is replaced.
+
+    An id that is derived from words depends on all entries: it counts those with the same words and
+    avoids the ids of others. A problem may have its reason anywhere.
+    """
+    part = entry.part
+    if part is None or index.value("SELECT 1 FROM problems WHERE path = ?", (entry.path,)):
+        return False
+    role = index.rows("SELECT scope, agent, project, stale FROM files WHERE id = ?", (entry.id,))
+    if role != [(entry.scope, entry.agent, entry.project, "")]:
+        return False
+    inside, values = _inside(entry.id or 0, part)
+    before = index.rows(f"SELECT ref FROM chunks WHERE {inside} ORDER BY start", values)
+    outside = "+file = ? AND NOT (start >= ? AND start < ?)"  # +: to be found by ref if possible
+    refs = {chunk.ref for chunk in entry.document.chunks}
+    sql = f"SELECT 1 FROM chunks WHERE {outside} AND ref IN"
+    if [ref for (ref,) in before] != list(part.refs) or any(each(index.db, sql, refs, values)):
+        return False
+    outside = outside.removeprefix("+")
+    sql = f"SELECT 1 FROM chunks WHERE {outside} AND NOT {_WRITTEN} LIMIT 1"
+    others_derived = index.value(sql, values) is not None
+    if not (others_derived or part.derived):
+        return True
+    if others_derived and not refs.issuperset(part.refs):
+        return False
+    texts = index.rows(f"SELECT text FROM chunks WHERE {outside}", values)
+    return len(texts) * len(part.words) < _MANY and not any(
+        all(word in text for word in sorted(words.split(), key=len, reverse=True))
+        for words in part.words
+        for (text,) in texts
+    )
+
+
+_MANY = 1_000_000  # pairs of entries; to compare more takes longer than to parse the file
 
 
 def store(index: Index, batch: Sequence[Entry]) -> None:
@@ -123,7 +186,6 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
     A broken one that was known before keeps its old chunks and is marked stale.
     """
     db = index.db
-    _clear(index, [e.id for e in batch if e.id is not None and not e.document.broken])
     next_file = _next_id(db, "files")
     next_chunk = _next_id(db, "chunks")
     files, chunks, links = [], [], []
@@ -134,18 +196,25 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
         document = entry.document
         kept = document.broken and entry.id is not None
         stale = document.problems[0].message if kept else ""
-        if kept:
-            _relabel(index, entry)
         files.append(
             (file_id, entry.path, *entry.stat, entry.digest, entry.scope, entry.agent,
              entry.project, document.title, document.created, stale)
         )  # fmt: skip
-        listed = () if kept else document.chunks
-        for chunk, place in zip(listed, _places(entry.scope, listed), strict=True):
-            chunks.append(_chunk_row(next_chunk, file_id, entry, chunk, place))
+        if kept:
+            _relabel(index, entry)
+            continue
+        places = _places(entry.scope, document.chunks)
+        rows = [
+            (_chunk_row(file_id, entry, chunk, place), chunk.links)
+            for chunk, place in zip(document.chunks, places, strict=True)
+        ]
+        if entry.id is not None:
+            rows = _replace(index, entry, rows)
+        for row, its_links in rows:
+            chunks.append((next_chunk, *row))
             links += [
                 (next_chunk, seq, line, kind, target, fragment)
-                for seq, (line, kind, target, fragment, _) in enumerate(chunk.links)
+                for seq, (line, kind, target, fragment, _) in enumerate(its_links)
             ]
             next_chunk += 1
     db.executemany(_UPSERT_FILE, files)
@@ -155,6 +224,64 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
     set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
 
 
+def _replace(index: Index, entry: Entry, rows: list[Linked]) -> list[Linked]:
+    """Remove the rows of a known file, or of a part of it, that are not among these, and move the
+    others to where they are now. Return the rows that are missing."""
+    db, (where, values) = index.db, _inside(entry.id or 0, entry.part)
+    title = index.value("SELECT title FROM files WHERE id = ?", (entry.id,))
+    if entry.scope in ("sources", "sessions") or title != entry.document.title:
+        _clear(index, where, [values])  # their ids are in a row; and vectors are made of the title
+        return rows
+    links: dict[int, list[tuple[Any, ...]]] = {}
+    sql = f"SELECT * FROM links WHERE chunk IN (SELECT id FROM chunks WHERE {where})"
+    for id, _, *link in db.execute(sql, values):
+        links.setdefault(id, []).append((*link, ""))
+    old = db.execute(f"SELECT * FROM chunks WHERE {where}", values).fetchall()
+    known = {_content(row, links.get(id, ())): (id, row[_PLACED]) for id, *row in old}
+    gone = {id for id, *_ in old}
+    missing: list[Linked] = []
+    moved: list[tuple[int, ...]] = []
+    for row, its_links in rows:
+        id, place = known.pop(_content(row, its_links), (0, []))
+        if not id:
+            missing.append((row, its_links))
+            continue
+        gone.discard(id)
+        if place != list(row[_PLACED]):
+            moved.append((*row[_PLACED], id, row[_PLACED.start] - place[0]))
+    _clear(index, "id = ?", [(id,) for id in gone])
+    if entry.part:
+        _shift(db, entry.id or 0, entry.part)
+    sql = "UPDATE chunks SET line = ?, end_line = ?, start = ?, stop = ? WHERE id = ?"
+    db.executemany(sql, [row[:5] for row in moved])
+    sql = "UPDATE links SET line = line + ? WHERE chunk = ?"
+    db.executemany(sql, [(lines, id) for *_, id, lines in moved if lines])
+    return missing
+
+
+def _shift(db: sqlite3.Connection, file: int, part: Part) -> None:
+    """Move the rows behind a part of a file that has another length now."""
+    lines, size, behind = part.lines, part.size, "file = ? AND start >= ?"
+    if lines:
+        some = f"chunk IN (SELECT id FROM chunks WHERE {behind})"
+        db.execute(f"UPDATE links SET line = line + ? WHERE {some}", (lines, file, part.stop))
+    if lines or size:
+        db.execute(
+            "UPDATE chunks SET line = line + ?, end_line = end_line + ?, start = start + ?,"
+            f" stop = stop + ? WHERE {behind}",
+            (lines, lines, size, size, file, part.stop),
+        )
+
+
+def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return all of a chunk but where it is."""
+    line = row[_PLACED.start]
+    return (
+        *row[: _PLACED.start], *row[_PLACED.stop :], *((at - line, *link) for at, *link in links)
+    )  # fmt: skip
+
+
+_PLACED = slice(8, 12)  # line, end_line, start and stop in the row of a chunk, without its id
 _AT_FULL_TEXT = 16  # the columns FULL_TEXT are the last of a chunk's row
 _UPSERT_FILE = f"""
     INSERT INTO files VALUES {marks(14)}
@@ -185,9 +312,7 @@ def _places(scope: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
 _HEADING = 1_000  # characters: every passage of a note repeats the headings that it stands under
 
 
-def _chunk_row(
-    id: int, file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]
-) -> tuple[object, ...]:
+def _chunk_row(file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]) -> tuple[Any, ...]:
     extra = None
     if chunk.extra:
         import json  # which few notes need
@@ -197,7 +322,7 @@ def _chunk_row(
     # a table inside MEMORY.md, say, is no memory, but can be found like any note
     scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
     return (
-        id, file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
+        file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
         chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place,
         chunk.heading[:_HEADING], chunk.text, tags, entry.path,
     )  # fmt: skip
@@ -224,7 +349,7 @@ def finish(index: Index, walk: str) -> None:
 def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:
     """Remove files, given as (id, path), with all that was known of them."""
     db = index.db
-    _clear(index, [id for id, _ in gone])
+    _clear(index, "file = ?", [(id,) for id, _ in gone])
     db.executemany("DELETE FROM files WHERE id = ?", [(id,) for id, _ in gone])
     db.executemany("DELETE FROM problems WHERE path = ?", [(path,) for _, path in gone])
 
@@ -265,12 +390,13 @@ def _of(codes: Iterable[str]) -> str:
     return "code IN ({})".format(", ".join(f"'{code}'" for code in sorted(codes)))
 
 
-def _clear(index: Index, files: Sequence[int]) -> None:
-    """Remove the chunks of these files."""
-    db, ids = index.db, [(id,) for id in files]
-    _unlist(index, ids)
-    db.executemany("DELETE FROM links WHERE chunk IN (SELECT id FROM chunks WHERE file = ?)", ids)
-    db.executemany("DELETE FROM chunks WHERE file = ?", ids)
+def _clear(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
+    """Remove chunks: those that meet this condition with each of the values."""
+    db = index.db
+    _unlist(index, where, values)
+    sql = f"DELETE FROM links WHERE chunk IN (SELECT id FROM chunks WHERE {where})"
+    db.executemany(sql, values)
+    db.executemany(f"DELETE FROM chunks WHERE {where}", values)
 
 
 def _list(index: Index, words: list[tuple[Any, ...]]) -> None:
@@ -289,23 +415,23 @@ def _apart(text: str) -> str:
     return " ".join([characters, *glued(text), *("0" for _ in text.split())]) if characters else ""
 
 
-def _unlist(index: Index, files: Sequence[tuple[int]]) -> None:
-    """Take the chunks of these files out of full text, while their old values can be read."""
-    sql = "DELETE FROM chunks_spaced WHERE rowid IN (SELECT id FROM chunks WHERE file = ?)"
-    index.db.executemany(sql, files)
+def _unlist(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
+    """Remove such chunks from full text, while their old values can be read."""
+    some = f"(SELECT id FROM chunks WHERE {where})"
+    index.db.executemany(f"DELETE FROM chunks_spaced WHERE rowid IN {some}", values)
     if index.fts == "fts4":
-        sql = "DELETE FROM chunks_fts WHERE docid IN (SELECT id FROM chunks WHERE file = ?)"
+        sql = f"DELETE FROM chunks_fts WHERE docid IN {some}"
     else:
         sql = (
             f"INSERT INTO chunks_fts (chunks_fts, rowid, {FULL_TEXT})"
-            f" SELECT 'delete', id, {FULL_TEXT} FROM chunks WHERE file = ?"
+            f" SELECT 'delete', id, {FULL_TEXT} FROM chunks WHERE {where}"
         )
-    index.db.executemany(sql, files)
+    index.db.executemany(sql, values)
 
 
 def _relabel(index: Index, entry: Entry) -> None:
     """Move chunks that outlive their text to where the file lies now, and to whom it belongs."""
-    _unlist(index, [(entry.id or 0,)])
+    _unlist(index, "file = ?", [(entry.id or 0,)])
     index.db.execute(
         "UPDATE chunks SET path = ?, agent = ?, project = ?,"
         " scope = iif(kind = 'note' AND ? = 'memory', 'sources', ?) WHERE file = ?",

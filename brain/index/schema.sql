@@ -49,14 +49,14 @@ CREATE TABLE chunks (
     start    INTEGER NOT NULL,         -- byte span in the file
     stop     INTEGER NOT NULL,
     extra    TEXT,                     -- JSON: what only this kind of chunk has
-    place    INTEGER NOT NULL,         -- in its session or section, from 0; ids are in that order
-    siblings INTEGER NOT NULL,         -- how many pieces that session or section has
+    place    INTEGER NOT NULL,         -- in its session or section, from 0
+    siblings INTEGER NOT NULL,         -- how many pieces that session or section has, with ids in a row
     heading  TEXT    NOT NULL,
     text     TEXT    NOT NULL,
     tags     TEXT    NOT NULL,         -- ' a b/c ', as written, spaces around each
     path     TEXT    NOT NULL          -- of the file, for full text
 );
-CREATE INDEX chunks_file ON chunks (file);
+CREATE INDEX chunks_file ON chunks (file, start);
 CREATE INDEX chunks_ref ON chunks (ref);
 CREATE INDEX chunks_speaker ON chunks (heading, agent) WHERE scope = 'sessions';
 CREATE INDEX chunks_owned ON chunks (id, agent) WHERE agent NOT IN ('', 'admin');

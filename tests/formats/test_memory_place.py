@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from brain.formats.memory_place import _parsed, _scan, outline
+from brain.formats.memory_place import _parsed, outline, scan
 
 LINES = [
     *["# One", "## Two ##", "### Three", " # Indented", "#hash", "- one", "- ```", "* two", "1. a"],
@@ -24,7 +24,7 @@ LINES = [
     ],
     *["```", "```sh", "````", "~~~", "~~~ a ` b", "``` a `b`", " ```", "    ```", "\t```", "  ~~~"],
     *["- ~~~", "-\t```", "a ``` b", "```\r", "# CR\r", "``", "~~", "`````", "~~~~", "==", "| a |"],
-    *["\r# a", "a\r# b"],
+    *["\r# a", "a\r# b", "# a | b", "- a | b", "|---|---|", "--|:-:"],
 ]
 texts = st.lists(st.sampled_from(LINES), max_size=14).map("\n".join)
 
@@ -33,8 +33,8 @@ texts = st.lists(st.sampled_from(LINES), max_size=14).map("\n".join)
 @example("```\n# a\n```\n# b")
 @example("- a\n    ```\n    # b\n# c\n```")
 @example("~~~\n```\n# a\n~~~\n# b\n```\n# c\n```")
-def test_a_scan_finds_what_a_parse_finds(text: str) -> None:
-    found = _scan(text, 0)
+def test_ascan_finds_what_a_parse_finds(text: str) -> None:
+    found = scan(text, 0)
     assert found is None or found == list(_parsed(text, 0))
 
 

@@ -1,0 +1,137 @@
+"""The changed part of MEMORY.md: what has to be parsed if the rest was parsed before.
+
+A cut is the start of a line that begins a block whatever is above it: a bullet or a heading that is
+not indented, outside of code, comments, formulas and HTML. What is above a cut reads the same with
+and without what is below it, and what is below reads the same as long as it is under the same
+headings. So only what is between the last cut before a change and the first cut behind it has to be
+parsed again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from brain.formats import frontmatter
+from brain.formats.memory_md import MAX_CHARS, MAX_LINES, drafts, named
+from brain.formats.memory_place import RULE, Heading, has, scan
+from brain.formats.text import Offsets, decode
+from brain.model import Document, Part
+
+_CUT = re.compile(r"^(?:[-*+]|(#{1,6})) +(?=\S).*$", re.MULTILINE)
+# the second line of a table makes the line above it the first, even if that starts with a marker
+_TABLE = re.compile(r"\n {0,3}(?:[|:]|-[^ \n])")
+
+
+def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Part] | None:
+    """Return a document with the entries of the part that changed, and this part.
+
+    The ids of these entries are right if no entry of another part has the same id or words. None if
+    the whole note has to be parsed.
+    """
+    (old, odd), (new, odd_now) = decode(before), decode(after)
+    properties, body_at, _ = frontmatter.properties_of(new)
+    same = _same(old, new, 0, 1)
+    if odd or odd_now or _is_long(old) or _is_long(new):
+        return None
+    if body_at != frontmatter.split(old)[1] or body_at > same:
+        return None
+    start = _cut_before(old, new, body_at, same)
+    end = _cut_behind(old, new, len(new) - _same(old, new, same, -1))
+    head, was, now = new[:start], old[start : len(old) - len(new) + end], new[start:end]
+    if any(has(text, marks) for text in (head, was, now) for marks in ("%%", "$$")):
+        return None
+    above, gone, came = scan(head, body_at), scan(was, 0), scan(now, 0)
+    if above is None or gone is None or came is None:
+        return None
+    level = _level(new, end)
+    if _path([*above, *gone], level) != _path([*above, *came], level):
+        return None
+    lead, tags = head.encode(), frontmatter.tags(properties)
+    removed = drafts(was, _path(above), tags, Offsets(was, lead))
+    added = drafts(now, _path(above), tags, Offsets(now, lead))
+    (earlier, twice), (chunks, twice_now) = named(removed, owner), named(added, owner)
+    if twice or twice_now:
+        return None
+    counts, counts_now = (Counter(draft.words for draft in some) for some in (removed, added))
+    derived = [draft.words for draft in added if not draft.chunk.ref]
+    document = Document(
+        chunks=tuple(chunks),
+        title=frontmatter.title(properties),
+        properties=properties,
+        created=frontmatter.created(properties),
+    )
+    part = Part(
+        start=len(lead),
+        stop=len(lead) + len(was.encode()),
+        lines=now.count("\n") - was.count("\n"),
+        size=len(after) - len(before),
+        refs=tuple(chunk.ref for chunk in earlier),
+        words=tuple({*(counts - counts_now), *(counts_now - counts), *derived}),
+        derived=bool(derived),
+    )
+    return document, part
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > MAX_CHARS or text.count("\n") > MAX_LINES
+
+
+def _same(old: str, new: str, least: int, step: int) -> int:
+    """Return how many characters two texts have in common at their start (step 1) or at their end
+    (step -1), leaving out the first `least`."""
+    low, high = 0, min(len(old), len(new)) - least
+    while low < high:
+        middle = (low + high + 1) // 2
+        if step > 0:
+            equal = old[low:middle] == new[low:middle]
+        else:
+            equal = (
+                old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]
+            )
+        low, high = (middle, high) if equal else (low, middle - 1)
+    return low
+
+
+def _cut_before(old: str, new: str, body_at: int, same: int) -> int:
+    """Return the last cut in the first `same` characters, or the start of the body."""
+    stop = new.rfind("\n", 0, same) + 1
+    while stop > body_at:
+        start = max(new.rfind("\n", 0, stop - 1) + 1, body_at)
+        if _is_cut(new, start) and not _TABLE.match(old, stop - 1):
+            return start
+        stop = start
+    return body_at
+
+
+def _cut_behind(old: str, new: str, at: int) -> int:
+    """Return the first cut from this place of the new text on, or its end."""
+    shift = len(old) - len(new)
+    for match in _CUT.finditer(new, at):
+        start = match.start()
+        if old.startswith("\n", start + shift - 1) and _is_cut(new, start):
+            return start
+    return len(new)
+
+
+def _is_cut(text: str, at: int) -> bool:
+    match = _CUT.match(text, at)
+    return not (match is None or RULE.match(match[0]) or _TABLE.match(text, match.end()))
+
+
+def _level(text: str, at: int) -> int:
+    """Return which headings matter for what starts here: those above this level."""
+    match = _CUT.match(text, at)
+    if match is None:
+        return 0  # the end of the text
+    return len(match[1]) if match[1] else 7
+
+
+def _path(headings: Iterable[Heading], level: int = 7) -> list[tuple[int, str]]:
+    """Return the level and the words of the headings that what follows them is under."""
+    path: list[tuple[int, str]] = []
+    for heading in headings:
+        path = [pair for pair in path if pair[0] < heading.level]
+        path.append((heading.level, heading.words))
+    return [pair for pair in path if pair[0] < level]
