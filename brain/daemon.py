@@ -57,7 +57,7 @@ def run(
     told: set[str] = set()
     before, vault.progress = vault.progress, _until(stop, vault.progress)
     if hints is None:
-        hints = follow(vault.paths, stop, missed, vault.has_pending)
+        hints = follow(vault.paths, stop, missed, vault.has_work)
     try:
         for hint in hints:
             wrong = set(_look(vault, hint, missed))
@@ -85,9 +85,9 @@ def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str
         if hint is None or hint:
             stats = vault.sync(hint)
             yield from semantic.add_vectors(vault, LEARNING)
-            vault.write_events()
             if hint is None and not stats.quiet and not stats.cold:
                 missed.set()  # what happened during a storm may have been missed
+        vault.write_events()
     except BrokenPipeError:
         raise  # nobody listens any more
     except (BrainError, OSError) as error:

@@ -6,7 +6,7 @@ Operations take it as their first argument and pass it down. Nothing here calls 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -19,6 +19,7 @@ from brain.formats import brain_yaml
 from brain.index import read
 from brain.index.db import Index
 from brain.index.moment import told
+from brain.model import Event
 from brain.record import NamedTuple
 from brain.sync import Delta, Progress, Stats
 from brain.vault import files, identity, layout
@@ -68,7 +69,7 @@ class OpenVault:
     ) -> None:
         self.clock: Clock = clock or (lambda: datetime.now(UTC))
         self.progress = progress
-        self.events = Events()
+        self.events = Events(lambda: events.newest(self.index))
         self.watched = False
         self.config, self.warnings = brain_yaml.parse(files.settings(paths))
         self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
@@ -162,13 +163,15 @@ class OpenVault:
         rebuild: bool = False,
         accept_loss: bool = False,
         wait: float = 30.0,
+        known_texts: Mapping[str, bytes] | None = None,
     ) -> Stats:
-        """Update the index from the files. `rebuild` starts with an empty index."""
+        """Update the index from the files. `rebuild` starts with an empty index. `known_texts` are
+        notes as the index has them; only what changed of those is parsed."""
         started = self.now()
         self.index.rebuild() if rebuild else self.index.check()
         paths = None if only is None else list(only)
         try:
-            stats = self._sync(paths, wait, accept_loss)
+            stats = self._sync(paths, wait, accept_loss, known_texts)
         except IndexDamaged as error:
             self.index.damaged(error)
             stats = self._sync(None, wait, accept_loss)
@@ -179,12 +182,25 @@ class OpenVault:
         self._checked = started
         return stats
 
-    def _sync(self, only: list[str] | None, wait: float, accept_loss: bool) -> Stats:
+    def _sync(
+        self,
+        only: list[str] | None,
+        wait: float,
+        accept_loss: bool,
+        known_texts: Mapping[str, bytes] | None = None,
+    ) -> Stats:
         return syncing.sync(
             self.paths, self.index, self.config, only=only, wait=wait, progress=self.progress,
             accept_loss=accept_loss, promised=self.store.heads() if self.has_pending() else None,
-            before=lambda deltas: self._follow(deltas, wait),
+            before=lambda deltas: self._before(deltas, wait), known_texts=known_texts,
         )  # fmt: skip
+
+    def _before(self, deltas: list[Delta], wait: float) -> None:
+        """Record and publish how entries change, in the transaction that changes their rows."""
+        self._follow(deltas, wait)
+        at = self.now()
+        found = [Event(at, "memory:write", write_payload(delta)) for delta in deltas]
+        events.insert(self.index, self.index.db, found)
 
     def _follow(self, deltas: Iterable[Delta], wait: float) -> None:
         """Record new ids of entries that a person edited, so that they keep their history.
@@ -222,9 +238,7 @@ class OpenVault:
     def _publish(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:
             self.events.publish(self.now(), "memory:sync", sync_payload(stats))
-        for delta in stats.deltas:
-            self.events.publish(self.now(), "memory:write", write_payload(delta))
-        if stats.deltas or stats.cold:
+        if stats.cold or self.events.listeners:
             self.write_events()
 
     # -- writing -----------------------------------------------------------------------------
@@ -280,6 +294,10 @@ class OpenVault:
         """Return True if there are pending writes."""
         return self.state.exists() and self.state.has_pending()
 
+    def has_work(self) -> bool:
+        """Return True if a write is pending, or listeners have not heard of a change yet."""
+        return self.has_pending() or self.events.has_news()
+
     @property
     def paused(self) -> bool:
         """True if writing is off, by the settings or by `brain pause`."""
@@ -287,13 +305,14 @@ class OpenVault:
         return off or os.path.lexists(f"{self.paths.state_path}/paused")
 
     def write_events(self, wait: float = 0.25) -> None:
-        """Write events for other processes to read; later, if another process is writing."""
+        """Write events to the index (later, if another process is writing), and call listeners."""
         if self.events.waiting:
             try:
                 events.append(self.index, list(self.events.waiting), wait)
                 self.events.waiting.clear()
             except BrainError:
                 return  # next time
+        self.events.deliver(self.index)
 
     def refresh(self) -> Freshness:
         """Update the index, or say why that was not possible."""

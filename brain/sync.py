@@ -219,16 +219,20 @@ def _run(
     restat = any(was.stat[:4] != stat[:4] for _, was, stat, _ in job.same)
     if not stats.quiet or stats.cold or restat or _problems_differ(job.index, job.found):
         with job.index.transaction():
-            _settle(job, left)
+            _settle(job, left, before)
 
 
-def _settle(job: _Job, left: list[tuple[int, str]]) -> None:
+def _settle(
+    job: _Job, left: list[tuple[int, str]], before: Callable[[list[Delta]], None] | None
+) -> None:
     """Write the rest besides the entries, and the new stat values of files that were read and had
     not changed, now that something is written anyway."""
     index, db = job.index, job.index.db
-    for id, path in left:
-        if lost := compare(path, put.scope_of(index, id), put.entries(index, id), {}):
-            job.stats.deltas.append(lost)
+    gone = [compare(path, put.scope_of(index, id), put.entries(index, id), {}) for id, path in left]
+    deltas = [delta for delta in gone if delta]
+    if before and deltas:
+        before(deltas)
+    job.stats.deltas += deltas
     put.forget(job.index, left)
     put.set_problems(db, [(old, ()) for old, _ in job.stats.moved])
     put.touch(db, [(was.id, stat) for _, was, stat, _ in job.same])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import closing, contextmanager, suppress
 
@@ -344,6 +345,7 @@ class Index:
             f"PRAGMA user_version={SCHEMA_VERSION};PRAGMA application_id={APPLICATION_ID};COMMIT;"
         )
         meta = {"vault": self.id or self.vault, "engine": self.fts, "version": __version__}
+        meta["events_dropped"] = str(time.time_ns() // 1000)
         meta["names"] = self.names
         db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         self._shared = _inode(f"{self.path}-shm")

@@ -64,12 +64,16 @@ def call(
     index and call it again."""
     writes = vault.writes
     try:
-        return function(vault, *args, **options)
-    except IndexDamaged as error:
-        if vault.writes != writes:
-            raise
-        vault.repair(error)
-        return function(vault, *args, **options)
+        try:
+            return function(vault, *args, **options)
+        except IndexDamaged as error:
+            if vault.writes != writes:
+                raise
+            vault.repair(error)
+            return function(vault, *args, **options)
+    finally:
+        if vault.events.listeners:
+            vault.write_events()
 
 
 # fmt: off

@@ -10,6 +10,7 @@ from brain.journal.codec import event_id
 from brain.operations.results import Changed, Entry
 from brain.operations.results import entry as of_row
 from brain.redact import redact
+from brain.store import targets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,11 +58,13 @@ def apply(
         parts = [deed._replace(data=deed.data | {"part_of": whole.id}) for deed in deeds]
         deeds = [*parts[:main], whole, *parts[main + 1 :]]
     with vault.writing():
+        paths = dict.fromkeys(deed.change.path for deed in deeds if deed.change)
+        before = {path: targets.encode(vault.store.note(path).text) for path in paths}
         vault.writes += 1
         results = vault.store.apply(deeds, by, exact)
         if any(result.state == "pending" for result in results):
             results = vault.store.wait(results, wait)
-        vault.sync(dict.fromkeys(deed.change.path for deed in deeds if deed.change))
+        vault.sync(paths, known_texts=before)
     return sorted(results, key=lambda result: "part_of" in result.deed.data)
 
 
