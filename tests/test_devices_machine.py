@@ -70,7 +70,6 @@ class Machine:
 
     def open(self) -> None:
         self.brain = Brain(OpenVault(layout.find(self.root, self.state), self.clock))
-        self.brain.vault.store.settle_after = 0.0
 
     def words(self) -> set[str]:
         return set(MARK.findall(self.note.read_text()))

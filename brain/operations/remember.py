@@ -268,7 +268,9 @@ def _merge(
     result = apply.apply(vault, [*first, *more, merge], by, main=len(first))[0]
     left = [Mention(id=new.ref, text=new.text) for new, _ in _superseding(vault, ids, by)]
     now = entry(lookup.find(vault, row.ref))
-    return _remembered(now, "duplicate", result, superseded_by=left)
+    found = _remembered(now, "duplicate", result, superseded_by=left)
+    is_pending = any(write.deed.ref == row.ref for write in vault.store.pending())
+    return found.replace(state="pending") if is_pending else found
 
 
 def _lacking(vault: OpenVault, row: Row, asked: Add) -> Iterator[Deed]:

@@ -185,6 +185,10 @@ class Note:
             return True
         return (found.writer or torn) and not self._has_stood(mark)
 
+    def is_half(self, mark: str) -> bool:
+        """Return True if the content with this digest was taken for half a save."""
+        return bool(self.row.half) and json.loads(self.row.half)[0] == mark
+
     def _is_torn(self, text: str) -> bool:
         """Return True for the beginning of a known text, cut inside a line or by more than half."""
         assert self.history is not None
@@ -346,7 +350,7 @@ class Note:
         if self.found is None or self.history.tip.written:
             return False
         held = self.disk.uptime() - self.row.due if self.row.due else 0.0
-        return 0 <= self.disk.now() - self.found.modified < hold and 0 <= held < most
+        return self.disk.now() - self.found.modified < hold and 0 <= held < most
 
     def _bytes(self, version: Version) -> bytes:
         return targets.encode(self.format.join(version.units))

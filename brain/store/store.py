@@ -150,13 +150,16 @@ class Store:
     def note(self, path: str) -> Note:
         """Return a note that was looked at since the lock was taken."""
         if path not in self._notes:
-            full = targets.full(self.vault, path)
-            form = targets.format_of(self.vault, path)
-            note = Note(path, full, form, self.state, self.disk, self.git)
+            note = self._load(path)
             note.look()
             self._save(note)
             self._notes[path] = note
         return self._notes[path]
+
+    def _load(self, path: str) -> Note:
+        full = targets.full(self.vault, path)
+        form = targets.format_of(self.vault, path)
+        return Note(path, full, form, self.state, self.disk, self.git)
 
     def _save(self, note: Note, durable: bool = False) -> None:
         """Save a note, with records of what was merged, restored and removed in it."""
@@ -179,9 +182,19 @@ class Store:
         return {row.path: partial(self._head, row) for row in self.state.notes() if row.head}
 
     def _head(self, row: NoteRow, data: bytes) -> bytes:
-        if digest(data).hex() != row.digest:
-            return data  # another text has appeared, and is not merged yet
         form = targets.format_of(self.vault, row.path)
+        mark = digest(data).hex()
+        if mark != row.digest:  # another text has appeared, and is not merged yet
+            note = self._load(row.path)
+            assert note.history is not None
+            if note.is_half(mark):
+                return targets.encode(note.text)
+            try:
+                theirs = form.split(targets.decode(data))
+            except Refused:
+                return data
+            merged = form.merge(note.history.tip.units, note.head, theirs)
+            return targets.encode(form.join(merged))
         units = form.split(targets.decode(data))
         return targets.encode(form.join(apply_edits(units, json.loads(row.head))))
 
