@@ -72,7 +72,7 @@ class Disk:
             return None
         try:
             writer = _is_lease_refused(handle)
-            data, st = files.read_open(handle, _NO_LIMIT)
+            data, st = _read(handle, path)
             if writer is False:  # whoever opened it for writing since has ended the lease
                 writer = fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_RDLCK
             return Look(
@@ -160,6 +160,13 @@ class Disk:
             return max(0.0, self.now() - os.stat(os.path.dirname(path)).st_mtime)
         except OSError:
             return float("inf")
+
+
+def _read(handle: int, path: str) -> tuple[bytes, os.stat_result]:
+    try:
+        return files.read_open(handle, _NO_LIMIT)
+    except OSError as error:  # a folder, for one
+        raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from None
 
 
 def _stamp(st: os.stat_result) -> str:
