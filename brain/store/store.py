@@ -145,7 +145,7 @@ class Store:
             note = self.note(path)
             self._write(note)
         except (Refused, OSError) as error:  # the others can still be written
-            self.state.explain(path, str(error))
+            self.state.explain(path, getattr(error, "strerror", None) or str(error))
 
     def note(self, path: str) -> Note:
         """Return a note that was looked at since the lock was taken."""
@@ -203,11 +203,15 @@ class Store:
         with self.locked():
             paths = dict.fromkeys(deed.change.path for deed in deeds if deed.change)
             before = {path: self.note(path).text for path in paths}
-            done = self._edit(deeds, exact or {})
-            if all(_changes_nothing(deed, done.get(deed.id)) for deed in deeds):
-                return [Outcome(deed, "unchanged", done.get(deed.id)) for deed in deeds]
-            deeds = self._with_splices(deeds, before)
-            temps = self._commit(deeds, done, by)
+            try:
+                done = self._edit(deeds, exact or {})
+                if all(_changes_nothing(deed, done.get(deed.id)) for deed in deeds):
+                    return [Outcome(deed, "unchanged", done.get(deed.id)) for deed in deeds]
+                deeds = self._with_splices(deeds, before)
+                temps = self._commit(deeds, done, by)
+            except BaseException:
+                self._notes.clear()  # their heads may be changed, and that is not acknowledged
+                raise
             for path, temp in temps.items():
                 self._write(self._notes[path], temp)
             self._append_records({deed.id for deed in deeds})
@@ -285,17 +289,13 @@ class Store:
             for deed in deeds
         ]  # fmt: skip
         temps: dict[str, TempRow] = {}
-        try:
-            with self.state.transaction(durable=True):
-                self.state.add_pending(rows)
-                for note in (self._notes[path] for path in paths):
-                    if not note.is_written and not self._hold(note):
-                        _refuse_unwritable(note.folder)
-                        temps[note.path] = note.begin()
-                    note.save()
-        except BaseException:
-            self._notes.clear()
-            raise
+        with self.state.transaction(durable=True):
+            self.state.add_pending(rows)
+            for note in (self._notes[path] for path in paths):
+                if not note.is_written and not self._hold(note):
+                    _refuse_unwritable(note.folder)
+                    temps[note.path] = note.begin()
+                note.save()
         return temps
 
     def _write(self, note: Note, temp: TempRow | None = None) -> None:
