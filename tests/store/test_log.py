@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from brain.intents import Log, Told
+
 from tests.store import kit
 from tests.store.kit import HELD, LINE, WATCHED, Open, text
 
