@@ -349,12 +349,8 @@ class Store:
             return
         older = [row.id for row in rows if row.id not in fresh]
         there = self.journal.has(older) if older else set()
-        last = {(row.path, _ref(row)): row.id for row in rows}
-        new = [
-            self._record(row, is_last=last[row.path, _ref(row)] == row.id)
-            for row in rows
-            if row.id not in there
-        ]
+        last = {(row.path, _ref(row)): row.id for row in rows if row.done}
+        new = [self._record(row, row.id in last.values()) for row in rows if row.id not in there]
         self.journal.append(new)
         with self.state.transaction():
             self.state.drop_pending([row.id for row in rows])
@@ -412,19 +408,28 @@ class Store:
             deed, done = _from_row(row)
             assert done is not None
             note = self.note(found.path)
-            inverse = records.inverse(deed, done)
-            if inverse:
-                data = targets.encode(note.text)
-                edited = targets.edited(self.vault, found.path, data, [inverse])
-                if edited.done[0].outcome in records.UNDONE:
-                    raise _impossible(edited.done[0])
-                note.change(targets.decode(edited.data))
+            note.change(self._without(note.text, deed, done))
             with self.state.transaction(durable=True):
                 note.save()
                 self.state.drop_pending([id])
             self._write(note)
             self._append_records()
             return found
+
+    def _without(self, text: str, deed: Deed, done: Done) -> str:
+        """Return a text as it would be without a change."""
+        exact = records.unspliced(text, deed.data)
+        if exact is not None:
+            return exact
+        inverse = records.inverse(deed, done)
+        if inverse is None:
+            return text
+        if targets.role(self.vault, inverse.path).format != "memory":
+            raise _impossible(done._replace(outcome="changed"))
+        edited = targets.edited(self.vault, inverse.path, targets.encode(text), [inverse])
+        if edited.done[0].outcome in records.UNDONE:
+            raise _impossible(edited.done[0])
+        return targets.decode(edited.data)
 
     def scrub(self, refs: Collection[str], texts: Iterable[str]) -> bool:
         """Leave no word of these entries in state.db. False if a displaced file that is still open
