@@ -310,7 +310,6 @@ class Store:
                 note.finish(temp)
             except OSError as error:
                 note.wait = f"{error.strerror or error}"
-                note.abandon(temp)
                 break
             temp = None
             note.look()
