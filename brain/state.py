@@ -499,6 +499,9 @@ class State:
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """Open the file, unless the one on disk is open. Report what SQLite says as BrainError."""
+        if self._db is not None and self._db.in_transaction:
+            yield self._db  # whoever began the transaction reports errors, after the rollback
+            return
         try:
             if self._db is None or self._inode != _inode(self.path):
                 self.close()

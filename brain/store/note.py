@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import json
 import os
+import time
+from contextlib import suppress
 
 from brain.errors import Refused
 from brain.formats.text import digest
-from brain.journal.codec import event_id
+from brain.journal.codec import event_id, random_letters
 from brain.record import NamedTuple
 from brain.state import NoteRow, State, TempRow, VersionRow
 from brain.store import targets
@@ -124,6 +126,7 @@ class Note:
     def look(self) -> None:
         """Observe the text in the note, and those in the files that were displaced from it."""
         for name in list(self.temps):
+            self.disk.complete_exchange(f"{self.folder}/{name}")
             self._look_at_displaced(name)
         self.wait = ""
         found = self.found = self.disk.look(self.full)
@@ -239,10 +242,9 @@ class Note:
                 ours.unread = True  # it was never in the note
             self._drop_temp(name)
             return
-        try:
+        theirs: tuple[str, ...] | None = None
+        with suppress(Refused):
             theirs = self.format.split(targets.decode(found.data))
-        except Refused:
-            theirs = (targets.decode(found.data),)
         if ours and theirs != ours.units and history.tip.n < ours.n:
             history.tip = ours  # exchanged before a crash
             self.row = self.row._replace(digest=digest(self._bytes(ours)).hex())
@@ -250,6 +252,11 @@ class Note:
         if ours and is_ours:
             ours.unread = True  # it was never in the note
         is_open = self._is_open(found)
+        if theirs is None:  # it does not parse
+            if not is_open:
+                self._keep_copy(full)
+                self._drop_temp(name)
+            return
         if theirs != near.units and not is_ours:
             if is_open and not self._has_settled(name, found):
                 return
@@ -260,8 +267,20 @@ class Note:
             self.save(durable=True)  # before the only other copy is deleted
         if not is_open:
             self._mark_unread(near, found)
-            self.disk.unlink(full)
-            self._drop_temp(name)
+            with suppress(OSError):  # it stays listed, and the next look tries again
+                self.disk.unlink(full)
+                self._drop_temp(name)
+
+    def _keep_copy(self, full: str) -> None:
+        """Keep a text that cannot be merged next to the note, under a name that is known as that
+        of a conflict copy."""
+        stem, ending = os.path.splitext(self.full)
+        while True:
+            mark = random_letters(2).upper()
+            stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(self.disk.now()))
+            with suppress(FileExistsError):
+                self.disk.place(full, f"{stem}.sync-conflict-{stamp}-BRAIN{mark}{ending}")
+                return
 
     def _is_open(self, found: Look) -> bool:
         """Return True if a process may still write to a displaced file."""
@@ -308,39 +327,49 @@ class Note:
         return temp
 
     def finish(self, temp: TempRow) -> bool:
-        """Write the version that `begin` prepared; False if the note came or went meanwhile."""
+        """Write the version that `begin` prepared; False if the note came or went meanwhile. After
+        an error the head stays pending."""
         history = self.history
         assert history is not None
         version = history.version(temp.held)
         assert version is not None
         data, full = self._bytes(version), f"{self.folder}/{temp.name}"
-        identity, accessed = self.disk.create(f"{full}.part", data, self.found)
-        self.disk.rename(f"{full}.part", full)
+        try:
+            identity, accessed = self.disk.create(f"{full}.part", data, self.found)
+            self.disk.rename(f"{full}.part", full)
+            if not self._place(full):
+                self._abandon(temp)
+                return False
+        except OSError:
+            self._abandon(temp)
+            raise
+        # exchanged: from here on the temporary file is the person's text
+        wrote = json.dumps([identity, accessed, self.disk.now(), self.disk.uptime()])
+        history.tip = version
+        self.row = self.row._replace(digest=digest(data).hex())
+        self.disk.sync_folder(self.folder)
+        self._look_at_displaced(temp.name)
+        self.row = self.row._replace(wrote=wrote)
+        return True
+
+    def _place(self, full: str) -> bool:
+        """Put a temporary file in place of the note; False if the note came or went meanwhile."""
         try:
             if self.row.digest:
                 self.disk.exchange(full, self.full)
             else:
                 self.disk.place(full, self.full)
         except (FileNotFoundError, FileExistsError):
-            self.disk.unlink(full)
-            self._drop_temp(temp.name)
             return False
-        self.disk.sync_folder(self.folder)
-        wrote = json.dumps([identity, accessed, self.disk.now(), self.disk.uptime()])
-        history.tip = version
-        self.row = self.row._replace(digest=digest(data).hex())
-        self._look_at_displaced(temp.name)
-        self.row = self.row._replace(wrote=wrote)
         return True
 
-    def abandon(self, temp: TempRow) -> None:
-        """Give up a write that the disk did not take. The head stays pending."""
-        full = f"{self.folder}/{temp.name}"
-        self.disk.unlink(f"{full}.part")
-        self.disk.unlink(full)
+    def _abandon(self, temp: TempRow) -> None:
+        """Delete a temporary file that was not put in place of the note."""
         if ours := self.history and self.history.version(temp.held):
             ours.unread = True
-        if temp.name in self.temps:
+        with suppress(OSError):  # it stays listed, and the next look deletes it
+            self.disk.unlink(f"{self.folder}/{temp.name}.part")
+            self.disk.unlink(f"{self.folder}/{temp.name}")
             self._drop_temp(temp.name)
 
     def is_typed_in(self, hold: float, most: float) -> bool:

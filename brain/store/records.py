@@ -11,10 +11,10 @@ from brain.journal.codec import event_id
 from brain.model import NewRecord
 from brain.redact import redact, redact_value
 from brain.store import targets
-from brain.store.units import Units, shared_ends, unit_id
+from brain.store.units import Units, shared_ends, split, unit_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from brain.store.note import Note, Seen
     from brain.vault.layout import Vault
@@ -64,11 +64,23 @@ def splice(before: str, after: str) -> dict[str, Any]:
     return {"splice": {"at": start, "removed": removed, "added": size, "digest": mark}}
 
 
+def unspliced(text: str, data: Mapping[str, Any]) -> str | None:
+    """Return the text from before a change, by its splice; None if it was changed since."""
+    found = data.get("splice")
+    if not found or digest(targets.encode(text)).hex() != found["digest"]:
+        return None
+    start, stop = found["at"], found["at"] + found["added"]
+    return text[:start] + str(found["removed"]) + text[stop:]
+
+
 def stands(done: Done | None, text: str) -> bool:
     """Return True if a text holds what a change left."""
     if done is None:
         return True
-    return done.after in text if done.after else done.before not in text
+    if done.after:
+        return done.after in text
+    ids = {unit_id(unit)[1:] for unit in split(text)}  # it may be there in other words
+    return done.before not in text and done.change.ref not in ids
 
 
 def inverse(deed: Deed, done: Done) -> Change | None:

@@ -145,7 +145,7 @@ class Store:
             note = self.note(path)
             self._write(note)
         except (Refused, OSError) as error:  # the others can still be written
-            self.state.explain(path, str(error))
+            self.state.explain(path, getattr(error, "strerror", None) or str(error))
 
     def note(self, path: str) -> Note:
         """Return a note that was looked at since the lock was taken."""
@@ -216,11 +216,15 @@ class Store:
         with self.locked():
             paths = dict.fromkeys(deed.change.path for deed in deeds if deed.change)
             before = {path: self.note(path).text for path in paths}
-            done = self._edit(deeds, exact or {})
-            if all(_changes_nothing(deed, done.get(deed.id)) for deed in deeds):
-                return [Outcome(deed, "unchanged", done.get(deed.id)) for deed in deeds]
-            deeds = self._with_splices(deeds, before)
-            temps = self._commit(deeds, done, by)
+            try:
+                done = self._edit(deeds, exact or {})
+                if all(_changes_nothing(deed, done.get(deed.id)) for deed in deeds):
+                    return [Outcome(deed, "unchanged", done.get(deed.id)) for deed in deeds]
+                deeds = self._with_splices(deeds, before)
+                temps = self._commit(deeds, done, by)
+            except BaseException:
+                self._notes.clear()  # their heads may be changed, and that is not acknowledged
+                raise
             for path, temp in temps.items():
                 self._write(self._notes[path], temp)
             self._append_records({deed.id for deed in deeds})
@@ -298,17 +302,13 @@ class Store:
             for deed in deeds
         ]  # fmt: skip
         temps: dict[str, TempRow] = {}
-        try:
-            with self.state.transaction(durable=True):
-                self.state.add_pending(rows)
-                for note in (self._notes[path] for path in paths):
-                    if not note.is_written and not self._hold(note):
-                        _refuse_unwritable(note.folder)
-                        temps[note.path] = note.begin()
-                    note.save()
-        except BaseException:
-            self._notes.clear()
-            raise
+        with self.state.transaction(durable=True):
+            self.state.add_pending(rows)
+            for note in (self._notes[path] for path in paths):
+                if not note.is_written and not self._hold(note):
+                    _refuse_unwritable(note.folder)
+                    temps[note.path] = note.begin()
+                note.save()
         return temps
 
     def _write(self, note: Note, temp: TempRow | None = None) -> None:
@@ -323,7 +323,6 @@ class Store:
                 note.finish(temp)
             except OSError as error:
                 note.wait = f"{error.strerror or error}"
-                note.abandon(temp)
                 break
             temp = None
             note.look()
@@ -362,12 +361,8 @@ class Store:
             return
         older = [row.id for row in rows if row.id not in fresh]
         there = self.journal.has(older) if older else set()
-        last = {(row.path, _ref(row)): row.id for row in rows}
-        new = [
-            self._record(row, is_last=last[row.path, _ref(row)] == row.id)
-            for row in rows
-            if row.id not in there
-        ]
+        last = {(row.path, _ref(row)): row.id for row in rows if row.done}
+        new = [self._record(row, row.id in last.values()) for row in rows if row.id not in there]
         self.journal.append(new)
         with self.state.transaction():
             self.state.drop_pending([row.id for row in rows])
@@ -425,19 +420,28 @@ class Store:
             deed, done = _from_row(row)
             assert done is not None
             note = self.note(found.path)
-            inverse = records.inverse(deed, done)
-            if inverse:
-                data = targets.encode(note.text)
-                edited = targets.edited(self.vault, found.path, data, [inverse])
-                if edited.done[0].outcome in records.UNDONE:
-                    raise _impossible(edited.done[0])
-                note.change(targets.decode(edited.data))
+            note.change(self._without(note.text, deed, done))
             with self.state.transaction(durable=True):
                 note.save()
                 self.state.drop_pending([id])
             self._write(note)
             self._append_records()
             return found
+
+    def _without(self, text: str, deed: Deed, done: Done) -> str:
+        """Return a text as it would be without a change."""
+        exact = records.unspliced(text, deed.data)
+        if exact is not None:
+            return exact
+        inverse = records.inverse(deed, done)
+        if inverse is None:
+            return text
+        if targets.role(self.vault, inverse.path).format != "memory":
+            raise _impossible(done._replace(outcome="changed"))
+        edited = targets.edited(self.vault, inverse.path, targets.encode(text), [inverse])
+        if edited.done[0].outcome in records.UNDONE:
+            raise _impossible(edited.done[0])
+        return targets.decode(edited.data)
 
     def scrub(self, refs: Collection[str], texts: Iterable[str]) -> bool:
         """Leave no word of these entries in state.db. False if a displaced file that is still open

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from brain.changes import Change, Drop, Edited, Put
 from brain.errors import Refused
 from brain.formats import edit, records_json
+from brain.formats.text import refused
 from brain.store import units
 from brain.store.units import Units
 from brain.vault.exchange import Look
@@ -103,16 +104,18 @@ def format_of(vault: Vault, path: str) -> Format:
     """Return how the texts of this file are merged: by lines, or by the records of a JSON file."""
     name = role(vault, path).format
     if name in ("items", "tasks"):
-        return Format(partial(_split_records, name), "".join, partial(_merge_records, name, path))
+        return Format(
+            partial(_split_records, name, path), "".join, partial(_merge_records, name, path)
+        )
     return LINES
 
 
-def _split_records(format: str, text: str) -> Units:
+def _split_records(format: str, path: str, text: str) -> Units:
     """Return the records of a JSON file and what is between them. Refused if it does not parse."""
     data = encode(text)
     document = records_json.parse(format, data)
     if document.broken:
-        raise Refused("It does not parse.", "See `brain doctor`.")
+        raise refused(path, document.problems[0].line, document.problems[0].message)
     out: list[bytes] = []
     at = 0
     for chunk in document.chunks:
@@ -134,7 +137,7 @@ def _merge_records(format: str, path: str, base: Units, head: Units, theirs: Uni
     dropped = [ref for ref in before if ref not in after and there.get(ref) == before[ref]]
     changes: list[Change] = [*changed, *(Drop(path, ref) for ref in dropped)]
     data = edit(format, path, encode("".join(theirs)), changes).data
-    return _split_records(format, decode(data))
+    return _split_records(format, path, decode(data))
 
 
 def _records(format: str, parts: Units) -> dict[str, dict[str, Any]]:

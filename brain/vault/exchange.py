@@ -40,6 +40,7 @@ _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 _ST_NOATIME = 1024
 _AT_EMPTY_PATH, _STATX_BTIME = 0x1000, 0x800
 _BTIME = 80  # bytes before the time of birth in the result of statx
+_OLD = ".old"  # the end of the name of the old file while files are exchanged by links
 _NO_LIMIT = 1 << 40
 _RECENT = 0.1  # seconds in which a file may be touched again without another time
 MISSING = "missing"  # the stamp of a file that does not exist
@@ -72,7 +73,7 @@ class Disk:
             return None
         try:
             writer = _is_lease_refused(handle)
-            data, st = files.read_open(handle, _NO_LIMIT)
+            data, st = _read(handle, path)
             if writer is False:  # whoever opened it for writing since has ended the lease
                 writer = fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_RDLCK
             return Look(
@@ -121,6 +122,16 @@ class Disk:
         if not _renamed(temp, path, _EXCHANGE):
             _exchange_by_links(temp, path)
 
+    def complete_exchange(self, temp: str) -> None:
+        """Complete an exchange by links that a crash cut short. Where files are exchanged in one
+        step, there is nothing to do."""
+        old = f"{temp}{_OLD}"
+        if os.path.lexists(old):
+            if os.path.lexists(temp):
+                os.unlink(old)  # a second link to the note
+            else:
+                os.rename(old, temp)
+
     def place(self, temp: str, path: str) -> None:
         """Rename a file to a name that is free; FileExistsError if it is not."""
         if _renamed(temp, path, _NEW):
@@ -160,6 +171,13 @@ class Disk:
             return max(0.0, self.now() - os.stat(os.path.dirname(path)).st_mtime)
         except OSError:
             return float("inf")
+
+
+def _read(handle: int, path: str) -> tuple[bytes, os.stat_result]:
+    try:
+        return files.read_open(handle, _NO_LIMIT)
+    except OSError as error:  # a folder, for one
+        raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from None
 
 
 def _stamp(st: os.stat_result) -> str:
@@ -217,7 +235,7 @@ def _renamed(temp: str, path: str, how: int) -> bool:
 
 def _exchange_by_links(temp: str, path: str) -> None:
     """Exchange files where the system cannot: see the top of this module."""
-    old = f"{temp}.old"
+    old = f"{temp}{_OLD}"
     os.link(path, old)
     try:
         os.replace(temp, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(root: Path, tmp_path: Path) -> Open:
-    def make(config: Config | None = QUICK, state: str = "state", **timing: float) -> Store:
-        return kit.open_store(root, tmp_path / state, config, **timing)
+    def make(config: Config | None = QUICK, state: str = "state", **more: Any) -> Store:
+        return kit.open_store(root, tmp_path / state, config, **more)
 
     return make

@@ -25,9 +25,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from brain.intents import Log
+
 from brain.changes import Deed
 from brain.index.db import Index
-from brain.intents import Log
 from brain.journal.reader import update_index
 from brain.store import Store
 from brain.sync import sync

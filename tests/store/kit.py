@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -22,6 +21,7 @@ from brain.model import Record
 from brain.state import State
 from brain.store import Store
 from brain.vault import files, layout
+from brain.vault.exchange import Disk
 from tests.journal import kit as journals
 
 NOTE = "40_Brain/MEMORY.md"
@@ -51,7 +51,6 @@ VAULT: dict[str, str | bytes] = {
 A, B, C = "m-7f3k2ab4", "m-2b8xq1mz", "m-9c01dexk"
 QUICK = Config(holdSeconds=0.0)
 HELD = Config(holdSeconds=1000.0)
-WATCHED = 1000.0  # seconds until a write is settled, unless a test says otherwise
 LINE = "- A new thing 1 #candidate ^m-new00001\n"  # what `deed("remember", 1)` writes
 Open = Callable[..., Store]
 SECRET = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
@@ -107,22 +106,21 @@ def open_store(
     config: Config | None = QUICK,
     *,
     max_hold: float | None = None,
-    settle_after: float = 0.0,
+    disk: Disk | None = None,
 ) -> Store:
     """The store of this vault; with its own settings if `config` is None."""
     vault = layout.find(root, state)
     chosen = config or brain_yaml.parse(files.settings(vault))[0]
-    journal = Journal(vault.folder, State(vault.state), lambda: datetime.now(UTC))
-    hold = chosen.holdSeconds if max_hold is None else max_hold
-    return Store(vault, chosen, journal, max_hold=hold, settle_after=settle_after)
+    data = State(vault.state_path)
+    journal = Journal(vault.folder, data, lambda: datetime.now(UTC))
+    store = Store(vault, chosen, journal, data, disk)
+    store.max_hold = chosen.holdSeconds if max_hold is None else max_hold
+    return store
 
 
-@contextmanager
-def ago(store: Store, seconds: float) -> Iterator[None]:
-    """What is done in here was done so long ago."""
-    store.clock = lambda: time.time() - seconds
-    yield
-    store.clock = time.time
+def is_done(store: Store) -> bool:
+    """Nothing is pending, no record is missing, and no temporary file is listed."""
+    return not (store.pending() or store.state.has_pending() or store.state.temps())
 
 
 def records(store: Store) -> list[Record]:
@@ -145,10 +143,6 @@ def age(path: Path, seconds: float) -> None:
 def temps(root: Path) -> list[str]:
     """Temporary files that are left anywhere in the vault."""
     return sorted(name for name in _names(root) if name.startswith(".brain-") or ".part" in name)
-
-
-def conflicts(root: Path) -> list[str]:
-    return sorted(name for name in _names(root) if "conflict" in name)
 
 
 def _names(root: Path) -> Iterator[str]:

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from brain.errors import NotFound
-from brain.store import settling
 from tests import kit as base
 from tests.store import kit
-from tests.store.kit import LINE, WATCHED, Open, ops, text
+from tests.store.kit import LINE, NOTE, Open, ops, text
 
 
 def git(root: Path, *args: str) -> None:
@@ -31,94 +29,110 @@ def repo(root: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("name", ["index.lock", "MERGE_HEAD", "rebase-merge/"])
-def test_held_while_git_is_at_work(opened: Open, root: Path, name: str) -> None:
-    base.lay(root, {f".git/{name}": ""})
-    store = opened()
-    assert store.apply([kit.deed("remember", 1)], wait=0)[0].state == "pending"
-    store.drain()
-    assert LINE not in text(root)
+def finish(root: Path, name: str) -> None:
+    """Git has finished what it was doing."""
     at = root / ".git" / name.rstrip("/")
     at.rmdir() if at.is_dir() else at.unlink()
-    store.drain()
+
+
+@pytest.mark.parametrize("name", ["index.lock", "MERGE_HEAD", "rebase-merge/"])
+def test_a_write_waits_while_git_is_at_work(opened: Open, root: Path, name: str) -> None:
+    base.lay(root, {f".git/{name}": ""})
+    store = opened()
+    assert store.apply([kit.deed("remember", 1)])[0].state == "pending"
+    store.absorb()
+    assert LINE not in text(root)
+    assert [one.why for one in store.pending()] == ["git is at work"]
+    finish(root, name)
+    store.absorb()
     assert LINE in text(root)
+    assert ops(store) == ["remember"]
+    assert kit.is_done(store)
 
 
 def test_a_checkout_is_not_undone(opened: Open, repo: Path) -> None:
-    """What it took out is not written again by itself, but kept, and reported."""
+    """What it took out is reported, and not written again."""
     git(repo, "commit", "-q", "--allow-empty", "-m", "two")
-    store = opened(settle_after=WATCHED)
+    store = opened()
     store.apply([kit.deed("remember", 1)])
     git(repo, "checkout", "-q", "-f", "HEAD~1")
     store.apply([kit.deed("remember", 2)])
+    store.absorb()
     assert LINE not in text(repo)
-    store.settle_after = 0.0
-    store.drain()
-    [entry] = store.pending()
-    assert (entry.state, entry.why) == ("blocked", settling.MOVED)
-    store.drain()
-    assert LINE not in text(repo)
-    store.release(entry.intent.id)
-    assert LINE in text(repo)
-    assert store.pending() == []
-    assert ops(store) == ["remember", "remember"]
-    store.drain()
-    assert store.log.empty()
+    assert "A new thing 2" in text(repo)
+    [gone] = [record for record in kit.records(store) if record.op == "removed"]
+    assert (gone.ref, gone.by, gone.data["before"]) == ("m-new00001", "git", LINE.rstrip())
+    assert kit.is_done(store)
 
 
-def test_what_is_blocked_can_be_dropped(opened: Open, repo: Path) -> None:
-    git(repo, "commit", "-q", "--allow-empty", "-m", "two")
+def test_a_write_that_had_not_reached_the_note_is_merged_into_gits_text(
+    opened: Open, repo: Path
+) -> None:
+    (repo / NOTE).write_text(kit.MEMORY + "- In the second commit\n")
+    git(repo, "commit", "-qam", "two")
+    (repo / ".git/index.lock").touch()
     store = opened()
-    store.settle_after = WATCHED
+    assert store.apply([kit.deed("remember", 1)])[0].state == "pending"
+    finish(repo, "index.lock")
+    git(repo, "checkout", "-q", "HEAD~1")
+    store.absorb()
+    assert LINE in text(repo)
+    assert "In the second commit" not in text(repo)
+    assert ops(store) == ["remember"]
+    assert kit.is_done(store)
+
+
+def test_a_pull_brings_another_devices_lines(opened: Open, repo: Path) -> None:
+    """A merge: git's text counts, and it has our line, because it was committed."""
+    store = opened()
+    git(repo, "checkout", "-q", "-b", "other")
+    (repo / NOTE).write_text(kit.MEMORY.replace("# Agent Memory\n", "# Agent Memory\n- Theirs\n"))
+    git(repo, "commit", "-qam", "theirs")
+    git(repo, "checkout", "-q", "main")
     store.apply([kit.deed("remember", 1)])
-    git(repo, "checkout", "-q", "-f", "HEAD~1")
-    store.settle_after = 0.0
-    store.drain()
-    [entry] = store.pending()
-    with pytest.raises(NotFound, match="Nothing is pending under i-nothing"):
-        store.release("i-nothing")
-    store.release(entry.intent.id, drop=True)
-    assert store.pending() == []
-    assert LINE not in text(repo)
-    assert store.log.empty()
+    git(repo, "commit", "-qam", "ours")
+    git(repo, "merge", "-q", "--no-edit", "other")
+    store.absorb()
+    store.apply([kit.deed("remember", 2)])
+    for line in (LINE, "- Theirs\n", "A new thing 2"):
+        assert text(repo).count(line) == 1, line
 
 
-def test_a_commit_in_between_does_no_harm(opened: Open, repo: Path) -> None:
-    store = opened(settle_after=WATCHED)
+def test_a_commit_changes_nothing(opened: Open, repo: Path) -> None:
+    """A stale window that saves afterwards does not take the line away."""
+    store = opened()
     store.apply([kit.deed("remember", 1)])
     git(repo, "commit", "-qam", "with it")
-    store.settle_after = 0.0
-    store.drain()
-    assert store.log.empty()
+    store.absorb()
     assert LINE in text(repo)
+    (repo / NOTE).write_text(kit.MEMORY + "- From a stale window\n")
+    store.absorb()
+    assert LINE in text(repo)
+    assert "- From a stale window\n" in text(repo)
 
 
 @pytest.mark.parametrize("back", ["HEAD~1", "HEAD"])
-def test_what_was_thrown_away_with_git_does_not_come_back(
-    opened: Open, repo: Path, back: str
-) -> None:
-    """Committed and reset to the commit before, or just reset: the commit is that of the write."""
-    store = opened(settle_after=WATCHED)
+def test_a_line_thrown_away_with_git_does_not_return(opened: Open, repo: Path, back: str) -> None:
+    """Committed and reset to the commit before, or just reset."""
+    store = opened()
     store.apply([kit.deed("remember", 1)])
     if back == "HEAD~1":
         git(repo, "commit", "-qam", "with it")
     git(repo, "reset", "-q", "--hard", back)
     store.apply([kit.deed("remember", 2)])
+    store.absorb()
     assert LINE not in text(repo)
-    store.settle_after = 0.0
-    store.drain()
-    assert LINE not in text(repo)
-    assert [entry.why for entry in store.pending()] == [settling.MOVED]
+    assert "A new thing 2" in text(repo)
+    assert kit.is_done(store)
 
 
 def test_in_a_worktree(opened: Open, repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
     tree = (tmp_path / "tree").resolve()
-    store = kit.open_store(tree, tmp_path / "state of it", settle_after=WATCHED)
+    store = kit.open_store(tree, tmp_path / "state of it")
     store.apply([kit.deed("remember", 1)])
     git(tree, "commit", "-qam", "with it")
     git(tree, "reset", "-q", "--hard", "HEAD~1")
-    store.settle_after = 0.0
-    store.drain()
+    store.absorb()
     assert LINE not in text(tree)
-    assert [entry.why for entry in store.pending()] == [settling.MOVED]
+    assert kit.is_done(store)

@@ -1,97 +1,316 @@
-"""While a person types: held, but not for ever, and what waits can be built upon."""
+"""While a person types, writes wait, but not forever, and other changes can build on them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from brain.changes import Deed, Update
+import pytest
+
+from brain.changes import Deed, Remove, Retag, Update
 from brain.config import Config
+from brain.errors import NotFound, StaleFile
+from brain.store import Store
 from tests.store import kit
-from tests.store.kit import HELD, LINE, NOTE, Open, age, ops, text
+from tests.store.desk import VirtualDisk
+from tests.store.kit import HELD, LINE, NOTE, A, Open, age, ops, text
+
+WORDS = "Chose SQLite over PostgreSQL."
+MINE = "Chose SQLite over PostgreSQL, Bob has the keys."
+UPDATE = Deed("update", A, Update(NOTE, A, "Chose DuckDB."))
+AGAIN = Deed("update", A, Update(NOTE, A, "Chose MySQL."))
+REMOVE = Deed("forget", A, Remove(NOTE, A))
+TAG = Deed("tag", A, Retag(NOTE, A, add=("#tagged",)))
+CHANGES = {"update": UPDATE, "forget": REMOVE}
 
 
-def test_held_while_a_person_types(opened: Open, root: Path) -> None:
+def type_in(root: Path, old: str = WORDS, new: str = MINE) -> None:
+    """A person changes the entry in the note, and pauses."""
+    assert old in text(root)
+    (root / NOTE).write_text(text(root).replace(old, new))
+    age(root / NOTE, 2000)
+
+
+def refs(store: Store) -> list[str]:
+    return [one.deed.ref for one in store.pending()]
+
+
+def test_a_write_waits_while_a_person_types(opened: Open, root: Path) -> None:
     age(root / NOTE, 10)
-    store = opened(HELD, settle_after=5.0)
-    [outcome] = store.apply([kit.deed("remember", 1)], wait=0)
-    assert outcome.state == "pending"
+    store = opened(HELD)
+    assert store.apply([kit.deed("remember", 1)])[0].state == "pending"
     assert LINE not in text(root)
-    assert [entry.intent.deeds[0].op for entry in store.pending()] == ["remember"]
+    [pending] = store.pending()
+    assert (pending.deed.op, pending.path, pending.by) == ("remember", NOTE, "person")
+    assert pending.why == "a person is typing"
     assert ops(store) == []
-    store.drain()
+    store.absorb()
     assert LINE not in text(root)
     age(root / NOTE, 2000)
-    other = opened(HELD, settle_after=5.0)  # any process of this machine will do
-    other.drain()
+    other = opened(HELD)  # any process of this machine
+    assert other.has_work()
+    other.absorb()
     assert LINE in text(root)
     assert ops(other) == ["remember"]
-    assert other.pending() == []
-    assert store.pending() == []
+    assert kit.is_done(other)
+    assert kit.is_done(store)
 
 
-def test_not_for_ever(opened: Open, root: Path) -> None:
-    store = opened(HELD, max_hold=0.0, settle_after=5.0)
-    assert store.apply([kit.deed("remember", 1)], wait=0)[0].state == "written"
+def test_not_forever(opened: Open, root: Path) -> None:
+    disk = VirtualDisk()
+    store = opened(HELD, max_hold=10.0, disk=disk)
+    assert store.apply([kit.deed("remember", 1)])[0].state == "pending"
+    for _ in range(3):  # the person goes on typing
+        disk.time += 3
+        (root / NOTE).write_text(text(root) + "- And more\n")
+        disk.saved[(root / NOTE).stat().st_ino] = disk.now()
+        store.absorb()
+        assert LINE not in text(root)
+    disk.time += 3
+    store.absorb()
+    assert LINE in text(root)
+    assert text(root).count("- And more\n") == 3
 
 
-def test_own_writes_are_no_typing(opened: Open, root: Path) -> None:
+def test_own_writes_are_not_typing(opened: Open, root: Path) -> None:
     age(root / NOTE, 2000)
-    store = opened(HELD, settle_after=5.0)
+    store = opened(HELD)
     for number in range(3):
-        assert store.apply([kit.deed("remember", number)], wait=0)[0].state == "written"
+        assert store.apply([kit.deed("remember", number)])[0].state == "written"
     with open(root / NOTE, "a") as file:
         file.write("- A person's\n")
-    assert store.apply([kit.deed("remember", 3)], wait=0)[0].state == "pending"
+    assert store.apply([kit.deed("remember", 3)])[0].state == "pending"
 
 
-def test_the_answer_waits_a_moment(opened: Open, root: Path) -> None:
+def test_the_answer_can_wait_for_a_pause(opened: Open, root: Path) -> None:
     age(root / NOTE, 0)
-    store = opened(Config(holdSeconds=0.2), max_hold=10.0, settle_after=5.0)
-    [outcome] = store.apply([kit.deed("remember", 1)], wait=30)
+    store = opened(Config(holdSeconds=0.2), max_hold=10.0)
+    with store.locked():
+        outcomes = store.apply([kit.deed("remember", 1)])
+        assert outcomes[0].state == "pending"
+        [outcome] = store.wait(outcomes, 30)
     assert outcome.state == "written"
     assert outcome.done
     assert outcome.done.after == LINE.rstrip()
+    assert LINE in text(root)
 
 
-def test_what_waits_can_be_built_upon(opened: Open, root: Path) -> None:
-    """An agent may update what it has just added, though nobody sees it in the note yet."""
-    store = opened(HELD, settle_after=5.0)
-    store.apply([kit.deed("remember", 1)], wait=0)
-    store.apply([Deed("update", "m-new00001", Update(NOTE, "m-new00001", "A newer"))], wait=0)
+def test_other_writers_get_their_turn_while_one_waits(opened: Open, root: Path) -> None:
+    (root / NOTE).touch()
+    store, other = opened(HELD), opened(HELD)
+    with store.locked():
+        outcomes = store.apply([kit.deed("remember", 1)])
+        done = []
+
+        def work() -> None:
+            done.append(other.apply([kit.deed("put", 1)])[0])
+            age(root / NOTE, 2000)
+
+        import threading
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        [outcome] = store.wait(outcomes, 30)
+        thread.join()
+    assert outcome.state == "written"
+    assert [one.deed.op for one in done] == ["put"]
+
+
+def test_a_pending_entry_can_be_changed(opened: Open, root: Path) -> None:
+    """An agent updates what it has just added, though it is not in the note yet."""
+    store = opened(HELD)
+    store.apply([kit.deed("remember", 1)])
+    store.apply([Deed("update", "m-new00001", Update(NOTE, "m-new00001", "A newer"))])
     age(root / NOTE, 2000)
-    store.drain()
+    store.absorb()
     assert "- A newer #candidate ^m-new00001\n" in text(root)
     assert "A new thing" not in text(root)
 
 
-def test_an_entry_that_is_gone_when_its_turn_comes(opened: Open, root: Path) -> None:
-    """The person deleted it while the update waited: the journal keeps the words."""
+def test_a_chain_of_changes(opened: Open, root: Path) -> None:
     store = opened(HELD)
-    store.apply([kit.deed("update", 1)], wait=0)
-    (root / NOTE).write_text("# Agent Memory\n\n- Nothing else\n")
+    for deed in (TAG, UPDATE, AGAIN, REMOVE):
+        assert store.apply([deed])[0].state == "pending"
+    (root / NOTE).write_text(text(root) + "- A person's own line\n")
     age(root / NOTE, 2000)
-    store.drain()
-    [record] = kit.records(store)
-    assert record.op == "overwritten"
-    assert record.data["change"]["text"] == "Chose DuckDB 1"
-    assert text(root) == "# Agent Memory\n\n- Nothing else\n"
-    assert store.log.empty()
+    store.absorb()
+    assert A not in text(root)
+    assert "- A person's own line\n" in text(root)
+    assert ops(store) == ["tag", "update", "update", "forget"]
+    assert kit.is_done(store)
 
 
-def test_one_that_cannot_be_written_does_not_stop_others(opened: Open, root: Path) -> None:
+def test_what_is_pending_is_found_before_it_is_in_the_note(opened: Open, root: Path) -> None:
     store = opened(HELD)
-    store.apply([kit.deed("remember", 1)], wait=0)
-    store.apply([kit.deed("put", 1)], wait=0)
+    store.apply([kit.deed("remember", 1)])
+    [(path, make)] = store.heads().items()
+    assert path == NOTE
+    assert LINE in make((root / NOTE).read_bytes()).decode()
+    assert make(b"another text") == b"another text"
+
+
+# -- a person changes the same entry meanwhile -----------------------------------------------------
+
+
+@pytest.mark.parametrize("deed", CHANGES.values(), ids=CHANGES)
+def test_words_that_a_person_typed_meanwhile_stay(opened: Open, root: Path, deed: Deed) -> None:
+    """The change is not lost: the journal has it, and `undo` makes it again."""
+    store = opened(HELD)
+    assert store.apply([deed])[0].state == "pending"
+    type_in(root)
+    store.absorb()
+    assert MINE in text(root)
+    assert "DuckDB" not in text(root)
+    [record] = [record for record in kit.records(store) if record.op == "overwritten"]
+    assert (record.ref, record.by, record.data["of"]) == (A, "person", record.id)
+    assert record.data["change"].get("text", "") == ("Chose DuckDB." if deed is UPDATE else "")
+    assert kit.is_done(store)
+    store.absorb()
+    assert MINE in text(root)
+
+
+def test_an_edit_beats_a_removal(opened: Open, root: Path) -> None:
+    """A person deletes an entry without having seen its new words."""
+    store = opened(HELD)
+    store.apply([kit.deed("update", 1)])
+    line = next(line for line in text(root).splitlines(True) if A in line)
+    type_in(root, line, "")
+    store.absorb()
+    assert f"- Chose DuckDB 1 [[Architecture]] #db ^{A}\n" in text(root)
+    assert "update" in ops(store)
+    assert "overwritten" not in ops(store)
+    assert kit.is_done(store)
+
+
+def test_who_has_seen_what_was_typed_goes_on(opened: Open, root: Path) -> None:
+    store = opened(HELD)
+    store.apply([UPDATE])
+    type_in(root)
+    assert store.apply([AGAIN])[0].state == "written"
+    assert "Chose MySQL." in text(root)
+    assert MINE not in text(root)
+    assert kit.is_done(store)
+
+
+@pytest.mark.parametrize("deed", CHANGES.values(), ids=CHANGES)
+def test_a_save_right_before_the_exchange(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch, deed: Deed
+) -> None:
+    store = opened()
+    exchange = store.disk.exchange
+
+    def save_first(temp: str, path: str) -> None:
+        monkeypatch.setattr(store.disk, "exchange", exchange)
+        type_in(root)
+        exchange(temp, path)
+
+    monkeypatch.setattr(store.disk, "exchange", save_first)
+    store.apply([deed, kit.deed("remember", 1)])
+    store.absorb()
+    assert MINE in text(root)
+    assert "DuckDB" not in text(root)
+    assert LINE in text(root)
+    assert kit.temps(root) == []
+    assert {"overwritten", "remember"} <= set(ops(store))
+    assert deed.op not in ops(store)
+    assert kit.is_done(store)
+
+
+# -- dropping, and what cannot be written ----------------------------------------------------------
+
+
+def test_a_pending_write_can_be_dropped(opened: Open, root: Path) -> None:
+    store = opened(HELD)
+    store.apply([UPDATE])
+    store.apply([kit.deed("remember", 1)])
+    with pytest.raises(NotFound, match="Nothing is pending under e-nothing"):
+        store.drop("e-nothing")
+    dropped = store.drop(store.pending()[0].deed.id)
+    assert dropped.deed.ref == A
+    assert refs(store) == ["m-new00001"]
+    age(root / NOTE, 2000)
+    store.absorb()
+    assert WORDS in text(root)
+    assert LINE in text(root)
+    assert ops(store) == ["remember"]
+
+
+@pytest.mark.parametrize("kind", kit.KINDS)
+def test_every_kind_of_change_can_be_dropped(opened: Open, root: Path, kind: str) -> None:
+    store, deed = opened(HELD), kit.deed(kind, 1)
+    before = (root / deed.change.path).read_bytes()
+    (root / deed.change.path).touch()
+    [outcome] = store.apply([deed])
+    assert outcome.state == "pending"
+    store.drop(outcome.deed.id)
+    age(root / deed.change.path, 2000)
+    store.absorb()
+    assert (root / deed.change.path).read_bytes() == before
+    assert ops(store) == []
+    assert kit.is_done(store)
+
+
+def test_a_change_that_later_ones_build_on_cannot_be_dropped(opened: Open, root: Path) -> None:
+    store = opened(HELD)
+    for deed in (UPDATE, AGAIN):
+        store.apply([deed])
+    first, second = store.pending()
+    with pytest.raises(StaleFile, match=f"{A} was changed since"):
+        store.drop(first.deed.id)
+    store.drop(second.deed.id)
+    age(root / NOTE, 2000)
+    store.absorb()
+    assert "Chose DuckDB." in text(root)
+    assert ops(store) == ["update"]
+
+
+def test_purged_words_are_not_kept(opened: Open, root: Path) -> None:
+    store = opened(HELD)
+    store.apply([kit.adding("The walrus is called Wanda", "m-00000001")])
+    store.apply([Deed("forget", "m-00000001", Remove(NOTE, "m-00000001"))])
+    assert store.scrub(["m-00000001"], [])
+    store.state.compact()
+    for path in store.vault.state.rglob("state.db*"):
+        assert b"Wanda" not in path.read_bytes(), path
+
+
+def test_one_note_that_cannot_be_written_does_not_stop_others(opened: Open, root: Path) -> None:
+    store = opened(HELD)
+    store.apply([kit.deed("remember", 1)])
+    (root / kit.ITEMS).touch()
+    store.apply([kit.deed("put", 1)])
     (root / NOTE).write_text("<<<<<<< HEAD\n- a\n=======\n- b\n>>>>>>> x\n")
     age(root / NOTE, 2000)
     age(root / kit.ITEMS, 2000)
-    store.drain()
-    [entry] = store.pending()
-    assert entry.intent.path == NOTE
-    assert "line 1" in entry.why
+    store.absorb()
+    [pending] = store.pending()
+    assert pending.path == NOTE
+    assert "line 1" in pending.why
     assert "item_n1" in (root / kit.ITEMS).read_text()
     (root / NOTE).write_text(kit.MEMORY)
     age(root / NOTE, 2000)
-    store.drain()
+    store.absorb()
     assert LINE in text(root)
-    assert store.pending() == []
+    assert kit.is_done(store)
+
+
+@pytest.mark.parametrize("how", ["read-only", "link"])
+def test_a_note_that_became_unsafe_says_so(opened: Open, root: Path, how: str) -> None:
+    store = opened(HELD)
+    store.apply([kit.deed("remember", 1)])
+    age(root / NOTE, 2000)
+    if how == "link":
+        (root / NOTE).rename(root / "elsewhere.md")
+        (root / NOTE).symlink_to("../elsewhere.md")
+    else:
+        (root / NOTE).chmod(0o444)
+    store.absorb()
+    [pending] = store.pending()
+    assert ("is read-only" if how == "read-only" else "is behind a symbolic link") in pending.why
+    if how == "link":
+        (root / NOTE).unlink()
+        (root / "elsewhere.md").rename(root / NOTE)
+    else:
+        (root / NOTE).chmod(0o644)
+    store.absorb()
+    assert LINE in text(root)
+    assert kit.is_done(store)

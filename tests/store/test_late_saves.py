@@ -1,142 +1,206 @@
-"""Editors that have the note open, and save into the file that was displaced."""
+"""Editors that have the note open, and save into the file that was displaced: real descriptors and
+real leases."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from brain.errors import BrainError
-from brain.vault import swap
+from brain.formats import records_json
+from brain.vault import scan
 from tests.store import kit
-from tests.store.kit import LINE, NOTE, WATCHED, Open, text
+from tests.store.desk import VirtualDisk
+from tests.store.kit import LINE, NOTE, Open, text
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has leases")
 
 
 def test_a_late_save_into_the_displaced_file(opened: Open, root: Path) -> None:
-    """An editor opened the note before we wrote, and saves in place after."""
-    store = opened(settle_after=WATCHED)
+    """An editor opened the note before Brain wrote, and saves in place afterwards."""
+    store = opened()
+    with open(root / NOTE, "r+") as editor:
+        assert store.apply([kit.deed("remember", 1)])[0].state == "written"
+        editor.write(kit.MEMORY + "- from the editor\n")
+        editor.flush()
+        store.absorb()
+        assert len(kit.temps(root)) == 1  # the file is open, and may be written further
+        assert LINE in text(root)
+        editor.write("- and more\n")
+    store.absorb()
+    for line in ("- from the editor\n", "- and more\n", LINE):
+        assert text(root).count(line) == 1, line
+    assert kit.temps(root) == []
+    assert kit.is_done(store)
+
+
+def test_a_late_save_counts_while_the_file_is_still_open(opened: Open, root: Path) -> None:
+    """An editor that never closes the file: what stood for a while is merged, each time once."""
+    disk = VirtualDisk()
+    store = opened(disk=disk)
     with open(root / NOTE, "r+") as editor:
         store.apply([kit.deed("remember", 1)])
-        editor.write(kit.MEMORY.replace("No emoji", "").rstrip() + "\n- from the editor\n")
-        editor.flush()
-        assert len(kit.temps(root)) == 1
-        assert "from the editor" not in text(root)
-        store.settle_after = 0.0
-        store.drain()
-        assert "- from the editor\n" in text(root)
-        assert LINE in text(root)
-        assert len(kit.temps(root)) == 1  # it is still open
-        editor.write("- and more\n")
-    store.drain()
-    store.drain()
-    assert text(root).count("- from the editor\n") == 1
-    assert text(root).count("- and more\n") == 1
+        editor.write(kit.MEMORY)
+        for number in range(3):
+            editor.write(f"- typed {number}\n")
+            editor.flush()
+            store.absorb()
+            assert f"- typed {number}\n" not in text(root)
+            disk.time += 11
+            store.absorb()
+            assert text(root).count("- typed") == number + 1
+            assert len(kit.temps(root)) == 1
+    store.absorb()
+    assert text(root).count("- typed") == 3
     assert text(root).count(LINE) == 1
     assert kit.temps(root) == []
-    assert store.log.empty()
-    assert not list(store.vault.state.glob("bases/*"))
+
+
+def test_another_process_finds_the_late_save(opened: Open, root: Path) -> None:
+    handle = os.open(root / NOTE, os.O_WRONLY | os.O_APPEND)
+    opened().apply([kit.deed("remember", 1)])
+    os.write(handle, b"- appended late\n")
+    os.close(handle)
+    other = opened()
+    assert other.has_work()
+    other.absorb()
+    assert text(root).count("- appended late\n") == 1
+    assert LINE in text(root)
+    assert kit.temps(root) == []
+
+
+def test_each_displaced_file_is_kept_until_it_is_closed(opened: Open, root: Path) -> None:
+    store = opened()
+    handles = []
+    for number in range(4):
+        handles.append(os.open(root / NOTE, os.O_WRONLY | os.O_APPEND))
+        store.apply([kit.deed("remember", number)])
+    assert len(kit.temps(root)) == 4
+    for number, handle in enumerate(handles):
+        os.write(handle, f"- late {number}\n".encode())
+        os.close(handle)
+        store.absorb()
+        assert len(kit.temps(root)) == 3 - number
+    for number in range(4):
+        assert text(root).count(f"- late {number}\n") == 1
+        assert text(root).count(f"A new thing {number}") == 1
 
 
 def test_a_late_save_of_records(opened: Open, root: Path) -> None:
-    """Lines of JSON cannot be mixed; records can."""
-    store = opened(settle_after=WATCHED)
+    """Lines of JSON cannot be mixed, records can."""
+    store = opened()
     with open(root / kit.ITEMS, "r+") as editor:
         store.apply([kit.deed("put", 1)])
         editor.write('[{"id": "item_2", "content": "y"}, {"id": "mine", "content": "z"}]\n')
         editor.truncate()
-    store.settle_after = 0.0
-    store.drain()
-    store.drain()
-    from brain.formats import records_json
-
+    store.absorb()
     found = {
         c.ref: c.text for c in records_json.parse("items", (root / kit.ITEMS).read_bytes()).chunks
     }
     assert set(found) == {"item_2", "mine", "item_n1"}
     assert "y" in found["item_2"]
     assert kit.temps(root) == []
+    assert kit.is_done(store)
 
 
-def test_a_late_save_that_cannot_be_merged_is_kept_beside_the_note(
-    opened: Open, root: Path
-) -> None:
-    store = opened(settle_after=WATCHED)
+def test_a_late_save_that_does_not_parse_becomes_a_conflict_copy(opened: Open, root: Path) -> None:
+    store = opened()
     with open(root / kit.ITEMS, "r+") as editor:
         store.apply([kit.deed("put", 1)])
         editor.write("{{{ half of something")
         editor.truncate()
-    store.settle_after = 0.0
-    store.drain()
+    store.absorb()
     assert "item_n1" in (root / kit.ITEMS).read_text()
-    [copy] = kit.conflicts(root)
-    assert next(root.rglob(copy)).read_text() == "{{{ half of something"
+    records_json.parse("items", (root / kit.ITEMS).read_bytes())
+    [copy] = (root / kit.ITEMS).parent.glob("*conflict*")
+    assert copy.read_text() == "{{{ half of something"
+    assert scan.copied_by(copy.name) == "Syncthing"
     assert kit.temps(root) == []
+    assert store.apply([kit.deed("put", 2)])[0].state == "written"
 
 
 @pytest.mark.parametrize("way", ["rename", "in place"])
-def test_a_save_in_the_moment_of_clearing_up(
+def test_a_save_right_before_the_exchange_and_a_crash_right_after(
     opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    """A person saved right before the swap, and we were killed right after it; who clears up gives
-    that its place back just when the person saves once more."""
-    real, read, numbers = swap.exchange, swap.read, iter("12")
+    """The process that recovers meets the person's next save."""
 
-    def save() -> None:
-        line = f"- Person {next(numbers)}.\n"
+    def save(number: int) -> None:
+        line = f"- Person {number}.\n"
         changed = text(root).replace("## Key Decisions\n", f"## Key Decisions\n{line}")
         saved = root / NOTE if way == "in place" else root / "x.swp"
         saved.write_text(changed)
         saved.rename(root / NOTE)
 
-    def exchange(temp: str, path: str) -> None:
-        monkeypatch.setattr(swap, "exchange", real)
-        save()
-        real(temp, path)
+    for number, killed in ((1, True), (2, False)):
+        store = opened()
+        exchange = store.disk.exchange
 
-    def killed(path: str) -> None:
-        raise KeyboardInterrupt
+        def exchanging(
+            temp: str, path: str, number: int = number, killed: bool = killed, call=exchange
+        ) -> None:
+            if f"Person {number}" not in text(root):
+                save(number)
+            call(temp, path)
+            if killed:
+                raise KeyboardInterrupt
 
-    monkeypatch.setattr(swap, "exchange", exchange)
-    monkeypatch.setattr(swap, "read", killed)
-    with pytest.raises(KeyboardInterrupt):
-        opened().apply([kit.deed("remember", 1)])
-    monkeypatch.setattr(swap, "exchange", exchange)
-    monkeypatch.setattr(swap, "read", read)
-    store = opened()
-    store.drain()
-    store.drain()
+        monkeypatch.setattr(store.disk, "exchange", exchanging)
+        if killed:
+            with pytest.raises(KeyboardInterrupt):
+                store.apply([kit.deed("remember", 1)])
+        else:
+            store.absorb()
+    store.absorb()
     for line in ("- Person 1.", "- Person 2.", "A new thing 1"):
         assert text(root).count(line) == 1, line
     assert kit.temps(root) == []
-    assert store.log.empty()
+    assert kit.is_done(store)
 
 
-def test_a_late_save_after_a_promise_was_taken_back(
+def test_a_displaced_file_that_cannot_be_removed_is_looked_at_later(
     opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second file could not be written, the first was brought back; an editor has it open."""
-    store, write = opened(settle_after=WATCHED), swap.write
-    note = str(root / "40_Brain/.brain")
+    store, unlink = opened(), os.unlink
 
-    def full(path: str, data: bytes, *more: Any) -> None:
-        if path.startswith(note):
-            raise OSError(28, "No space left on device")
-        write(path, data, *more)
+    def refuse(path: str) -> None:
+        raise PermissionError(1, "Operation not permitted", path)
 
-    monkeypatch.setattr(swap, "write", full)
-    with open(root / kit.SESSION, "r+") as editor:
-        with pytest.raises(BrainError, match="No space left"):
-            store.apply([kit.deed("append", 1), kit.deed("remember", 1)])
-        assert "msg_n1" not in (root / kit.SESSION).read_text()
-        editor.seek(0, os.SEEK_END)
-        editor.write('{"id": "late", "role": "user", "content": "late"}\n')
-    store.settle_after = 0.0
-    store.drain()
-    store.drain()
-    assert '"late"' in (root / kit.SESSION).read_text()
-    assert "msg_n1" not in (root / kit.SESSION).read_text()
-    assert kit.records(store) == []
+    monkeypatch.setattr(os, "unlink", refuse)
+    store.apply([kit.deed("remember", 1)])
+    assert LINE in text(root)
+    assert len(kit.temps(root)) == 1
+    monkeypatch.setattr(os, "unlink", unlink)
+    store.absorb()
+    assert text(root).count(LINE) == 1
     assert kit.temps(root) == []
-    assert store.log.empty()
+    assert kit.ops(store) == ["remember"]
+    assert kit.is_done(store)
+
+
+def test_a_save_before_the_exchange_survives_a_disk_that_fails_after_it(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text of the person is in the displaced file by then, and nowhere else."""
+    store = opened()
+    exchange, sync = store.disk.exchange, store.disk.sync_folder
+
+    def exchanging(temp: str, path: str) -> None:
+        (root / NOTE).write_text(kit.MEMORY + "- from the editor\n")
+        exchange(temp, path)
+
+    def failing(folder: str) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(store.disk, "exchange", exchanging)
+    monkeypatch.setattr(store.disk, "sync_folder", failing)
+    store.apply([kit.deed("remember", 1)])
+    monkeypatch.setattr(store.disk, "exchange", exchange)
+    monkeypatch.setattr(store.disk, "sync_folder", sync)
+    store.absorb()
+    assert text(root).count("- from the editor\n") == 1
+    assert text(root).count(LINE) == 1
+    assert kit.temps(root) == []
+    assert kit.is_done(store)

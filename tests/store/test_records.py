@@ -1,0 +1,161 @@
+"""The journal's records of what a write did, and of what the store did by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from brain.changes import Deed, Update
+from brain.formats.text import digest
+from brain.model import Record
+from brain.store.records import splice, unspliced
+from tests.store import kit
+from tests.store.desk import Desk
+from tests.store.kit import LINE, NOTE, A, Open, text
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def records(desk: Desk, *ops: str) -> list[Record]:
+    store = desk.store()
+    found = [record for record in kit.records(store) if not ops or record.op in ops]
+    store.state.close()
+    return found
+
+
+def ops(desk: Desk) -> list[str]:
+    return [record.op for record in records(desk)]
+
+
+def mark(line: str) -> str:
+    return digest(line.encode()).hex()
+
+
+def test_a_record_says_what_was_there_and_what_is_there_now(opened: Open, root: Path) -> None:
+    store = opened()
+    store.apply([Deed("update", A, Update(NOTE, A, "Chose DuckDB"))])
+    [record] = kit.records(store)
+    assert record.data["before"] == f"- Chose SQLite over PostgreSQL. [[Architecture]] #db ^{A}"
+    assert record.data["after"] == mark(f"- Chose DuckDB [[Architecture]] #db ^{A}")
+    assert record.data["section"] == "Agent Memory > Key Decisions"
+
+
+@pytest.mark.parametrize("kind", kit.KINDS)
+def test_a_record_restores_the_text_to_the_letter(opened: Open, root: Path, kind: str) -> None:
+    store, deed = opened(), kit.deed(kind, 1)
+    before = (root / deed.change.path).read_text()
+    store.apply([deed])
+    [record] = kit.records(store)
+    assert unspliced((root / deed.change.path).read_text(), record.data) == before
+    assert unspliced(before + "\nchanged since", record.data) is None
+
+
+def test_a_secret_is_not_in_a_splice() -> None:
+    before = f"- a\n- The key is {kit.SECRET}\n"
+    assert splice(before, "- a\n- The key is [redacted]\n") == {}
+    assert splice(before, before + "- b\n")["splice"]["removed"] == ""
+
+
+# -- what the store did by itself ------------------------------------------------------------------
+
+
+def test_a_person_removed_an_entry_that_brain_had_written(desk: Desk) -> None:
+    first = desk.remember("The first")
+    ref = desk.remember("The second")
+    desk.remember("The third")
+    desk.save(desk.read().replace(f"- The second ^{ref}\n", ""))
+    desk.sync(after=1)
+    [record] = records(desk, "removed")
+    assert (record.ref, record.by, record.path) == (ref, "person", NOTE)
+    assert record.data["before"] == f"- The second ^{ref}"
+    assert record.data["after"] == ""
+    assert (record.data["section"], record.data["previous"]) == ("M", first)
+
+
+def test_a_person_reworded_an_entry_that_brain_had_written(desk: Desk) -> None:
+    ref = desk.remember("The second")
+    desk.remember("The third")
+    desk.save(desk.read().replace("The second", "The 2nd"))
+    desk.sync(after=1)
+    [record] = records(desk, "reworded")
+    assert (record.ref, record.by, record.data["before"]) == (ref, "person", f"- The second ^{ref}")
+    assert record.data["after"] == mark(f"- The 2nd ^{ref}")
+    assert "removed" not in ops(desk)
+
+
+def test_a_stale_window_lacked_an_entry(desk: Desk) -> None:
+    """It is restored, and that is recorded once, however often the window saves."""
+    old = desk.read()
+    ref = desk.remember("The walrus")
+    for number in range(3):
+        desk.save(old + f"- typed {number}\n")
+        desk.sync(after=2)
+    [record] = records(desk, "restored")
+    assert (record.ref, record.by) == (ref, "brain")
+    assert record.data["after"] == mark(f"- The walrus ^{ref}")
+    assert ref in desk.text
+
+
+def test_a_line_of_a_stale_window_was_merged(desk: Desk) -> None:
+    old = desk.read()
+    desk.remember("The walrus")
+    desk.save(old + "- typed ^m-typed001\n")
+    desk.sync(after=1)
+    [record] = records(desk, "merged")
+    assert (record.ref, record.data["section"]) == ("m-typed001", "M")
+
+
+def test_a_person_who_edits_alone_leaves_no_record(desk: Desk) -> None:
+    desk.remember("The walrus")
+    desk.save(desk.read().replace("- one\n", "- one and a half\n") + "- typed\n")
+    desk.sync(after=1)
+    assert ops(desk) == ["remember"]
+
+
+def test_a_deleted_note_is_recorded_entry_by_entry(desk: Desk) -> None:
+    ref = desk.remember("The walrus")
+    desk.note.unlink()
+    desk.disk.missing_since = desk.disk.time
+    desk.sync(after=0.5)
+    assert ops(desk) == ["remember"]
+    desk.sync(after=1)
+    assert [record.ref for record in records(desk, "removed")] == [ref]
+    assert not desk.note.exists()
+
+
+def test_a_note_that_is_missing_for_a_moment_is_being_replaced(desk: Desk) -> None:
+    """Some editors delete the note, then write it."""
+    ref = desk.remember("The walrus")
+    kept = desk.read()
+    desk.note.unlink()
+    desk.disk.missing_since = desk.disk.time
+    desk.remember("The seal")
+    assert not desk.note.exists()
+    desk.save(kept + "- typed\n")
+    desk.disk.missing_since = None
+    desk.sync(after=0.5)
+    assert ref in desk.text
+    assert "- typed\n" in desk.text
+    assert "The seal" in desk.text
+    assert "removed" not in ops(desk)
+
+
+def test_only_memory_notes_have_such_records(opened: Open, root: Path) -> None:
+    store = opened()
+    store.apply([kit.deed("put", 1)])
+    (root / kit.ITEMS).write_text(kit.RECORDS)
+    store.absorb()
+    store.apply([kit.deed("put", 2)])
+    assert kit.ops(store) == ["put", "put"]
+
+
+def test_a_change_that_finds_nothing_to_do_leaves_no_record(opened: Open, root: Path) -> None:
+    store = opened()
+    store.apply([kit.deed("remember", 1)])
+    assert store.apply([kit.deed("remember", 1)])[0].state == "unchanged"
+    assert kit.ops(store) == ["remember"]
+    assert text(root).count(LINE) == 1
