@@ -20,7 +20,7 @@ from contextlib import suppress
 
 from brain.errors import Refused
 from brain.formats.text import digest
-from brain.journal.codec import event_id, random_letters
+from brain.journal.codec import random_letters
 from brain.record import NamedTuple
 from brain.state import NoteRow, State, TempRow, VersionRow
 from brain.store import targets
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
+TEMP = ".brain-"  # how the names of temporary files begin; they end with the name of the note
 ROUNDS = 20  # writes in a row while others keep saving; then the write is pending
 HALF = 10.0  # seconds after which a text counts that looked like half a save
 QUIET = 1.0  # seconds for which a text must stand where leases do not exist
@@ -320,7 +321,8 @@ class Note:
         self._forget_old_versions()
         near = self.history.tip
         version = self.history.write(self.disk.now())
-        temp = TempRow(f".brain-{event_id('i')}.tmp", self.path, near.n, version.n)
+        name = f"{TEMP}{random_letters(10)}-{os.path.basename(self.full)}"
+        temp = TempRow(name, self.path, near.n, version.n)
         self.temps[temp.name] = temp
         self.state.save_temp(temp)
         self.save()

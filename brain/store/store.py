@@ -29,8 +29,8 @@ from brain.journal.writer import Journal
 from brain.model import NewRecord
 from brain.redact import redact_value
 from brain.state import NoteRow, PendingRow, State, TempRow
-from brain.store import records, targets
-from brain.store.note import ROUNDS, Note
+from brain.store import records, targets, units
+from brain.store.note import ROUNDS, TEMP, Note
 from brain.store.units import apply_edits
 from brain.vault import files, identity
 from brain.vault.exchange import Disk
@@ -63,6 +63,14 @@ class Pending(NamedTuple):
     by: str
     path: str
     why: str
+
+
+class Orphan(NamedTuple):
+    """A temporary file that state.db does not list, its note, and the lines that the note lacks."""
+
+    name: str
+    path: str
+    lines: tuple[str, ...]
 
 
 class Store:
@@ -454,6 +462,51 @@ class Store:
             ids = [row.id for row in self.state.pending() if _ref(row) in refs]
             self.state.drop_pending(ids)
             return not self.state.temps()
+
+    # -- temporary files that nobody lists ---------------------------------------------------------
+
+    def orphans(self, folders: Iterable[str]) -> Iterator[Orphan]:
+        """Yield the temporary files in these folders of the vault that state.db does not list:
+        another machine left them, or a state folder that is gone."""
+        listed = {row.name for row in self.state.temps()}
+        for folder in folders:
+            try:
+                names = sorted(os.listdir(f"{self.vault.root_path}/{folder}"))
+            except OSError:
+                continue
+            for name in names:
+                if name.startswith(TEMP) and name not in listed:
+                    yield self._orphan(folder, name)
+
+    def _orphan(self, folder: str, name: str) -> Orphan:
+        """Return a temporary file with the lines that its note lacks."""
+        path = f"{folder}/{name.removeprefix(TEMP).partition('-')[2]}"
+        if not os.path.isfile(f"{self.vault.root_path}/{path}"):
+            path = "/".join([folder, *self.vault.names.memory])
+        texts = [
+            self.disk.look(f"{self.vault.root_path}/{each}") for each in (path, f"{folder}/{name}")
+        ]
+        there, found = (units.split(targets.decode(text.data)) if text else () for text in texts)
+        return Orphan(
+            f"{folder}/{name}", path, tuple(u for u in found if u.strip() and u not in there)
+        )
+
+    def adopt(self, orphan: Orphan) -> None:
+        """Add the lines of a temporary file that its note lacks, and delete the file."""
+        with self.locked():
+            full = f"{self.vault.root_path}/{orphan.name}"
+            found = self.disk.look(full)
+            if found is None:
+                return
+            if orphan.lines:
+                note = self.note(orphan.path)
+                theirs = note.format.split(targets.decode(found.data))
+                shared = tuple(unit for unit in theirs if unit in note.head)
+                note.change(note.format.join(note.format.merge(shared, note.head, theirs)))
+                with self.state.transaction(durable=True):
+                    note.save()
+                self._write(note)
+            self.disk.unlink(full)
 
     # -- who may write -----------------------------------------------------------------------------
 
