@@ -169,12 +169,11 @@ def can_replace(index: Index, entry: Entry) -> bool:
         return True
     if others_derived and not refs.issuperset(part.refs):
         return False
-    texts = index.rows(f"SELECT text FROM chunks WHERE {outside}", values)
-    return len(texts) * len(part.words) < _MANY and not any(
-        all(word in text for word in sorted(words.split(), key=len, reverse=True))
-        for words in part.words
-        for (text,) in texts
-    )
+    texts = [text for (text,) in index.rows(f"SELECT text FROM chunks WHERE {outside}", values)]
+    if len(texts) * len(part.words) > _MANY:
+        return False
+    wanted = [sorted(words.split(), key=len, reverse=True) for words in part.words]
+    return not any(all(word in text for word in words) for words in wanted for text in texts)
 
 
 _MANY = 1_000_000  # pairs of entries; to compare more takes longer than to parse the file
