@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Owners = tuple[str, ...] | None
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 APPLICATION_ID = 0x42726E31  # "Brn1"
 FULL_TEXT = "heading, text, tags, path"
 FULL_TEXTS = ("chunks_fts", "chunks_spaced")
