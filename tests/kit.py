@@ -129,7 +129,7 @@ def dump(index: Index) -> list[tuple[Any, ...]]:
     )
     chunks = index.rows(
         "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
-        " created, ref, extra, place, siblings, heading, text, tags FROM chunks"
+        " created, ref, extra, place, siblings, fingerprint, heading, text, tags FROM chunks"
         " ORDER BY path, line, start, id"
     )
     spaced = index.rows(

@@ -217,7 +217,7 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
             ]
             next_chunk += 1
     db.executemany(_UPSERT_FILE, files)
-    db.executemany(f"INSERT INTO chunks VALUES {marks(20)}", chunks)
+    db.executemany(f"INSERT INTO chunks VALUES {marks(21)}", chunks)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
     _list(index, [(row[0], *row[_AT_FULL_TEXT:]) for row in chunks])  # not read back: that is slow
     set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
@@ -281,7 +281,7 @@ def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any,
 
 
 _PLACED = slice(8, 12)  # line, end_line, start and stop in the row of a chunk, without its id
-_AT_FULL_TEXT = 16  # the columns FULL_TEXT are the last of a chunk's row
+_AT_FULL_TEXT = 17  # the columns FULL_TEXT are the last of a chunk's row
 _UPSERT_FILE = f"""
     INSERT INTO files VALUES {marks(14)}
     ON CONFLICT (id) DO UPDATE SET
@@ -320,9 +320,14 @@ def _chunk_row(file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]) ->
     tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
     # a table inside MEMORY.md, say, is no memory, but can be found like any note
     scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
+    words = None
+    if scope == "memory":
+        from brain.formats.prose import fingerprint, without_links  # not needed to search
+
+        words = fingerprint(without_links(chunk.text))
     return (
         file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
-        chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place,
+        chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place, words,
         chunk.heading[:_HEADING], chunk.text, tags, entry.path,
     )  # fmt: skip
 
