@@ -61,7 +61,7 @@ def _update(work: Path) -> Iterator[tuple[str, str, str]]:
     note.write_text(_memory(), encoding="utf-8")
     vault = layout.find(root / "vault", root / "state")
     part, whole = [], []
-    with Index(root / "brain.db", root / "seal", str(root)) as index:
+    with Index(root / "brain.db", str(root)) as index:
         sync(vault, index, Config())
         for number in range(ROUNDS // 2):
             for known, costs in ((True, part), (False, whole)):

@@ -58,7 +58,7 @@ class Pair:
 
     def _index(self, name: str) -> Index:
         path = self.home / name
-        index = Index(path / "brain.db", self.home / f"{name}.seal", str(self.root), self.engine)
+        index = Index(path / "brain.db", str(self.root), engine=self.engine)
         index.check()
         return index
 

@@ -346,7 +346,7 @@ class Writing(RuleBasedStateMachine):
         with Brain(
             OpenVault(self.brain.vault.paths._replace(root_path=str(copy), state_path=str(state)))
         ) as fresh:
-            fresh.vault.index = Index(state / "brain.db", state / "index.seal", str(copy))
+            fresh.vault.index = Index(state / "brain.db", str(copy))
             fresh.sync()
             for path, data in whole.items():
                 path.write_bytes(data)

@@ -11,12 +11,8 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
-from brain.formats.prose import fingerprint as fingerprint
-from brain.formats.prose import prose as prose
-from brain.formats.prose import untagged as untagged
-from brain.formats.prose import without_links
+from brain.formats.prose import fingerprint, prose, without_links
 from brain.formats.stems import STOP_WORDS, stem
-from brain.lifecycle.known import Known as Known
 from brain.record import NamedTuple
 
 SAME, NEAR, FEW = 0.9, 0.6, 5

@@ -6,18 +6,24 @@ import re
 from datetime import date as days
 
 from brain import access, kinds
-from brain.changes import Add, Anchor, Deed, Relate, Retag
+from brain.changes import Add, Deed, Relate, Retag
 from brain.errors import BadRequest
+from brain.formats import frontmatter
 from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
+from brain.formats.memory_place import outline
+from brain.formats.text import decode
 from brain.index import facts, links, read
 from brain.journal.codec import random_letters
 from brain.kinds import SOURCES
+from brain.lifecycle.similar import similar
 from brain.model import RELATIONS
-from brain.operations import apply, lookup, memory_notes
+from brain.operations import apply, lookup
 from brain.operations.change import anchor
+from brain.operations.compare import comparable, mentioned
 from brain.operations.results import Entry, Mention, Remembered, entry
 from brain.record import NamedTuple
+from brain.store import targets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +34,6 @@ if TYPE_CHECKING:
     from brain.index.read import Row
     from brain.model import Link
     from brain.open_vault import OpenVault
-    from brain.operations.memory_notes import Note
     from brain.store import Outcome
 
 
@@ -87,33 +92,32 @@ def remember(
     seen = access.readable(actor)
     access.refuse_unseen(agent, None if seen is None else (*seen, actor.name))
     path = access.memory_note(vault, agent)
-    found = _remember(vault, request, path, actor, memory_notes.known(vault, path))
+    found = _remember(vault, request, path, actor)
     return found.replace(unmade=_unmade(vault, request.links, actor))
 
 
-def _remember(vault: OpenVault, request: Request, path: str, by: Actor, note: Note) -> Remembered:
+def _remember(vault: OpenVault, request: Request, path: str, by: Actor) -> Remembered:
     text, rules = apply.redacted(vault, _dated(vault, request.text.strip(), request.date))
     links = tuple(_link(vault, link, path, by) for link in request.links)
-    kind, tags, section = _place(vault, request, note)
-    against = note.stances.against(text, kind, memory_notes.about(" ".join([text, *links])))
-    if same := note.same(text, links):
-        asked = Add(path, same, text, section, _tags(request), links)
-        data = {"agent": vault.owner(path), **_given(request, "", by)}
-        return _merge(vault, asked, request.supersedes, data, by).replace(redacted=sorted(rules))
-    near = note.mentions(other for other in note.near(text) if other not in against)
-    fields, more = _fields(vault, request, against, path, by)
-    ref = _free(note)
+    kind, tags, section = _place(vault, request, path)
+    said = " ".join([text, *links])
+    found = similar(vault.index, said, owners=comparable(vault, path, by), kind=kind)
+    if found.same:
+        return _known(vault, request, found.same, Add(path, found.same.ref, text, section,
+            _tags(request), links), by).replace(redacted=sorted(rules))  # fmt: skip
+    fields, more = _fields(vault, request, found.contradicts, path, by)
+    ref = _free_id(vault)
     change = Add(path, ref, text, section, tags, links, fields)
     conflict = {"type": "contradictory", "agent": vault.owner(path)}
     deeds = [
         Deed("remember", ref, change, _given(request, kind, by)),
-        *(Deed("conflict", ref, None, conflict | {"other": other}) for other in against),
+        *(Deed("conflict", ref, None, conflict | {"other": o.ref}) for o in found.contradicts),
     ]
     result = apply.apply(vault, [*more, *deeds], by, main=len(more))[0]
     row = apply.find(vault, path, ref)
     assert row is not None
-    outcome = "conflict" if against else "added"
-    conflicts = note.mentions(against)
+    outcome = "conflict" if found.contradicts else "added"
+    near, conflicts = mentioned(found)
     return _remembered(entry(row), outcome, result, rules, near=near, conflicts=conflicts)
 
 
@@ -144,21 +148,44 @@ def _check(request: Request) -> None:
             raise BadRequest(f"{name} must be from 0 to 1, not {value}.", "0.8 is a good one.")
 
 
-def _place(vault: OpenVault, request: Request, note: Note) -> tuple[str, tuple[str, ...], str]:
+def _place(vault: OpenVault, request: Request, path: str) -> tuple[str, tuple[str, ...], str]:
     """Return the kind of a memory, its tags, and its section. A kind that does not follow from the
     section becomes a tag."""
     said = kinds.of_tags([*request.tags, *TAG.findall(request.text)])
     kind = request.kind.casefold().replace("-", "_") or said
+    text, _ = decode(targets.encode(vault.store.note(path).text))
+    seen = outline(text, frontmatter.split(text)[1])
+    headings = [seen.path(number) for number in range(len(seen.headings))]
     section = request.section
     if not section:
         kind = kind or kinds.DEFAULT_KIND
-        section = note.section(kind, vault.config.sections)
-    told = kinds.of_headings(note.path(section))
+        section = _section(kind, headings, vault.config.sections)
+    told = kinds.of_headings(_headings_of(section, headings))
     kind = kind or told or kinds.DEFAULT_KIND
     tags = _tags(request)
     if kind != (said or told or kinds.DEFAULT_KIND):
         tags = (*tags, kind)
     return kind, tags, section
+
+
+def _section(kind: str, headings: Sequence[tuple[str, ...]], settings: tuple[str, ...]) -> str:
+    """Return the section for a kind: as the settings say (`decision=Choices made`), else one that
+    the note has for it, else its usual name."""
+    named = (setting.partition("=") for setting in settings)
+    chosen = {name.strip().casefold(): section.strip() for name, _, section in named}
+    if chosen.get(kind):
+        return chosen[kind]
+    for path in headings:
+        if path and kinds.of_headings(path[-1:]) == kind:
+            return path[-1]
+    return kinds.KINDS[kind].headings[0].title()
+
+
+def _headings_of(section: str, headings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return a section with the headings above it, if the note has it."""
+    name = section.rpartition(" > ")[2]
+    found = (path for path in headings if path and path[-1].casefold() == name.casefold())
+    return next(found, (name,))
 
 
 def _tags(request: Request) -> tuple[str, ...]:
@@ -207,7 +234,7 @@ def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
 
 
 def _fields(
-    vault: OpenVault, request: Request, against: Sequence[str], path: str, by: Actor
+    vault: OpenVault, request: Request, against: Sequence[Row], path: str, by: Actor
 ) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
     """Return the fields of the line, and what writes the ids of their targets."""
     fields: list[tuple[str, str]] = []
@@ -216,9 +243,9 @@ def _fields(
         older = lookup.memory(vault, id, by)
         deeds += anchor(older, by)
         fields.append(("supersedes", lookup.link_to(older, path)))
-    for ref in against:
-        deeds.append(Deed("anchor", ref, Anchor(path, ref)))
-        fields.append(("contradicts", f"[[#^{ref}]]"))
+    for other in against:
+        deeds += anchor(other, by)
+        fields.append(("contradicts", lookup.link_to(other, path)))
     return tuple(fields), deeds
 
 
@@ -235,15 +262,25 @@ def _given(request: Request, kind: str, by: Actor) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in ("", None)}
 
 
-def _free(note: Note) -> str:
-    """Return a new id that no entry of the note has."""
+def _free_id(vault: OpenVault) -> str:
+    """Return a new id that no entry has."""
     while True:
         ref = f"m-{random_letters(8)}"
-        if ref not in note.texts:
+        if not read.by_ref(vault.index, ref):
             return ref
 
 
 # -- a memory that exists already ------------------------------------------------------------------
+
+
+def _known(vault: OpenVault, request: Request, row: Row, asked: Add, by: Actor) -> Remembered:
+    """Merge what was said into a memory that says it already; only report it if it is not the
+    actor's to write, or belongs to another agent than the one asked for."""
+    if row.path != asked.path or not access.may(by, "write", row.agent):
+        vault.store.allow(by, asked.path)
+        return _remembered(entry(row), "duplicate", None)
+    data = {"agent": row.agent, **_given(request, "", by)}
+    return _merge(vault, asked, request.supersedes, data, by)
 
 
 def _merge(

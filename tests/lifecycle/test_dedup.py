@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.lifecycle.dedup import is_same, prose, similarity, terms
+from brain.formats.prose import prose
+from brain.lifecycle.dedup import is_same, similarity, terms
 from tests.lifecycle import score
 
 PAIRS = score.pairs(Path(__file__).with_name("pairs.jsonl"))

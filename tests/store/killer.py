@@ -201,7 +201,7 @@ class Trial:
     # -- what the index says -----------------------------------------------------------------
 
     def _new_index(self, name: str) -> Index:
-        return Index(self.home / f"{name}.db", self.home / f"{name}.seal", str(self.root))
+        return Index(self.home / f"{name}.db", str(self.root))
 
     def look(self) -> None:
         """Bring the index in step, as somebody who asks right now does. Nothing waits for a lock:
