@@ -427,6 +427,7 @@ class History:
             if not guard.n:
                 self.guards[unit] = guard._replace(n=version.n)
         self._append(version)
+        self._trim()
         return version
 
     def _append(self, version: Version) -> None:

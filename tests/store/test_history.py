@@ -1,0 +1,315 @@
+"""Which version a text was edited from: one situation for each row of the cost table, and for each
+rule. Nothing here touches a disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from brain.store import history
+from brain.store.history import Evidence, History
+from brain.store.units import Units, apply_edits, merge
+
+
+class Page:
+    """A note, an agent that changes it, and windows that save it. A text is given as its lines,
+    separated by commas."""
+
+    def __init__(self, text: str = "one, two") -> None:
+        self.history = History.start(units(text), merge)
+
+    def agent(self, text: str) -> Page:
+        """The agent makes this the text of the note."""
+        self.history.change(units(text))
+        return self._write()
+
+    def save(self, text: str, evidence: Evidence = Evidence()) -> Page:  # noqa: B008 - a value
+        """Some window saves this text; what it lacks is written again."""
+        self.history.observe(units(text), self.history.tip, evidence, in_note=True)
+        return self._write()
+
+    def _write(self) -> Page:
+        if not self.history.is_written:
+            self.history.tip = self.history.write()
+        return self
+
+    @property
+    def lines(self) -> set[str]:
+        return {unit.removeprefix("- ") for unit in self.history.head}
+
+
+def units(text: str) -> Units:
+    return tuple(f"- {line}" for line in text.split(", ") if line)
+
+
+# -- one situation for each constant ---------------------------------------------------------------
+
+
+def reword_own_line() -> Page:
+    """A window rewords a line that it had saved itself, before the agent's write."""
+    return Page().save("one!, two").agent("one!").save("one!!, two")
+
+
+def reword_the_agents_line() -> Page:
+    """A person who has seen the agent's line rewords it."""
+    return Page().agent("one, two, agent").save("one, two, agent and more")
+
+
+def stale_deletion() -> Page:
+    """The text of a stale window has a line that the agent has removed."""
+    return Page("one, two, three").agent("two, three").save("one, three")
+
+
+def another_window_deleted() -> Page:
+    """A window deleted everything; another one, that has not seen this, types."""
+    return Page().save("").agent("agent").save("one, two, new")
+
+
+def another_window_deleted_one() -> Page:
+    """A window deleted one line, a stale one another line."""
+    return Page().save("one").agent("one, agent").save("two")
+
+
+def stale_window() -> Page:
+    """A window from before the agent's write deletes another line."""
+    return Page().agent("one, two, agent").save("one")
+
+
+def stale_window_after_a_save() -> Page:
+    """A window from before another window's save deletes a line that the agent has removed."""
+    return Page().agent("one").save("one!, two").save("one")
+
+
+def type_after_deleting() -> Page:
+    """A window deleted all that it had, and types on. It has never had the other window's line."""
+    page = Page().save("one, two, new 1").agent("one, two, new 1, agent")
+    return page.save("").save("new 2")
+
+
+def unchanged_stale_window() -> Page:
+    """A window that has not changed anything saves after another one has typed."""
+    return Page().agent("one, two, agent").save("one, two, typed").save("one, two")
+
+
+def go_on_typing() -> Page:
+    """A window goes on with the line that it had added before the agent's write."""
+    return Page().save("one, two, typed").agent("one, two, typed, agent").save("one, two, typed!")
+
+
+def two_wordings() -> Page:
+    """Two windows reword the same line."""
+    first = "one, two and a great deal of other words"
+    return Page().save(first).agent(f"{first}, agent").save("one, two!")
+
+
+def delete_reworded() -> Page:
+    """A stale window deletes a line that another window has reworded."""
+    return Page().agent("one, two, agent").save("one!, two").save("two")
+
+
+def delete_own_line() -> Page:
+    """A person deletes the newest line. This makes the text that the agent had left before."""
+    return Page().agent("one, two, agent").save("one, two, typed").save("one, two, agent")
+
+
+SITUATIONS: dict[str, tuple[Callable[[], Page], set[str]]] = {
+    "OLDER": (reword_own_line, {"one!!"}),
+    "LAST_SAVE": (reword_the_agents_line, {"one", "two", "agent and more"}),
+    "KNOWS_MORE": (stale_deletion, {"three"}),
+    "RETURNED_OWN": (another_window_deleted, {"agent", "new"}),
+    "RETURNED": (another_window_deleted_one, {"agent"}),
+    "UNDOES_UNSEEN": (stale_window, {"one", "agent"}),
+    "UNDOES_SEEN": (stale_window_after_a_save, {"one!"}),
+    "LACKS": (type_after_deleting, {"new 1", "agent", "new 2"}),
+    "LACKS_NEW": (unchanged_stale_window, {"one", "two", "agent", "typed"}),
+    "ADDED": (go_on_typing, {"one", "two", "typed!", "agent"}),
+    "REWORDED": (
+        two_wordings,
+        {"one", "two!", "two and a great deal of other words", "agent"},
+    ),
+    "NOTHING_LEFT": (delete_reworded, {"one!", "two", "agent"}),
+    "UNCHANGED": (delete_own_line, {"one", "two", "agent"}),
+}
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_each_cost_decides_a_situation(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    situation, lines = SITUATIONS[name]
+    assert situation().lines == lines
+    monkeypatch.setattr(history, name, 0.0)
+    assert situation().lines != lines
+
+
+def test_every_cost_has_a_situation() -> None:
+    costs = {
+        name for name, value in vars(history).items() if name.isupper() and value.__class__ is float
+    }
+    assert costs - {"STOOD", "STOOD_AGAIN"} == SITUATIONS.keys()
+
+
+# -- rules -----------------------------------------------------------------------------------------
+
+
+def test_a_person_alone_is_not_second_guessed() -> None:
+    """Nothing is guarded, so every text counts as it is, even one that was there before."""
+    page = Page().save("one").save("one, two").save("")
+    assert page.lines == set()
+    assert not any(version.written for version in page.history.versions)
+
+
+def test_gits_text_counts() -> None:
+    page = Page().agent("one, two, agent").save("one", Evidence(git=True))
+    assert page.lines == {"one"}
+
+
+def test_a_pending_write_is_merged_into_gits_text() -> None:
+    page = Page()
+    page.history.change(units("one, two, agent"))
+    page.save("one", Evidence(git=True))
+    assert page.lines == {"one", "agent"}
+
+
+READ = Evidence(read=True, age=60)
+
+
+def test_a_deliberate_deletion() -> None:
+    """Exactly the text from before the write, by someone who has read it."""
+    assert Page().agent("one, two, agent").save("one, two", READ).lines == {"one", "two"}
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        Evidence(), Evidence(age=60), Evidence(unread=True, age=60),
+        Evidence(read=True, age=history.STOOD - 0.1),
+    ],
+)  # fmt: skip
+def test_not_a_deliberate_deletion(evidence: Evidence) -> None:
+    """Nobody is known to have read the line, or it stood for too short a time."""
+    page = Page().agent("one, two, agent").save("one, two", evidence)
+    assert page.lines == {"one", "two", "agent"}
+
+
+def test_a_deliberate_deletion_that_types_as_well_is_a_stale_window() -> None:
+    assert "agent" in Page().agent("one, two, agent").save("one, two, typed", READ).lines
+
+
+def test_deleted_again_it_is_gone() -> None:
+    """Where no access times show who has read the note."""
+    page = Page().agent("one, two, agent").save("one, two", Evidence(age=60))
+    assert "agent" in page.lines
+    assert "agent" in page.save("one, two", Evidence(age=history.STOOD_AGAIN - 0.1)).lines
+    assert "agent" in page.save("one, two", Evidence(age=60, unread=True)).lines
+    assert "agent" not in page.save("one, two", Evidence(age=history.STOOD_AGAIN)).lines
+
+
+def test_an_older_text_that_lacks_many_lines_is_not_deliberate() -> None:
+    few = ", ".join(f"line {n}" for n in range(history.FEW))
+    assert Page().agent(f"one, two, {few}").save("one, two", READ).lines == {"one", "two"}
+    many = f"{few}, later"
+    assert "later" in Page().agent(f"one, two, {many}").save("one, two", READ).lines
+
+
+@pytest.mark.parametrize("unread", [False, True])
+def test_a_version_that_nobody_read_is_not_a_base(unread: bool) -> None:
+    """A window types a line that is like the agent's newest one: other words for it, or, if nobody
+    has read that, a line of its own."""
+    page = Page().agent("one, two, agent").agent("one, two, agent, later")
+    page.history.versions[-1].unread = unread
+    assert ("later" in page.save("one, two, agent, later on").lines) == unread
+
+
+def test_nobody_has_read_the_note_since_brain_wrote_it() -> None:
+    """An append without reading undoes nothing, so it may have any base."""
+    page = Page().agent("one, two, agent").save("two, agent!", Evidence(unread=True))
+    assert "agent" in page.lines
+    page = Page().agent("one, two, agent").save("one, two, agent, typed", Evidence(unread=True))
+    assert page.lines == {"one", "two", "agent", "typed"}
+
+
+def test_an_append_says_nothing_about_what_was_seen() -> None:
+    """A program appends to the note, then a stale window saves."""
+    page = Page().agent("one, two, agent").save("one, two, agent, appended")
+    assert page.save("one, two, typed").lines == {"one", "two", "agent", "appended", "typed"}
+
+
+def test_an_informed_edit() -> None:
+    """The text has the newer line, so its author has seen the older one."""
+    page = Page().agent("one, two, agent").agent("one, two, agent, later")
+    assert page.save("one, two, later").lines == {"one", "two", "later"}
+
+
+def test_a_late_save_is_based_on_no_later_version_than_it_displaced() -> None:
+    page = Page().agent("one, two, agent")
+    page.history.observe(units("one, typed"), page.history.versions[0], Evidence(), False)
+    assert page.lines == {"one", "typed", "agent"}
+    assert page.history.tip.units == units("one, two, agent")
+
+
+def test_a_late_save_with_the_words_of_a_later_version() -> None:
+    """It cannot have seen the other line of the agent, which it lacks."""
+    page = Page().agent("one, two, agent").agent("one, two, agent, later")
+    page.history.observe(units("one, two, later"), page.history.versions[0], Evidence(), False)
+    assert page.lines == {"one", "two", "agent", "later"}
+
+
+def test_another_devices_version() -> None:
+    """A sync service brings the text that the other device made of the version it had."""
+    page = Page().agent("one, two, agent").agent("one, two, agent, later")
+    assert page.save("one, agent, device").lines == {"one", "agent", "later", "device"}
+
+
+def test_the_agents_removal_is_protected() -> None:
+    page = Page().agent("one")
+    assert page.save("one, two, typed").lines == {"one", "typed"}
+
+
+def test_a_person_may_bring_back_what_the_agent_removed() -> None:
+    page = Page().agent("one").agent("one, agent")
+    assert page.save("one, agent, two").lines == {"one", "two", "agent"}
+
+
+# -- bounds ----------------------------------------------------------------------------------------
+
+
+def test_the_number_of_versions_is_bounded() -> None:
+    """The oldest stays, so a window that was never closed still takes nothing away."""
+    page = Page()
+    for number in range(5 * history.KEEP):
+        page.agent(f"one, two, agent, write {number}")
+    page.save("one, two, typed")
+    assert len(page.history.versions) <= history.KEEP + 1
+    assert {"agent", "typed"} <= page.lines
+    assert page.history.versions[0].units == units("one, two")
+    again = History(page.history.versions, page.history.tip.n, [], page.history.guards, merge)
+    assert again.head == page.history.tip.units
+
+
+def test_old_versions_and_their_guards_go() -> None:
+    page = Page()
+    page.history.change(units("one, two, agent"))
+    page.history.tip = page.history.write(at=100.0)
+    page.history.change(units("one, two, agent, later"))
+    page.history.tip = page.history.write(at=200.0)
+    page.history.forget_before(150.0)
+    assert [version.units for version in page.history.versions] == [units("one, two, agent, later")]
+    assert page.history.guards.keys() == {"- later"}
+    assert page.lines == {"one", "two", "agent", "later"}
+
+
+def test_purged_words_are_in_no_version() -> None:
+    page = Page().agent("one, two, secret").agent("one, two").save("one, two, typed")
+    page.history.scrub(lambda unit: "secret" in unit)
+    versions = page.history.versions
+    assert not any("secret" in str([v.units, v.changes, v.own, v.new]) for v in versions)
+    assert "- secret" not in {*page.history.guards, *page.history.known}
+    assert page.save("one, two, typed, more").lines == {"one", "two", "typed", "more"}
+
+
+def test_a_version_is_stored_as_changes_of_the_one_before() -> None:
+    page = Page().agent("one, two, agent").save("one!, two").agent("one!, two, agent, later")
+    before: Units = ()
+    for version in page.history.versions:
+        assert apply_edits(before, version.changes) == version.units
+        before = version.units
