@@ -126,6 +126,12 @@ def entries(index: Index, file: int, part: Part | None = None) -> dict[str, str]
     return dict(reversed(index.rows(sql, values)))
 
 
+def headings(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
+    """The headings above a file's chunks, by ref."""
+    where, values = _inside(file, part)
+    return dict(index.rows(f"SELECT ref, heading FROM chunks WHERE {where}", values))
+
+
 def written_ids(index: Index, file: int, part: Part | None = None) -> list[str]:
     """The ids that are written in a memory note."""
     where, values = _inside(file, part)
@@ -308,7 +314,7 @@ def _places(scope: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
     return found
 
 
-_HEADING = 1_000  # characters: every passage of a note repeats the headings that it stands under
+HEADING = 1_000  # characters: every passage of a note repeats the headings that it stands under
 
 
 def _chunk_row(file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]) -> tuple[Any, ...]:
@@ -328,7 +334,7 @@ def _chunk_row(file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]) ->
     return (
         file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
         chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place, words,
-        chunk.heading[:_HEADING], chunk.text, tags, entry.path,
+        chunk.heading[:HEADING], chunk.text, tags, entry.path,
     )  # fmt: skip
 
 
