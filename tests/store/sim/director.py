@@ -10,8 +10,12 @@ from tests.store.sim.editors import STYLES, Window
 from tests.store.sim.oracle import entry, tokens
 from tests.store.sim.world import DAY, Backend, Step, World
 
-WORDS = ["apple", "river", "stone", "cloud", "meadow", "tiger", "window", "paper", "candle", "bridge", "forest", "copper", "violet", "ladder", "pocket", "silver", "thunder", "garden", "marble", "orange", "pepper", "rocket", "saddle", "temple", "urgent", "velvet", "walnut", "yellow", "zephyr", "anchor", "basket", "cactus"]
-NAMES = ["Anna", "Bert", "Carla", "Dora", "Emil"]
+WORDS = (
+    "apple river stone cloud meadow tiger window paper candle bridge forest copper violet ladder "
+    "pocket silver thunder garden marble orange pepper rocket saddle temple urgent velvet walnut "
+    "yellow zephyr anchor basket cactus"
+)  # fmt: skip
+NAMES = ("Anna", "Bert", "Carla", "Dora", "Emil")
 ALL = {
     "windows": 3,
     "watches": 0.7,  # a window reloads when the file changes
@@ -80,7 +84,7 @@ class Director:
         if r.random() < self.setting["template"]:
             text = f"call {r.choice(NAMES)} on day {r.randint(1, 9)}"
         else:
-            text = " ".join(r.choices(WORDS, k=r.randint(3, 6)))
+            text = " ".join(r.choices(WORDS.split(), k=r.randint(3, 6)))
         return f"- {text} ({kind}{self.count}.1)" + (f" ^a{self.count}" if kind == "a" else "")
 
     def other_words(self, token: str, dissimilar: bool = False) -> str:
@@ -89,11 +93,11 @@ class Director:
         k = 1 + max(int(t.split(".")[1]) for t in lines if entry(t) == name)
         words = line[2 : line.index("(")].split()
         if dissimilar:
-            words = r.choices(WORDS, k=4)
+            words = r.choices(WORDS.split(), k=4)
         else:
-            words[-1] = r.choice(WORDS)
+            words[-1] = r.choice(WORDS.split())
             if r.random() < 0.5:
-                words.append(r.choice(WORDS))
+                words.append(r.choice(WORDS.split()))
         id = re.search(r" \^a\d+$", line)
         return f"- {' '.join(words)} ({name}.{k})" + (id[0] if id else "")
 

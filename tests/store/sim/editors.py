@@ -86,9 +86,9 @@ class Window:
         if not undo:
             self.past.append(self.lines)
         gone, came = before - after, after - before
+        self.wanted = self.wanted - gone | came - self.removed
         self.removed = self.removed - came | gone
         self.deleted = self.deleted - came | gone
-        self.wanted = self.wanted - gone | came
         self.lines, self.dirty = lines, True
 
     # -- saving

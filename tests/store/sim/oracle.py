@@ -47,8 +47,7 @@ class File:
     unread: dict[str, tuple[Any, int]] = field(default_factory=dict)  # brought and not yet read
     unheard: dict[str, tuple[Any, int]] = field(default_factory=dict)  # removed, and not yet read
     reachable: bool = True
-    saved_at: float = 0.0
-    looked_at: bool = False  # Brain looked while its last writer still had it open
+    looked_at: float | None = None  # when Brain first saw this text, with a writer at work
 
 
 @dataclass
@@ -66,6 +65,7 @@ class Oracle:
         self.guarded = False
         self.event = 0
         self.agent_lines = 0
+        self.flight: set[str] = set()  # lines of the operation that runs
         self.returned: Counter[str] = Counter()
         self.taken: dict[str, Any] = {}  # removals that were overwritten unread, and whose
         self.fate: dict[str, list[str]] = {}  # the chain of events of each line
@@ -87,14 +87,14 @@ class Oracle:
         for t in sorted(file.tokens - new - actor.removed):
             brought = file.unread.get(t)
             if brought and brought[0] is not actor:
-                self.set(t, OPEN if file.looked_at else REPLACED, f"by {actor}")
+                self.set(t, OPEN if file.looked_at is not None else REPLACED, f"by {actor}")
             elif not self.guarded and self.lines[t].author == "person":
                 self.set(t, UNGUARDED, f"by {actor}")
             elif self.status.get(t) == REQUIRED:
                 self.fate[t].append(f"{self.now():.2f} overwritten by {actor}")
-        for t in sorted(file.tokens & new & file.unread.keys()):
+        for t in sorted(file.tokens & new & file.unread.keys() - self.flight):
             self.set(t, REPLACED, f"by {actor}, who has not finished")
-        file.looked_at = False
+        file.looked_at = None
 
     def finish(self, actor: Any, file: File, text: str, old: File | None = None) -> None:
         """Record that a file holds the text that an actor saved. `old` is the file it replaced."""
@@ -122,12 +122,12 @@ class Oracle:
                     self.taken[t] = old.unheard[t][0]
                 if not brought:
                     continue
-            elif status == REQUIRED:
+            elif status == REQUIRED or t in self.flight:
                 continue
             self.set(t, REQUIRED, f"saved by {actor}")
             unread.setdefault(t, mark)
         file.tokens, file.unread, file.unheard = new, unread, unheard
-        file.saved_at, file.looked_at = self.now(), False
+        file.looked_at = None
 
     # -- Brain
 
@@ -136,14 +136,14 @@ class Oracle:
         file.unread = {t: by for t, by in file.unread.items() if by[1] > event}
         file.unheard = {t: by for t, by in file.unheard.items() if by[1] > event}
 
-    def wrote(self, file: File, text: str, flight: set[str]) -> None:
+    def wrote(self, file: File, text: str) -> None:
         """Record a write by Brain."""
         file.tokens = set(tokens(text))
         for t in sorted(file.tokens):
             if self.status.get(t) == REMOVED:
                 self.returned[t] += 1
                 self.fate[t].append(f"{self.now():.2f} came back")
-            elif self.status.get(t) == UNCERTAIN and t not in flight:
+            elif self.status.get(t) == UNCERTAIN and t not in self.flight:
                 self.set(t, REQUIRED, "written after a crash")
 
     def promised(self, old: str | None, new: str | None) -> None:

@@ -84,7 +84,6 @@ class World:
         self.interrupt = interrupt
         self.calls, self.plan, self.depth = 0, {}, 0
         self.reads: list[tuple[File, int]] = []
-        self.flight: set[str] = set()
         self.asked: set[str] = set()  # lines of a crashed operation that may stay or go
         self.git, self.appender = Actor("git"), Actor("append")
         self.tip: set[str] = set()  # what Brain saw last
@@ -199,10 +198,10 @@ class World:
         file = self.file(path)
         if path == self.path and not writer:
             self.tip = set(tokens(self.text() or ""))
-        if not writer or (not self.torn and self.now - file.saved_at >= STILL):
+        if writer and file.looked_at is None:
+            file.looked_at = self.now
+        if not writer or (not self.torn and self.now - file.looked_at >= STILL):
             self.reads.append((file, self.oracle.event))
-        elif not self.torn:
-            file.looked_at = True
 
     def _exchanged(self, temp: str, path: str) -> None:
         new, old = self.file(path), self.file(temp)
@@ -211,7 +210,7 @@ class World:
         text = self.text(path) or ""
         if not (self.torn and self.torn.fd is not None and self.file(self.torn.fd) is old):
             self.oracle.read(old, self.oracle.event)  # from here on Brain can read it
-        self.oracle.wrote(new, text, self.flight)
+        self.oracle.wrote(new, text)
         self.tip = set(tokens(text))
         self.past.append(text)
         self.log("brain wrote", " ".join(tokens(text)))
@@ -275,9 +274,9 @@ class World:
         t = self.oracle.add(line, "agent")
         self.log("brain remember", t, "held" if held else "")
         self.oracle.set(t, UNCERTAIN, "asked for by an agent")
-        self.flight = {t}
+        self.oracle.flight = {t}
         done, _ = self._brain(number, plan, lambda process: process.remember(line, held))
-        self.flight = set()
+        self.oracle.flight = set()
         if done:
             self.oracle.promised(None, t)
 
@@ -298,7 +297,7 @@ class World:
             self.oracle.set(new, UNCERTAIN, "asked for by an agent")
         for t in ours:
             self.oracle.set(t, UNCERTAIN, "asked for by an agent")
-        self.flight = {*ours, *([new] if new else [])}
+        self.oracle.flight = {*ours, *([new] if new else [])}
         before = dict.fromkeys(ours, REQUIRED)
         self.log("brain update" if new else "brain forget", id, new or "", "held" if held else "")
         done, old = self._brain(
@@ -306,7 +305,7 @@ class World:
             plan,
             lambda p: p.update(id, line, held) if line else p.forget(id, held),
         )
-        self.flight = set()
+        self.oracle.flight = set()
         if not done:
             self.asked |= set(ours)
             return
@@ -385,7 +384,7 @@ class World:
         new = set(tokens(text))
         known = {t for t in self.tip if self.oracle.status.get(t) == REQUIRED}
         self.git.removed = (set(tokens(there)) | known) - new
-        self.git.wanted = new
+        self.git.wanted = new - set(tokens(there))
         self.commit_mark = f"c{self.now}"
         self.log("git checkout")
         self.replace(self.git, text)
