@@ -47,6 +47,7 @@ class File:
     unread: dict[str, tuple[Any, int]] = field(default_factory=dict)  # brought and not yet read
     unheard: dict[str, tuple[Any, int]] = field(default_factory=dict)  # removed, and not yet read
     reachable: bool = True
+    displaced: bool = False  # by a write of Brain
     looked_at: float | None = None  # when Brain first saw this text, with a writer at work
 
 
@@ -64,6 +65,7 @@ class Oracle:
         self.status: dict[str, str] = {}
         self.guarded = False
         self.event = 0
+        self.source: dict[str, Any] = {}  # who brought each line last
         self.agent_lines = 0
         self.flight: set[str] = set()  # lines of the operation that runs
         self.returned: Counter[str] = Counter()
@@ -88,7 +90,7 @@ class Oracle:
             brought = file.unread.get(t)
             if brought and brought[0] is not actor:
                 self.set(t, OPEN if file.looked_at is not None else REPLACED, f"by {actor}")
-            elif not self.guarded and self.lines[t].author == "person":
+            elif not self.guarded and self.source.get(t) != "agent":
                 self.set(t, UNGUARDED, f"by {actor}")
             elif self.status.get(t) == REQUIRED:
                 self.fate[t].append(f"{self.now():.2f} overwritten by {actor}")
@@ -117,7 +119,8 @@ class Oracle:
         for t in sorted(new):
             status = self.status.get(t)
             if status == REMOVED:
-                brought = t in actor.wanted or t in old.unheard or not self.guarded
+                last = not self.guarded and not old.displaced  # the last editor decides
+                brought = t in actor.wanted or t in old.unheard or last
                 if t in old.unheard and t not in actor.wanted:
                     self.taken[t] = old.unheard[t][0]
                 if not brought:
@@ -125,6 +128,7 @@ class Oracle:
             elif status == REQUIRED or t in self.flight:
                 continue
             self.set(t, REQUIRED, f"saved by {actor}")
+            self.source[t] = actor
             unread.setdefault(t, mark)
         file.tokens, file.unread, file.unheard = new, unread, unheard
         file.looked_at = None
@@ -150,6 +154,7 @@ class Oracle:
         """Record an acknowledged change by an agent."""
         if new:
             self.set(new, REQUIRED, "by an agent")
+            self.source[new] = "agent"
             self.agent_lines += old is None
         if old:
             self.set(old, REMOVED, "by an agent")

@@ -207,7 +207,7 @@ class World:
         new, old = self.file(path), self.file(temp)
         for file in (new, old):
             self.changed(file)
-        text = self.text(path) or ""
+        old.displaced, text = True, self.text(path) or ""
         if not (self.torn and self.torn.fd is not None and self.file(self.torn.fd) is old):
             self.oracle.read(old, self.oracle.event)  # from here on Brain can read it
         self.oracle.wrote(new, text)
