@@ -223,7 +223,7 @@ class Director:
         if r.random() < 0.1:
             return self.delete_again(w)
         if r.random() < self.setting["resave"]:
-            return world.do(self.saving(w))
+            return world.do((*self.saving(w), True))
         for _ in range(r.choice([1, 1, 1, 2, 3])):
             self.edit(w)
         if w.dirty and (w.name in self.autosave or r.random() < 0.75):

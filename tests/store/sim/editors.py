@@ -93,11 +93,13 @@ class Window:
 
     # -- saving
 
-    def save(self, keep: bool = False, gap: list[Step] | None = None) -> None:
+    def save(
+        self, keep: bool = False, gap: list[Step] | None = None, unchanged: bool = False
+    ) -> None:
         """Save the buffer. `keep`: leave the descriptor open. `gap`: steps that happen while the
-        name of the note is missing."""
+        name of the note is missing. `unchanged`: save also what has not changed."""
         world = self.world
-        if self.lines is None or world.torn:
+        if self.lines is None or world.torn or not (self.dirty or unchanged):
             return
         text = "\n".join(self.lines)
         if self.style in ("rename", "backup"):

@@ -52,6 +52,15 @@ class File:
 
 
 @dataclass
+class Read:
+    """What Brain read of a file for the first time."""
+
+    file: File
+    unread: dict[str, tuple[Any, int]]
+    unheard: dict[str, tuple[Any, int]]
+
+
+@dataclass
 class Line:
     text: str
     author: str  # "agent" or "person"
@@ -135,10 +144,21 @@ class Oracle:
 
     # -- Brain
 
-    def read(self, file: File, event: int) -> None:
-        """Record that Brain has read, and committed, what was in a file at an event."""
-        file.unread = {t: by for t, by in file.unread.items() if by[1] > event}
-        file.unheard = {t: by for t, by in file.unheard.items() if by[1] > event}
+    def read(self, file: File) -> Read:
+        """Record that Brain reads a file. Return what `forget` needs if it dies before a commit."""
+        read = Read(file, file.unread, file.unheard)
+        file.unread, file.unheard = {}, {}
+        return read
+
+    def forget(self, read: Read) -> None:
+        """Record that Brain was killed before it committed what it had read."""
+        file = read.file
+        for t, by in read.unread.items():
+            if t in file.tokens:
+                file.unread[t] = by
+            elif self.status[t] == REQUIRED:
+                self.set(t, REPLACED, "and the process that read it was killed")
+        file.unheard.update({t: by for t, by in read.unheard.items() if t not in file.tokens})
 
     def wrote(self, file: File, text: str) -> None:
         """Record a write by Brain."""

@@ -19,7 +19,7 @@ from tests.store.sim.world import Step, World
 MINOR = ("came back for good", "gave way")  # reported, and not a failure of a run
 USAGE = """usage: python -m tests.store.sim run [SETTING] [RUNS] [SEED] [name=value ...]
        python -m tests.store.sim show SEED [SETTING] [TOKEN]
-       python -m tests.store.sim shorten SEED [SETTING] [KIND]
+       python -m tests.store.sim shorten SEED [SETTING] [TOKEN]
        backend=module:name chooses the store; name=value changes the setting"""
 
 
@@ -105,8 +105,9 @@ def many(
 # -- shorten
 
 
-def shorten(script: Script, kind: str, backend: Any) -> Script:
-    """Drop steps, interruptions and first lines while the run still fails in the same way."""
+def shorten(script: Script, wanted: tuple[str, str], backend: Any) -> Script:
+    """Drop steps, interruptions and first lines while the run still fails: the same kind, for the
+    same line."""
     place = folder()
 
     def fails(windows: dict[str, str], text: str, steps: list[Step]) -> bool:
@@ -115,7 +116,7 @@ def shorten(script: Script, kind: str, backend: Any) -> Script:
             found = replay(Script(windows, text, copy), backend, place).end()
         except Exception:
             return False
-        return kind in {k for k, _ in found}
+        return wanted in found
 
     steps, text, windows = script.steps, script.text, script.windows
     size = max(1, len(steps) // 2)
@@ -188,13 +189,13 @@ def main(arguments: list[str]) -> None:
     if words[0] == "show":
         show(world, found, rest[1:])
         return
-    kinds = [k for k, _ in found if k not in MINOR] or [k for k, _ in found]
-    kind = " ".join(rest[1:]) or kinds[0]
-    short = shorten(script, kind, load(backend))
+    cases = [case for case in found if case[0] not in MINOR] or found
+    wanted = next((case for case in cases if case[1] in rest[1:]), cases[0])
+    short = shorten(script, wanted, load(backend))
     place = folder()
     world = replay(Script(short.windows, short.text, [*short.steps]), load(backend), place)
     show(world, world.end(), [])
-    print(f"# {kind}\n" + pprint.pformat(short, width=100))
+    print("# " + " ".join(wanted) + "\n" + pprint.pformat(short, width=100))
 
 
 def show(world: World, found: list[tuple[str, str]], wanted: list[str]) -> None:

@@ -20,6 +20,7 @@ from tests.store.sim.oracle import (
     UNGUARDED,
     File,
     Oracle,
+    Read,
     entry,
     tokens,
 )
@@ -83,7 +84,7 @@ class World:
         self.stats: Counter[str] = Counter()
         self.interrupt = interrupt
         self.calls, self.plan, self.depth = 0, {}, 0
-        self.reads: list[tuple[File, int]] = []
+        self.reads: list[Read] = []  # not committed
         self.asked: set[str] = set()  # lines of a crashed operation that may stay or go
         self.git, self.appender = Actor("git"), Actor("append")
         self.tip: set[str] = set()  # what Brain saw last
@@ -180,8 +181,7 @@ class World:
         elif name == "exchange":
             self._exchanged(path, other)
         elif name == "commit":
-            for file, event in self.reads:
-                self.oracle.read(file, event)
+            self.reads = []
         self._call(name, "after")
 
     def unlinked(self, path: str) -> None:
@@ -201,7 +201,7 @@ class World:
         if writer and file.looked_at is None:
             file.looked_at = self.now
         if not writer or (not self.torn and self.now - file.looked_at >= STILL):
-            self.reads.append((file, self.oracle.event))
+            self.reads.append(self.oracle.read(file))
 
     def _exchanged(self, temp: str, path: str) -> None:
         new, old = self.file(path), self.file(temp)
@@ -209,7 +209,7 @@ class World:
             self.changed(file)
         old.displaced, text = True, self.text(path) or ""
         if not (self.torn and self.torn.fd is not None and self.file(self.torn.fd) is old):
-            self.oracle.read(old, self.oracle.event)  # from here on Brain can read it
+            self.oracle.read(old)  # from here on Brain can read it
         self.oracle.wrote(new, text)
         self.tip = set(tokens(text))
         self.past.append(text)
@@ -246,9 +246,9 @@ class World:
             if number not in self.processes:
                 self.processes[number] = self.make(self)
             result = operation(self.processes[number])
-            for file, event in self.reads:
-                self.oracle.read(file, event)
         except Crash:
+            for read in self.reads:
+                self.oracle.forget(read)
             del self.processes[number]
             self.stats["crashes"] += 1
             return False, None
