@@ -93,7 +93,7 @@ def test_a_memory_that_was_deleted_leaves_nothing_to_the_next(made: Made) -> Non
     with pytest.raises(NotFound):
         brain.show(old)
     assert [step.op for step in brain.history(new)] == ["remember"]
-    assert [step.op for step in brain.history(old)] == ["remember", "reinforce"]
+    assert [step.op for step in brain.history(old)] == ["remember", "reinforce", "removed"]
 
 
 def test_two_branches_that_are_switched_do_not_mix_their_memories(made: Made) -> None:

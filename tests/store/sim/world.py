@@ -27,6 +27,7 @@ from tests.store.sim.oracle import (
 
 Step = tuple[Any, ...]
 DAY = 86_400.0
+NOTE = "40_Brain/MEMORY.md"
 
 
 class Crash(BaseException):
@@ -71,7 +72,7 @@ class World:
     ) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         self.folder, self.moves = folder, 0
-        os.makedirs(f"{folder}/v0")
+        os.makedirs(os.path.dirname(self.path))
         self.state = f"{folder}/state"
         self.now, self.wall, self.boot = 1000.0, 1e9, 0.0  # the offsets of the two clocks
         self.steps: list[Step] = []
@@ -104,7 +105,11 @@ class World:
 
     @property
     def path(self) -> str:
-        return f"{self.folder}/v{self.moves}/note.md"
+        return f"{self.root}/{NOTE}"
+
+    @property
+    def root(self) -> str:
+        return f"{self.folder}/v{self.moves}"
 
     def log(self, *words: Any) -> None:
         self.trace.append(f"{self.now:11.2f}  " + " ".join(map(str, words)))
@@ -353,8 +358,8 @@ class World:
         """The vault is moved."""
         if self.depth or self.torn:
             return
-        old, self.moves = self.path, self.moves + 1
-        os.rename(os.path.dirname(old), os.path.dirname(self.path))
+        old, self.moves = self.root, self.moves + 1
+        os.rename(old, self.root)
         self.processes.clear()
         self.log("the vault is moved")
 
@@ -414,7 +419,7 @@ class World:
         whole = {line.text for line in self.oracle.lines.values()} | {"", "# Memory"}
         out += [("torn", line) for line in text.split("\n") if line not in whole]
         names = os.listdir(os.path.dirname(self.path))
-        out += [("temporary file left", n) for n in names if n not in ("note.md", "note.md~")]
+        out += [("temporary file left", n) for n in names if n.startswith(".brain-")]
         required = self.oracle.required()
         self.stats["runs"] += 1
         self.stats["agent lines"] += self.oracle.agent_lines
