@@ -383,7 +383,7 @@ class Devices(RuleBasedStateMachine):
         state = self.home / "fresh"
         vault = one.brain.vault.paths._replace(state_path=str(one.brain.vault.paths.state_path))
         with Brain(OpenVault(vault, self.clock)) as fresh:
-            fresh.vault.index = Index(state / "brain.db", state / "index.seal", vault.folder_path)
+            fresh.vault.index = Index(state / "brain.db", vault.folder_path)
             state.mkdir()
             fresh.sync()
             found = [kit.dump(fresh.vault.index), journals.dump(fresh.vault.index)]

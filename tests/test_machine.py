@@ -242,7 +242,7 @@ class History(RuleBasedStateMachine):
         state = self.home / f"fresh{self.runs}"
         vault = self.brain.vault.paths
         with Brain(OpenVault(vault._replace(state_path=str(state)))) as fresh:
-            fresh.vault.index = Index(state / "brain.db", state / "index.seal", str(vault.root))
+            fresh.vault.index = Index(state / "brain.db", str(vault.root))
             fresh.sync()
             dump = kit.dump(fresh.vault.index)
         shutil.rmtree(state)

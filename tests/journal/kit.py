@@ -63,7 +63,7 @@ def file(journal: Journal) -> Path:
 def index(root: Path, name: str = "index") -> Index:
     folder = root / name
     folder.mkdir(parents=True, exist_ok=True)
-    return Index(folder / "brain.db", folder / "seal", str(root))
+    return Index(folder / "brain.db", str(root))
 
 
 def rebuilt(journal: Journal, at: Index) -> list[tuple[Any, ...]]:
