@@ -259,8 +259,9 @@ class Note:
             self._observe(theirs, near, self._evidence(found), in_note=False)
             row = row._replace(displaced=history.versions[-1].n, half="")
             self.temps[name] = row
-            self.state.save_temp(row)
-            self.save(durable=True)  # before the only other copy is deleted
+            with self.state.transaction(durable=True):  # before the only other copy is deleted
+                self.state.save_temp(row)
+                self.save()
         if not is_open:
             self._mark_unread(near, found)
             with suppress(OSError):  # it stays listed, and the next look tries again
@@ -398,7 +399,7 @@ class Note:
 
     # -- saving ------------------------------------------------------------------------------------
 
-    def save(self, durable: bool = False) -> None:
+    def save(self) -> None:
         """Write what has changed to state.db."""
         history = self.history
         assert history is not None
@@ -417,7 +418,7 @@ class Note:
         gone = self._saved_versions.keys() - {v.n for v in history.versions}
         guards = [(u, *g) for u, g in history.guards.items() if self._saved_guards.get(u) != g]
         ended = self._saved_guards.keys() - history.guards.keys()
-        with self.state.transaction(durable):
+        with self.state.transaction():
             self.state.save_note(self.row)
             self.state.save_versions(self.path, rows, gone)
             self.state.save_guards(self.path, guards, ended)
