@@ -315,16 +315,17 @@ def _saying(what: str) -> Iterator[None]:
 
 
 class Person:
-    """Adds a line to the note, in place or by rename; what it saved must be there in the end."""
+    """Adds a line to the note, in place or by rename; what it saved must be there in the end.
+    Where files cannot be exchanged in one step, only what is saved in place is safe."""
 
-    def __init__(self, root: Path, chance: random.Random) -> None:
-        self.note, self.chance = root / kit.NOTE, chance
+    def __init__(self, root: Path, chance: random.Random, renames: bool) -> None:
+        self.note, self.chance, self.renames = root / kit.NOTE, chance, renames
         self.log = root / "saved.txt"
 
     def save(self) -> None:
         name = f"- A person's line number {len(self.lines())}."
         text = self.note.read_text().replace("## User", f"{name}\n\n## User", 1)
-        if self.chance.random() < 0.5:
+        if not self.renames or self.chance.random() < 0.5:
             self.note.write_text(text)
         else:
             self.note.with_name("x.swp").write_text(text)
@@ -346,7 +347,7 @@ def mixed(seed: int, compare: bool) -> bool:
     kind = chance.choice(MIXED)
     trial = Trial(kind, compare)
     trial.atomic = chance.random() < 0.8
-    person = Person(trial.root, chance)
+    person = Person(trial.root, chance, renames=trial.atomic)
     killer = Killer(chance.randrange(1, 45), chance.choice(MODES))
     for at in chance.sample(range(1, 30), chance.choice([1, 1, 2, 3])):
         killer.acts[at] = person.save
