@@ -1,4 +1,4 @@
-"""`kill -9` at any moment: what was promised is done, once, and nothing has to be mended."""
+"""`kill -9` at any moment: what was acknowledged is written once, and nothing needs repair."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 HERE = Path(__file__).parent.parent
 KINDS = [
     "remember", "update", "forget", "retag", "relate", "move", "anchor", "replace", "insert", "put",
-    "drop", "append", "two", "create", "feedback",
+    "drop", "append", "two", "create", "feedback", "links",
 ]  # fmt: skip
 
 
 def killer(*args: object) -> dict[str, Any]:
-    """What the one who kills says in the end."""
+    """Return what the killer reports."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.store.killer", *map(str, args)],
         cwd=HERE, env=os.environ | {"PYTHONPATH": str(HERE)}, capture_output=True, text=True,
@@ -43,13 +43,13 @@ def test_killed_at_every_call(kind: str) -> None:
     """Before each call that changes the disk and in the middle of it, for each kind of change; the
     index, looked at right after, is what a new one would be, for each kind of call."""
     found = killer("sweep", kind)[kind]
-    assert found["kills"] > 20
-    assert found["compared"] >= 8
+    assert found["kills"] > (10 if kind == "feedback" else 20)
+    assert found["compared"] >= 6
 
 
 @pytest.mark.parametrize("first", [1, 10_001])
 def test_killed_while_a_person_saves(first: int) -> None:
-    """And the one who recovers is killed, too, while that person goes on saving."""
+    """The process that recovers is killed, too, while the person goes on saving."""
     assert killer("mixed", first, 100)["killed"] > 50
 
 
@@ -57,7 +57,7 @@ def test_killed_while_a_person_saves(first: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_at_every_call_and_after_it(kind: str) -> None:
     found = killer("sweep", "all", kind)[kind]
-    assert found["kills"] == found["compared"] > 30
+    assert found["kills"] == found["compared"] > 20
 
 
 @pytest.mark.stress
@@ -73,14 +73,14 @@ import sys
 from pathlib import Path
 from tests.store import kit
 root, state, name = sys.argv[1:]
-store = kit.open_store(Path(root), Path(state), settle_after=1.0)
+store = kit.open_store(Path(root), Path(state))
 print("ready", flush=True)
 for number in range(1000):
     ref = f"m-{name}{number:03d}"
-    store.apply([kit.adding(f"{name} {number}.", ref)], wait=0)
+    store.apply([kit.adding(f"{name} {number}.", ref)])
     print(f"{name} {number}", flush=True)
     if number % 7 == 6:
-        store.drain()
+        store.absorb()
 """
 EDITOR = """
 import os, sys, time
@@ -107,7 +107,7 @@ def start(code: str, *args: object) -> subprocess.Popen[str]:
 
 
 def killed(process: subprocess.Popen[str]) -> set[str]:
-    """What it had said to be done."""
+    """Return what it had reported as done."""
     process.kill()
     said, _ = process.communicate(timeout=60)
     return {line for line in said.split("\n")[:-1] if line != "ready"}
@@ -115,7 +115,7 @@ def killed(process: subprocess.Popen[str]) -> set[str]:
 
 @pytest.mark.parametrize("kills", [12, pytest.param(500, marks=pytest.mark.stress)])
 def test_killed_at_random_moments(tmp_path: Path, kills: int) -> None:
-    """Four write, one is killed, another comes; and a person goes on saving."""
+    """Four processes write, one is killed, another one comes; and a person goes on saving."""
     chance = random.Random(kills)
     root = base.lay(tmp_path.resolve() / "vault", kit.VAULT)
     state, said = tmp_path / "state", set[str]()

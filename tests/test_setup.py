@@ -14,6 +14,7 @@ from brain import config, setup
 from brain.api import Brain
 from brain.errors import BadRequest, VaultNotFound
 from brain.operations import doctor
+from brain.vault import identity
 
 
 @pytest.fixture

@@ -266,8 +266,9 @@ class Note:
             self._observe(theirs, near, self._evidence(found), in_note=False)
             row = row._replace(displaced=history.versions[-1].n, half="")
             self.temps[name] = row
-            self.state.save_temp(row)
-            self.save(durable=True)  # before the only other copy is deleted
+            with self.state.transaction(durable=True):  # before the only other copy is deleted
+                self.state.save_temp(row)
+                self.save()
         if not is_open:
             self._mark_unread(near, found)
             with suppress(OSError):  # it stays listed, and the next look tries again
@@ -406,7 +407,7 @@ class Note:
 
     # -- saving ------------------------------------------------------------------------------------
 
-    def save(self, durable: bool = False) -> None:
+    def save(self) -> None:
         """Write what has changed to state.db."""
         history = self.history
         assert history is not None
@@ -427,7 +428,7 @@ class Note:
         ended = self._saved_guards.keys() - history.guards.keys()
         if self.row == self._saved_row and not (rows or gone or guards or ended or self._dropped):
             return
-        with self.state.transaction(durable):
+        with self.state.transaction():
             for name in self._dropped:
                 self.state.drop_temp(name)
             self.state.save_note(self.row)

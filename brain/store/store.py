@@ -169,7 +169,7 @@ class Store:
         form = targets.format_of(self.vault, path)
         return Note(path, full, form, self.state, self.disk, self.git)
 
-    def _save(self, note: Note, durable: bool = False) -> None:
+    def _save(self, note: Note) -> None:
         """Save a note, with records of what was merged, restored and removed in it."""
         assert note.history is not None
         if note.is_new:
@@ -180,7 +180,7 @@ class Store:
             for one in seen
             for record in records.of_observation(self.vault, note, one)
         ]
-        with self.state.transaction(durable):
+        with self.state.transaction():
             note.save()
             self.state.add_pending(rows)
 

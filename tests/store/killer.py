@@ -2,10 +2,10 @@
 
 Run as a program, in a process of its own, because it forks. `python -m tests.store.killer sweep add
 update` kills once before and in the middle of each call of these kinds of change, and compares the
-index with a new one for each kind of call; `sweep all …` kills after it, too, and compares always.
-`mixed 1 300` lets a person save in between as well, and kills the one who recovers, too; it
-compares for every fourth, and `mixed 1 300 all` for each. Prints one line of JSON, or what went
-wrong.
+index with a new one for each kind of call; `sweep all …` also kills after it, and always compares.
+`mixed 1 300` lets a person save in between as well, and also kills the process that recovers; it
+compares for every fourth run, and `mixed 1 300 all` for each. Prints one line of JSON, or what went
+wrong. SQLite makes its own system calls: it is killed before and after each commit.
 """
 
 from __future__ import annotations
@@ -16,59 +16,73 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from brain.intents import Log
-
 from brain.changes import Deed
 from brain.index.db import Index
 from brain.journal.reader import update_index
 from brain.store import Store
 from brain.sync import sync
-from brain.vault import swap
+from brain.vault import exchange
 from tests import kit as base
 from tests.journal import kit as journals
 from tests.store import kit
 
 ID = "e-0000000001"
-MOVES = ("fsync", "link", "unlink", "rename", "replace", "ftruncate", "truncate", "mkdir", "fchmod")
+MOVES = (
+    *("fsync", "link", "unlink", "rename", "replace", "ftruncate", "truncate", "mkdir", "fchmod"),
+    *("utime", "fchown"),
+)
+BY_ITSELF = ("merged", "restored", "removed", "reworded")  # records of what the store did itself
 MODES = ("before", "after", "torn")
 Act = Callable[[], None]
 Dump = tuple[list[Any], list[Any]]
 
 
 class Killer:
-    """Counts the calls that change something on the disk, and dies at one of them."""
+    """Counts the calls that change something on the disk, and dies at one of them. Without
+    `atomic`, files are exchanged by links."""
 
-    def __init__(self, at: int = 0, mode: str = "before") -> None:
-        self.at, self.mode = at, mode
+    def __init__(self, at: int = 0, mode: str = "before", atomic: bool = True) -> None:
+        self.at, self.mode, self.atomic = at, mode, atomic
         self.calls: list[str] = []  # the names of those made so far
-        self.acts: dict[int, Act] = {}  # what somebody else does right before a call
+        self.acts: dict[int, Act] = {}  # what someone else does right before a call
         self._busy = False
-        # a call may end in another thread just when somebody else is saving; that one is not killed
-        self._acting = threading.Lock()
 
     @property
     def count(self) -> int:
         return len(self.calls)
 
     def install(self) -> None:
-        """Only ever in a child that ends soon."""
+        """Only in a child that ends soon."""
         for name in (*MOVES, "write"):
             setattr(os, name, self._counted(getattr(os, name), name))
         os.open = self._if(os.open, lambda a, k: bool(a[1] & os.O_CREAT))  # type: ignore
         builtins.open = self._if(open, lambda a, k: "w" in (a[1:] or [k.get("mode", "r")])[0])
-        native = swap._native()
-        if native:
-            counted = self._counted(native, "native")
-            swap._native = lambda: counted  # type: ignore[assignment]
+        native = exchange._native() if self.atomic else None
+        counted = self._counted(native, "exchange") if native else None
+        exchange._native = lambda: counted  # type: ignore[assignment]
+        self._install_commits()
+
+    def _install_commits(self) -> None:
+        killer, connect = self, sqlite3.connect
+
+        class Connection(sqlite3.Connection):
+            def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+                run = super().execute
+                return (killer._counted(run, "commit") if sql == "COMMIT" else run)(sql, *values)
+
+        def connected(*args: Any, **named: Any) -> sqlite3.Connection:
+            return connect(*args, factory=Connection, **named)
+
+        sqlite3.connect = connected  # type: ignore[assignment]
 
     def _if(self, call: Any, changes: Callable[[Any, Any], bool]) -> Any:
         counted = self._counted(call, "open")
@@ -79,7 +93,10 @@ class Killer:
             if self._busy:
                 return call(*args, **named)
             self.calls.append(name)
-            self._act()
+            if act := self.acts.get(self.count):
+                self._busy = True
+                act()
+                self._busy = False
             if self.count == self.at:
                 if self.mode == "before":
                     self._die()
@@ -94,27 +111,20 @@ class Killer:
 
         return counted
 
-    def _act(self) -> None:
-        if act := self.acts.get(self.count):
-            with self._acting:
-                self._busy = True
-                act()
-                self._busy = False
-
     def _die(self) -> None:
-        with self._acting:
-            os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Trial:
-    """One vault, one write that is killed, and what must hold afterwards; to `compare`, an index is
-    kept in step all the while."""
+    """One vault, one write that is killed, and what must hold afterwards. With `compare`, an index
+    is updated all the while."""
 
     def __init__(self, kind: str, compare: bool = False) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="killer", dir=_fast())).resolve()
         self.root = base.lay(self.home / "vault", kit.VAULT)
         self.state = self.home / "state"
         self.deeds = deeds(kind, 1)
+        self.atomic = kind != "links"
         if kind == "create":
             (self.root / kit.NOTE).unlink()
         self.paths = sorted({d.change.path for d in self.deeds if d.change})
@@ -128,7 +138,7 @@ class Trial:
         return {path: _bytes(self.root / path) for path in self.paths}
 
     def child(self, work: Callable[[], None], killer: Killer) -> tuple[bool, list[str]]:
-        """Does the work end before it is killed? And after which calls?"""
+        """Return True if the work ended before it was killed, and its calls."""
         read, write = os.pipe()
         if pid := os.fork():
             os.close(write)
@@ -152,48 +162,54 @@ class Trial:
             os._exit(1)
 
     def write(self, killer: Killer) -> list[str]:
-        """The calls that it made; none if it was killed."""
+        """Return the calls that it made; none if it was killed."""
 
         def work() -> None:
             outcomes = kit.open_store(self.root, self.state).apply(self.deeds)
             assert all(outcome.state == "written" for outcome in outcomes)
 
+        killer.atomic = self.atomic
         self.acked, calls = self.child(work, killer)
-        log = Log(str(next(self.state.glob("*"), self.state) / "intents.jsonl"))
-        log.refresh()
-        self.promised = bool(log.open) or self.acked
+        self.promised = self.acked or self._is_acknowledged()
         return calls
 
-    def drain(self, killer: Killer) -> bool:
-        return self.child(lambda: kit.open_store(self.root, self.state).drain() and None, killer)[0]
+    def _is_acknowledged(self) -> bool:
+        """Does state.db, or the journal, know the change?"""
+        store = kit.open_store(self.root, self.state)
+        ids = {row.id for row in store.state.pending()} | {r.id for r in kit.records(store)}
+        store.state.close()
+        return any(deed.id in ids for deed in self.deeds)
+
+    def absorb(self, killer: Killer) -> bool:
+        killer.atomic = self.atomic
+        return self.child(lambda: kit.open_store(self.root, self.state).absorb(), killer)[0]
 
     def check(self, after: dict[str, bytes] | None = None) -> None:
-        """After a drain by a new process: all of it or none, once, and nothing else."""
+        """After a new process has absorbed: all of it or nothing, once, and nothing else."""
         store = kit.open_store(self.root, self.state)
-        store.drain()
-        store.drain()
+        store.absorb()
         assert not kit.temps(self.root), kit.temps(self.root)
-        assert store.log.empty(), [vars(entry) for entry in store.open()]
-        assert not list(self.state.glob("*/bases/*"))
-        noted = Counter(record.id for record in kit.records(store))
-        if not self.paths:
-            assert noted[ID] == 1 if self.acked else noted[ID] <= 1
-        else:
-            for deed in self.deeds:
-                assert noted[deed.id] == self.promised, (noted, self.promised)
+        assert kit.is_done(store), (store.pending(), store.state.pending(), store.state.temps())
+        there = base.snapshot(self.root)
+        store.absorb()
+        assert base.snapshot(self.root) == there
+        noted = Counter(r.id for r in kit.records(store) if r.op not in BY_ITSELF)
+        for deed in self.deeds:
+            assert noted[deed.id] == self.promised, (noted, self.promised)
         assert sum(noted.values()) <= len(self.deeds), noted
         if after is not None:
             assert self._texts() == (after if self.promised else self.before)
         self.look()
         self._later(store)
+        store.state.close()
         self.same_index()
 
     def _later(self, store: Any) -> None:
-        """Nothing needs mending before the next write."""
+        """Nothing has to be repaired before the next write."""
         [outcome] = store.apply([kit.adding("Written later", "m-1ater000")])
         assert outcome.state == "written"
         assert (self.root / kit.NOTE).read_text().count("m-1ater000") == 1
-        store.drain()
+        store.absorb()
         assert not kit.temps(self.root)
         seqs = [record.seq for record in kit.records(store)]
         assert seqs == list(range(1, len(seqs) + 1)), seqs
@@ -201,26 +217,28 @@ class Trial:
     # -- what the index says -----------------------------------------------------------------
 
     def _new_index(self, name: str) -> Index:
-        return Index(self.home / f"{name}.db", str(self.root))
+        return Index(self.home / f"{name}.db", f"{self.root}/40_Brain")
 
     def look(self) -> None:
-        """Bring the index in step, as somebody who asks right now does. Nothing waits for a lock:
-        who was killed has left none."""
+        """Update the index, as a question does. It waits for no lock: a process that was killed has
+        left none."""
         if self.compare:
-            _brought(kit.open_store(self.root, self.state), self.index)
+            store = kit.open_store(self.root, self.state)
+            _updated(store, self.index)
+            store.state.close()
 
     def same_index(self) -> None:
-        """What was synced bit by bit is what a new index would be, and a second look finds
-        nothing."""
+        """The index is equal to a new one, and a second update finds nothing."""
         if not self.compare:
             return
         store = kit.open_store(self.root, self.state)
-        found = _brought(store, self.index)
+        found = _updated(store, self.index)
         assert sync(store.vault, self.index, store.config).quiet
         assert not update_index(store.journal, self.index)
         new = self._new_index("new")
-        assert _brought(store, new) == found
+        assert _updated(store, new) == found
         new.close()
+        store.state.close()
 
     def end(self) -> None:
         self.index.close()
@@ -228,19 +246,20 @@ class Trial:
 
 
 def deeds(kind: str, number: int) -> list[Deed]:
-    """`two` are changes of two files and one for the journal alone, as `feedback` is."""
+    """`two` are changes of two files and a record without a change, as `feedback` is. `links` is a
+    system that cannot exchange files in one step."""
     feedback = Deed("reinforce", kit.A, None, {"delta": 3}, ID)
     if kind == "feedback":
         return [feedback]
     if kind == "two":
         put = kit.deed("put", number, id="e-0000000002")
         return [kit.deed("remember", number, id="e-0000000003"), put, feedback]
-    return [kit.deed("remember" if kind == "create" else kind, number, id=ID)]
+    return [kit.deed("remember" if kind in ("create", "links") else kind, number, id=ID)]
 
 
-def _brought(store: Store, index: Index) -> Dump:
-    """All that an index says once it is in step with files, journals and promises."""
-    sync(store.vault, index, store.config, promised=store.promised())
+def _updated(store: Store, index: Index) -> Dump:
+    """All that an index says once it is up to date with files, journals and pending writes."""
+    sync(store.vault, index, store.config, promised=store.heads())
     update_index(store.journal, index)
     return base.dump(index), journals.dump(index)
 
@@ -258,9 +277,9 @@ def _fast() -> str | None:
 
 def sweep(kind: str, modes: Sequence[str] = MODES, always: bool = False) -> dict[str, int]:
     """Kill before, after and in the middle of every call, and compare the index with a new one
-    for each kind of call, or `always`. The number of kills, and of indexes that were compared.
+    for each kind of call, or `always`. Return the number of kills and of compared indexes.
 
-    After a call is also where `torn` kills if there is nothing to tear, and before the next one.
+    `torn` kills after a call that does not write.
     """
     calm = Trial(kind)
     calls = calm.write(Killer())
@@ -296,16 +315,17 @@ def _saying(what: str) -> Iterator[None]:
 
 
 class Person:
-    """Adds a line to the note, in place or by rename; what it saved must be there in the end."""
+    """Adds a line to the note, in place or by rename; what it saved must be there in the end.
+    Where files cannot be exchanged in one step, only what is saved in place is safe."""
 
-    def __init__(self, root: Path, chance: random.Random) -> None:
-        self.note, self.chance = root / kit.NOTE, chance
+    def __init__(self, root: Path, chance: random.Random, renames: bool) -> None:
+        self.note, self.chance, self.renames = root / kit.NOTE, chance, renames
         self.log = root / "saved.txt"
 
     def save(self) -> None:
         name = f"- A person's line number {len(self.lines())}."
         text = self.note.read_text().replace("## User", f"{name}\n\n## User", 1)
-        if self.chance.random() < 0.5:
+        if not self.renames or self.chance.random() < 0.5:
             self.note.write_text(text)
         else:
             self.note.with_name("x.swp").write_text(text)
@@ -321,11 +341,13 @@ MIXED = ("remember", "update", "forget", "retag", "move", "replace", "insert")
 
 
 def mixed(seed: int, compare: bool) -> bool:
-    """A person saves once or twice while we write and are killed; so is who recovers. Was it?"""
+    """A person saves once or twice while Brain writes and is killed, and so is the process that
+    recovers. Return True if the writer was killed."""
     chance = random.Random(seed)
     kind = chance.choice(MIXED)
     trial = Trial(kind, compare)
-    person = Person(trial.root, chance)
+    trial.atomic = chance.random() < 0.8
+    person = Person(trial.root, chance, renames=trial.atomic)
     killer = Killer(chance.randrange(1, 45), chance.choice(MODES))
     for at in chance.sample(range(1, 30), chance.choice([1, 1, 2, 3])):
         killer.acts[at] = person.save
@@ -334,7 +356,7 @@ def mixed(seed: int, compare: bool) -> bool:
         again = Killer(chance.randrange(1, 40), chance.choice(MODES))
         if chance.random() < 0.3:
             again.acts[chance.randrange(1, 20)] = person.save
-        trial.drain(again)
+        trial.absorb(again)
         trial.look()
     with _saying(f"mixed {seed}: {kind} {vars(killer)}"):
         _all_there(trial, person, kind)
