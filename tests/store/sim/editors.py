@@ -24,6 +24,7 @@ class Window:
         self.world, self.name, self.style = world, name, style
         self.lines: list[str] | None = None
         self.dirty = False
+        self.since = world.now  # of the last load or save
         self.fd: int | None = None
         self.rest: bytes | None = None  # the part of a torn save that is not written yet
         self.past: list[list[str]] = []  # for undo
@@ -43,6 +44,7 @@ class Window:
         self.close()
         self.lines, self.past, self.dirty = text.split("\n"), [], False
         self.removed, self.wanted, self.gone = set(), set(), set()
+        self.since = self.world.now
         if self.style == "fd":  # opened for reading and writing, as long as it is edited
             self.fd = os.open(self.world.path, os.O_RDWR)
 
@@ -145,6 +147,6 @@ class Window:
             self._saved()
 
     def _saved(self) -> None:
-        self.dirty = False
+        self.dirty, self.since = False, self.world.now
         self.gone = (self.gone | self.removed) - self.wanted
         self.removed, self.wanted = set(), set()

@@ -6,7 +6,8 @@ only if
 - an actor who had it in its buffer removed it (`removed`),
 - it was replaced before Brain could read it: Brain did not look between the save that brought it
   and the save of another actor that overwrote it (`replaced`),
-- one editor overwrote another's line while nothing was guarded (`unguarded`).
+- one editor overwrote another's line while nothing was guarded (`unguarded`),
+- a window overwrote it that had not loaded or saved the note for seven days (`expired`).
 
 Anything else that is missing is lost.
 """
@@ -24,6 +25,8 @@ REPLACED = "replaced before Brain read it"
 OPEN = "replaced while its writer kept the file open"
 UNGUARDED = "overwritten by another editor while nothing was guarded"
 ADRIFT = "saved to a file that another program had replaced"
+EXPIRED = "overwritten by a window that is older than the history"
+AGE = 7 * 86_400.0  # how long versions and guards are kept
 STILL = 10.0  # seconds after which a text counts although a writer has the file open
 
 
@@ -101,6 +104,8 @@ class Oracle:
                 self.set(t, OPEN if file.looked_at is not None else REPLACED, f"by {actor}")
             elif not self.guarded and self.source.get(t) != "agent":
                 self.set(t, UNGUARDED, f"by {actor}")
+            elif self.now() - actor.since > AGE:
+                self.set(t, EXPIRED, f"by {actor}")
             elif self.status.get(t) == REQUIRED:
                 self.fate[t].append(f"{self.now():.2f} overwritten by {actor}")
         for t in sorted(file.tokens & new & file.unread.keys() - self.flight):
@@ -184,11 +189,12 @@ class Oracle:
     def required(self) -> list[str]:
         return [t for t, status in self.status.items() if status == REQUIRED]
 
-    def concurrent(self, token: str) -> list[str]:
-        """Return other wordings of the entry that were made without knowledge of this one."""
+    def rivals(self, token: str) -> list[str]:
+        """Return a person's other wordings of the entry that were not made from this one, or that
+        were made from it by someone who did not know that it had come back."""
+        others = (t for t in self.status if entry(t) == entry(token) and t != token)
         mine = self._ancestors(token)
-        others = (t for t in self.status if entry(t) == entry(token) and t not in mine)
-        return [t for t in others if token not in self._ancestors(t)]
+        return [t for t in others if self.lines[t].author == "person" and t not in mine]
 
     def _ancestors(self, token: str | None) -> set[str]:
         out: set[str] = set()
@@ -203,8 +209,7 @@ class Oracle:
         for t in self.required():
             if there[t]:
                 continue
-            rivals = [o for o in self.concurrent(t) if self.lines[o].author == "person"]
-            kept = [o for o in rivals if there[o] or self.status[o] == REMOVED]
+            kept = [o for o in self.rivals(t) if there[o] or self.status[o] == REMOVED]
             if self.lines[t].author == "agent" and kept:
                 out.append(("gave way", t))  # to a person's words for the same entry
             else:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from tests.store.sim.editors import Window
 from tests.store.sim.oracle import (
     ADRIFT,
+    EXPIRED,
     OPEN,
     REMOVED,
     REPLACED,
@@ -49,7 +50,7 @@ class Actor:
     """Something that replaces the file without a buffer: git, an append."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name, self.since = name, float("inf")
         self.removed: set[str] = set()
         self.wanted: set[str] = set()
         self.gone: set[str] = set()
@@ -417,6 +418,7 @@ class World:
         out += [("came back for good", t) for t in returned]
         out += [("doubled", t) for t, n in there.items() if n > 1]
         whole = {line.text for line in self.oracle.lines.values()} | {"", "# Memory"}
+        whole |= {line.split(" ^")[0] for line in whole}  # a rival wording loses its id
         out += [("torn", line) for line in text.split("\n") if line not in whole]
         names = os.listdir(os.path.dirname(self.path))
         out += [("temporary file left", n) for n in names if n.startswith(".brain-")]
@@ -426,7 +428,7 @@ class World:
         self.stats["lines"] += len(required)
         self.stats["came back once"] += len(self.oracle.returned)
         excuses = Counter(self.oracle.status.values())
-        for why in (REPLACED, OPEN, UNGUARDED, ADRIFT):
+        for why in (REPLACED, OPEN, UNGUARDED, ADRIFT, EXPIRED):
             self.stats[why] += excuses[why]
         out += self._delete_again(returned)
         return out
