@@ -29,13 +29,27 @@ from brain.errors import BadRequest, Refused
 from brain.formats import frontmatter, links, memory_md
 from brain.formats.entry import Parts, Style, anchored, parts, related, retagged, updated, written
 from brain.formats.markdown import mask
-from brain.formats.memory_place import ITEM, RULE, Outline, Place, former, outline, quick, usual
-from brain.formats.text import BOM, UNSAFE, decode, digest, refused
+from brain.formats.memory_part import around, is_plain
+from brain.formats.memory_place import (
+    ITEM,
+    RULE,
+    Outline,
+    Place,
+    former,
+    outline,
+    quick,
+    scan,
+    usual,
+)
+from brain.formats.text import BOM, UNSAFE, Offsets, decode, digest, refused
+from brain.model import Chunk
 
 _ENTRY_EDITS = (Anchor, Move, Relate, Remove, Replace, Retag, Update)
 # words that at the start of a bullet would be more than words
 _MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)")
 _NESTED = re.compile(r"\n( {1,8}|\t)(?=[-*+] |\d{1,9}[.)] )")
+_WRITTEN = re.compile(r"^[-*+] .* \^([A-Za-z0-9-]+)$", re.MULTILINE)
+_ALL_WRITTEN = re.compile(rf"(?:(?:{_WRITTEN.pattern}|#{{1,6}} .*+|)(?:\n|\Z))*+", re.MULTILINE)
 _BULLET = re.compile(r"(?:\n|\A)([-*+])[ \t]+(?=\S)")
 
 
@@ -61,6 +75,41 @@ def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> 
 
     Raises Refused, naming the line, if the note cannot be edited safely.
     """
+    if len(changes) == 1 and (edited := _nearby(path, data, changes[0], owner)):
+        return edited
+    return _everywhere(path, data, changes, owner)
+
+
+def _nearby(path: str, data: bytes, change: Change, owner: str) -> Edited | None:
+    """Edit an entry by parsing only what is around it; None if that takes the whole note."""
+    if not isinstance(change, Update | Retag | Relate | Remove):
+        return None
+    note = Note(path, data, owner)
+    text, mark = note.text, f"^{change.ref}"
+    if note.problems or text.count(mark) != 1 or not (found := around(text, text.index(mark))):
+        return None
+    if isinstance(change, Remove) and not _is_all_written(text):
+        return None  # an entry without a written id could get the id of the one that goes
+    note.narrow(*found)
+    headings = scan(note.text, 0)
+    try:
+        done = note.apply(change, 0)
+        note.check()
+    except Odd:
+        return None
+    now = scan(note.text, 0)
+    if headings is None or now is None or not is_plain(note.text):
+        return None
+    if [heading[:2] for heading in headings] != [heading[:2] for heading in now]:
+        return None
+    before = note.find(done.previous)  # whose id, if it is not written, depends on the whole note
+    if done.outcome == "missing" or before is None or text.count(f"^{done.previous}") != 1:
+        return None
+    return note.edited([done]) if f"^{done.previous}" in note.raw(before) else None
+
+
+def _everywhere(path: str, data: bytes, changes: Sequence[Change], owner: str) -> Edited:
+    """Edit a note by parsing all of it, if it has to be parsed."""
     note = Note(path, data, owner)
     try:
         done = [note.apply(change, 0) for change in changes]
@@ -103,32 +152,45 @@ def _carefully(path: str, data: bytes, change: Change, owner: str) -> tuple[Note
 
 
 class Note:
-    """A note while it is edited. Where entries are is followed through every splice."""
+    """A note while it is edited, or a part of it between `head` and `tail`. Where entries are is
+    followed through every splice."""
 
     def __init__(self, path: str, data: bytes, owner: str) -> None:
         self.path, self.owner = path, owner
         self.bom = BOM if data.startswith(BOM) else b""
         self.pieces: list[Piece] | None = None
         self.seen: Outline | None = None
-        self.text, problems = decode(data)
+        self.text, self.problems = decode(data)
+        self.head = self.tail = ""
+        self.above: list[tuple[int, str]] | None = None
         self._read = self.text
         self._marks: list[list[int]] = []
         self.gone: set[str] = set()  # the refs of what was removed
         self._check_length()
-        for problem in problems:
+        for problem in self.problems:
             if problem.code in UNSAFE:
                 raise refused(self.path, problem.line, problem.message)
 
+    def narrow(self, start: int, end: int, above: list[tuple[int, str]]) -> None:
+        """Leave only a part of the note, which is under these headings."""
+        text, self.above = self.text, above
+        self.head, self.text, self.tail = text[:start], text[start:end], text[end:]
+        self._read = self.text
+
+    def whole(self) -> str:
+        return self.head + self.text + self.tail
+
     def _check_length(self) -> None:
         limit = memory_md.MAX_CHARS, memory_md.MAX_LINES
-        if len(self.text) > limit[0] or self.text.count("\n") > limit[1]:
+        text = self.whole()
+        if len(text) > limit[0] or text.count("\n") > limit[1]:
             message = f"{self.path} is over {limit[0]:,} characters or {limit[1]:,} lines."
             raise Refused(message, "Split it into two notes.")
 
     # -- where everything is ---------------------------------------------------------------------
 
     def data(self) -> bytes:
-        return self.bom + self.text.encode()
+        return self.bom + self.whole().encode()
 
     def load(self) -> list[Piece]:
         """Where the entries are, from a parse if there was none yet."""
@@ -137,10 +199,10 @@ class Note:
         return self.pieces
 
     def parsed(self) -> list[Piece]:
-        data = self.data()
+        data = self.bom + self.text.encode()
         pieces = []
         at, place = len(self.bom), 0
-        for chunk in memory_md.parse(data, self.owner).chunks:
+        for chunk in self._chunks(data):
             place += len(data[at : chunk.start].decode())
             start, at = place, chunk.start
             place += len(data[at : chunk.end].decode())
@@ -148,6 +210,12 @@ class Note:
             note = chunk.kind == "note"
             pieces.append(Piece(chunk.ref, start, place, chunk.heading, note))
         return pieces
+
+    def _chunks(self, data: bytes) -> Sequence[Chunk]:
+        if self.above is None:
+            return memory_md.parse(data, self.owner).chunks
+        drafts = memory_md.drafts(self.text, self.above, (), Offsets(self.text))
+        return memory_md.named(drafts, self.owner)[0]
 
     def check(self) -> None:
         """Raise Odd unless every entry is where it was put. Quick additions need no check."""
@@ -222,7 +290,7 @@ class Note:
         return Edited(self.data(), tuple(placed))
 
     def _line(self, at: int) -> int:
-        return self.text.count("\n", 0, at) + 1
+        return self.head.count("\n") + self.text.count("\n", 0, at) + 1
 
     def refusal(self, change: Change) -> Refused:
         """Why a change cannot be made: the line of the entry, or of what hides the rest."""
@@ -261,7 +329,7 @@ class Note:
         return "\r\n" if at > 0 and self.text[at - 1] == "\r" else "\n"
 
     def nest(self) -> str:
-        match = _NESTED.search(self.text)
+        match = _NESTED.search(self.whole())
         return match.group(1) if match else "    "
 
     def bullet(self) -> str:
@@ -486,6 +554,13 @@ class Note:
         place = usual(self, self.outline(), change.section, care)
         new = self._write(place, after, change.ref)
         return self.done(change, "done", new.start, before, after, heading, previous)
+
+
+def _is_all_written(text: str) -> bool:
+    """Return True if a note surely has nothing but headings and bullets with ids of their own."""
+    ids = _WRITTEN.findall(text)
+    body_at = frontmatter.split(text)[1]
+    return len(ids) == len(set(ids)) and bool(_ALL_WRITTEN.fullmatch(text, body_at))
 
 
 def _is_expected(change: Change, raw: str) -> bool:

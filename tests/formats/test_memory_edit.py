@@ -585,3 +585,44 @@ def test_a_tag_goes_with_the_space_before_it(before: str, after: str) -> None:
     ref = memory_md.parse(before.encode(), "admin").chunks[0].ref
     made = edit("memory", "p", before.encode(), [Retag("p", ref, (), ("pinned",))], "admin")
     assert made.data.decode() == after
+
+
+# -- without parsing all of a note -----------------------------------------------------------------
+
+WRITTEN = [f"- fact {number % 5} ^m-{number}" for number in range(9)]
+note_lines = st.lists(
+    st.sampled_from([*WRITTEN, *WRITTEN, "", "## Facts", "  - nested"])
+    | st.sampled_from([*WRITTEN, *strategies.LINES]),
+    min_size=3,
+    max_size=14,
+)
+entry_changes = st.sampled_from(
+    [
+        *[Update("M.md", "m-1", text) for text in ["other", "two\nlines", "- odd", "```", "# h"]],
+        *[Update("M.md", "m-1", text) for text in ["`a", "%% a", "a\n\nb", "$$", "a | b", "<div>"]],
+        Update("M.md", "m-1", "other", ("no such digest",)),
+        Remove("M.md", "m-1"),
+        Retag("M.md", "m-1", ("pinned",), ("tag",)),
+        Relate("M.md", "m-1", "supersedes", "[[#^m-2]]"),
+    ]
+)
+
+
+@given(note_lines, entry_changes, st.sampled_from(["", "---\ntags: [x]\n---\n"]), st.booleans())
+def test_an_edit_is_the_same_without_parsing_all(
+    lines: list[str], change: Change, top: str, ended: bool
+) -> None:
+    note = (top + "\n".join(lines) + "\n" * ended).encode()
+    if (edited := memory_edit._nearby("M.md", note, change, "me")) is not None:
+        assert edited == memory_edit._everywhere("M.md", note, [change], "me")
+
+
+@pytest.mark.parametrize("change", [Update("M.md", "m-7", "x\ny"), Remove("M.md", "m-7")])
+def test_an_entry_with_an_id_is_edited_alone(
+    change: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = "\n".join(["---", "tags: [x]", "---", "# Memory", "", "## Facts", *WRITTEN, ""]).encode()
+    expected = memory_edit._everywhere("M.md", note, [change], "me")
+    monkeypatch.delattr(memory_md, "parse")
+    assert edit("memory", "M.md", note, [change], "me") == expected
+    assert len(expected.data) != len(note)
