@@ -82,30 +82,48 @@ def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> 
 
 def _nearby(path: str, data: bytes, change: Change, owner: str) -> Edited | None:
     """Edit an entry by parsing only what is around it; None if that takes the whole note."""
-    if not isinstance(change, Update | Retag | Relate | Remove):
+    if not isinstance(change, Add | Update | Retag | Relate | Remove):
         return None
+    if isinstance(change, Add) and "\n" not in change.text:
+        return None  # placed without any parse
     note = Note(path, data, owner)
-    text, mark = note.text, f"^{change.ref}"
-    if note.problems or text.count(mark) != 1 or not (found := around(text, text.index(mark))):
+    text, mark, place = note.text, f"^{change.ref}", None
+    if isinstance(change, Add):
+        place = quick(note, note.outline(), change.section) if mark not in text else None
+        at = place.at - 1 if place and place.at and not place.made else None
+    else:
+        at = _only(text, mark)
+    if note.problems or at is None or (found := around(text, at)) is None:
         return None
     if isinstance(change, Remove) and not _is_all_written(text):
         return None  # an entry without a written id could get the id of the one that goes
     note.narrow(*found)
-    headings = scan(note.text, 0)
+    headings = _titles(note.text)
     try:
-        done = note.apply(change, 0)
+        if isinstance(change, Add) and place:
+            done = note.add_at(change, place)
+        else:
+            done = note.apply(change, 0)
         note.check()
     except Odd:
         return None
-    now = scan(note.text, 0)
-    if headings is None or now is None or not is_plain(note.text):
+    if headings is None or _titles(note.text) != headings or not is_plain(note.text):
         return None
-    if [heading[:2] for heading in headings] != [heading[:2] for heading in now]:
-        return None
-    before = note.find(done.previous)  # whose id, if it is not written, depends on the whole note
-    if done.outcome == "missing" or before is None or text.count(f"^{done.previous}") != 1:
-        return None
-    return note.edited([done]) if f"^{done.previous}" in note.raw(before) else None
+    if not place and not note.is_written(done.previous):
+        return None  # an id that is not written depends on the whole note
+    return note.edited([done])
+
+
+def _only(text: str, mark: str) -> int | None:
+    """Return the place of a mark that is in the text once."""
+    at = text.find(mark)
+    return at if at >= 0 and text.find(mark, at + 1) < 0 else None
+
+
+def _titles(text: str) -> list[tuple[int, str]] | None:
+    """Return the level and the words of the headings, if a scan can tell."""
+    headings = scan(text, 0)
+    return None if headings is None else [(level, words) for level, words, *_ in headings]
 
 
 def _everywhere(path: str, data: bytes, changes: Sequence[Change], owner: str) -> Edited:
@@ -261,6 +279,13 @@ class Note:
 
     def find(self, ref: str) -> Piece | None:
         return next((p for p in self.load() if p.ref == ref and not p.note), None)
+
+    def is_written(self, ref: str) -> bool:
+        """Return True if this id is written behind its entry, and nowhere else."""
+        piece, mark = self.find(ref), f"^{ref}"
+        return (
+            piece is not None and mark in self.raw(piece) and _only(self.whole(), mark) is not None
+        )
 
     def previous(self, piece: Piece) -> str:
         """The ref of what stands before an entry in its section."""
@@ -485,6 +510,14 @@ class Note:
         piece = self._write(place, entry, change.ref)
         return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
 
+    def add_at(self, change: Add, place: Place) -> Done:
+        """Add an entry at a place of the whole note."""
+        place = place._replace(at=place.at - len(self.head))
+        entry, previous = self._entry(change, place.style), self._before(place)
+        self.load()
+        piece = self._write(place, entry, change.ref)
+        return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
+
     def _entry(self, change: Add, style: Style) -> str:
         if "\n" in change.text or "\r" in change.text:
             style = style._replace(nest=self.nest())
@@ -514,7 +547,7 @@ class Note:
         line = self.text[self.text.rfind("\n", 0, max(place.at - 1, 0)) + 1 : place.at]
         match = links.BLOCK_ID.search(line.rstrip("\n"))
         ref = match.group(1) if match and ITEM.match(line) else ""
-        return ref if ref and self.text.count(f"^{ref}") == 1 else ""
+        return ref if ref and _only(self.whole(), f"^{ref}") is not None else ""
 
     def _write(self, place: Place, entry: str, ref: str, sure: bool = True) -> Piece:
         """Put an entry where it belongs, with the heading above it if that has to be made."""

@@ -82,7 +82,7 @@ def around(text: str, at: int) -> tuple[int, int, list[tuple[int, str]]] | None:
         start = _cut_before(text, text, body_at, start)
         end = _cut_behind(text, text, end + 1)
     headings = scan(text[:start], body_at)
-    if headings is None or not is_plain(text[:end]) or 0 < start == body_at:
+    if headings is None or not is_plain(text[:end]):
         return None
     return start, end, _path(headings)
 
