@@ -32,7 +32,7 @@ TEXT = """\
 
 ## Facts
 - one ^m-aaaaaaaa
-- two [[Link]]
+- two [[Link|alias]]
   more [[Other]]
 - three #tag ^m-cccccccc
 

@@ -2,8 +2,9 @@
 
 An added entry is placed by a scan of the headings, without a parse, where nothing odd is near
 (`quick`). Every other edit is tried and then checked: the new text is parsed, and it is accepted
-only if each entry is where it was put and all others are as they were, under their headings. A
-change that cannot be placed so that this holds is refused.
+only if each entry is where it was put and all others are as they were, under their headings. One
+edit of an entry whose id is written is checked by parsing what is around it, if nothing there can
+reach further (`_nearby`). A change that cannot be placed so that this holds is refused.
 """
 
 from __future__ import annotations
