@@ -70,7 +70,6 @@ class Machine:
 
     def open(self) -> None:
         self.brain = Brain(OpenVault(layout.find(self.root, self.state), self.clock))
-        self.brain.vault.store.settle_after = 0.0
 
     def words(self) -> set[str]:
         return set(MARK.findall(self.note.read_text()))
@@ -109,9 +108,8 @@ class Machine:
         assert not self.git("status", "--porcelain").stdout
 
     def settle(self) -> None:
-        for _ in range(3):
-            self.brain.vault.drain()
-        assert self.brain.vault.store.log.empty()
+        assert self.brain.vault.absorb() == []
+        assert not self.brain.vault.has_pending()
 
     def dump(self) -> Dump:
         return [kit.dump(self.brain.vault.index), journals.dump(self.brain.vault.index)]

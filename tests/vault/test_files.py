@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from brain.vault import files, swap
+from brain.vault import files
+from brain.vault.exchange import Disk
 
 HOLDER = """
 import fcntl, os, signal, sys, time
@@ -26,7 +27,6 @@ time.sleep(0.05)  # somebody waits to open it
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has leases")
-@pytest.mark.parametrize("read", [lambda path: files.read(path, 100), swap.read])
 def test_a_file_under_a_lease_is_waited_for(
     tmp_path: Path, read: Callable[[str], tuple[bytes, object]]
 ) -> None:
