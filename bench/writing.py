@@ -1,4 +1,5 @@
-"""What remembering costs, beside the bare write that cannot be avoided."""
+"""The cost of remembering, compared with the bare write that cannot be avoided, and of the index
+update in it, compared with a parse of the whole note."""
 
 from __future__ import annotations
 
@@ -14,6 +15,12 @@ SIZE = 50_000  # characters of MEMORY.md
 
 
 def measure(work: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield each line of the table: name, result and limit."""
+    yield from _remember(work)
+    yield from _update(work)
+
+
+def _remember(work: Path) -> Iterator[tuple[str, str, str]]:
     """An acknowledged `remember` to a write, fsync and rename of the same note, in turns."""
     import brain
 
@@ -35,6 +42,40 @@ def measure(work: Path) -> Iterator[tuple[str, str, str]]:
     shutil.rmtree(root)
     cost = f"{median(own) / median(bare):.2f} x ({median(own) * 1e3:.1f} ms)"
     yield f"remember, at {SIZE:,} characters, to a bare write, fsync and rename", cost, "≤ 3 x"
+
+
+def _update(work: Path) -> Iterator[tuple[str, str, str]]:
+    """The CPU time of an index update after one more memory, with and without the bytes that the
+    index was built from, in turns."""
+    from brain import formats
+    from brain.changes import Add
+    from brain.config import Config
+    from brain.index.db import Index
+    from brain.sync import sync
+    from brain.vault import layout
+
+    root, path = work / "writing", "40_Brain/MEMORY.md"
+    shutil.rmtree(root, ignore_errors=True)
+    note = root / "vault" / path
+    note.parent.mkdir(parents=True)
+    note.write_text(_memory(), encoding="utf-8")
+    vault = layout.find(root / "vault", root / "state")
+    part, whole = [], []
+    with Index(root / "brain.db", str(root)) as index:
+        sync(vault, index, Config())
+        for number in range(ROUNDS // 2):
+            for known, costs in ((True, part), (False, whole)):
+                before = note.read_bytes()
+                add = Add(path, f"m-{number}{known:d}", f"Thing number {number}", "Key Decisions")
+                note.write_bytes(formats.edit("memory", path, before, [add], "").data)
+                texts = {path: before} if known else None
+                started = time.process_time()
+                stats = sync(vault, index, Config(), only=[path], known_texts=texts)
+                costs.append(time.process_time() - started)
+                assert stats.changed == [path]
+    shutil.rmtree(root)
+    cost = f"{median(part) / median(whole):.2f} x ({median(part) * 1e3:.1f} ms)"
+    yield f"index update, at {SIZE:,} characters, to one that parses it all", cost, "≤ 0.2 x"
 
 
 def _memory() -> str:

@@ -17,7 +17,7 @@ from brain.operations.gaps import gaps
 from brain.operations.graph import graph
 from brain.operations.history import audit, history
 from brain.operations.pending import journal_write, pause, pending, resume
-from brain.operations.remember import remember
+from brain.operations.remember import remember, remember_all
 from brain.operations.undo import revert, undo
 from brain.vault import layout
 
@@ -105,6 +105,7 @@ class Brain:
     graph = method(graph)
     # write
     remember = method(remember)
+    remember_all = method(remember_all)
     update = method(change.update)
     forget = method(change.forget)
     tag = method(change.tag)

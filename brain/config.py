@@ -214,12 +214,12 @@ def nearest(key: str) -> str:
 # -- brain.yaml ------------------------------------------------------------------------------------
 
 
-def template(id: str) -> str:
-    """Return a brain.yaml with this `vaultId`, and every other setting, commented out, with its
-    default."""
+def template(id: str = "") -> str:
+    """Return a brain.yaml that names every setting, commented out, with its default; `vaultId` is
+    set to this id."""
     parts = ["# Settings of this vault's brain. What is commented out is the default.\n"]
     for name, setting in SETTINGS.items():
-        if name == "vaultId":
+        if name == "vaultId" and id:
             parts.append(f"\n# {setting.meaning}\n{name}: {id}\n")
             continue
         choices = f" One of: {', '.join(setting.choices)}." if setting.choices else ""

@@ -40,13 +40,17 @@ class Events:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with each event from now on; returns a function that ends this."""
         if not self.listeners:
-            self._heard = self._newest()
+            self.skip()
         self.listeners.append(listener)
         return lambda: self.listeners.remove(listener)
 
     def publish(self, at: str, name: str, payload: dict[str, Any]) -> None:
         """Add an event to those that are written to the index next."""
         self.waiting.append(Event(at, name, payload))
+
+    def skip(self) -> None:
+        """Go on after the last event in the index."""
+        self._heard = self._newest()
 
     def has_news(self) -> bool:
         """Return True if the listeners have not heard the last event yet."""
@@ -106,8 +110,10 @@ def insert(index: Index, db: sqlite3.Connection, events: Sequence[Event]) -> Non
     first = max(time.time_ns() // 1000, newest(index) + 1)
     numbered = [(first + n, *row) for n, row in enumerate(rows)]
     db.executemany("INSERT INTO events (id, at, name, payload) VALUES (?, ?, ?, ?)", numbered)
-    dropped = "SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?"
-    for (last,) in db.execute(dropped, (KEPT,)).fetchall():
+    oldest = "SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?"
+    dropped = [id for (id,) in db.execute(oldest, (KEPT,))]
+    dropped += [first - 1] if len(events) > KEPT else []
+    for last in dropped:
         db.execute("DELETE FROM events WHERE id <= ?", (last,))
         db.execute("UPDATE meta SET value = ? WHERE key = 'events_dropped'", (str(last),))
 

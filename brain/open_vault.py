@@ -168,7 +168,11 @@ class OpenVault:
         """Update the index from the files. `rebuild` starts with an empty index. `known_texts` are
         notes as the index has them; only what changed of those is parsed."""
         started = self.now()
-        self.index.rebuild() if rebuild else self.index.check()
+        if rebuild:
+            self.write_events()
+            self.index.rebuild()
+            self.events.skip()
+        self.index.check()
         paths = None if only is None else list(only)
         try:
             stats = self._sync(paths, wait, accept_loss, known_texts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import marshal
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 
 from brain.config import Config
@@ -343,7 +343,16 @@ def _delta(index: Index, entry: Entry) -> Delta | None:
         entry.scope == "memory" and before.keys() - after.keys() and after.keys() - before.keys()
     )
     written = _written(index, entry) if edited else frozenset()
-    return compare(entry.path, entry.scope, before, after, written)
+    return compare(entry.path, entry.scope, before, after, written, _moved(index, entry))
+
+
+def _moved(index: Index, entry: Entry) -> set[str]:
+    """Return the memories of a note that are under another heading now."""
+    if entry.scope != "memory" or entry.id is None:
+        return set()
+    before = put.headings(index, entry.id, entry.part)
+    now = {chunk.ref: chunk.heading[: put.HEADING] for chunk in entry.document.chunks}
+    return {ref for ref, heading in now.items() if before.get(ref, heading) != heading}
 
 
 def _written(index: Index, entry: Entry) -> frozenset[str]:
@@ -359,10 +368,13 @@ def compare(
     before: dict[str, str],
     after: dict[str, str],
     written: frozenset[str] = frozenset(),
+    moved: Collection[str] = (),
 ) -> Delta | None:
-    """Same id, other text: changed. An entry whose id comes from its text and that was edited
-    in place counts as changed too; one whose id was `written` behind it never becomes another."""
-    changed = [ref for ref in after if ref in before and before[ref] != after[ref]]
+    """Same id, other text or `moved`: changed. An entry whose id comes from its text and that was
+    edited in place counts as changed too; one whose id was `written` behind it never becomes
+    another."""
+    both = [ref for ref in after if ref in before]
+    changed = [ref for ref in both if before[ref] != after[ref] or ref in moved]
     added = [ref for ref in after if ref not in before]
     removed = [ref for ref in before if ref not in after]
     renamed: dict[str, str] = {}

@@ -63,17 +63,10 @@ def lay(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def open_brain(
-    root: Path, state: Path, *, engine: str = "auto", settle_after: float | None = None
-) -> Brain:
-    """A Brain with its own state folder, for which it is always NOW.
-
-    `engine` is the full-text engine; writes are settled after so many seconds, if they are given.
-    """
-    brain = Brain(OpenVault(layout.find(root, state), lambda: NOW, engine=engine))
-    if settle_after is not None:
-        brain.vault.store.settle_after = settle_after
-    return brain
+def open_brain(root: Path, state: Path, *, engine: str = "auto") -> Brain:
+    """A Brain with its own state folder, for which it is always NOW. `engine` is the full-text
+    engine."""
+    return Brain(OpenVault(layout.find(root, state), lambda: NOW, engine=engine))
 
 
 def found(brain: Brain, question: str, **wanted: Any) -> list[str]:
@@ -136,7 +129,7 @@ def dump(index: Index) -> list[tuple[Any, ...]]:
     )
     chunks = index.rows(
         "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
-        " created, ref, extra, place, siblings, heading, text, tags FROM chunks"
+        " created, ref, extra, place, siblings, fingerprint, heading, text, tags FROM chunks"
         " ORDER BY path, line, start, id"
     )
     spaced = index.rows(

@@ -39,6 +39,7 @@ def test_every_setting_says_what_it_is_for() -> None:
 
 
 OTHER = {
+    "vaultId": "v-000000000000",
     "include": ("Notes/**/*.md", 'a "quoted" one', "back\\slash", "#hash", "ünï", "a: b"),
     "exclude": ("*.excalidraw.md",),
     "sections": ("decision=Choices made",),

@@ -14,6 +14,7 @@ from brain import config, setup
 from brain.api import Brain
 from brain.errors import BadRequest, VaultNotFound
 from brain.operations import doctor
+from brain.vault import identity
 
 
 @pytest.fixture
@@ -24,7 +25,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_settings_are_all_there_and_all_defaults(root: Path) -> None:
-    assert (root / "40_Brain/brain.yaml").read_text() == config.template()
+    text = (root / "40_Brain/brain.yaml").read_text()
+    assert text == config.template(identity.vault_id(str(root / "40_Brain")))
 
 
 def test_what_is_laid_down_parses_without_a_remark(

@@ -15,13 +15,12 @@ from collections.abc import Iterable
 
 from brain.formats import frontmatter
 from brain.formats.memory_md import MAX_CHARS, MAX_LINES, drafts, named
-from brain.formats.memory_place import RULE, Heading, has, scan
+from brain.formats.memory_place import Heading, has, scan
 from brain.formats.text import Offsets, decode
 from brain.model import Document, Part
 
-_CUT = re.compile(r"^(?:[-*+]|(#{1,6})) +(?=\S).*$", re.MULTILINE)
-# the second line of a table makes the line above it the first, even if that starts with a marker
-_TABLE = re.compile(r"\n {0,3}(?:[|:]|-[^ \n])")
+# not above what may be the second line of a table, which makes any line the first one
+_CUT = re.compile(r"^(?:[-*+]|(#{1,6})) +(?=\S).*+(?!\n {0,3}(?:[|:]|-[^ \n]))", re.MULTILINE)
 
 
 def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Part] | None:
@@ -32,7 +31,7 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
     """
     (old, odd), (new, odd_now) = decode(before), decode(after)
     properties, body_at, _ = frontmatter.properties_of(new)
-    same = _same(old, new, 0, 1)
+    same = new.rfind("\n", 0, _same(old, new, 0, 1)) + 1  # of whole lines
     if odd or odd_now or _is_long(old) or _is_long(new):
         return None
     if body_at != frontmatter.split(old)[1] or body_at > same:
@@ -94,12 +93,11 @@ def _same(old: str, new: str, least: int, step: int) -> int:
     return low
 
 
-def _cut_before(old: str, new: str, body_at: int, same: int) -> int:
-    """Return the last cut in the first `same` characters, or the start of the body."""
-    stop = new.rfind("\n", 0, same) + 1
+def _cut_before(old: str, new: str, body_at: int, stop: int) -> int:
+    """Return the last cut before this line, up to which both are the same, or the body's start."""
     while stop > body_at:
         start = max(new.rfind("\n", 0, stop - 1) + 1, body_at)
-        if _is_cut(new, start) and not _TABLE.match(old, stop - 1):
+        if _CUT.match(new, start) and _CUT.match(old, start):
             return start
         stop = start
     return body_at
@@ -108,16 +106,8 @@ def _cut_before(old: str, new: str, body_at: int, same: int) -> int:
 def _cut_behind(old: str, new: str, at: int) -> int:
     """Return the first cut from this place of the new text on, or its end."""
     shift = len(old) - len(new)
-    for match in _CUT.finditer(new, at):
-        start = match.start()
-        if old.startswith("\n", start + shift - 1) and _is_cut(new, start):
-            return start
-    return len(new)
-
-
-def _is_cut(text: str, at: int) -> bool:
-    match = _CUT.match(text, at)
-    return not (match is None or RULE.match(match[0]) or _TABLE.match(text, match.end()))
+    cuts = (match.start() for match in _CUT.finditer(new, at))
+    return next((cut for cut in cuts if old.startswith("\n", cut + shift - 1)), len(new))
 
 
 def _level(text: str, at: int) -> int:

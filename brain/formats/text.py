@@ -14,9 +14,9 @@ from brain.errors import Refused
 from brain.model import Problem
 
 try:
-    from _blake2 import blake2b  # hashlib takes it from there, but loads OpenSSL besides
+    from _blake2 import blake2b as blake2b  # hashlib takes it from there, but loads OpenSSL, too
 except ImportError:
-    from hashlib import blake2b
+    from hashlib import blake2b as blake2b
 
 BOM = b"\xef\xbb\xbf"
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base32: no i, l, o, u to misread

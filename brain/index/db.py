@@ -282,6 +282,7 @@ class Index:
         if self._locked:
             yield True
             return
+        self._refuse_loss()
         handle = lock.take(f"{self.path}-lock", wait)
         self._locked = handle is not None
         try:

@@ -5,11 +5,17 @@ What may not be seen is known here only as a number of rows to leave out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
-from brain.index.db import CREATED, FULL_TEXTS, Index, marks
+from brain.index.db import CREATED, FULL_TEXTS, Index, marks, owned
 from brain.index.read import Filters
 from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.index.db import Owners
 
 _LIGHT = f"""SELECT c.id, c.scope, iif(c.scope = 'sources', '', {CREATED}),
     c.path, c.line, c.place, c.siblings, iif(c.scope = 'sessions', c.heading, ''),
@@ -225,3 +231,66 @@ def haystacks(index: Index, ids: Sequence[int], texts: bool = True) -> list[tupl
     """Return (row id, tags, all other text) of these chunks; without the text if not wanted."""
     rest = "heading || char(10) || text || char(10) || path" if texts else "''"
     return index.rows(f"SELECT id, tags, {rest} FROM chunks WHERE id IN {_listed(ids)}")
+
+
+# -- memories with the same words ------------------------------------------------------------------
+
+_COMMON = 300  # memories with a word; one that more have is looked up with the next word, if at all
+_ENOUGH = 4  # words that are not common
+_RANGES, _GAP = 8, 1_000  # ranges of row ids at most, and rows between them at least
+
+
+def sharing(index: Index, words: Sequence[str], owners: Owners, most: int) -> list[tuple[int, str]]:
+    """Return (row id, text) of the memories that share most of these words, at most `most`.
+
+    The words are single ones, in lower case and in their order. Words that many memories have are
+    not looked up alone, so that the cost does not grow with the number of memories.
+    """
+    ranges = _memory_ranges(index, owners)
+    found = [_in_text(index, [word], ranges) for word in words]
+    shared = Counter(id for ids in found if len(ids) <= _COMMON for id in ids)
+    if sum(len(ids) <= _COMMON for ids in found) < _ENOUGH:
+        for at, (word, following) in enumerate(pairwise(words)):
+            if len(found[at]) > _COMMON:
+                shared.update(_in_text(index, [word, following], ranges)[:_COMMON])
+    # of those that share as many, the newest
+    best = sorted(shared, key=lambda id: (-shared[id], -id))[:most]
+    visible, values = owned(owners)
+    where = f"c.id IN {_listed(best)} AND c.scope = 'memory'{visible}"
+    rows = dict(index.rows(f"SELECT c.id, c.text FROM chunks c WHERE {where}", values))
+    return [(id, rows[id]) for id in best if id in rows]
+
+
+def _in_text(index: Index, words: Sequence[str], ranges: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the row ids in these ranges whose text has all these words; some of very many."""
+    quote = "" if index.fts == "fts4" else '"'
+    match = " ".join(f"text:{quote}{word}{quote}" for word in words)
+    sql = f"SELECT rowid FROM {WORDS} WHERE {WORDS} MATCH ? AND rowid BETWEEN ? AND ?"
+    found: list[int] = []
+    for first, last in ranges:
+        rows = index.rows(f"{sql} LIMIT {_COMMON + 1 - len(found):d}", (match, first, last))
+        found += [id for (id,) in rows]
+        if len(found) > _COMMON:
+            break
+    return found
+
+
+def _memory_ranges(index: Index, owners: Owners) -> list[tuple[int, int]]:
+    """Return ranges of row ids that contain all memories, at most _RANGES: the rows of one note
+    follow each other, and the widest gaps between notes are left out.
+
+    Full text finds the rows of a range without reading those of source notes.
+    """
+    visible, values = owned(owners, "f")
+    found = index.rows(
+        f"""SELECT (SELECT min(id) FROM chunks WHERE file = f.id) AS first,
+            (SELECT max(id) FROM chunks WHERE file = f.id) FROM files f
+            WHERE f.scope = 'memory' AND f.scope IN ('memory', 'items'){visible}
+            AND first IS NOT NULL ORDER BY first""",
+        values,
+    )
+    gaps = {at: found[at][0] - found[at - 1][1] for at in range(1, len(found))}
+    widest = sorted((at for at in gaps if gaps[at] > _GAP), key=lambda at: -gaps[at])
+    starts = [0, *sorted(widest[: _RANGES - 1]), len(found)]
+    spans = pairwise(starts)
+    return [(found[start][0], found[stop - 1][1]) for start, stop in spans if start < stop]

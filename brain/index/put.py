@@ -126,6 +126,12 @@ def entries(index: Index, file: int, part: Part | None = None) -> dict[str, str]
     return dict(reversed(index.rows(sql, values)))
 
 
+def headings(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
+    """The headings above a file's chunks, by ref."""
+    where, values = _inside(file, part)
+    return dict(index.rows(f"SELECT ref, heading FROM chunks WHERE {where}", values))
+
+
 def written_ids(index: Index, file: int, part: Part | None = None) -> list[str]:
     """The ids that are written in a memory note."""
     where, values = _inside(file, part)
@@ -169,12 +175,11 @@ def can_replace(index: Index, entry: Entry) -> bool:
         return True
     if others_derived and not refs.issuperset(part.refs):
         return False
-    texts = index.rows(f"SELECT text FROM chunks WHERE {outside}", values)
-    return len(texts) * len(part.words) < _MANY and not any(
-        all(word in text for word in sorted(words.split(), key=len, reverse=True))
-        for words in part.words
-        for (text,) in texts
-    )
+    texts = [text for (text,) in index.rows(f"SELECT text FROM chunks WHERE {outside}", values)]
+    if len(texts) * len(part.words) > _MANY:
+        return False
+    wanted = [sorted(words.split(), key=len, reverse=True) for words in part.words]
+    return not any(all(word in text for word in words) for words in wanted for text in texts)
 
 
 _MANY = 1_000_000  # pairs of entries; to compare more takes longer than to parse the file
@@ -218,7 +223,7 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
             ]
             next_chunk += 1
     db.executemany(_UPSERT_FILE, files)
-    db.executemany(f"INSERT INTO chunks VALUES {marks(20)}", chunks)
+    db.executemany(f"INSERT INTO chunks VALUES {marks(21)}", chunks)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
     _list(index, [(row[0], *row[_AT_FULL_TEXT:]) for row in chunks])  # not read back: that is slow
     set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
@@ -282,7 +287,7 @@ def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any,
 
 
 _PLACED = slice(8, 12)  # line, end_line, start and stop in the row of a chunk, without its id
-_AT_FULL_TEXT = 16  # the columns FULL_TEXT are the last of a chunk's row
+_AT_FULL_TEXT = 17  # the columns FULL_TEXT are the last of a chunk's row
 _UPSERT_FILE = f"""
     INSERT INTO files VALUES {marks(14)}
     ON CONFLICT (id) DO UPDATE SET
@@ -309,7 +314,7 @@ def _places(scope: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
     return found
 
 
-_HEADING = 1_000  # characters: every passage of a note repeats the headings that it stands under
+HEADING = 1_000  # characters: every passage of a note repeats the headings that it stands under
 
 
 def _chunk_row(file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]) -> tuple[Any, ...]:
@@ -321,10 +326,15 @@ def _chunk_row(file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]) ->
     tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
     # a table inside MEMORY.md, say, is no memory, but can be found like any note
     scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
+    words = None
+    if scope == "memory":
+        from brain.formats.prose import fingerprint, without_links  # not needed to search
+
+        words = fingerprint(without_links(chunk.text))
     return (
         file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
-        chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place,
-        chunk.heading[:_HEADING], chunk.text, tags, entry.path,
+        chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place, words,
+        chunk.heading[:HEADING], chunk.text, tags, entry.path,
     )  # fmt: skip
 
 

@@ -166,6 +166,13 @@ def by_ids(index: Index, ids: Sequence[str], owners: Owners) -> dict[str, Row]:
     return {row.ref: row for row in found}
 
 
+def by_fingerprint(index: Index, fingerprint: str, owners: Owners) -> list[Row]:
+    """Return the memories with these words, in the order of their notes."""
+    visible, values = owned(owners)
+    where = f"c.fingerprint = ? AND c.scope = 'memory'{visible}"
+    return _rows(index, f"WHERE {where} ORDER BY c.path, c.line", (fingerprint, *values))
+
+
 def called(index: Index, refs: Sequence[str]) -> list[int]:
     """Return the row ids of chunks that have one of these ids; of very many, the first."""
     sql = f"SELECT id FROM chunks WHERE ref IN {marks(refs)} ORDER BY path, line, place LIMIT 1000"

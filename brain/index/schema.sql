@@ -51,6 +51,7 @@ CREATE TABLE chunks (
     extra    TEXT,                     -- JSON: what only this kind of chunk has
     place    INTEGER NOT NULL,         -- in its session or section, from 0
     siblings INTEGER NOT NULL,         -- how many pieces that session or section has, with ids in a row
+    fingerprint TEXT,                  -- of the words of a memory without links; else NULL
     heading  TEXT    NOT NULL,
     text     TEXT    NOT NULL,
     tags     TEXT    NOT NULL,         -- ' a b/c ', as written, spaces around each
@@ -58,6 +59,7 @@ CREATE TABLE chunks (
 );
 CREATE INDEX chunks_file ON chunks (file, start);
 CREATE INDEX chunks_ref ON chunks (ref);
+CREATE INDEX chunks_fingerprint ON chunks (fingerprint) WHERE fingerprint IS NOT NULL;
 CREATE INDEX chunks_speaker ON chunks (heading, agent) WHERE scope = 'sessions';
 CREATE INDEX chunks_owned ON chunks (id, agent) WHERE agent NOT IN ('', 'admin');
 CREATE INDEX chunks_pinned ON chunks (agent) WHERE scope = 'memory' AND status = 'pinned';

@@ -1,1 +1,1 @@
-"""What becomes of memories over time. Pure: what is known, `now` and settings are arguments."""
+"""What becomes of memories over time. The rules are pure; `similar` asks the index."""

@@ -1,166 +1,116 @@
-"""Is this known already? The same words, or nearly the same.
+"""Whether two texts are one memory.
 
-What counts is the prose: list marker, checkbox, date before it, fields and block id do not, nor do
-tags before and behind it. Of links and of tags in a sentence the words count, and code as it is.
+They are if their prose is equal, or almost equal: the share of common words is at least SAME, and
+they have the same numbers, names and denials, in the same order. A text of fewer than FEW words is
+only equal to its own prose. Links after the words are not words.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from hashlib import blake2b
 from unicodedata import normalize
 
-from brain.formats.links import FIELD, tag_spans
-from brain.formats.markdown import mask
+from brain.formats.prose import fingerprint, prose, without_links
+from brain.formats.stems import STOP_WORDS, stem
+from brain.record import NamedTuple
 
-_LEAD = re.compile(
-    r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[^\[\]\n]\]\s+)?"
-    r"(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?"
-    r"(?:\s*[:,]|(?=\s|$)))?"
-)
-_BLOCK_ID = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
-_CODE = re.compile(r"(`+[^`]*`+)")
-_LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]")
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
-_NESTED = re.compile(r"\n(?=\s*(?:\n|(?:[-*+]|\d{1,9}[.)])\s))")
-_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
-_WORD = re.compile(r"\w+(?:['\N{RIGHT SINGLE QUOTATION MARK}]\w+)*")
-# Words that say nothing by themselves; those that deny something are not among them.
-_EMPTY = frozenset(
-    (
-        *("a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am"),
-        *("to", "of", "in", "on", "at", "by", "for", "with", "from", "as", "into"),
-        *("and", "or", "that", "this", "these", "those", "it", "its", "we", "our", "i", "you"),
-        *("has", "have", "had", "will", "would", "so", "then", "there", "please"),
-    )
-)
-# Behind these a sentence goes on.
-_OPEN = _EMPTY | frozenset(
-    (
-        *("over", "than", "not", "no", "never", "only", "use", "uses", "used", "using", "via"),
-        *("without", "about", "like", "called", "named", "prefer", "avoid", "versus", "vs"),
-        *("chose", "choose", "adopt", "adopted", "dropped", "needs", "need", "between", "per"),
-    )
-)
-
-
-def prose(text: str) -> str:
-    """The words of an entry, without what stands around them; the whole entry if it has none."""
-    start = _LEAD.match(text)
-    words = _BLOCK_ID.sub("", text[start.end() :] if start else text)
-    if "`" in words:
-        parts = _CODE.split(words)
-        parts[::2] = [_plain(part) for part in parts[::2]]
-        words = "".join(parts)
-    else:
-        words = _plain(words)
-    words = untagged(words)
-    return words if words.strip() else text
-
-
-def _plain(words: str) -> str:
-    """Without fields, and the brackets of links."""
-    if "::" in words:
-        words = FIELD.sub("", words)
-    return _WIKILINK.sub(r"\1", words) if "[[" in words else words
-
-
-def untagged(words: str, links: bool = False) -> str:
-    """Without the tags before and behind some words, and the links if these are no words either;
-    a tag that stands among the words, or that they do not end without, is one of them."""
-    if "#" not in words and not links:
-        return words
-    lines = zip(words.split("\n"), mask(words).split("\n"), strict=True)
-    return "\n".join([_untagged(line, tag_spans(masked), links) for line, masked in lines])
-
-
-def _untagged(line: str, spans: list[tuple[int, int]], links: bool) -> str:
-    if links:
-        spans = sorted([*spans, *(match.span() for match in _LINK.finditer(line))])
-    start, stop, behind = 0, len(line), []
-    while spans and not line[spans[-1][1] : stop].strip():
-        behind.append(spans.pop())
-        stop = behind[-1][0]
-    before = line[:stop].split()
-    if behind and before and before[-1].casefold() in _OPEN:  # they would break off
-        spans.append(behind[-1])
-        stop = behind[-1][1]
-    while spans and not line[start : spans[0][0]].strip():
-        start = spans.pop(0)[1]
-    words = line[start:stop]
-    for at, _ in reversed(spans):
-        if line[at] == "#":
-            words = words[: at - start] + words[at - start + 1 :]
-    return words
-
-
-@lru_cache(4)  # one text is asked about, and learned, several times in a row
-def fingerprint(text: str) -> str:
-    """16 hexadecimal digits that are the same for the same words, whatever their case and space.
-
-    The words are normalised as in [002]: small letters, white space collapsed; accents composed,
-    too. The hash is BLAKE2 of 64 bits instead of two rounds of djb2: with djb2's sums the second
-    seed adds nothing to 32 bits, of which 77,000 entries make an even chance that two different
-    ones are taken for one, and in Python it takes ten times as long.
+SAME, NEAR, FEW = 0.9, 0.6, 5
+MOST_TERMS = 24  # of a long text the first tell what it is about
+_DATE = re.compile(r"\(?\b\d{4}-\d{2}-\d{2}\b\)?")
+_NOT = re.compile(r"\b(can)(?:not|'t)\b|\b(wo|\w+)n't\b")
+_WORD = re.compile(r"[-+]?\d+(?:[.,:]\d+)*%?|[.@#]?\w+(?:['.+#/_:-]+\w+)*[+#]*")
+_PLAIN = re.compile(r"[^\W_]+")
+# Stop words that change what a sentence says: denials, amounts, conditions, order, persons.
+_TELLING = frozenset(
     """
-    return _digest(" ".join(normalize("NFC", prose(text)).lower().split()))
+    no nor not only all any both each few many more most much some other own same must should might
+    could can over under above below before after until during while if when between than through
+    because off out up down further once too he she him her his hers they them their you your
+    """.split()  # noqa: SIM905 - a list of them would fill the page
+)
+_EMPTY = (STOP_WORDS - _TELLING) | {"get", "gets", "got", "please", "ever"}
+# Words that make another sentence of one, as stems.
+_DECISIVE = frozenset(
+    map(
+        stem,
+        """
+        not no nor never without only none nothing neither cannot avoid stop disable enable off on
+        allow forbid remove add except unless must should may might could can always sometimes
+        all any both each every few many most some more he she him her his hers they them their
+        you your
+        """.split(),  # noqa: SIM905
+    )
+)
+_COUNTS = frozenset(
+    """
+    one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty sixty
+    ninety hundred thousand million once twice half first second third last daily weekly monthly
+    """.split()  # noqa: SIM905
+)
 
 
-@lru_cache(4)
-def near(text: str) -> str:
-    """As `fingerprint`, for what says nearly the same: punctuation, dates, width and case of
-    letters do not count, nor do words that say nothing by themselves."""
-    words = _WORD.findall(_DATE.sub(" ", normalize("NFKC", prose(text)).casefold()))
-    telling = [word for word in words if word not in _EMPTY]
-    return _digest(" ".join(telling or words) or text)
+class Words(NamedTuple):
+    """The words of a text as stems, in order and each once, and those that may not differ."""
+
+    order: tuple[str, ...]
+    fixed: frozenset[str]  # numbers, names and denials
 
 
-def _digest(text: str) -> str:
-    return blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+def similarity(a: str, b: str) -> float:
+    """Return the share of the words of both texts that are common, from 0 to 1."""
+    return _jaccard(words(a), words(b))
 
 
-class Known:
-    """The entries there are, by what they say. Of equal ones the first that was added counts."""
-
-    def __init__(self) -> None:
-        self._exact: dict[str, list[str]] = {}
-        self._near: dict[str, list[str]] = {}
-        self._keys: dict[str, tuple[str, tuple[str, ...]]] = {}
-
-    def add(self, ref: str, text: str) -> None:
-        """Learn an entry, or that it says something else now."""
-        self.remove(ref)
-        exact, nears = self._keys[ref] = fingerprint(text), _nears(text)
-        self._exact.setdefault(exact, []).append(ref)
-        for key in nears:
-            self._near.setdefault(key, []).append(ref)
-
-    def remove(self, ref: str) -> None:
-        exact, nears = self._keys.pop(ref, ("", ()))
-        if exact:
-            _drop(self._exact, exact, ref)
-        for key in nears:
-            _drop(self._near, key, ref)
-
-    def exact(self, text: str) -> str | None:
-        """The entry that says this already."""
-        return next(iter(self._exact.get(fingerprint(text), ())), None)
-
-    def near(self, text: str) -> list[str]:
-        """Return the entries that say nearly this, with or without the lines nested in them."""
-        found = [ref for key in _nears(text) for ref in self._near.get(key, ())]
-        return list(dict.fromkeys(found))
+def is_same(a: str, b: str) -> bool:
+    """Return True if the texts are one memory."""
+    a, b = without_links(a), without_links(b)
+    if fingerprint(a) == fingerprint(b):
+        return True
+    one, other = words(a), words(b)
+    if min(len(one.order), len(other.order)) < FEW or _jaccard(one, other) < SAME:
+        return False
+    differing = set(one.order) ^ set(other.order)
+    return not differing & (one.fixed | other.fixed) and _is_rotation(one, other)
 
 
-def _nears(text: str) -> tuple[str, ...]:
-    """What tells that a text is near: of the whole, and of what its nested lines belong to."""
-    if "\n" not in text:
-        return (near(text),)
-    return tuple({near(text): 0, near(_NESTED.split(text, maxsplit=1)[0]): 0})
+def _jaccard(one: Words, other: Words) -> float:
+    common = len(set(one.order) & set(other.order))
+    every = len(one.order) + len(other.order) - common
+    return common / every if every else 1.0
 
 
-def _drop(held: dict[str, list[str]], key: str, ref: str) -> None:
-    held[key].remove(ref)
-    if not held[key]:
-        del held[key]
+def _is_rotation(one: Words, other: Words) -> bool:
+    """Return True if the common words come in the same order, or one text begins with the end of
+    the other ("In Go, use tabs" and "Use tabs in Go")."""
+    first = [word for word in one.order if word in other.order]
+    second = [word for word in other.order if word in one.order]
+    at = second.index(first[0])
+    return second[at:] + second[:at] == first
+
+
+def terms(text: str) -> list[str]:
+    """Return the words of a text to look up, in order, as the full-text index splits them."""
+    found = dict.fromkeys(_PLAIN.findall(prose(without_links(text)).lower()))
+    every = [word for word in found if word not in _EMPTY and len(word) > 1]
+    return every[:MOST_TERMS]
+
+
+@lru_cache(64)  # one text is compared with many
+def words(text: str) -> Words:
+    """Return the words of a text that count. Dates do not."""
+    said = _DATE.sub(" ", normalize("NFKC", prose(without_links(text))))
+    said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    said = _NOT.sub(lambda match: f"{match[1] or match[2]} not", said)
+    order: dict[str, None] = {}
+    fixed: set[str] = set()
+    for word in _WORD.findall(said):
+        word = word.removesuffix("'s")
+        lower = word.casefold()
+        if lower in _EMPTY:
+            continue
+        root = stem(lower)
+        order[root] = None
+        if lower != word or not word.isalpha() or root in _DECISIVE or lower in _COUNTS:
+            fixed.add(root)
+    return Words(tuple(order), frozenset(fixed))

@@ -215,10 +215,11 @@ OPERATIONS = (
               "Show what is indexed and how fresh it is.",
               examples=("brain status", "brain status --json")),
     Operation("doctor", "operations.doctor", "maintain", "Check the index and the files.",
-              "Lists files that cannot be read as they are, secrets in memory notes, and"
-              " pending writes. It repairs a damaged index and changes nothing else. The exit code"
-              " is 1 if there is something to fix.",
-              ("brain doctor", "brain doctor --all --json")),
+              "Lists files that cannot be read as they are, secrets in memory notes, pending"
+              " writes, and temporary files that were left next to notes. It repairs a damaged"
+              " index and changes nothing else without --fix. The exit code is 1 if there is"
+              " something to fix.",
+              ("brain doctor", "brain doctor --all --json", "brain doctor --fix")),
     Operation("sync", "operations.doctor", "maintain", "Update the index.",
               "It only reads notes. Each search updates the index as well, so run this to see what"
               " changed, or to rebuild.",

@@ -53,10 +53,35 @@ def apply(
 ) -> list[Outcome]:
     """Apply changes, update the index and return the results, that of the main one first. The
     others are its parts and are undone with it. A person who is typing is waited for, a little."""
-    if len(deeds) > 1:
-        whole = deeds[main]._replace(id=event_id())
-        parts = [deed._replace(data=deed.data | {"part_of": whole.id}) for deed in deeds]
-        deeds = [*parts[:main], whole, *parts[main + 1 :]]
+    deeds = _parted(deeds, main)
+    results = _apply(vault, deeds, by, wait, exact)
+    return sorted(results, key=lambda result: "part_of" in result.deed.data)
+
+
+def apply_each(vault: OpenVault, changes: Sequence[Sequence[Deed]], by: Actor) -> list[Outcome]:
+    """Apply several changes in one write, and return the result of the main deed of each, which is
+    its first one. Each can be undone by itself."""
+    deeds = [deed for change in changes for deed in _parted(change, 0)]
+    results = {result.deed.id: result for result in _apply(vault, deeds, by)}
+    return [results[deed.id] for deed in deeds if "part_of" not in deed.data]
+
+
+def _parted(deeds: Sequence[Deed], main: int) -> list[Deed]:
+    """Return deeds of which the others are parts of the main one."""
+    whole = deeds[main]._replace(id=event_id())
+    parts = [deed._replace(data=deed.data | {"part_of": whole.id}) for deed in deeds]
+    return [*parts[:main], whole, *parts[main + 1 :]]
+
+
+def _apply(
+    vault: OpenVault,
+    deeds: Sequence[Deed],
+    by: Actor,
+    wait: float = 1.0,
+    exact: Mapping[str, bytes] | None = None,
+) -> list[Outcome]:
+    if not deeds:
+        return []
     with vault.writing():
         paths = dict.fromkeys(deed.change.path for deed in deeds if deed.change)
         before = {path: targets.encode(vault.store.note(path).text) for path in paths}
@@ -65,7 +90,7 @@ def apply(
         if any(result.state == "pending" for result in results):
             results = vault.store.wait(results, wait)
         vault.sync(paths, known_texts=before)
-    return sorted(results, key=lambda result: "part_of" in result.deed.data)
+    return results
 
 
 def changed(

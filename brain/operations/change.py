@@ -8,8 +8,10 @@ from brain import access
 from brain.changes import Anchor, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BadRequest, NotFound
 from brain.index import read
+from brain.lifecycle.similar import Similar, similar
 from brain.model import RELATIONS
-from brain.operations import apply, lookup, memory_notes
+from brain.operations import apply, lookup
+from brain.operations.compare import comparable, mentioned
 from brain.operations.results import Changed, Feedback, Forgotten, Updated, entry
 
 TYPE_CHECKING = False
@@ -40,10 +42,8 @@ def update(
     if not text.strip():
         raise BadRequest("There are no words.", "To take a memory away, forget it.")
     row, actor = _memory(vault, id, agent, session, by)
-    note = memory_notes.known(vault, row.path)
-    against = _contradicted(note, row, text)
-    near = [ref for ref in note.near(text) if ref not in (row.ref, *against)]
-    first, then = _contradict(vault, row, against, actor)
+    found = _similar(vault, row, text, actor)
+    first, then = _contradict(row, found.contradicts, actor)
     given = {"confidence": confidence, "importance": importance, "why": why or None}
     data = {key: value for key, value in given.items() if value is not None}
     deeds = [*first, Deed("update", row.ref, Update(row.path, row.ref, text), data), *then]
@@ -51,7 +51,8 @@ def update(
         deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new)))
     rules = apply.redacted(vault, text)[1]
     changed = _change(vault, row, deeds, actor, "updated", rules, main=len(first))
-    return Updated(**vars(changed), near=note.mentions(near), conflicts=note.mentions(against))
+    near, conflicts = mentioned(found)
+    return Updated(**vars(changed), near=near, conflicts=conflicts)
 
 
 def _memory(
@@ -62,21 +63,23 @@ def _memory(
     return lookup.memory(vault, id, actor, agent), actor
 
 
-def _contradicted(note: memory_notes.Note, row: Row, text: str) -> list[str]:
-    """Return the memories of the note that this text contradicts and the old one did not."""
-    about = memory_notes.about
-    before = note.stances.against(note.texts.get(row.ref, ""), row.kind, about(row.text))
-    now = note.stances.against(text, row.kind, about(text))
-    return [ref for ref in now if ref != row.ref and ref not in before]
+def _similar(vault: OpenVault, row: Row, text: str, by: Actor) -> Similar:
+    """Return the memories that are near a new text, and those that it contradicts and the old one
+    did not."""
+    owners = comparable(vault, row.path, by)
+    before = similar(vault.index, row.text, owners=owners, kind=row.kind, exclude=[row.ref])
+    now = similar(vault.index, text, owners=owners, kind=row.kind, exclude=[row.ref])
+    known = {other.ref for other in before.contradicts}
+    against = tuple(other for other in now.contradicts if other.ref not in known)
+    near = ((now.same, 1.0), *now.near) if now.same else now.near
+    return Similar(near=near, contradicts=against)
 
 
-def _contradict(
-    vault: OpenVault, row: Row, against: Sequence[str], by: Actor
-) -> tuple[list[Deed], list[Deed]]:
+def _contradict(row: Row, against: Sequence[Row], by: Actor) -> tuple[list[Deed], list[Deed]]:
     """Return what links a memory to those that it contradicts: their ids first, then its line."""
     first: list[Deed] = []
     then: list[Deed] = []
-    for other in (lookup.memory(vault, ref, by) for ref in against):
+    for other in against:
         first += anchor(other, by)
         field = Relate(row.path, row.ref, "contradicts", lookup.link_to(other, row.path))
         then += [Deed("link", row.ref, field), _conflict(row, other, gone=False)]

@@ -29,8 +29,8 @@ def examined(vault: OpenVault) -> list[Found]:
     filters = Filters(scopes=("memory", "archive"))
     paths = dict.fromkeys(row.path for row in read.listed(vault.index, filters, -1))
     return [
-        *_secrets(vault, paths), *_waiting(vault), *_journal(vault), *_folders(vault, paths),
-        *_tokenizer(vault),
+        *_secrets(vault, paths), *_pending(vault), *_removed(vault), *_orphans(vault, paths),
+        *_journal(vault), *_folders(vault, paths), *_tokenizer(vault),
     ]  # fmt: skip
 
 
@@ -57,7 +57,26 @@ def _secrets(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
             yield path, Problem(line, "secret", said)
 
 
-def _waiting(vault: OpenVault) -> Iterator[Found]:
+def _orphans(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
+    """Yield temporary files next to notes that no write of this machine has left."""
+    for orphan in vault.store.orphans(dict.fromkeys(os.path.dirname(path) for path in paths)):
+        lacks = (
+            f"{len(orphan.lines)} lines that {orphan.path} lacks; `brain doctor --fix` merges them"
+        )
+        said = lacks if orphan.lines else "nothing new; `brain doctor --fix` deletes it"
+        yield orphan.name, Problem(0, "orphaned", f"is a temporary file that holds {said}")
+
+
+def _removed(vault: OpenVault) -> Iterator[Found]:
+    """Yield the memories that a person removed in the last day."""
+    from brain.operations.pending import removed
+
+    for one in removed(vault):
+        said = f"no longer holds {one.id}, which a person removed; {one.why}"
+        yield one.path, Problem(0, "removed", said)
+
+
+def _pending(vault: OpenVault) -> Iterator[Found]:
     for one in vault.store.pending():
         why = f": {one.why}" if one.why else ""
         said = f"{one.deed.op} of {one.deed.ref} is not written yet{why}"
@@ -93,10 +112,16 @@ def problems(vault: OpenVault) -> list[Found]:
     return sorted([*found, *large(vault)])
 
 
-def doctor(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Diagnosis:
+def doctor(
+    vault: OpenVault, *, fix: bool = False, agent: str = "", by: Actor | str = ""
+) -> Diagnosis:
     """Check the index and the files: unreadable files, secrets in memory notes, pending writes. A
-    damaged index is rebuilt, nothing else is changed."""
+    damaged index is rebuilt. `fix` merges temporary files that were left next to notes; nothing
+    else is changed."""
     freshness = vault.refresh()
+    if fix:
+        access.require_admin(access.resolve(vault, by), "fix the vault")
+        _fix(vault)
     seen = lookup.visible(vault, by, agent)
     healthy = vault.index.healthy()
     if not healthy:
@@ -107,6 +132,17 @@ def doctor(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Diagno
         if seen is None or vault.owner(path) in seen
     ]
     return Diagnosis(healthy=healthy, problems=found, freshness=freshness)
+
+
+def _fix(vault: OpenVault) -> None:
+    """Merge the temporary files that nobody lists."""
+    rows = read.listed(vault.index, Filters(scopes=("memory", "archive")), -1)
+    with vault.writing():
+        for orphan in list(
+            vault.store.orphans(dict.fromkeys(os.path.dirname(r.path) for r in rows))
+        ):
+            vault.store.adopt(orphan)
+    vault.refresh()
 
 
 def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status:

@@ -111,6 +111,7 @@ PARAMETERS = {
     "tokens": Parameter("Tokens.", argument=True),
     "word": Parameter("A word.", argument=True),
     "synonyms": Parameter("Words that mean the same.", argument=True),
+    "fix": Parameter("Merge temporary files that were left next to notes."),
     "rebuild": Parameter("Discard the index and read everything again."),
     "accept_loss": Parameter("Accept that nearly all files are gone."),
 }

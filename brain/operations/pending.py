@@ -32,7 +32,7 @@ def pending(
         dropped = [_value(vault.store.drop(drop), state="dropped")]
     vault.refresh()
     found = [_value(each) for each in vault.store.pending()]
-    found = [*dropped, *found, *_removed(vault)]
+    found = [*dropped, *found, *removed(vault)]
     return [each for each in found if seen is None or vault.owner(each.path) in seen]
 
 
@@ -51,7 +51,7 @@ def _value(one: Pending, state: str = "pending") -> PendingWrite:
     )
 
 
-def _removed(vault: OpenVault) -> list[PendingWrite]:
+def removed(vault: OpenVault) -> list[PendingWrite]:
     """Return the entries with an id that a person removed in the last day and that are not back."""
     since = (vault.clock().astimezone(UTC) - timedelta(days=1)).isoformat(timespec="seconds")[:19]
     found = records.select(vault.index, ops=("removed",), since=since, newest_first=True)

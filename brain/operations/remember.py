@@ -6,30 +6,38 @@ import re
 from datetime import date as days
 
 from brain import access, kinds
-from brain.changes import Add, Anchor, Deed, Relate, Retag
+from brain.changes import Add, Deed, Relate, Retag
 from brain.errors import BadRequest
+from brain.formats import frontmatter
 from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
+from brain.formats.memory_place import outline
+from brain.formats.prose import fingerprint
+from brain.formats.text import decode
 from brain.index import facts, links, read
 from brain.journal.codec import random_letters
 from brain.kinds import SOURCES
+from brain.lifecycle.similar import Similar, similar
 from brain.model import RELATIONS
-from brain.operations import apply, lookup, memory_notes
+from brain.operations import apply, lookup
 from brain.operations.change import anchor
+from brain.operations.compare import comparable, mentioned
 from brain.operations.results import Entry, Mention, Remembered, entry
 from brain.record import NamedTuple
+from brain.store import targets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from brain.access import Actor
     from brain.index.read import Row
     from brain.model import Link
     from brain.open_vault import OpenVault
-    from brain.operations.memory_notes import Note
     from brain.store import Outcome
+
+    Headings = Sequence[tuple[str, ...]]
 
 
 _LINK = re.compile(r"\[\[[^\[\]\n]+\]\]|[^\[\]\n]+")
@@ -40,16 +48,27 @@ class Request(NamedTuple):
     """The arguments of `remember`."""
 
     text: str
-    kind: str
-    tags: tuple[str, ...]
-    section: str
-    links: tuple[str, ...]
-    supersedes: tuple[str, ...]
-    source: str
-    confidence: float | None
-    importance: float | None
-    why: str
-    date: str | bool | None
+    kind: str = ""
+    tags: tuple[str, ...] = ()
+    section: str = ""
+    links: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    source: str = ""
+    confidence: float | None = None
+    importance: float | None = None
+    why: str = ""
+    date: str | bool | None = None
+
+
+class Plan(NamedTuple):
+    """What becomes of a memory: a change, or the same memory that was found. The deed for its line
+    comes first, then its parts."""
+
+    change: Add
+    found: Similar
+    rules: tuple[str, ...] = ()
+    deeds: tuple[Deed, ...] = ()
+    mark: str = ""  # the fingerprint of what is said
 
 
 @apply.writes
@@ -83,38 +102,97 @@ def remember(
         links=lookup.words(links), supersedes=lookup.words(supersedes), source=source,
         confidence=confidence, importance=importance, why=why, date=date,
     )  # fmt: skip
-    _check(request)
-    seen = access.readable(actor)
-    access.refuse_unseen(agent, None if seen is None else (*seen, actor.name))
+    return _remember(vault, [request], agent, actor)[0]
+
+
+@apply.writes
+def remember_all(
+    vault: OpenVault,
+    memories: Iterable[str | Mapping[str, Any]],
+    *,
+    agent: str = "",
+    session: str = "",
+    by: Actor | str = "",
+) -> list[Remembered]:
+    """Store several memories in one write: all of them or, on an error, none. Each is a text, or
+    the arguments of `remember` by name."""
+    actor = access.resolve(vault, by, session)
+    given: list[dict[str, Any]] = [
+        {"text": one} if isinstance(one, str) else dict(one) for one in memories
+    ]
+    for one in given:
+        for name in {"tags", "links", "supersedes"} & one.keys():
+            one[name] = lookup.words(one[name])
+        if unknown := one.keys() - set(Request._fields):
+            remedy = f"A memory has: {', '.join(Request._fields)}."
+            raise BadRequest(f"A memory has no {sorted(unknown)[0]!r}.", remedy)
+    return _remember(vault, [Request(**{"text": "", **one}) for one in given], agent, actor)
+
+
+def _remember(
+    vault: OpenVault, requests: Sequence[Request], agent: str, by: Actor
+) -> list[Remembered]:
+    """Store memories of one agent in one write. Those that exist already are merged one by one."""
+    for request in requests:
+        _check(request)
+    seen = access.readable(by)
+    access.refuse_unseen(agent, None if seen is None else (*seen, by.name))
     path = access.memory_note(vault, agent)
-    found = _remember(vault, request, path, actor, memory_notes.known(vault, path))
-    return found.replace(unmade=_unmade(vault, request.links, actor))
+    headings = _headings(vault, path)
+    new: dict[str, Plan] = {}  # by fingerprint: what is said twice is stored once
+    plans: list[Plan] = []
+    for request in requests:
+        plan = _plan(vault, request, path, by, headings)
+        plans.append(plan if plan.found.same else new.setdefault(plan.mark, plan))
+    results = apply.apply_each(vault, [plan.deeds for plan in new.values()], by)
+    written = dict(zip(new, results, strict=True))
+    out: list[Remembered] = []
+    for request, plan in zip(requests, plans, strict=True):
+        if plan.found.same:
+            found = _known(vault, request, plan.found.same, plan.change, by)
+        elif (result := written.pop(plan.mark, None)) is not None:
+            found = _added(vault, plan, result)
+        else:
+            found = _remembered(_entry(vault, plan), "duplicate", None)
+        unmade = _unmade(vault, request.links, by)
+        out.append(found.replace(redacted=sorted({*found.redacted, *plan.rules}), unmade=unmade))
+    return out
 
 
-def _remember(vault: OpenVault, request: Request, path: str, by: Actor, note: Note) -> Remembered:
+def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: Headings) -> Plan:
+    """Decide what a memory becomes: a new entry, or one that exists."""
     text, rules = apply.redacted(vault, _dated(vault, request.text.strip(), request.date))
     links = tuple(_link(vault, link, path, by) for link in request.links)
-    kind, tags, section = _place(vault, request, note)
-    against = note.stances.against(text, kind, memory_notes.about(" ".join([text, *links])))
-    if same := note.same(text, links):
-        asked = Add(path, same, text, section, _tags(request), links)
-        data = {"agent": vault.owner(path), **_given(request, "", by)}
-        return _merge(vault, asked, request.supersedes, data, by).replace(redacted=sorted(rules))
-    near = note.mentions(other for other in note.near(text) if other not in against)
-    fields, more = _fields(vault, request, against, path, by)
-    ref = _free(note)
-    change = Add(path, ref, text, section, tags, links, fields)
+    kind, tags, section = _place(vault, request, headings)
+    said = " ".join([text, *links])
+    found = similar(vault.index, said, owners=comparable(vault, path, by), kind=kind)
+    if found.same:
+        change = Add(path, found.same.ref, text, section, _tags(request), links)
+        return Plan(change, found, tuple(rules))
+    fields, first = _fields(vault, request, found.contradicts, path, by)
+    change = Add(path, _free_id(vault), text, section, tags, links, fields)
     conflict = {"type": "contradictory", "agent": vault.owner(path)}
     deeds = [
-        Deed("remember", ref, change, _given(request, kind, by)),
-        *(Deed("conflict", ref, None, conflict | {"other": other}) for other in against),
+        Deed("remember", change.ref, change, _given(request, kind, by)),
+        *first,
+        *(
+            Deed("conflict", change.ref, None, conflict | {"other": o.ref})
+            for o in found.contradicts
+        ),
     ]
-    result = apply.apply(vault, [*more, *deeds], by, main=len(more))[0]
-    row = apply.find(vault, path, ref)
-    assert row is not None
-    outcome = "conflict" if against else "added"
-    conflicts = note.mentions(against)
-    return _remembered(entry(row), outcome, result, rules, near=near, conflicts=conflicts)
+    return Plan(change, found, tuple(rules), tuple(deeds), fingerprint(said))
+
+
+def _added(vault: OpenVault, plan: Plan, result: Outcome) -> Remembered:
+    near, conflicts = mentioned(plan.found)
+    outcome = "conflict" if conflicts else "added"
+    return _remembered(_entry(vault, plan), outcome, result, near=near, conflicts=conflicts)
+
+
+def _entry(vault: OpenVault, plan: Plan) -> Entry:
+    row = apply.find(vault, plan.change.path, plan.change.ref)
+    assert row is not None  # the index was updated in the write
+    return entry(row)
 
 
 def _remembered(
@@ -144,7 +222,16 @@ def _check(request: Request) -> None:
             raise BadRequest(f"{name} must be from 0 to 1, not {value}.", "0.8 is a good one.")
 
 
-def _place(vault: OpenVault, request: Request, note: Note) -> tuple[str, tuple[str, ...], str]:
+def _headings(vault: OpenVault, path: str) -> Headings:
+    """Return the sections of a note, each with the headings above it."""
+    text, _ = decode(targets.encode(vault.store.note(path).text))
+    seen = outline(text, frontmatter.split(text)[1])
+    return [seen.path(number) for number in range(len(seen.headings))]
+
+
+def _place(
+    vault: OpenVault, request: Request, headings: Headings
+) -> tuple[str, tuple[str, ...], str]:
     """Return the kind of a memory, its tags, and its section. A kind that does not follow from the
     section becomes a tag."""
     said = kinds.of_tags([*request.tags, *TAG.findall(request.text)])
@@ -152,13 +239,33 @@ def _place(vault: OpenVault, request: Request, note: Note) -> tuple[str, tuple[s
     section = request.section
     if not section:
         kind = kind or kinds.DEFAULT_KIND
-        section = note.section(kind, vault.config.sections)
-    told = kinds.of_headings(note.path(section))
+        section = _section(kind, headings, vault.config.sections)
+    told = kinds.of_headings(_headings_of(section, headings))
     kind = kind or told or kinds.DEFAULT_KIND
     tags = _tags(request)
     if kind != (said or told or kinds.DEFAULT_KIND):
         tags = (*tags, kind)
     return kind, tags, section
+
+
+def _section(kind: str, headings: Headings, settings: tuple[str, ...]) -> str:
+    """Return the section for a kind: as the settings say (`decision=Choices made`), else one that
+    the note has for it, else its usual name."""
+    named = (setting.partition("=") for setting in settings)
+    chosen = {name.strip().casefold(): section.strip() for name, _, section in named}
+    if chosen.get(kind):
+        return chosen[kind]
+    for path in headings:
+        if path and kinds.of_headings(path[-1:]) == kind:
+            return path[-1]
+    return kinds.KINDS[kind].headings[0].title()
+
+
+def _headings_of(section: str, headings: Headings) -> tuple[str, ...]:
+    """Return a section with the headings above it, if the note has it."""
+    name = section.rpartition(" > ")[2]
+    found = (path for path in headings if path and path[-1].casefold() == name.casefold())
+    return next(found, (name,))
 
 
 def _tags(request: Request) -> tuple[str, ...]:
@@ -207,7 +314,7 @@ def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
 
 
 def _fields(
-    vault: OpenVault, request: Request, against: Sequence[str], path: str, by: Actor
+    vault: OpenVault, request: Request, against: Sequence[Row], path: str, by: Actor
 ) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
     """Return the fields of the line, and what writes the ids of their targets."""
     fields: list[tuple[str, str]] = []
@@ -216,9 +323,9 @@ def _fields(
         older = lookup.memory(vault, id, by)
         deeds += anchor(older, by)
         fields.append(("supersedes", lookup.link_to(older, path)))
-    for ref in against:
-        deeds.append(Deed("anchor", ref, Anchor(path, ref)))
-        fields.append(("contradicts", f"[[#^{ref}]]"))
+    for other in against:
+        deeds += anchor(other, by)
+        fields.append(("contradicts", lookup.link_to(other, path)))
     return tuple(fields), deeds
 
 
@@ -235,15 +342,25 @@ def _given(request: Request, kind: str, by: Actor) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in ("", None)}
 
 
-def _free(note: Note) -> str:
-    """Return a new id that no entry of the note has."""
+def _free_id(vault: OpenVault) -> str:
+    """Return a new id that no entry has."""
     while True:
         ref = f"m-{random_letters(8)}"
-        if ref not in note.texts:
+        if not read.by_ref(vault.index, ref):
             return ref
 
 
 # -- a memory that exists already ------------------------------------------------------------------
+
+
+def _known(vault: OpenVault, request: Request, row: Row, asked: Add, by: Actor) -> Remembered:
+    """Merge what was said into a memory that says it already; only report it if it is not the
+    actor's to write, or belongs to another agent than the one asked for."""
+    if row.path != asked.path or not access.may(by, "write", row.agent):
+        vault.store.allow(by, asked.path)
+        return _remembered(entry(row), "duplicate", None)
+    data = {"agent": row.agent, **_given(request, "", by)}
+    return _merge(vault, asked, request.supersedes, data, by)
 
 
 def _merge(
@@ -268,7 +385,9 @@ def _merge(
     result = apply.apply(vault, [*first, *more, merge], by, main=len(first))[0]
     left = [Mention(id=new.ref, text=new.text) for new, _ in _superseding(vault, ids, by)]
     now = entry(lookup.find(vault, row.ref))
-    return _remembered(now, "duplicate", result, superseded_by=left)
+    found = _remembered(now, "duplicate", result, superseded_by=left)
+    is_pending = any(write.deed.ref == row.ref for write in vault.store.pending())
+    return found.replace(state="pending") if is_pending else found
 
 
 def _lacking(vault: OpenVault, row: Row, asked: Add) -> Iterator[Deed]:

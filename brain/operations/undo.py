@@ -22,6 +22,7 @@ from brain.operations import apply, history, lookup, pending
 from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
 from brain.record import NamedTuple
 from brain.store import targets
+from brain.store.records import unspliced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,11 +208,9 @@ def _exact(vault: OpenVault, parts: Sequence[Record]) -> dict[str, bytes]:
     """Return the notes as they were before a change, to the byte, if they are as it left them."""
     exact: dict[str, bytes] = {}
     for part in parts:
-        if splice := part.data.get("splice"):
-            text = vault.store.note(part.path).text
-            if digest(targets.encode(text)).hex() == splice["digest"]:
-                start, stop = splice["at"], splice["at"] + splice["added"]
-                text = text[:start] + splice["removed"] + text[stop:]
+        if "splice" in part.data:
+            text = unspliced(vault.store.note(part.path).text, part.data)
+            if text is not None:
                 exact[part.path] = targets.encode(text)
     return exact
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
+from brain.formats.stems import stem
 from brain.index import matches
 from brain.recall.concepts import Concept
-from brain.recall.stems import stem
 from brain.recall.terms import Term, fold, match
 
 TYPE_CHECKING = False

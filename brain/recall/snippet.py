@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from brain.recall.stems import stem
+from brain.formats.stems import stem
 from brain.recall.terms import Term, fold
 
 TYPE_CHECKING = False

@@ -13,6 +13,7 @@ import re
 import unicodedata
 from itertools import chain, islice
 
+from brain.formats.stems import STOP_WORDS as STOP_WORDS
 from brain.formats.text import UNSPACED
 from brain.record import NamedTuple
 
@@ -31,16 +32,6 @@ _DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+){2,}")
 MAX_TERMS = 64  # that count of a question, and words of a phrase
 LONGEST = 200  # characters: what is longer was not written as a word
 
-STOP_WORDS = frozenset(
-    """
-    a about above after again all also am an and any are as at be because been before being below
-    between both but by can could did do does doing down during each few for from further had has
-    have having he her here hers him his how i if in into is it its itself just many me might more
-    most much must my no nor not of off on once only or other our out over own same shall she should
-    so some such than that the their them then there these they this those through to too under
-    until up us very was we were what when where which while who whom why will with would you your
-    """.split()  # noqa: SIM905 - a list of them would fill the page
-)
 _SHORTENED = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)\b|\b\w*n['\u2019]t\b", re.I)  # she's, don't
 
 

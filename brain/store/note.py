@@ -20,7 +20,7 @@ from contextlib import suppress
 
 from brain.errors import Refused
 from brain.formats.text import digest
-from brain.journal.codec import event_id, random_letters
+from brain.journal.codec import random_letters
 from brain.record import NamedTuple
 from brain.state import NoteRow, State, TempRow, VersionRow
 from brain.store import targets
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
+TEMP = ".brain-"  # how the names of temporary files begin; they end with the name of the note
 ROUNDS = 20  # writes in a row while others keep saving; then the write is pending
 HALF = 10.0  # seconds after which a text counts that looked like half a save
 QUIET = 1.0  # seconds for which a text must stand where leases do not exist
@@ -71,10 +72,11 @@ class Note:
         self.temps = {row.name: row for row in state.temps(path)}
         self._saved_versions: dict[int, Any] = {}  # what was saved of each
         self._saved_guards: dict[str, Guard] = {}
+        self._dropped: list[str] = []  # temporary files that are still listed in state.db
         rows = state.notes(path)
-        self.row = (
-            rows[0] if rows else NoteRow(path, 0, "", "", 0, "", "", files.git_head(git), "", "")
-        )
+        new = NoteRow(path, 0, "", "", 0, "", "", files.git_head(git), "", "")
+        self.row = rows[0] if rows else new
+        self._saved_row = rows[0] if rows else None
         if rows:
             self._load()
 
@@ -137,9 +139,8 @@ class Note:
             return
         history = self.history
         git_moved = files.git_has_moved(self.git, self.row.git)
-        self.row = self.row._replace(git=files.git_head(self.git))
         if found is None:
-            self._look_for_missing(git_moved)
+            self._look_for_missing()
             return
         mark = digest(found.data).hex()
         if mark == self.row.digest:
@@ -154,7 +155,7 @@ class Note:
         if theirs == last.units and last.n >= history.tip.n:  # exchanged before a crash
             history.tip, last.unread = last, False
         if theirs != history.tip.units:
-            if self._may_be_half(found, mark):
+            if not git_moved and self._may_be_half(found, mark):
                 self.wait = "the note is being saved"
                 return
             self._observe(theirs, history.tip, self._evidence(found, git_moved), in_note=True)
@@ -164,9 +165,11 @@ class Note:
         """Take what is in the note for the tip."""
         if found and not mark:
             mark = digest(found.data).hex()
-        self.row = self.row._replace(digest=mark, half="", looked=found.stamp if found else MISSING)
+        looked = found.stamp if found else MISSING
+        git = files.git_head(self.git)
+        self.row = self.row._replace(digest=mark, half="", looked=looked, git=git)
 
-    def _look_for_missing(self, git_moved: bool) -> None:
+    def _look_for_missing(self) -> None:
         """Wait for a note that is being replaced; after a while it is deleted."""
         assert self.history is not None
         if not self.row.digest:
@@ -187,6 +190,10 @@ class Note:
         if found.writer and torn:
             return True
         return (found.writer or torn) and not self._has_stood(mark)
+
+    def is_half(self, mark: str) -> bool:
+        """Return True if the content with this digest was taken for half a save."""
+        return bool(self.row.half) and json.loads(self.row.half)[0] == mark
 
     def _is_torn(self, text: str) -> bool:
         """Return True for the beginning of a known text, cut inside a line or by more than half."""
@@ -301,8 +308,8 @@ class Note:
                 near.unread = found.accessed == accessed
 
     def _drop_temp(self, name: str) -> None:
-        self.state.drop_temp(name)
         del self.temps[name]
+        self._dropped.append(name)  # a row without a file does no harm until the next save
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -317,7 +324,8 @@ class Note:
         self._forget_old_versions()
         near = self.history.tip
         version = self.history.write(self.disk.now())
-        temp = TempRow(f".brain-{event_id('i')}.tmp", self.path, near.n, version.n)
+        name = f"{TEMP}{random_letters(10)}-{os.path.basename(self.full)}"
+        temp = TempRow(name, self.path, near.n, version.n)
         self.temps[temp.name] = temp
         self.state.save_temp(temp)
         self.save()
@@ -376,7 +384,7 @@ class Note:
         if self.found is None or self.history.tip.written:
             return False
         held = self.disk.uptime() - self.row.due if self.row.due else 0.0
-        return 0 <= self.disk.now() - self.found.modified < hold and 0 <= held < most
+        return self.disk.now() - self.found.modified < hold and 0 <= held < most
 
     def _bytes(self, version: Version) -> bytes:
         return targets.encode(self.format.join(version.units))
@@ -418,12 +426,17 @@ class Note:
         gone = self._saved_versions.keys() - {v.n for v in history.versions}
         guards = [(u, *g) for u, g in history.guards.items() if self._saved_guards.get(u) != g]
         ended = self._saved_guards.keys() - history.guards.keys()
+        if self.row == self._saved_row and not (rows or gone or guards or ended or self._dropped):
+            return
         with self.state.transaction():
+            for name in self._dropped:
+                self.state.drop_temp(name)
             self.state.save_note(self.row)
             self.state.save_versions(self.path, rows, gone)
             self.state.save_guards(self.path, guards, ended)
         self._saved_versions = {v.n: _flags(v) for v in history.versions}
-        self._saved_guards = dict(history.guards)
+        self._saved_guards, self._saved_row = dict(history.guards), self.row
+        self._dropped.clear()
 
 
 def _stood(half: str, mark: str, now: float) -> tuple[str, bool]:

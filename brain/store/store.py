@@ -29,8 +29,8 @@ from brain.journal.writer import Journal
 from brain.model import NewRecord
 from brain.redact import redact_value
 from brain.state import NoteRow, PendingRow, State, TempRow
-from brain.store import records, targets
-from brain.store.note import ROUNDS, Note
+from brain.store import records, targets, units
+from brain.store.note import ROUNDS, TEMP, Note
 from brain.store.units import apply_edits
 from brain.vault import files, identity
 from brain.vault.exchange import Disk
@@ -63,6 +63,14 @@ class Pending(NamedTuple):
     by: str
     path: str
     why: str
+
+
+class Orphan(NamedTuple):
+    """A temporary file that state.db does not list, its note, and the lines that the note lacks."""
+
+    name: str
+    path: str
+    lines: tuple[str, ...]
 
 
 class Store:
@@ -150,13 +158,16 @@ class Store:
     def note(self, path: str) -> Note:
         """Return a note that was looked at since the lock was taken."""
         if path not in self._notes:
-            full = targets.full(self.vault, path)
-            form = targets.format_of(self.vault, path)
-            note = Note(path, full, form, self.state, self.disk, self.git)
+            note = self._load(path)
             note.look()
             self._save(note)
             self._notes[path] = note
         return self._notes[path]
+
+    def _load(self, path: str) -> Note:
+        full = targets.full(self.vault, path)
+        form = targets.format_of(self.vault, path)
+        return Note(path, full, form, self.state, self.disk, self.git)
 
     def _save(self, note: Note) -> None:
         """Save a note, with records of what was merged, restored and removed in it."""
@@ -179,9 +190,19 @@ class Store:
         return {row.path: partial(self._head, row) for row in self.state.notes() if row.head}
 
     def _head(self, row: NoteRow, data: bytes) -> bytes:
-        if digest(data).hex() != row.digest:
-            return data  # another text has appeared, and is not merged yet
         form = targets.format_of(self.vault, row.path)
+        mark = digest(data).hex()
+        if mark != row.digest:  # another text has appeared, and is not merged yet
+            note = self._load(row.path)
+            assert note.history is not None
+            if note.is_half(mark):
+                return targets.encode(note.text)
+            try:
+                theirs = form.split(targets.decode(data))
+            except Refused:
+                return data
+            merged = form.merge(note.history.tip.units, note.head, theirs)
+            return targets.encode(form.join(merged))
         units = form.split(targets.decode(data))
         return targets.encode(form.join(apply_edits(units, json.loads(row.head))))
 
@@ -441,6 +462,51 @@ class Store:
             ids = [row.id for row in self.state.pending() if _ref(row) in refs]
             self.state.drop_pending(ids)
             return not self.state.temps()
+
+    # -- temporary files that nobody lists ---------------------------------------------------------
+
+    def orphans(self, folders: Iterable[str]) -> Iterator[Orphan]:
+        """Yield the temporary files in these folders of the vault that state.db does not list:
+        another machine left them, or a state folder that is gone."""
+        listed = {row.name for row in self.state.temps()}
+        for folder in folders:
+            try:
+                names = sorted(os.listdir(f"{self.vault.root_path}/{folder}"))
+            except OSError:
+                continue
+            for name in names:
+                if name.startswith(TEMP) and name not in listed:
+                    yield self._orphan(folder, name)
+
+    def _orphan(self, folder: str, name: str) -> Orphan:
+        """Return a temporary file with the lines that its note lacks."""
+        path = f"{folder}/{name.removeprefix(TEMP).partition('-')[2]}"
+        if not os.path.isfile(f"{self.vault.root_path}/{path}"):
+            path = "/".join([folder, *self.vault.names.memory])
+        texts = [
+            self.disk.look(f"{self.vault.root_path}/{each}") for each in (path, f"{folder}/{name}")
+        ]
+        there, found = (units.split(targets.decode(text.data)) if text else () for text in texts)
+        return Orphan(
+            f"{folder}/{name}", path, tuple(u for u in found if u.strip() and u not in there)
+        )
+
+    def adopt(self, orphan: Orphan) -> None:
+        """Add the lines of a temporary file that its note lacks, and delete the file."""
+        with self.locked():
+            full = f"{self.vault.root_path}/{orphan.name}"
+            found = self.disk.look(full)
+            if found is None:
+                return
+            if orphan.lines:
+                note = self.note(orphan.path)
+                theirs = note.format.split(targets.decode(found.data))
+                shared = tuple(unit for unit in theirs if unit in note.head)
+                note.change(note.format.join(note.format.merge(shared, note.head, theirs)))
+                with self.state.transaction(durable=True):
+                    note.save()
+                self._write(note)
+            self.disk.unlink(full)
 
     # -- who may write -----------------------------------------------------------------------------
 

@@ -209,7 +209,7 @@ def test_while_somebody_types_in_words(demo: Path, run: Run) -> None:
     assert "not in the note yet; see `brain pending`" in run("history", ID).out
     said = run("undo")
     assert said.code == 7
-    assert "brain pending --drop i-" in said.err
+    assert "brain pending --drop e-" in said.err
 
 
 def test_history_and_audit_in_words(demo: Path, run: Run) -> None:
@@ -271,9 +271,12 @@ def test_pending_in_words(demo: Path, run: Run) -> None:
     assert ", by person\n  2026-10-01: Seals bark\n" in run("pending").out
     assert run("doctor").out.count("1 file with writes that wait") == 1
     waiting = run("pending", "--json").json["pending"]
-    assert [deed["op"] for deed in waiting[0]["deeds"]] == ["remember"]
-    assert run("pending", "--drop", waiting[0]["id"]).out == "Nothing is pending.\n"
-    assert run("pending", "--drop", "i-nothing").code == 4
+    assert [write["op"] for write in waiting] == ["remember"]
+    said = run("pending", "--drop", waiting[0]["event"])
+    assert said.out.startswith(f"Dropped: {waiting[0]['event']}")
+    assert "Seals bark" in said.out
+    assert said.out.endswith("Nothing is pending.\n")
+    assert run("pending", "--drop", "e-nothing").code == 4
     assert "Seals bark" not in note.read_text()
 
 
@@ -283,7 +286,7 @@ def test_journal_write(demo: Path, run: Run) -> None:
     assert run("journal", "write").out == "Nothing waited.\n"
     with Brain(OpenVault(layout.find(demo, demo.parent / "state"))) as brain:
         uses = [Use("hit", ref, last=brain.vault.now()) for ref in (ID, PINNED)]
-        brain.vault.state.add_uses("", uses)
+        brain.vault.state.add_uses(uses)
     assert run("show", ID, "--json").json["hits"] == 1
     assert run("journal", "write").out == "2 records written.\n"
     assert run("show", ID, "--json").json["hits"] == 1

@@ -128,7 +128,7 @@ def test_it_is_read_as_soon_as_it_can_be(
 def test_the_verbs_say_it(vault: MakeVault, tmp_path: Path) -> None:
     root = vault({"40_Brain/MEMORY.md": "# Memory\n", **QUICK})
     with (
-        vaults.open_brain(root, tmp_path / "here", settle_after=0.1) as here,
+        vaults.open_brain(root, tmp_path / "here") as here,
         vaults.open_brain(root, tmp_path / "there") as there,
     ):
         ref = here.remember(SECRET.replace("password", "walrus"), by="admin").id

@@ -359,7 +359,7 @@ def test_while_somebody_types(house: Brain) -> None:
     assert shape.state == "pending"
     assert "Seals bark" not in note(house)
     (waiting,) = house.pending()
-    assert (waiting.state, waiting.deeds[0]["id"]) == ("waiting", shape.id)
+    assert (waiting.state, waiting.id) == ("pending", shape.id)
     again = house.remember("Seals bark")
     assert (again.outcome, again.state, again.id) == (
         "duplicate", "pending", shape.id,

@@ -612,7 +612,7 @@ def test_slow_recalls_look_at_less_and_say_so(made: Made) -> None:
         state.set_recalls(dict.fromkeys([id for id, *_ in state.recalls()]))
         last = {"query": "", "refs": [], "by": "", "agent": "", "session": ""}
         for ms in times:
-            state.add_recall("", ms, last, 100)
+            state.add_recall(ms, last, 100)
         state.set_flag("degraded", "1" if degraded else "")
         brain.context("walrus")
         return brain.context("walrus")

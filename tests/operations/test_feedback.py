@@ -6,6 +6,7 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import NotFound
+from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.operations.conftest import NOTE, Made
 
@@ -65,36 +66,49 @@ QUICK = {
 }
 
 
+def repo(brain: Brain) -> None:
+    """Let the vault be in a repository."""
+    kit.lay(brain.vault.paths.root, {".git/HEAD": "0" * 40, ".git/logs/HEAD": "begin\n"})
+
+
+def checkout(brain: Brain, text: str) -> None:
+    """Let git replace the note."""
+    git = brain.vault.paths.root / ".git"
+    with open(git / "logs/HEAD", "a") as log:
+        log.write("a b me <me@example.org> 0 +0000\tcheckout: moving from a to b\n")
+    (brain.vault.paths.root / NOTE).write_text(text)
+
+
 def test_a_memory_that_was_deleted_leaves_nothing_to_the_next(made: Made) -> None:
     """Whether or not a sync ran between."""
     brain = made(QUICK)
-    brain.vault.store.settle_after = 0.0
+    repo(brain)
     old = brain.remember("Deploys of the api go out on Tuesdays").id
     brain.reinforce(old)
     brain.refresh()
-    (brain.vault.paths.root / NOTE).write_text(QUICK[NOTE])
+    checkout(brain, QUICK[NOTE])
     new = brain.remember("Deploys of the web go out on Thursdays").id
     brain.refresh()
     assert brain.show(new).score == 0
     with pytest.raises(NotFound):
         brain.show(old)
     assert [step.op for step in brain.history(new)] == ["remember"]
-    assert [step.op for step in brain.history(old)] == ["remember", "reinforce"]
+    assert [step.op for step in brain.history(old)] == ["remember", "reinforce", "removed"]
 
 
 def test_two_branches_that_are_switched_do_not_mix_their_memories(made: Made) -> None:
     brain = made(QUICK)
-    brain.vault.store.settle_after = 0.0
+    repo(brain)
     path = brain.vault.paths.root / NOTE
     api = brain.remember("Deploys of the api go out on Tuesdays").id
     brain.reinforce(api)
     brain.refresh()
     one = path.read_text()
-    path.write_text(QUICK[NOTE])
+    checkout(brain, QUICK[NOTE])
     web = brain.remember("Deploys of the web go out on Thursdays").id
     two = path.read_text()
     for text in (two, one, two, one + two.removeprefix(QUICK[NOTE])):
-        path.write_text(text)
+        checkout(brain, text)
         brain.refresh()
     assert [brain.show(ref).score for ref in (api, web)] == [3, 0]
     brain.forget(web, purge=True)

@@ -113,7 +113,9 @@ def test_a_daemon_follows_it(made: Made) -> None:
         yield frozenset([NOTE])
 
     daemon.run(brain.vault, threading.Event(), pytest.fail, hints())
-    assert heard == ["memory:sync None", "memory:sync None", "memory:write memory"]
+    assert heard == [
+        "memory:sync None", "events:lost None", "memory:sync None", "memory:write memory",
+    ]  # fmt: skip
     assert kit.found(brain, "pelicans", scopes=["memory"]) == [NOTE]
 
 

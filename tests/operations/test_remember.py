@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,6 @@ import pytest
 from brain.api import Brain
 from brain.errors import BadRequest, NotFound
 from brain.operations import lookup
-from brain.operations import memory_notes as notes
 from brain.operations.results import Mention
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -230,11 +231,10 @@ def test_a_contradiction_is_kept_and_linked(brain: Brain) -> None:
     assert conflict.type == "contradictory"
 
 
-@pytest.mark.parametrize("about", ["[files:: src/a.py]", "`src/a.py`", "[[Style]]"])
-def test_kinds_do_not_matter_between_memories_about_one_file(brain: Brain, about: str) -> None:
-    old = brain.remember(f"Always use tabs {about}", kind="decision")
-    assert brain.remember("Never use tabs", kind="preference").conflicts == []
-    new = brain.remember(f"Never use tabs here {about}", kind="preference")
+@pytest.mark.parametrize("about", ["", "[files:: src/a.py]", "[[Style]]"])
+def test_a_contradiction_may_be_of_another_kind(brain: Brain, about: str) -> None:
+    old = brain.remember(f"Always use tabs in Makefiles {about}", kind="decision")
+    new = brain.remember(f"Never use tabs in Makefiles {about}", kind="preference")
     assert [other.id for other in new.conflicts] == [old.id]
 
 
@@ -418,50 +418,41 @@ def test_a_setting_says_where_a_kind_goes(vault: MakeVault, opened: OpenBrain) -
     assert brain.remember("Seals sing", kind="warning").heading.endswith("Warnings")
 
 
+def at_one_moment(root: Path, state: Path, *texts: str) -> list[str]:
+    """What comes of remembering these texts in as many threads at once."""
+    start, outcomes = threading.Barrier(len(texts)), list[str]()
+
+    def say(text: str) -> None:
+        with kit.open_brain(root, state) as brain:
+            start.wait()
+            outcomes.append(brain.remember(text).outcome)
+
+    threads = [threading.Thread(target=say, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sorted(outcomes)
+
+
 def test_two_who_say_the_same_at_one_moment_make_one_memory(
-    vault: MakeVault, opened: OpenBrain
+    vault: MakeVault, tmp_path: Path
 ) -> None:
-    """Each looked at the note before the other wrote."""
     root = vault({"40_Brain/MEMORY.md": "## Facts\n- one\n"})
-    old = time.time() - 60
-    os.utime(root / "40_Brain/MEMORY.md", (old, old))
-    first, second = opened(root), opened(root)
-    look = notes.known
-    with pytest.MonkeyPatch.context() as patch:
-        turns = iter([True])
-
-        def overtaken(brain: Brain, path: str) -> notes.Note:
-            note = look(brain, path)
-            if brain is second.vault and next(turns, False):
-                first.remember("The seal sings")
-            return note
-
-        patch.setattr(notes, "known", overtaken)
-        assert second.remember("The seal sings").outcome == "duplicate"
+    settle(root)
+    assert at_one_moment(root, tmp_path / "s", *["The seal sings"] * 3) == [
+        "added", "duplicate", "duplicate",
+    ]  # fmt: skip
     assert (root / "40_Brain/MEMORY.md").read_text().count("seal sings") == 1
 
 
 def test_two_who_say_the_opposite_at_one_moment_are_in_conflict(
-    vault: MakeVault, opened: OpenBrain
+    vault: MakeVault, tmp_path: Path
 ) -> None:
-    """Each looked at the note before the other wrote."""
     root = vault({"40_Brain/MEMORY.md": "## Facts\n- one\n"})
     settle(root)
-    first, second = opened(root), opened(root)
-    look = notes.known
-    said = ["Always visit the emu at noon", "The seal sings"]
-    with pytest.MonkeyPatch.context() as patch:
-
-        def overtaken(brain: Brain, path: str) -> notes.Note:
-            note = look(brain, path)
-            while brain is second.vault and said:
-                first.remember(said.pop())
-            return note
-
-        patch.setattr(notes, "known", overtaken)
-        assert second.remember("Never visit the emu at noon").outcome == "conflict"
-    assert not said
-    assert len(second.conflicts()) == 1
+    opposite = ("Always visit the emu at noon", "Never visit the emu at noon")
+    assert at_one_moment(root, tmp_path / "s", *opposite) == ["added", "conflict"]
 
 
 def test_what_waits_is_contradicted_too(vault: MakeVault, opened: OpenBrain) -> None:
@@ -474,9 +465,8 @@ def test_what_waits_is_contradicted_too(vault: MakeVault, opened: OpenBrain) -> 
     assert (second.outcome, second.state) == ("conflict", "pending")
     assert [other.id for other in second.conflicts] == [first.id]
     assert "emu" in second.conflicts[0].text
-    assert brain.remember("Never visit the owl at noon").outcome == "added"
     settle(brain.vault.paths.root)
-    brain.vault.drain()
+    brain.vault.absorb()
     assert f"[contradicts:: [[#^{first.id}]]]" in line(brain, second.id)
     assert len(brain.conflicts()) == 1
 

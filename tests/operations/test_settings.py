@@ -15,7 +15,7 @@ from tests.journal.kit import records
 from tests.operations.conftest import Made, note
 
 YAML = "40_Brain/brain.yaml"
-TEXT = "# Ours.\ntopK: 9  # less\n\naliases:\n  - a=b  # why\n"
+TEXT = "# Ours.\nvaultId: v-000000000000\ntopK: 9  # less\n\naliases:\n  - a=b  # why\n"
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_an_alias_is_a_line_more(tuned: Brain) -> None:
 
 
 def test_what_a_person_wrote_beside_it_stays_as_it_is(made: Made) -> None:
-    text = 'aliases:\n  - "anna=anna@zoo.example"\n'
+    text = 'vaultId: v-000000000000\naliases:\n  - "anna=anna@zoo.example"\n'
     brain = made({**kit.VAULT, YAML: text})
     brain.alias_add("walrus", ["tusker"])
     assert note(brain, YAML) == text + '  - "walrus=tusker"\n'
@@ -61,7 +61,7 @@ def test_what_is_known_changes_nothing(tuned: Brain) -> None:
 
 def test_the_last_one_takes_the_setting_with_it(tuned: Brain) -> None:
     shape = tuned.alias_remove("a", [])
-    assert note(tuned, YAML) == "# Ours.\ntopK: 9  # less\n\n"
+    assert note(tuned, YAML) == "# Ours.\nvaultId: v-000000000000\ntopK: 9  # less\n\n"
     assert (shape.value, shape.stands_for) == ([], [])
 
 
@@ -118,7 +118,8 @@ def test_a_ceiling_is_kept_to(tuned: Brain) -> None:
 
 def test_a_vault_without_settings_gets_them(brain: Brain) -> None:
     brain.budget(700)
-    assert note(brain, YAML) == "budgetCeiling: 700\n"
+    id = brain.vault.paths.id
+    assert note(brain, YAML) == f'vaultId: "{id}"\nbudgetCeiling: 700\n'
 
 
 def test_an_agent_that_is_not_the_admin_may_not(tuned: Brain) -> None:
@@ -150,7 +151,7 @@ def test_it_is_on_record_and_can_be_undone(tuned: Brain) -> None:
     shape = tuned.undo()
     assert (shape.id, shape.undid, shape.of) == ("budgetCeiling", "config", event)
     assert note(tuned, YAML) == TEXT
-    assert tuned.vault.config == Config(topK=9, aliases=("a=b",))
+    assert tuned.vault.config == Config("v-000000000000", topK=9, aliases=("a=b",))
     with pytest.raises(NotFound, match="nothing to undo"):
         tuned.undo()
 

@@ -321,7 +321,7 @@ def test_what_waits_is_not_undone_over(typing: Brain) -> None:
         with pytest.raises(Busy, match=f"forget of {ID} is not written yet"):
             typing.undo(event)
     (waits,) = typing.pending()
-    typing.pending(drop=waits.id)
+    typing.pending(drop=waits.event)
     os.utime(typing.vault.paths.root / NOTE, (LONG_AGO, LONG_AGO))
     assert typing.undo().undid == "remember"
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brain.formats.stems import stem
 from brain.recall.forms import _FORMS, forms
-from brain.recall.stems import stem
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 

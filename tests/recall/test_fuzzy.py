@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.api import Brain
+from brain.formats.stems import stem
 from brain.recall import fuzzy
 from brain.recall.concepts import Concept
-from brain.recall.stems import stem
 from brain.recall.terms import Term
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain

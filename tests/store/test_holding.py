@@ -145,7 +145,7 @@ def test_what_is_pending_is_found_before_it_is_in_the_note(opened: Open, root: P
     [(path, make)] = store.heads().items()
     assert path == NOTE
     assert LINE in make((root / NOTE).read_bytes()).decode()
-    assert make(b"another text") == b"another text"
+    assert make(b"another text").decode().startswith("another text\n- A new thing")
 
 
 # -- a person changes the same entry meanwhile -----------------------------------------------------

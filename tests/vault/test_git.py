@@ -32,10 +32,10 @@ def test_no_git(tmp_path: Path) -> None:
 
 def test_without_a_record_of_moves_the_commit_tells(folder: Path) -> None:
     (folder / "HEAD").write_text("ref: refs/heads/main\n")
-    assert files.git_head(str(folder)) == "refs/heads/main"  # nothing is committed yet
+    assert files.git_head(str(folder)) == "0 refs/heads/main"  # nothing is committed yet
     (folder / "refs/heads").mkdir(parents=True)
     (folder / "refs/heads/main").write_text("1234\n")
-    assert files.git_head(str(folder)) == "1234"
+    assert files.git_head(str(folder)) == "0 1234"
 
 
 def test_who_goes_on_and_back_has_moved(folder: Path) -> None:
@@ -45,3 +45,17 @@ def test_who_goes_on_and_back_has_moved(folder: Path) -> None:
     before = files.git_head(str(folder))
     (folder / "logs/HEAD").write_text("0000 1234 one\n1234 5678 two\n5678 1234 reset\n")
     assert files.git_head(str(folder)) != before
+    assert files.git_has_moved(str(folder), before)
+
+
+def test_a_commit_moves_no_file(folder: Path) -> None:
+    (folder / "HEAD").write_text("1234\n")
+    (folder / "logs").mkdir()
+    (folder / "logs/HEAD").write_text("0000 1234 me 0 +0000\tcommit (initial): one\n")
+    before = files.git_head(str(folder))
+    with open(folder / "logs/HEAD", "a") as log:
+        log.write("1234 5678 me 0 +0000\tcommit: two\n")
+    assert not files.git_has_moved(str(folder), before)
+    with open(folder / "logs/HEAD", "a") as log:
+        log.write("5678 1234 me 0 +0000\tpull: Fast-forward\n")
+    assert files.git_has_moved(str(folder), before)

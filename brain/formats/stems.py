@@ -1,0 +1,119 @@
+"""English words as the full-text index sees them: stems of FTS5's porter tokenizer, stop words."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again all also am an and any are as at be because been before being below
+    between both but by can could did do does doing down during each few for from further had has
+    have having he her here hers him his how i if in into is it its itself just many me might more
+    most much must my no nor not of off on once only or other our out over own same shall she should
+    so some such than that the their them then there these they this those through to too under
+    until up us very was we were what when where which while who whom why will with would you your
+    """.split()  # noqa: SIM905 - a list of them would fill the page
+)
+
+_C = "(?:[^aeiou][^aeiouy]*)"  # a run of consonants, of which y may be the first
+_V = "(?:[aeiouy][aeiou]*)"
+_SOME = re.compile(f"^{_C}?{_V}{_C}")  # measure > 0
+_ONE = re.compile(f"^{_C}?{_V}{_C}{_V}?$")  # measure = 1
+_MORE = re.compile(f"^{_C}?{_V}{_C}{_V}{_C}")  # measure > 1
+_VOWEL = re.compile(f"^{_C}?[aeiouy]")
+_SHORT = re.compile(f"^{_C}[aeiouy][^aeiouwxy]$")  # ends as `hop` does
+_LONGEST = 64  # bytes: FTS5 leaves longer ones as they are
+
+_STEP_2 = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize",
+    "logi": "log", "bli": "ble", "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous",
+    "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al", "iveness": "ive",
+    "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble",
+}  # fmt: skip
+_STEP_3 = {
+    "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
+}  # fmt: skip
+_STEP_4 = (
+    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ion", "ism", "ate", "iti",
+    "ous", "ive", "ize", "al", "er", "ic", "ou",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def stem(word: str) -> str:
+    """The stem of a folded word. FTS5 takes each byte for a letter, so a ß counts as two."""
+    said = word.encode("utf-8", "replace")
+    if not 3 <= len(said) <= _LONGEST:
+        return word
+    if len(said) > len(word):
+        return _letters(said.decode("latin-1")).encode("latin-1").decode("utf-8", "replace")
+    return _letters(word)
+
+
+def _letters(word: str) -> str:
+    if word.startswith("y"):
+        return f"y{_stem('Y' + word[1:])[1:]}"  # a consonant there, and only there
+    return _stem(word)
+
+
+def _stem(word: str) -> str:
+    word = _past(_plural(word))
+    if word.endswith("y") and _VOWEL.match(word[:-1]):
+        word = f"{word[:-1]}i"
+    word = _suffix(word, _STEP_2)
+    word = _suffix(word, _STEP_3)
+    word = _dropped(word)
+    return _tidied(word)
+
+
+def _plural(word: str) -> str:
+    if word.endswith(("sses", "ies")) and word not in ("sses", "ies"):  # as FTS5 has it
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _past(word: str) -> str:
+    if word.endswith("eed") and len(word) > 3:
+        return word[:-1] if _SOME.match(word[:-3]) else word
+    for ending in ("ed", "ing"):
+        root = word.removesuffix(ending)
+        if root != word and _VOWEL.match(root):
+            return _completed(root)
+    return word
+
+
+def _completed(root: str) -> str:
+    """`hoping` and `hopping` without their ending."""
+    if root.endswith(("at", "bl", "iz")):
+        return f"{root}e"
+    if len(root) > 1 and root[-1] == root[-2].lower() and root[-1] not in "aeioulsz":
+        return root[:-1]
+    return f"{root}e" if _ONE.match(root) and _SHORT.match(root) else root
+
+
+def _suffix(word: str, endings: dict[str, str]) -> str:
+    for ending, instead in endings.items():
+        if word.endswith(ending):
+            root = word.removesuffix(ending)
+            return root + instead if _SOME.match(root) else word
+    return word
+
+
+def _dropped(word: str) -> str:
+    for ending in _STEP_4:
+        if word.endswith(ending):
+            root = word.removesuffix(ending)
+            fits = _MORE.match(root) and (ending != "ion" or root.endswith(("s", "t")))
+            return root if fits else word
+    return word
+
+
+def _tidied(word: str) -> str:
+    if word.endswith("e"):
+        root = word[:-1]
+        if _MORE.match(root) or (_ONE.match(root) and not _SHORT.match(root)):
+            word = root
+    if word.endswith("ll") and _MORE.match(word[:-1]):
+        word = word[:-1]
+    return word

@@ -1,0 +1,104 @@
+"""The memories that say the same as a text, nearly the same, or the opposite."""
+
+from __future__ import annotations
+
+from brain.formats.links import mentioned_files
+from brain.formats.prose import fingerprint, without_links
+from brain.index import links, matches, read
+from brain.lifecycle.dedup import NEAR, is_same, similarity, terms
+from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from brain.index.db import Index, Owners
+    from brain.index.read import Row
+
+MOST_NEAR = 3
+MOST_COMPARED, MOST_JUDGED = 30, 20  # memories by their words, and then for contradictions
+RELATED = 0.3  # contradictions share at least this part of their words
+EVENTS = frozenset({"summary", "file_change", "task_progress"})  # kinds that contradict nothing
+
+
+class Similar(NamedTuple):
+    """The memories that are similar to a text.
+
+    `same` is the one that says this already, and `lacking` are the links of the text that it does
+    not have. `near` are at most three with their similarity, the nearest first. If there is a
+    `same`, the other two are empty.
+    """
+
+    same: Row | None = None
+    lacking: tuple[str, ...] = ()
+    near: tuple[tuple[Row, float], ...] = ()
+    contradicts: tuple[Row, ...] = ()
+
+
+def similar(
+    index: Index, text: str, *, owners: Owners, kind: str = "", exclude: Collection[str] = ()
+) -> Similar:
+    """Compare a text, with its links, to the memories of these owners (None: of all).
+
+    Memories with an id in `exclude` are left out. A superseded memory contradicts nothing. Neither
+    does a memory of a kind that reports events, nor a text of such a `kind`.
+    """
+    files = _files(text)
+    rows = read.by_fingerprint(index, fingerprint(without_links(text)), owners)
+    equal = [(row, row.text) for row in rows if row.ref not in exclude]
+    if found := _same(equal, files):
+        return found
+    words = terms(text)
+    texts = dict(matches.sharing(index, words, owners, MOST_COMPARED)) if words else {}
+    scored = {id: similarity(text, other) for id, other in texts.items()}
+    opposite = _opposite(text, texts, scored) if kind not in EVENTS else []
+    alike = [id for id, score in scored.items() if score >= NEAR]
+    kept = {row.id: row for row in read.rows(index, [*{*alike, *opposite}])}
+    kept = {id: row for id, row in kept.items() if row.ref not in exclude}
+    against = _current(index, [kept[id] for id in opposite if id in kept], owners)
+    left = {row.id for row in (*rows, *against)}
+    alike = [id for id in alike if id in kept and id not in left]
+    same = [(kept[id], texts[id]) for id in alike if is_same(text, texts[id])]
+    if found := _same([pair for pair in same if pair[0].id not in opposite], files):
+        return found
+    near = [*((row, 1.0) for row, _ in equal), *((kept[id], scored[id]) for id in alike)]
+    near.sort(key=lambda pair: -pair[1])
+    return Similar(near=tuple(near[:MOST_NEAR]), contradicts=tuple(against))
+
+
+def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> list[int]:
+    """Return the row ids of the texts that contradict this one."""
+    related = sorted((id for id in scored if scored[id] >= RELATED), key=lambda id: -scored[id])
+    if not related:
+        return []
+    from brain.lifecycle.contradiction import contradicts  # takes 10 ms to load
+
+    return [id for id in related[:MOST_JUDGED] if contradicts(text, texts[id])]
+
+
+def _same(equal: list[tuple[Row, str]], files: dict[str, str]) -> Similar | None:
+    """Return the memory that lacks the fewest links of the text.
+
+    Two memories that each link to a file which the other does not are about different things.
+    """
+    found: list[tuple[int, Row, tuple[str, ...]]] = []
+    for row, text in equal:
+        others = _files(text)
+        lacking = tuple(file for key, file in files.items() if key not in others)
+        if not lacking or others.keys() <= files.keys():
+            found.append((len(lacking), row, lacking))
+    if not found:
+        return None
+    _, row, lacking = min(found, key=lambda each: each[0])
+    return Similar(same=row, lacking=lacking)
+
+
+def _files(text: str) -> dict[str, str]:
+    """Return the files that a text is about, by how they are compared."""
+    return {file.casefold(): file for file in mentioned_files(text)}
+
+
+def _current(index: Index, rows: list[Row], owners: Owners) -> list[Row]:
+    """Return the rows that are not superseded and do not report an event."""
+    gone = links.successors(index, [row.ref for row in rows], owners) if rows else {}
+    return [row for row in rows if row.ref not in gone and row.kind not in EVENTS]

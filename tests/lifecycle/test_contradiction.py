@@ -1,0 +1,155 @@
+"""Two memories that cannot both be true are noticed; in doubt, nothing is marked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain.lifecycle.contradiction import contradicts
+from tests.lifecycle import score
+
+PAIRS = score.pairs(Path(__file__).with_name("pairs.jsonl"))
+TEXTS = st.sampled_from([pair[side] for pair in PAIRS for side in ("a", "b")])
+
+OPPOSED = """
+# polarity
+We never deploy on Fridays | We deploy on Fridays
+We decided to use GraphQL for the public API | We decided not to use GraphQL for the public API
+Enable autosave | Turn off autosave
+Autosave is on | Autosave is off
+The linter is allowed to autofix code | The linter is not allowed to autofix code
+The mobile app supports offline mode | The mobile app no longer supports offline mode
+Use feature flags for risky changes | Avoid feature flags for risky changes
+Customer emails must be unique | Customer emails need not be unique
+Database migrations are reversible | Database migrations are irreversible
+The repo is public | The repo is private
+In Go files, always use tabs | Never use tabs in Go files
+Never use SQLite for search | Use SQLite for search because the index is disposable
+Prices include VAT | Prices exclude VAT
+Wir verwenden Tabs zum Einrücken | Wir verwenden keine Tabs zum Einrücken
+On utilise Docker en production | On n'utilise pas Docker en production
+Nunca desplegamos los viernes | Desplegamos los viernes
+# order
+I prefer tabs over spaces | I prefer spaces to tabs
+Use npm, not yarn | Use yarn, not npm
+Use tabs instead of spaces | Use spaces
+Use tabs instead of spaces | Do not use tabs
+# value
+The dev server listens on port 8080 | The dev server listens on port 9090
+Redis runs on port 6379 | Redis listens on port 6380
+The build uses Node 18 | The build uses Node 20
+The maximum file size is 5 MB | The maximum file size is 5 GB
+Sprints last two weeks | Sprints last three weeks
+Logs are kept for 30 days | Logs are kept for 90 days
+The conference starts on May 3 | The conference starts on May 10
+Bob is the tech lead of the search team | Alice is the tech lead of the search team
+Alice reports to Bob | Alice reports to Carol
+The main database is hosted on AWS | The main database is hosted on GCP
+The default log level is info | The default log level is debug
+We use pnpm as the package manager | We use yarn as the package manager
+The project uses the MIT license | The project uses the Apache license
+Das Meeting ist am Montag | Das Meeting ist am Dienstag
+"""
+COMPATIBLE = """
+# the same in other words
+I prefer tabs over spaces | I prefer tabs to spaces
+Access tokens expire after 1 minute | Access tokens expire after 60 seconds
+The payments database is Postgres | The payments database is PostgreSQL
+Never disable TLS | Enable TLS
+It is not true that the cache is not shared | The cache is shared
+Not only the tests are slow | The tests are slow
+# other subjects
+The frontend listens on port 3000 | The backend listens on port 8000
+Use tabs in Makefiles | Do not use tabs in YAML files
+Python 3.8 is supported | Python 3.9 is supported
+Gate 1 opens at 9:00 | Gate 3 opens at 9:00
+Port 22 is open | Port 23 is open
+Alice owns the billing service | Alice owns the search service
+# several values
+We support Python 3.11 | We support Python 3.12
+Alice's sister is Ana | Alice's sister is Lea
+The service exposes port 80 | The service exposes port 443
+One of the user's dogs is called Rex | One of the user's dogs is called Max
+The user lives in Lisbon | The user lives in a small flat
+Packages are published to npm | Packages are published to PyPI
+A meeting takes place on Monday | A meeting takes place on Tuesday
+# conditions
+Debug logging is enabled in staging | Debug logging is disabled in production
+If the cache is stale, refresh it | If the cache is fresh, do not refresh it
+The config is stored in AppData on Windows | The config is stored in ~/.config on Linux
+Never merge without review | Merge with review
+Do not deploy without approval | Deploy with approval
+Some tests are slow | Some tests are not slow
+You don't have to run the linter | Run the linter
+# events
+The build failed on Monday | The build did not fail on Monday
+The meeting took 30 minutes | The meeting took 45 minutes
+Released version 1.4 on Monday | Released version 1.5 on Monday
+# steps and fragments
+Enable a plugin. | Disable a plugin.
+To turn off Restricted mode: | To turn on Restricted mode:
+It is enabled | It is disabled
+Always | Never
+"""
+
+
+def _pairs(lines: str) -> list[list[str]]:
+    return [line.split(" | ") for line in lines.strip().splitlines() if not line.startswith("#")]
+
+
+def test_precision_and_recall_on_the_development_pairs() -> None:
+    found = score.scores((pair["label"], score.judge(pair)) for pair in PAIRS)
+    assert found["contradiction"].precision >= 0.98
+    assert found["contradiction"].recall >= 0.95
+
+
+@pytest.mark.parametrize(("one", "other"), _pairs(OPPOSED))
+def test_contradictions_are_noticed(one: str, other: str) -> None:
+    assert contradicts(one, other)
+    assert contradicts(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), _pairs(COMPATIBLE))
+def test_what_may_both_be_true_is_not_marked(one: str, other: str) -> None:
+    assert not contradicts(one, other)
+    assert not contradicts(other, one)
+
+
+def test_only_the_first_sentences_are_compared_if_the_others_need_a_context() -> None:
+    acme, globex = "The Acme project has begun.", "The Globex project has begun."
+    assert not contradicts(f"{acme} The deadline is May 3.", f"{globex} The deadline is May 9.")
+    long = "The nightly import of customer invoices starts at"
+    assert contradicts(f"{acme} {long} 3:00.", f"{globex} {long} 4:00.")
+
+
+def test_nested_lines_are_not_compared() -> None:
+    one, other = "Use tabs\n- The dev server listens on port 1", "The dev server listens on port 2"
+    assert not contradicts(one, other)
+
+
+WORDS = "tabs spaces go yaml search never always use don't enable disable not over instead of"
+WORDS += " prefer the port 80 90 is are server off on without may if some because , . owns Ana Ben"
+MIXED = st.lists(st.sampled_from(WORDS.split()), max_size=9).map(" ".join)
+
+
+@given(TEXTS | MIXED | st.text(), TEXTS | MIXED | st.text())
+def test_a_contradiction_goes_both_ways(one: str, other: str) -> None:
+    assert contradicts(one, other) == contradicts(other, one)
+
+
+@given(TEXTS | MIXED | st.text())
+def test_nothing_contradicts_itself(text: str) -> None:
+    assert not contradicts(text, text)
+    assert not contradicts(text, f"- 2026-02-01: {text.strip()} #tag")
+
+
+MARKS = ["- {}", "2026-02-01: {}", "{} #ops #db", "{} ^m-7f3k2ab4", "{} [[Some note]]", "- [x] {}"]
+
+
+@given(st.sampled_from(PAIRS), st.sampled_from(MARKS))
+def test_what_is_written_around_the_words_changes_nothing(pair: score.Pair, marked: str) -> None:
+    one, other = pair["a"], pair["b"].lstrip("- ")
+    assert contradicts(one, marked.format(other)) == contradicts(one, other)
