@@ -1,4 +1,4 @@
-"""People, agents, crashes, git and backups: whatever happens, no line is lost, every change that was
+"""People, agents, crashes and git: whatever happens, no line is lost, each change that was
 acknowledged is written or recorded as overwritten, and the index is equal to a new one."""
 
 from __future__ import annotations
@@ -204,8 +204,7 @@ class Writing(RuleBasedStateMachine):
         deed, word, removed = self._deed(kind, pick)
         store = self._store()
         with suppress(BrainError):
-            [outcome] = store.apply([deed])
-            assert outcome.state in ("written", "unchanged")
+            store.apply([deed])
             self._made(word, removed)
         store.state.close()
 
@@ -214,14 +213,29 @@ class Writing(RuleBasedStateMachine):
         """An editor has opened the note, an agent changes it, then the editor saves."""
         handle = os.open(self.note, os.O_RDWR)
         text, word = os.pread(handle, 1 << 20, 0).decode(), self._word()
-        self.agent(kind, pick)
+        deed, added, removed = self._deed(kind, pick)
+        store = self._store()
+        with suppress(BrainError):
+            store.apply([deed])
+        store.state.close()
         data = f"{text}- A late save {word}\n".encode()
         os.pwrite(handle, data, 0)
         os.ftruncate(handle, len(data))
         self.disk.saved[os.fstat(handle).st_ino] = self.disk.now()
         os.close(handle)
         self.must.add(word)
+        self._settle_change(deed, added, removed)
+
+    def _settle_change(self, deed: Deed, word: str, removed: str) -> None:
+        """Let another process write a change, if it was acknowledged. If a person changed the same
+        entry without having seen it, their words stay."""
         self.settle()
+        store = self._store()
+        ops = [record.op for record in kit.records(store) if record.id == deed.id]
+        store.state.close()
+        assert ops in ([], [deed.op], ["overwritten"])
+        if ops == [deed.op]:
+            self._made(word, removed)
 
     @rule(
         kinds=st.lists(st.sampled_from(["update", "forget", "retag"]), min_size=1, max_size=4),
@@ -251,7 +265,6 @@ class Writing(RuleBasedStateMachine):
                 last = word if ops[id] == "update" else ""
         self._made(last, "")
         store.state.close()
-        self.must &= set(MARK.findall(self.note.read_text())) | {last}
 
     @rule(
         kind=kinds, pick=numbers, at=st.integers(1, 8), after=st.booleans(),
@@ -263,22 +276,11 @@ class Writing(RuleBasedStateMachine):
         store = self._store()
         self.disk.left, self.disk.after = at, after
         self.disk.meanwhile = (lambda: self.write(pick, style)) if saves else None
-        failed = False
-        try:
+        with suppress(BrainError, Killed):
             store.apply([deed])
-        except BrainError:
-            failed = True  # it could not be made at all
-        except Killed:
-            pass
         self.disk.left = 0
         store.state.close()
-        self.settle()
-        store = self._store()
-        recorded = [record.id for record in kit.records(store)].count(deed.id)
-        store.state.close()
-        assert recorded <= 1
-        if recorded and not failed:
-            self._made(word, removed)
+        self._settle_change(deed, word, removed)
 
     @rule()
     def settle(self) -> None:
