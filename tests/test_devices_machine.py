@@ -108,9 +108,8 @@ class Machine:
         assert not self.git("status", "--porcelain").stdout
 
     def settle(self) -> None:
-        for _ in range(3):
-            self.brain.vault.drain()
-        assert self.brain.vault.store.log.empty()
+        assert self.brain.vault.absorb() == []
+        assert not self.brain.vault.has_pending()
 
     def dump(self) -> Dump:
         return [kit.dump(self.brain.vault.index), journals.dump(self.brain.vault.index)]

@@ -17,7 +17,8 @@ from brain.state import Device, State, Use
 def test_nothing_is_created_by_asking(tmp_path: Path) -> None:
     state = State(tmp_path / "state")
     assert (state.device(), state.flag("x"), state.recalls()) == (None, "", [])
-    assert (state.homes(), state.batches(), state.first_use()) == (set(), [], "")
+    assert (state.batches(), state.first_use(), state.notes(), state.temps()) == ([], "", [], [])
+    assert (state.pending(), state.has_pending(), state.exists()) == ([], False, False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -49,7 +50,7 @@ def test_a_device_is_remembered_with_its_former_ids(tmp_path: Path) -> None:
 def test_only_the_last_recalls_are_kept(tmp_path: Path) -> None:
     state = State(tmp_path)
     for number in range(5):
-        state.add_recall("", number, {"number": number}, keep=3)
+        state.add_recall(number, {"number": number}, keep=3)
     assert [value["number"] for *_, value in state.recalls()] == [2, 3, 4]
     ids = [id for id, *_ in state.recalls()]
     state.set_recalls({ids[0]: None, ids[1]: {"number": "x"}})
@@ -79,7 +80,7 @@ def test_a_file_damaged_behind_its_first_page_is_set_aside(
     tmp_path: Path, open_already: bool
 ) -> None:
     state = State(tmp_path)
-    state.add_uses("", [Use("hit", f"m-{n}", last="2026") for n in range(2000)])
+    state.add_uses([Use("hit", f"m-{n}", last="2026") for n in range(2000)])
     state.close()
     data = (tmp_path / "state.db").read_bytes()
     if open_already:
@@ -91,8 +92,8 @@ def test_a_file_damaged_behind_its_first_page_is_set_aside(
         file.write(b"\xff" * (len(data) - 4096))
     if open_already:
         with pytest.raises(BrainError, match=r"set aside as state\.db\.damaged"):
-            state.uses({""}, "")
-    assert state.uses({""}, "") == []
+            state.uses("")
+    assert state.uses("") == []
     state.set_flag("x", "1")
     assert (tmp_path / "state.db.damaged").exists()
 
@@ -121,7 +122,7 @@ import sys
 from brain.state import State, Use
 state = State(sys.argv[1])
 for _ in range(100):
-    state.add_uses("", [Use("hit", "m-1", last="2026-03-01")])
+    state.add_uses([Use("hit", "m-1", last="2026-03-01")])
 """
 
 
@@ -129,4 +130,4 @@ def test_processes_count_together(tmp_path: Path) -> None:
     command = [sys.executable, "-c", COUNT, str(tmp_path)]
     running = [subprocess.Popen(command) for _ in range(4)]
     assert [process.wait(60) for process in running] == [0] * 4
-    assert State(tmp_path).uses({""}, "") == [Use("hit", "m-1", "", 400, "2026-03-01")]
+    assert State(tmp_path).uses("") == [Use("hit", "m-1", "", 400, "2026-03-01")]

@@ -1,5 +1,5 @@
-"""People, agents, crashes, two devices, backups: whatever happens, no line is lost, the index is
-what a new one would be, and the journals say the same everywhere."""
+"""People, agents, crashes and git: whatever happens, no line is lost, each change that was
+acknowledged is written or recorded as overwritten, and the index is equal to a new one."""
 
 from __future__ import annotations
 
@@ -7,131 +7,184 @@ import os
 import re
 import shutil
 import tempfile
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from brain.api import Brain
-from brain.changes import Add, Deed, Move, Relate, Remove, Retag, Update
+from brain.changes import Add, Change, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BrainError
 from brain.formats import memory_md
 from brain.index.db import Index
-from brain.intents import Log
-from brain.open_vault import OpenVault
+from brain.journal.reader import update_index
 from brain.store import Store
+from brain.sync import sync
+from brain.vault.exchange import Look
 from tests import kit as base
 from tests.journal import kit as journals
 from tests.store import kit
-from tests.store.killer import MODES, Killer
+from tests.store.desk import VirtualDisk
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 MARK = re.compile(r"\bx\d+x\b")
 SECTIONS = ["Key Decisions", "User Preferences", "Learned"]
 numbers = st.integers(0, 1_000_000)
-devices = st.sampled_from(["one", "two"])
-modes = st.sampled_from(MODES)
+styles = st.sampled_from(["in place", "rename"])
+seconds = st.sampled_from([0.0, 0.5, 3.0, 12.0, 100.0])
 kinds = st.sampled_from(
     ["remember", "remember", "remember", "update", "forget", "retag", "relate", "move"]
 )
 
 
-class Writing(RuleBasedStateMachine):
-    """`must` are the words (x1x, x2x, …) that nobody has taken out of the note."""
+class Killed(BaseException):
+    """The process ends here: it does nothing more."""
+
+
+class FragileDisk(VirtualDisk):
+    """A disk at whose n-th change the process is killed, before it or after it, and someone else
+    may do something right before."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.home = Path(tempfile.mkdtemp(prefix="writing", dir=_fast())).resolve()
+        self.left, self.after = 0, False
+        self.meanwhile: Callable[[], None] | None = None
+
+    def _step(self, call: Callable[..., Any], *args: Any) -> Any:
+        if not self.left:
+            return call(*args)
+        self.left -= 1
+        if self.left:
+            return call(*args)
+        if self.meanwhile:
+            self.meanwhile()
+        if self.after:
+            call(*args)
+        raise Killed
+
+    def create(self, path: str, data: bytes, like: Look | None = None) -> tuple[str, int]:
+        made: tuple[str, int] = self._step(super().create, path, data, like)
+        return made
+
+    def rename(self, old: str, new: str) -> None:
+        self._step(super().rename, old, new)
+
+    def exchange(self, temp: str, path: str) -> None:
+        self._step(super().exchange, temp, path)
+
+    def place(self, temp: str, path: str) -> None:
+        self._step(super().place, temp, path)
+
+    def unlink(self, path: str) -> None:
+        self._step(super().unlink, path)
+
+    def sync_folder(self, folder: str) -> None:
+        self._step(super().sync_folder, folder)
+
+
+class Writing(RuleBasedStateMachine):
+    """`must` are the words (x1x, x2x, …) that nobody has removed from the note."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.home = Path(tempfile.mkdtemp(prefix="writing", dir=fast)).resolve()
         self.root = base.lay(self.home / "vault", kit.VAULT)
         self.note = self.root / kit.NOTE
         (self.root / ".git").mkdir()
+        self.disk = FragileDisk()
         self.must: set[str] = set()
         self.count = 0
-        self.backups: list[dict[str, bytes]] = []
-        self.stores: dict[str, Store] = {}
-        self.cloned = False
-        self.brain = base.open_brain(self.root, self.home / "one")
-        self.brain.sync()
+        self.index = self._new_index("kept")
 
     def teardown(self) -> None:
         try:
-            self.settle()
             self.look()
         finally:
-            self.brain.close()
+            self.index.close()
             shutil.rmtree(self.home)
 
-    # -- people ----------------------------------------------------------------------------------
+    def _store(self) -> Store:
+        """The store of a new process."""
+        return kit.open_store(self.root, self.home / "state", disk=self.disk)
+
+    def _pick(self, things: list[Any], number: int) -> Any:
+        return things[number % len(things)] if things else None
 
     def _word(self) -> str:
         self.count += 1
         return f"x{self.count}x"
 
-    def _save(self, text: str, rename: bool) -> None:
-        if rename:
+    # -- people ------------------------------------------------------------------------------------
+
+    def _read(self) -> str:
+        inode = os.stat(self.note).st_ino
+        self.disk.reads[inode] = self.disk.reads.get(inode, 0) + 1
+        return self.note.read_text()
+
+    def _save(self, text: str, style: str) -> None:
+        if style == "rename":
             temp = self.note.with_name("note.swp")
             temp.write_text(text)
             os.replace(temp, self.note)
         else:
             self.note.write_text(text)
+        self.disk.saved[os.stat(self.note).st_ino] = self.disk.now()
 
     def _bullets(self) -> list[str]:
         return re.findall(r"^- .*\n", self.note.read_text(), re.MULTILINE)
 
-    @rule(pick=numbers, rename=st.booleans())
-    def write(self, pick: int, rename: bool) -> None:
-        word, text = self._word(), self.note.read_text()
+    @rule(after=seconds)
+    def pass_time(self, after: float) -> None:
+        self.disk.time += after
+
+    @rule(pick=numbers, style=styles)
+    def write(self, pick: int, style: str) -> None:
+        word, text = self._word(), self._read()
         after = self._pick(self._bullets(), pick)
         new = f"- A person wrote {word}\n"
-        text = text.replace(after, after + new, 1) if after else text + f"\n{new}"
-        self._save(text, rename)
+        self._save(text.replace(after, after + new, 1) if after else f"{text}\n{new}", style)
         self.must.add(word)
 
-    @rule(pick=numbers, rename=st.booleans())
-    def rewrite(self, pick: int, rename: bool) -> None:
+    @rule(pick=numbers, style=styles)
+    def reword(self, pick: int, style: str) -> None:
         if line := self._pick(self._bullets(), pick):
             word = self._word()
-            self._save(self.note.read_text().replace(line, f"- {word} {line[2:]}", 1), rename)
+            self._save(self._read().replace(line, f"- {word} {line[2:]}", 1), style)
             self.must.add(word)
 
-    @rule(pick=numbers, rename=st.booleans())
-    def delete(self, pick: int, rename: bool) -> None:
+    @rule(pick=numbers, style=styles)
+    def delete(self, pick: int, style: str) -> None:
         if line := self._pick(self._bullets(), pick):
-            text = self.note.read_text().replace(line, "", 1)
-            self._save(text, rename)
-            self.must -= set(MARK.findall(line)) - set(MARK.findall(text))
+            self._save(self._read().replace(line, "", 1), style)
+            self.must -= set(MARK.findall(line))
 
     @rule(pick=numbers, to=numbers)
     def copy(self, pick: int, to: int) -> None:
         """With its id, as people do."""
         line, after = self._pick(self._bullets(), pick), self._pick(self._bullets(), to)
         if line and after:
-            self._save(self.note.read_text().replace(after, after + line, 1), False)
+            self._save(self._read().replace(after, after + line, 1), "in place")
 
-    # -- agents ----------------------------------------------------------------------------------
-
-    def _store(self, device: str) -> Store:
-        if device not in self.stores:
-            self.stores[device] = kit.open_store(self.root, self.home / device)
-        return self.stores[device]
+    # -- agents ------------------------------------------------------------------------------------
 
     def _deed(self, kind: str, pick: int) -> tuple[Deed, str, str]:
-        """A deed, the word it brings, and the text that it is about."""
-        chunks = memory_md.parse(self.note.read_bytes(), "admin").chunks
+        """A change, the word that it adds, and the text that it removes."""
+        store = self._store()
+        with store.locked():
+            data = store.note(kit.NOTE).text.encode()
+        store.state.close()
+        chunks = memory_md.parse(data, "admin").chunks
         chunk = self._pick([c for c in chunks if c.kind != "note"], pick)
-        word = self._word()
+        word, id = self._word(), f"e-{self.count:010d}"
+        ref = f"m-{self.count:08d}"
         if kind == "remember" or chunk is None:
-            ref = f"m-{self.count:08d}"
-            section = SECTIONS[pick % 3]
-            return Deed("remember", ref, Add(kit.NOTE, ref, f"An agent: {word}", section)), word, ""
-        ref, said = chunk.ref, chunk.text
+            change: Change = Add(kit.NOTE, ref, f"An agent: {word}", SECTIONS[pick % 3])
+            return Deed("remember", ref, change, id=id), word, ""
+        ref = chunk.ref
         change = {
             "update": Update(kit.NOTE, ref, f"Updated to {word}"),
             "forget": Remove(kit.NOTE, ref),
@@ -139,266 +192,162 @@ class Writing(RuleBasedStateMachine):
             "relate": Relate(kit.NOTE, ref, "relates_to", f"[[#^m-{pick % 9:08d}]]"),
             "move": Move(kit.NOTE, ref, SECTIONS[pick % 3]),
         }[kind]
-        taken = said if kind in ("update", "forget") else ""
-        return Deed(kind, ref, change), word if kind == "update" else "", taken
+        removed = chunk.text if kind in ("update", "forget") else ""
+        return Deed(kind, ref, change, id=id), word if kind == "update" else "", removed
 
-    @rule(device=devices, kind=kinds, pick=numbers)
-    def agent(self, device: str, kind: str, pick: int) -> None:
-        deed, word, taken = self._deed(kind, pick)
-        try:
-            [outcome] = self._store(device).apply([deed])
-        except BrainError:
-            return
-        assert outcome.state == "written"
-        self._became(word, taken)
+    def _made(self, word: str, removed: str) -> None:
+        self.must -= set(MARK.findall(removed))
+        self.must |= {word} - {""}
 
-    def _became(self, word: str, taken: str) -> None:
-        self.must -= set(MARK.findall(taken)) - set(MARK.findall(self.note.read_text()))
-        if word:
-            self.must.add(word)
+    @rule(kind=kinds, pick=numbers)
+    def agent(self, kind: str, pick: int) -> None:
+        deed, word, removed = self._deed(kind, pick)
+        store = self._store()
+        with suppress(BrainError):
+            store.apply([deed])
+            self._made(word, removed)
+        store.state.close()
+
+    @rule(pick=numbers, kind=kinds)
+    def save_late(self, pick: int, kind: str) -> None:
+        """An editor has opened the note, an agent changes it, then the editor saves."""
+        handle = os.open(self.note, os.O_RDWR)
+        text, word = os.pread(handle, 1 << 20, 0).decode(), self._word()
+        deed, added, removed = self._deed(kind, pick)
+        store = self._store()
+        with suppress(BrainError):
+            store.apply([deed])
+        store.state.close()
+        data = f"{text}- A late save {word}\n".encode()
+        os.pwrite(handle, data, 0)
+        os.ftruncate(handle, len(data))
+        self.disk.saved[os.fstat(handle).st_ino] = self.disk.now()
+        os.close(handle)
+        self.must.add(word)
+        self._settle_change(deed, added, removed)
+
+    def _settle_change(self, deed: Deed, word: str, removed: str) -> None:
+        """Let another process write a change, if it was acknowledged. If a person changed the same
+        entry without having seen it, their words stay."""
+        self.settle()
+        store = self._store()
+        ops = [record.op for record in kit.records(store) if record.id == deed.id]
+        store.state.close()
+        assert ops in ([], [deed.op], ["overwritten"])
+        if ops == [deed.op]:
+            self._made(word, removed)
 
     @rule(
-        device=devices,
-        kinds=st.lists(st.sampled_from(["update", "update", "forget", "retag"]), min_size=1),
-        pick=numbers,
-        goes_on=st.booleans(),
-        rename=st.booleans(),
-    )
-    def wait(self, device: str, kinds: list[str], pick: int, goes_on: bool, rename: bool) -> None:
-        """While git is at work, changes of an entry wait; a person may go on with it meanwhile."""
-        lock, store = self.root / ".git/index.lock", self._store(device)
+        kinds=st.lists(st.sampled_from(["update", "forget", "retag"]), min_size=1, max_size=4),
+        pick=numbers, goes_on=st.booleans(), style=styles,
+    )  # fmt: skip
+    def wait(self, kinds: list[str], pick: int, goes_on: bool, style: str) -> None:
+        """While git is at work, changes of an entry are pending; a person may reword it."""
+        self.settle()
+        lock, store = self.root / ".git/index.lock", self._store()
         lock.touch()
-        promised = {}
-        for kind in kinds[:4]:
-            deed, word, taken = self._deed(kind, pick)
-            deed = deed._replace(id=f"e-{self.count:010d}")
-            with suppress(BrainError):
-                assert store.apply([deed], wait=0)[0].state == "pending"
-                promised[deed.id] = (kind, word, taken)
-        if goes_on:
-            self._go_on(pick, rename)
-        lock.unlink()
-        store.drain()
-        self._waited(store, promised)
-
-    def _go_on(self, pick: int, rename: bool, data: bytes = b"") -> None:
-        """In the note as it is, or as an editor has it in its window."""
-        data = data or self.note.read_bytes()
-        chunks = memory_md.parse(data, "admin").chunks
-        if chunk := self._pick([c for c in chunks if c.kind != "note"], pick):
-            at, word = chunk.start + len("- "), self._word()
-            self._save((data[:at] + f"{word} ".encode() + data[at:]).decode(), rename)
-            self.must.add(word)
-
-    def _waited(self, store: Store, promised: dict[str, tuple[str, str, str]]) -> None:
-        """What was carried out counts; what is blocked is dropped."""
-        for entry in store.pending():
-            store.release(entry.intent.id, drop=True)
-        ops = {record.id: record.op for record in kit.records(store)}
-        last = ""
-        for id, (kind, word, taken) in promised.items():
-            if ops.get(id, "overwritten") != "overwritten" and kind != "retag":
-                self._became("", taken)
-                last = word
-        self._became(last, "")
-
-    @rule(
-        device=devices,
-        kinds=st.lists(st.sampled_from(["update", "retag"]), min_size=1, max_size=3),
-        pick=numbers,
-        rename=st.booleans(),
-    )
-    def go_on_unseen(self, device: str, kinds: list[str], pick: int, rename: bool) -> None:
-        """An entry is changed, and an editor that has not seen it saves its own words for it."""
-        self.settle()
-        data, words, tags = self.note.read_bytes(), [], set()
+        made: dict[str, tuple[str, str, str]] = {}
         for kind in kinds:
-            deed, word, _ = self._deed(kind, pick)
+            deed, word, removed = self._deed(kind, pick)
             with suppress(BrainError):
-                self._store(device).apply([deed])
-                words += [word] * (kind == "update")
-                tags |= set(getattr(deed.change, "remember", ()))
-        self._go_on(pick, rename, data)
-        self.settle()
-        gone = [r.data["change"] for r in kit.records(self._store(device)) if r.op == "overwritten"]
-        there = f"{self.note.read_text()} {gone}"
-        assert all(word in there for word in [*words[-1:], *tags]), (words, tags, there)
-
-    @rule(device=devices, what=st.integers(0, 9))
-    def feedback(self, device: str, what: int) -> None:
-        ref = self._pick([kit.A, kit.B, kit.C], what)
-        self._store(device).apply([Deed("reinforce", str(ref), None, {"delta": 3})])
+                if store.apply([deed])[0].state == "pending":
+                    made[deed.id] = (kind, word, removed)
+        if goes_on:
+            self.reword(pick, style)
+        lock.unlink()
+        store.absorb()
+        ops = {record.id: record.op for record in kit.records(store)}
+        assert made.keys() <= ops.keys()
+        last = ""
+        for id, (kind, word, removed) in made.items():
+            if kind != "retag":
+                self.must -= set(MARK.findall(removed))
+                last = word if ops[id] == "update" else ""
+        self._made(last, "")
+        store.state.close()
 
     @rule(
-        device=devices, kind=kinds, pick=numbers, at=st.integers(1, 40), mode=st.sampled_from(MODES)
-    )
-    def crash(self, device: str, kind: str, pick: int, at: int, mode: str) -> None:
-        """Killed in the middle; if it was promised, the next process does it."""
-        deed, word, taken = self._deed(kind, pick)
-        deed = deed._replace(id=f"e-{self.count:010d}")
-        self.stores.pop(device, None)
-        store = self._store(device)
-        before = set(_logged(store))
-        done = killed(lambda: store.apply([deed]), Killer(at, mode))
-        self.stores.pop(device)
-        if done is None:
-            return  # it could not be done at all
-        promised = done or set(_logged(store)) - before
-        self._store(device).drain()
-        assert kit.temps(self.root) == []
-        noted = [r.id for r in kit.records(self._store(device))].count(deed.id)
-        assert noted == bool(promised)
-        if promised:
-            self._became(word, taken)
-
-    @rule(device=devices, kind=kinds, pick=numbers, at=st.integers(5, 14))
-    def crash_in_the_middle(self, device: str, kind: str, pick: int, at: int) -> None:
-        self.crash(device, kind, pick, at, "before")
-
-    @rule(device=devices)
-    def drain(self, device: str) -> None:
-        self._store(device).drain()
+        kind=kinds, pick=numbers, at=st.integers(1, 8), after=st.booleans(),
+        saves=st.booleans(), style=styles,
+    )  # fmt: skip
+    def crash(self, kind: str, pick: int, at: int, after: bool, saves: bool, style: str) -> None:
+        """Killed in the middle: if it was acknowledged, the next process writes it, once."""
+        deed, word, removed = self._deed(kind, pick)
+        store = self._store()
+        self.disk.left, self.disk.after = at, after
+        self.disk.meanwhile = (lambda: self.write(pick, style)) if saves else None
+        with suppress(BrainError, Killed):
+            store.apply([deed])
+        self.disk.left = 0
+        store.state.close()
+        self._settle_change(deed, word, removed)
 
     @rule()
     def settle(self) -> None:
-        for _ in range(4):
-            for device in ("one", "two"):
-                self._store(device).drain()
-        assert all(self._store(device).log.empty() for device in ("one", "two"))
+        store = self._store()
+        store.absorb()
+        assert kit.is_done(store), (store.pending(), store.state.temps())
+        store.state.close()
         assert kit.temps(self.root) == []
 
-    # -- what else happens to a vault ------------------------------------------------------------
-
-    def _carried(self) -> Iterable[Path]:
-        return [self.note, *sorted((self.root / "40_Brain/journal").rglob("*.jsonl"))]
-
-    @rule()
-    def back_up(self) -> None:
-        self.backups.append({str(path): path.read_bytes() for path in self._carried()})
-
-    @rule(pick=numbers, notes=st.booleans(), journals=st.booleans())
-    def restore(self, pick: int, notes: bool, journals: bool) -> None:
-        """An older checkout, or a backup: the note, the journals, or both."""
-        self.settle()
-        backup = self._pick(self.backups, pick)
-        for path, data in (backup or {}).items():
-            if notes if path.endswith(".md") else journals:
-                Path(path).write_bytes(data)
-        if backup and notes:
-            self.must &= set(MARK.findall(self.note.read_text()))
-
-    @rule(device=devices)
-    def clone(self, device: str) -> None:
-        """The state folder is copied, as with a machine, and the copy is used from now on."""
-        self.settle()
-        self.stores.pop(device, None)
-        if (self.home / device).exists():
-            if device == "one":
-                self.brain.close()
-            shutil.copytree(self.home / device, self.home / "copy")
-            shutil.rmtree(self.home / device)
-            os.rename(self.home / "copy", self.home / device)
-            if device == "one":
-                self.brain = base.open_brain(self.root, self.home / "one")
+    # -- what else happens to a vault --------------------------------------------------------------
 
     @rule()
     def lose_the_index(self) -> None:
-        for path in (self.root / "40_Brain").glob("brain.db*"):
+        self.index.close()
+        for path in self.home.glob("kept.db*"):
             path.unlink()
+        self.index = self._new_index("kept")
 
-    # -- what always holds -----------------------------------------------------------------------
+    @rule()
+    def lose_the_state(self) -> None:
+        """Another machine, or state.db was deleted: only the history is lost."""
+        self.settle()
+        shutil.rmtree(self.home / "state")
+
+    @rule()
+    def copy_the_state(self) -> None:
+        """The state folder is restored from a copy: another device writes the journal."""
+        self.settle()
+        shutil.copytree(self.home / "state", self.home / "copy")
+        shutil.rmtree(self.home / "state")
+        os.rename(self.home / "copy", self.home / "state")
+
+    # -- what always holds -------------------------------------------------------------------------
 
     @rule()
     def look(self) -> None:
+        self.settle()
         there = set(MARK.findall(self.note.read_text()))
         assert self.must <= there, (self.must - there, self.note.read_text())
-        self._journals_hold()
-        self.brain.sync()
-        found = _dump(self.brain)
-        before = base.snapshot(self.root)
-        assert self.brain.sync().quiet
-        assert {p: v for p, v in base.snapshot(self.root).items() if "brain.db" not in p} == {
-            p: v for p, v in before.items() if "brain.db" not in p
-        }
-        assert _dump(self.brain) == found
-        assert self._rebuilt() == found
-
-    def _journals_hold(self) -> None:
-        """No number stands for two records, whoever was copied or restored."""
+        store = self._store()
+        found = _updated(store, self.index)
+        assert sync(store.vault, self.index, store.config).quiet
+        new = self._new_index("new")
+        assert _updated(store, new) == found
+        new.close()
+        for path in self.home.glob("new.db*"):
+            path.unlink()
         seen: dict[tuple[str, int], str] = {}
-        for path in (self.root / "40_Brain/journal").rglob("*.jsonl"):
-            for line in path.read_bytes().split(b"\n")[:-1]:
-                try:
-                    record = orjson.loads(line)
-                except orjson.JSONDecodeError:
-                    continue  # torn by a crash
-                key = record["device"], record["seq"]
-                assert seen.setdefault(key, record["id"]) == record["id"], key
+        for record in kit.records(store):
+            key = record.device, record.seq
+            assert seen.setdefault(key, record.id) == record.id
+        store.state.close()
 
-    def _rebuilt(self) -> list[Any]:
-        """From nothing, and with the journals delivered in pieces, the last ones first."""
-        state, copy = self.home / "fresh", self.home / "copy of vault"
-        shutil.copytree(self.root, copy, ignore=shutil.ignore_patterns("brain.db*"))
-        journals = sorted((copy / "40_Brain/journal").rglob("*.jsonl"), reverse=True)
-        whole = {path: path.read_bytes() for path in journals}
-        for path, data in whole.items():
-            path.write_bytes(data[: len(data) // 2])
-        with Brain(
-            OpenVault(self.brain.vault.paths._replace(root_path=str(copy), state_path=str(state)))
-        ) as fresh:
-            fresh.vault.index = Index(state / "brain.db", str(copy))
-            fresh.sync()
-            for path, data in whole.items():
-                path.write_bytes(data)
-                fresh.sync()
-            dump = _dump(fresh)
-        shutil.rmtree(state)
-        shutil.rmtree(copy)
-        return dump
-
-    def _pick(self, things: list[Any], number: int) -> Any:
-        return things[number % len(things)] if things else None
+    def _new_index(self, name: str) -> Index:
+        return Index(self.home / f"{name}.db", f"{self.root}/40_Brain")
 
 
-def _dump(brain: Brain) -> list[Any]:
-    return [base.dump(brain.vault.index), journals.dump(brain.vault.index)]
-
-
-def _logged(store: Store) -> list[str]:
-    log = Log(store.log.path)
-    log.refresh()
-    return list(log.open)
-
-
-def killed(work: Callable[[], object], killer: Killer) -> bool | None:
-    """Was the work done before the child was killed? None if it could not be done."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the child does nothing that another thread could hinder
-        pid = os.fork()
-    if not pid:
-        try:
-            killer.install()
-            work()
-            os._exit(0)
-        except BrainError:
-            os._exit(3)
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(pid, 0)
-    if os.WIFSIGNALED(status):
-        return False
-    assert os.WEXITSTATUS(status) in (0, 3)
-    return True if os.WEXITSTATUS(status) == 0 else None
-
-
-def _fast() -> str | None:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+def _updated(store: Store, index: Index) -> list[Any]:
+    sync(store.vault, index, store.config, promised=store.heads())
+    update_index(store.journal, index)
+    return [base.dump(index), journals.dump(index)]
 
 
 class TestWriting(Writing.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=20, stateful_step_count=25)
+    settings = settings(max_examples=25, stateful_step_count=25)
 
 
 @pytest.mark.stress
 class TestLongWriting(Writing.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=150, stateful_step_count=50)
+    settings = settings(max_examples=300, stateful_step_count=50)

@@ -369,8 +369,13 @@ class Store:
             return
         older = [row.id for row in rows if row.id not in fresh]
         there = self.journal.has(older) if older else set()
-        last = {(row.path, _ref(row)): row.id for row in rows if row.done}
-        new = [self._record(row, row.id in last.values()) for row in rows if row.id not in there]
+        last = {(row.path, _ref(row)): row for row in rows if row.done}
+        gone = {key for key, row in last.items() if not self._stands(row)}
+        new = [
+            self._record(row, bool(row.done) and (row.path, _ref(row)) in gone)
+            for row in rows
+            if row.id not in there
+        ]
         self.journal.append(new)
         with self.state.transaction():
             self.state.drop_pending([row.id for row in rows])
@@ -383,10 +388,14 @@ class Store:
             return note.is_written
         return not any(row.head for row in self.state.notes(path))
 
-    def _record(self, row: PendingRow, is_last: bool) -> NewRecord:
-        deed, done = _from_row(row)
+    def _stands(self, row: PendingRow) -> bool:
+        """Return False if a person's words took the place of what a change left."""
         note = self._notes.get(row.path)
-        if is_last and note and done and not records.stands(done, note.text):
+        return note is None or records.stands(_from_row(row)[1], note.text)
+
+    def _record(self, row: PendingRow, overwritten: bool) -> NewRecord:
+        deed, done = _from_row(row)
+        if overwritten:
             return records.of_overwritten(deed, row.path, self.config.redactEmails)
         return records.of_deed(deed, row.path, row.by, row.session, done)
 

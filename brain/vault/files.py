@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import stat as modes
 import sys
+import time
 from contextlib import suppress
 
 from brain.errors import BadConfig
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from brain.vault.layout import Vault
 
+_LEASED = 1.0  # seconds for another program to give up a lease
 SMALL = 1_000_000  # bytes: no ignore file, no brain.yaml is larger
 _FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
 _FOLLOW |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -42,9 +44,24 @@ def open_quietly(path: str, flags: int = FLAGS) -> tuple[int, bool]:
     by this time whether another program has read a note. Only the owner of a file may ask for it.
     """
     try:
-        return os.open(path, flags | _NOATIME), bool(_NOATIME)
+        return _open(path, flags | _NOATIME), bool(_NOATIME)
     except PermissionError:
-        return os.open(path, flags), False
+        return _open(path, flags), False
+
+
+def _open(path: str, flags: int) -> int:
+    """Open a file. One that another program has a lease on, a file server for example, cannot be
+    opened without waiting; the attempt asks for the lease to end."""
+    deadline = 0.0
+    while True:
+        try:
+            return os.open(path, flags)
+        except BlockingIOError:
+            now = time.monotonic()
+            deadline = deadline or now + _LEASED
+            if now > deadline:
+                raise
+            time.sleep(0.0005)
 
 
 def read_open(handle: int, limit: int) -> tuple[bytes, os.stat_result]:

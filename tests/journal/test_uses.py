@@ -31,10 +31,10 @@ def pairs(*refs: tuple[str, str], at: str = AT[0]) -> list[Use]:
 
 
 def fill(journal: Journal) -> None:
-    journal.state.add_uses("", hits("m-1", "m-2"))
-    journal.state.add_uses("", hits("m-1", at=AT[1]))
-    journal.state.add_uses("", pairs(("m-1", "m-2"), ("m-1", "m-3"), ("m-2", "m-3")))
-    journal.state.add_uses("", pairs(("m-1", "m-2"), at=AT[1]))
+    journal.state.add_uses(hits("m-1", "m-2"))
+    journal.state.add_uses(hits("m-1", at=AT[1]))
+    journal.state.add_uses(pairs(("m-1", "m-2"), ("m-1", "m-3"), ("m-2", "m-3")))
+    journal.state.add_uses(pairs(("m-1", "m-2"), at=AT[1]))
 
 
 def counted(journal: Journal, known: Index) -> dict[str, tuple[int, str]]:
@@ -99,7 +99,7 @@ def test_writing_that_was_cut_short_counts_once(
                 with pytest.raises(Killed):
                     journal.write_uses()
             assert counted(device(tmp_path), known) == EXPECTED
-        journal.state.add_uses("", hits("m-4", at=AT[1]))
+        journal.state.add_uses(hits("m-4", at=AT[1]))
         assert device(tmp_path).state.batches()
         device(tmp_path).write_uses()
         assert counted(journal, known) == EXPECTED
@@ -111,7 +111,7 @@ def test_writing_that_was_cut_short_counts_once(
 
 def test_the_last_gap_says_what_did_not_answer(journal: Journal) -> None:
     for at, refs in ((AT[1], ("m-2",)), (AT[0], ("m-1",))):
-        journal.state.add_uses("", [Use("gap", "g-1", "zoo", 1, at, "Who?", refs)])
+        journal.state.add_uses([Use("gap", "g-1", "zoo", 1, at, "Who?", refs)])
     [gap] = journal.pending_uses()
     assert gap == Use("gap", "g-1", "zoo", 2, AT[1], "Who?", ("m-2",))
     journal.write_uses()
@@ -119,15 +119,6 @@ def test_the_last_gap_says_what_did_not_answer(journal: Journal) -> None:
     assert record.data == {
         "query": "Who?", "agent": "zoo", "count": 2, "last": AT[1], "refs": ["m-2"],
     }  # fmt: skip
-
-
-def test_uses_of_another_vault_at_this_path_do_not_count(journal: Journal) -> None:
-    journal.state.add_uses("zzzzzzzz", hits("m-1"))
-    home = journal.home(make=True)
-    journal.state.add_uses(home, hits("m-2"))
-    assert [use.ref for use in journal.pending_uses()] == ["m-2"]
-    assert journal.write_uses() == 1
-    assert journal.state.first_use() == ""
 
 
 def test_purged_uses_are_dropped_up_to_a_time(journal: Journal) -> None:
@@ -153,7 +144,7 @@ def test_a_state_that_cannot_be_used_says_so_and_stops_no_question(
         journal.pending_uses,
         journal.write_uses,
         lambda: journal.state.drop_uses({"m-1": AT[1]}),
-        lambda: journal.state.add_uses("", hits("m-1")),
+        lambda: journal.state.add_uses(hits("m-1")),
     ):
         with pytest.raises(BrainError, match=r"state\.db cannot be used"):
             use()
@@ -164,7 +155,7 @@ def test_the_index_notices_a_new_state(tmp_path: Path, journal: Journal) -> None
     """The folder was deleted, and as much was counted again as before."""
     with index(tmp_path) as known:
         for ref in ("m-1", "m-2"):
-            journal.state.add_uses("", hits(ref))
+            journal.state.add_uses(hits(ref))
             assert list(counted(journal, known)) == [ref]
             journal.state.close()
             for path in Path(journal.state.folder).iterdir():

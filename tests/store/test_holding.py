@@ -168,6 +168,21 @@ def test_words_that_a_person_typed_meanwhile_stay(opened: Open, root: Path, deed
     assert MINE in text(root)
 
 
+def test_all_changes_of_an_entry_that_a_person_overwrote_are_recorded(
+    opened: Open, root: Path
+) -> None:
+    """None of them has reached the note, so the journal has the words of each."""
+    store = opened(HELD)
+    for deed in (UPDATE, TAG):
+        store.apply([deed])
+    type_in(root)
+    store.absorb()
+    found = [record for record in kit.records(store) if record.op == "overwritten"]
+    assert [record.data["change"]["change"] for record in found] == ["update", "retag"]
+    assert found[0].data["change"]["text"] == "Chose DuckDB."
+    assert not {"update", "tag"} & set(ops(store))
+
+
 def test_an_edit_beats_a_removal(opened: Open, root: Path) -> None:
     """A person deletes an entry without having seen its new words."""
     store = opened(HELD)
