@@ -50,10 +50,8 @@ RETURNED_TIP = 1.0  # ... the same, and the version is the tip
 LACKS_UNSEEN = 3.0  # the text lacks a guarded unit of the version that nobody has saved since
 LACKS = 2.8  # ... any other unit that is not the window's own
 LACKS_ALONE = 50.0  # ... and only the version's own window can have that version
-LACKS_GONE = 0.1  # ... but the unit is gone from the head already
-LACKS_OWN = 0.1  # the text lacks a unit that is the window's own
-LACKS_OWN_NEW = 0.5  # ... which it had just added
-LACKS_OWN_TIP = 0.7  # ... and the version is the tip
+LACKS_OWN_NEW = 0.5  # the text lacks a unit that its own window had just added
+LACKS_OWN_TIP = 0.7  # ... or any of its own, and the version is the tip
 ADDED = 0.5  # the text has a new unit
 REWORDED = 1.5  # the text has other words for a unit, times the part that differs
 NOTHING_LEFT = 1.5  # nothing is left of what the version's window had added
@@ -357,7 +355,7 @@ class History:
     def _cost_of_lack(self, unit: str, base: Version, head: set[str]) -> float:
         """Return what it costs that a text lacks a unit of its base that is not its window's."""
         if unit not in head:
-            return LACKS_GONE
+            return 0.0  # it is gone already
         if base.alone:
             return LACKS_ALONE
         guard = self.guards.get(unit)
@@ -514,7 +512,7 @@ def _cost_of_own(unit: str, base: Version, near: bool) -> float:
     """Return what it costs that a text lacks a unit that is its window's own."""
     if near:
         return LACKS_OWN_TIP
-    return LACKS_OWN_NEW if unit in base.new else LACKS_OWN
+    return LACKS_OWN_NEW if unit in base.new else 0.0
 
 
 def _add(delta: dict[str, int], later: Version) -> dict[str, int]:

@@ -39,6 +39,7 @@ TEMP = ".brain-"  # how the names of temporary files begin; they end with the na
 ROUNDS = 20  # writes in a row while others keep saving; then the write is pending
 HALF = 10.0  # seconds after which a text counts that looked like half a save
 QUIET = 1.0  # seconds for which a text must stand where leases do not exist
+SAVING = 0.2  # seconds that a save in place may take
 GONE = 1.0  # seconds after which a missing note counts as deleted
 DISPLACED = 60.0  # seconds for which a displaced file is kept where leases do not exist
 WEEK = 7 * 86_400.0  # seconds for which versions are kept
@@ -167,7 +168,7 @@ class Note:
     def _after_save(self, found: Look | None) -> Look | None:
         """Wait a moment for the end of a save: of a note without a history, half a save cannot be
         told from the whole."""
-        deadline = self.disk.uptime() + QUIET
+        deadline = self.disk.uptime() + SAVING
         while found and found.writer and self.disk.uptime() < deadline:
             self.disk.sleep(0.01)
             found = self.disk.look(self.full)
@@ -361,7 +362,11 @@ class Note:
         temp = TempRow(name, self.path, near.n, version.n)
         self.temps[temp.name] = temp
         self.state.save_temp(temp)
+        # the next process has to know the age of the write if this one is killed
+        before, wrote = self.row.wrote, ["", 0, self.disk.now(), self.disk.uptime(), False]
+        self.row = self.row._replace(wrote=json.dumps(wrote))
         self.save()
+        self.row = self.row._replace(wrote=before)  # what is displaced is compared with it
         return temp
 
     def finish(self, temp: TempRow) -> bool:

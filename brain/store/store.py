@@ -316,7 +316,8 @@ class Store:
                 if not note.is_written and not self._hold(note):
                     _refuse_unwritable(note.folder)
                     temps[note.path] = note.begin()
-                note.save()
+                else:
+                    note.save()
         return temps
 
     def _write(self, note: Note, temp: TempRow | None = None) -> None:

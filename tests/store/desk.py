@@ -62,6 +62,9 @@ class VirtualDisk(Disk):
     def uptime(self) -> float:
         return self.time
 
+    def sleep(self, seconds: float) -> None:
+        self.time += seconds
+
     def missing_for(self, path: str) -> float:
         return self.time - self.missing_since if self.missing_since is not None else 0.0
 

@@ -81,15 +81,33 @@ def stale_window_after_a_save() -> Page:
     return Page().agent("one").save("one!, two").save("one")
 
 
-def type_after_deleting() -> Page:
-    """A window deleted all that it had, and types on. It has never had the other window's line."""
-    page = Page().save("one, two, new 1").agent("one, two, new 1, agent")
-    return page.save("").save("new 2")
+def only_its_own_window_has_it() -> Page:
+    """Nobody has read the agent's line, so the text without it comes from an older window."""
+    return Page("one").agent("agent").save("", Evidence(tip_unread=True))
 
 
-def unchanged_stale_window() -> Page:
-    """A window that has not changed anything saves after another one has typed."""
-    return Page().agent("one, two, agent").save("one, two, typed").save("one, two")
+def without_the_newest_line() -> Page:
+    """A text without the line that a window had just added is rather another, stale window's."""
+    return Page("one").agent("").save("one, new", Evidence(in_place=False)).save("one")
+
+
+def two_own_lines_at_once() -> Page:
+    """Two lines that a window had just added are missing, with everything else."""
+    return Page("two, one").agent("").save("one!, agent").save("", Evidence(in_place=True))
+
+
+def nothing_of_the_last_save() -> Page:
+    """Nothing is left of what the last save had brought: this is another window."""
+    page = Page("three, one").agent("three").save("agent", Evidence(tip_unread=True))
+    page.save("one", Evidence(in_place=False))
+    return page.save("three", Evidence(tip_unread=True))
+
+
+def removed_by_another_window() -> Page:
+    """A stale window has a line that another window has removed from the tip."""
+    page = Page("two, three, one").agent("two, one")
+    page.save("two, agent", Evidence(in_place=False, tip_unread=True))
+    return page.save("three, one", Evidence(in_place=False))
 
 
 def go_on_typing() -> Page:
@@ -108,9 +126,9 @@ def delete_reworded() -> Page:
     return Page().agent("one, two, agent").save("one!, two").save("two")
 
 
-def delete_own_line() -> Page:
-    """A person deletes the newest line. This makes the text that the agent had left before."""
-    return Page().agent("one, two, agent").save("one, two, typed").save("one, two, agent")
+def restore_what_the_agent_removed() -> Page:
+    """A person deletes everything, and then brings back a line that the agent had removed."""
+    return Page("one").agent("").save("").save("one", Evidence(in_place=True))
 
 
 SITUATIONS: dict[str, tuple[Callable[[], Page], set[str]]] = {
@@ -119,17 +137,20 @@ SITUATIONS: dict[str, tuple[Callable[[], Page], set[str]]] = {
     "KNOWS_MORE": (stale_deletion, {"three"}),
     "RETURNED_OWN": (another_window_deleted, {"agent", "new"}),
     "RETURNED": (another_window_deleted_one, {"agent"}),
-    "UNDOES_UNSEEN": (stale_window, {"one", "agent"}),
-    "UNDOES_SEEN": (stale_window_after_a_save, {"one!"}),
-    "LACKS": (type_after_deleting, {"new 1", "agent", "new 2"}),
-    "LACKS_NEW": (unchanged_stale_window, {"one", "two", "agent", "typed"}),
+    "RETURNED_TIP": (removed_by_another_window, {"agent"}),
+    "LACKS_UNSEEN": (stale_window, {"one", "agent"}),
+    "LACKS": (stale_window_after_a_save, {"one!"}),
+    "LACKS_ALONE": (only_its_own_window_has_it, {"agent"}),
+    "LACKS_OWN_NEW": (without_the_newest_line, {"new"}),
+    "LACKS_OWN_TIP": (two_own_lines_at_once, {"one!", "agent"}),
     "ADDED": (go_on_typing, {"one", "two", "typed!", "agent"}),
     "REWORDED": (
         two_wordings,
         {"one", "two!", "two and a great deal of other words", "agent"},
     ),
     "NOTHING_LEFT": (delete_reworded, {"one!", "two", "agent"}),
-    "UNCHANGED": (delete_own_line, {"one", "two", "agent"}),
+    "NOTHING_LEFT_TIP": (nothing_of_the_last_save, {"agent", "three"}),
+    "UNCHANGED": (restore_what_the_agent_removed, {"one"}),
 }
 
 

@@ -259,17 +259,17 @@ def test_a_long_note_is_merged_in_little_time() -> None:
 
 def test_the_persons_new_words_win() -> None:
     units = ("- mine ^m-1", "- agent's ^m-1")
-    assert one_per_id(units, ("- mine ^m-1",), {"- agent's ^m-1"}) == ("- mine ^m-1",)
+    assert one_per_id(units, ("- mine ^m-1",), {"- agent's ^m-1"}, set()) == ("- mine ^m-1",)
 
 
 def test_words_that_are_known_to_be_old_never_win() -> None:
     units = ("- old ^m-1", "- agent's ^m-1")
-    assert one_per_id(units, ("- old ^m-1",), {"- old ^m-1"}) == ("- agent's ^m-1",)
+    assert one_per_id(units, ("- old ^m-1",), {"- old ^m-1"}, set()) == ("- agent's ^m-1",)
 
 
 def test_an_id_that_a_person_copied_stays_twice() -> None:
     units = ("- mine ^m-1", "- copy ^m-1")
-    assert one_per_id(units, units, set()) == units
+    assert one_per_id(units, units, set(), set()) == units
 
 
 @pytest.mark.parametrize(

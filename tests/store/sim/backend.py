@@ -203,7 +203,7 @@ class Process:
         with self._running() as store:
             if not store.state.notes():
                 with store.locked():  # as if Brain had written to the note before
-                    store.note(NOTE)
+                    store.note(NOTE).save()
             store.absorb()
         return not self.store.pending()
 
