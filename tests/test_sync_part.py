@@ -23,7 +23,7 @@ from brain.index.db import Index
 from brain.model import Document
 from brain.vault import layout
 from tests import kit
-from tests.formats.test_memory_part import LINES
+from tests.formats import strategies
 
 NOTE = "40_Brain/MEMORY.md"
 OWNER = "admin"
@@ -32,7 +32,7 @@ TEXT = """\
 
 ## Facts
 - one ^m-aaaaaaaa
-- two [[Link]]
+- two [[Link|alias]]
   more [[Other]]
 - three #tag ^m-cccccccc
 
@@ -162,7 +162,7 @@ PLAIN = [
     f"- other ^{derived_id('m', OWNER, 'one', '1')}",
 ]
 plain_lines = st.lists(st.sampled_from(PLAIN), max_size=3)
-odd_lines = st.lists(st.sampled_from(LINES), max_size=2)
+odd_lines = st.lists(st.sampled_from(strategies.LINES), max_size=2)
 steps = st.one_of(
     *[st.builds(_change, numbers, changes)] * 3,
     *[st.builds(_lines, numbers, plain_lines, st.integers(0, 2))] * 4,

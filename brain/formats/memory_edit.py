@@ -2,8 +2,9 @@
 
 An added entry is placed by a scan of the headings, without a parse, where nothing odd is near
 (`quick`). Every other edit is tried and then checked: the new text is parsed, and it is accepted
-only if each entry is where it was put and all others are as they were, under their headings. A
-change that cannot be placed so that this holds is refused.
+only if each entry is where it was put and all others are as they were, under their headings. One
+edit of an entry whose id is written is checked by parsing what is around it, if nothing there can
+reach further (`_nearby`). A change that cannot be placed so that this holds is refused.
 """
 
 from __future__ import annotations
@@ -29,13 +30,27 @@ from brain.errors import BadRequest, Refused
 from brain.formats import frontmatter, links, memory_md
 from brain.formats.entry import Parts, Style, anchored, parts, related, retagged, updated, written
 from brain.formats.markdown import mask
-from brain.formats.memory_place import ITEM, RULE, Outline, Place, former, outline, quick, usual
-from brain.formats.text import BOM, UNSAFE, decode, digest, refused
+from brain.formats.memory_part import around, is_plain
+from brain.formats.memory_place import (
+    ITEM,
+    RULE,
+    Outline,
+    Place,
+    former,
+    outline,
+    quick,
+    scan,
+    usual,
+)
+from brain.formats.text import BOM, UNSAFE, Offsets, decode, digest, refused
+from brain.model import Chunk
 
 _ENTRY_EDITS = (Anchor, Move, Relate, Remove, Replace, Retag, Update)
 # words that at the start of a bullet would be more than words
 _MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)")
 _NESTED = re.compile(r"\n( {1,8}|\t)(?=[-*+] |\d{1,9}[.)] )")
+_WRITTEN = re.compile(r"^[-*+] .* \^([A-Za-z0-9-]+)$", re.MULTILINE)
+_ALL_WRITTEN = re.compile(rf"(?:(?:{_WRITTEN.pattern}|#{{1,6}} .*+|)(?:\n|\Z))*+", re.MULTILINE)
 _BULLET = re.compile(r"(?:\n|\A)([-*+])[ \t]+(?=\S)")
 
 
@@ -61,6 +76,59 @@ def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> 
 
     Raises Refused, naming the line, if the note cannot be edited safely.
     """
+    if len(changes) == 1 and (edited := _nearby(path, data, changes[0], owner)):
+        return edited
+    return _everywhere(path, data, changes, owner)
+
+
+def _nearby(path: str, data: bytes, change: Change, owner: str) -> Edited | None:
+    """Edit an entry by parsing only what is around it; None if that takes the whole note."""
+    if not isinstance(change, Add | Update | Retag | Relate | Remove):
+        return None
+    if isinstance(change, Add) and "\n" not in change.text:
+        return None  # placed without any parse
+    note = Note(path, data, owner)
+    text, mark, place = note.text, f"^{change.ref}", None
+    if isinstance(change, Add):
+        place = quick(note, note.outline(), change.section) if mark not in text else None
+        at = place.at - 1 if place and place.at and not place.made else None
+    else:
+        at = _only(text, mark)
+    if note.problems or at is None or (found := around(text, at)) is None:
+        return None
+    if isinstance(change, Remove) and not _is_all_written(text):
+        return None  # an entry without a written id could get the id of the one that goes
+    note.narrow(*found)
+    headings = _titles(note.text)
+    try:
+        if isinstance(change, Add) and place:
+            done = note.add_at(change, place)
+        else:
+            done = note.apply(change, 0)
+        note.check()
+    except Odd:
+        return None
+    if headings is None or _titles(note.text) != headings or not is_plain(note.text):
+        return None
+    if not place and not note.is_written(done.previous):
+        return None  # an id that is not written depends on the whole note
+    return note.edited([done])
+
+
+def _only(text: str, mark: str) -> int | None:
+    """Return the place of a mark that is in the text once."""
+    at = text.find(mark)
+    return at if at >= 0 and text.find(mark, at + 1) < 0 else None
+
+
+def _titles(text: str) -> list[tuple[int, str]] | None:
+    """Return the level and the words of the headings, if a scan can tell."""
+    headings = scan(text, 0)
+    return None if headings is None else [(level, words) for level, words, *_ in headings]
+
+
+def _everywhere(path: str, data: bytes, changes: Sequence[Change], owner: str) -> Edited:
+    """Edit a note by parsing all of it, if it has to be parsed."""
     note = Note(path, data, owner)
     try:
         done = [note.apply(change, 0) for change in changes]
@@ -103,32 +171,45 @@ def _carefully(path: str, data: bytes, change: Change, owner: str) -> tuple[Note
 
 
 class Note:
-    """A note while it is edited. Where entries are is followed through every splice."""
+    """A note while it is edited, or a part of it between `head` and `tail`. Where entries are is
+    followed through every splice."""
 
     def __init__(self, path: str, data: bytes, owner: str) -> None:
         self.path, self.owner = path, owner
         self.bom = BOM if data.startswith(BOM) else b""
         self.pieces: list[Piece] | None = None
         self.seen: Outline | None = None
-        self.text, problems = decode(data)
+        self.text, self.problems = decode(data)
+        self.head = self.tail = ""
+        self.above: list[tuple[int, str]] | None = None
         self._read = self.text
         self._marks: list[list[int]] = []
         self.gone: set[str] = set()  # the refs of what was removed
         self._check_length()
-        for problem in problems:
+        for problem in self.problems:
             if problem.code in UNSAFE:
                 raise refused(self.path, problem.line, problem.message)
 
+    def narrow(self, start: int, end: int, above: list[tuple[int, str]]) -> None:
+        """Leave only a part of the note, which is under these headings."""
+        text, self.above = self.text, above
+        self.head, self.text, self.tail = text[:start], text[start:end], text[end:]
+        self._read = self.text
+
+    def whole(self) -> str:
+        return self.head + self.text + self.tail
+
     def _check_length(self) -> None:
         limit = memory_md.MAX_CHARS, memory_md.MAX_LINES
-        if len(self.text) > limit[0] or self.text.count("\n") > limit[1]:
+        text = self.whole()
+        if len(text) > limit[0] or text.count("\n") > limit[1]:
             message = f"{self.path} is over {limit[0]:,} characters or {limit[1]:,} lines."
             raise Refused(message, "Split it into two notes.")
 
     # -- where everything is ---------------------------------------------------------------------
 
     def data(self) -> bytes:
-        return self.bom + self.text.encode()
+        return self.bom + self.whole().encode()
 
     def load(self) -> list[Piece]:
         """Where the entries are, from a parse if there was none yet."""
@@ -137,10 +218,10 @@ class Note:
         return self.pieces
 
     def parsed(self) -> list[Piece]:
-        data = self.data()
+        data = self.bom + self.text.encode()
         pieces = []
         at, place = len(self.bom), 0
-        for chunk in memory_md.parse(data, self.owner).chunks:
+        for chunk in self._chunks(data):
             place += len(data[at : chunk.start].decode())
             start, at = place, chunk.start
             place += len(data[at : chunk.end].decode())
@@ -148,6 +229,12 @@ class Note:
             note = chunk.kind == "note"
             pieces.append(Piece(chunk.ref, start, place, chunk.heading, note))
         return pieces
+
+    def _chunks(self, data: bytes) -> Sequence[Chunk]:
+        if self.above is None:
+            return memory_md.parse(data, self.owner).chunks
+        drafts = memory_md.drafts(self.text, self.above, (), Offsets(self.text))
+        return memory_md.named(drafts, self.owner)[0]
 
     def check(self) -> None:
         """Raise Odd unless every entry is where it was put. Quick additions need no check."""
@@ -194,6 +281,13 @@ class Note:
     def find(self, ref: str) -> Piece | None:
         return next((p for p in self.load() if p.ref == ref and not p.note), None)
 
+    def is_written(self, ref: str) -> bool:
+        """Return True if this id is written behind its entry, and nowhere else."""
+        piece, mark = self.find(ref), f"^{ref}"
+        return (
+            piece is not None and mark in self.raw(piece) and _only(self.whole(), mark) is not None
+        )
+
     def previous(self, piece: Piece) -> str:
         """The ref of what stands before an entry in its section."""
         before = [p for p in self.load() if p.start < piece.start and p.heading == piece.heading]
@@ -222,7 +316,7 @@ class Note:
         return Edited(self.data(), tuple(placed))
 
     def _line(self, at: int) -> int:
-        return self.text.count("\n", 0, at) + 1
+        return self.head.count("\n") + self.text.count("\n", 0, at) + 1
 
     def refusal(self, change: Change) -> Refused:
         """Why a change cannot be made: the line of the entry, or of what hides the rest."""
@@ -261,7 +355,7 @@ class Note:
         return "\r\n" if at > 0 and self.text[at - 1] == "\r" else "\n"
 
     def nest(self) -> str:
-        match = _NESTED.search(self.text)
+        match = _NESTED.search(self.whole())
         return match.group(1) if match else "    "
 
     def bullet(self) -> str:
@@ -417,6 +511,14 @@ class Note:
         piece = self._write(place, entry, change.ref)
         return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
 
+    def add_at(self, change: Add, place: Place) -> Done:
+        """Add an entry at a place of the whole note."""
+        place = place._replace(at=place.at - len(self.head))
+        entry, previous = self._entry(change, place.style), self._before(place)
+        self.load()
+        piece = self._write(place, entry, change.ref)
+        return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
+
     def _entry(self, change: Add, style: Style) -> str:
         if "\n" in change.text or "\r" in change.text:
             style = style._replace(nest=self.nest())
@@ -446,7 +548,7 @@ class Note:
         line = self.text[self.text.rfind("\n", 0, max(place.at - 1, 0)) + 1 : place.at]
         match = links.BLOCK_ID.search(line.rstrip("\n"))
         ref = match.group(1) if match and ITEM.match(line) else ""
-        return ref if ref and self.text.count(f"^{ref}") == 1 else ""
+        return ref if ref and _only(self.whole(), f"^{ref}") is not None else ""
 
     def _write(self, place: Place, entry: str, ref: str, sure: bool = True) -> Piece:
         """Put an entry where it belongs, with the heading above it if that has to be made."""
@@ -486,6 +588,13 @@ class Note:
         place = usual(self, self.outline(), change.section, care)
         new = self._write(place, after, change.ref)
         return self.done(change, "done", new.start, before, after, heading, previous)
+
+
+def _is_all_written(text: str) -> bool:
+    """Return True if a note surely has nothing but headings and bullets with ids of their own."""
+    ids = _WRITTEN.findall(text)
+    body_at = frontmatter.split(text)[1]
+    return len(ids) == len(set(ids)) and bool(_ALL_WRITTEN.fullmatch(text, body_at))
 
 
 def _is_expected(change: Change, raw: str) -> bool:

@@ -39,7 +39,7 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
     start = _cut_before(old, new, body_at, same)
     end = _cut_behind(old, new, len(new) - _same(old, new, same, -1))
     head, was, now = new[:start], old[start : len(old) - len(new) + end], new[start:end]
-    if any(has(text, marks) for text in (head, was, now) for marks in ("%%", "$$")):
+    if not all(map(is_plain, (head, was, now))):
         return None
     above, gone, came = scan(head, body_at), scan(was, 0), scan(now, 0)
     if above is None or gone is None or came is None:
@@ -71,6 +71,25 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
         derived=bool(derived),
     )
     return document, part
+
+
+def around(text: str, at: int) -> tuple[int, int, list[tuple[int, str]]] | None:
+    """Return from which to which cut the entry at this place can be edited alone, with others
+    before and behind it, and the headings that this part of the note is under."""
+    body_at = frontmatter.split(text)[1]
+    start = end = text.find("\n", at) + 1 or len(text)
+    for _ in range(3):
+        start = _cut_before(text, text, body_at, start)
+        end = _cut_behind(text, text, end + 1)
+    headings = scan(text[:start], body_at)
+    if headings is None or not is_plain(text[:end]):
+        return None
+    return start, end, _path(headings)
+
+
+def is_plain(text: str) -> bool:
+    """Return True if there are no comments and formulas, which can hide anything."""
+    return not has(text, "%%") and not has(text, "$$")
 
 
 def _is_long(text: str) -> bool:

@@ -240,7 +240,7 @@ def _replace(index: Index, entry: Entry, rows: list[Linked]) -> list[Linked]:
     links: dict[int, list[tuple[Any, ...]]] = {}
     sql = f"SELECT * FROM links WHERE chunk IN (SELECT id FROM chunks WHERE {where})"
     for id, _, *link in db.execute(sql, values):
-        links.setdefault(id, []).append((*link, ""))
+        links.setdefault(id, []).append(tuple(link))
     old = db.execute(f"SELECT * FROM chunks WHERE {where}", values).fetchall()
     known = {_content(row, links.get(id, ())): (id, row[_PLACED]) for id, *row in old}
     gone = {id for id, *_ in old}
@@ -281,9 +281,8 @@ def _shift(db: sqlite3.Connection, file: int, part: Part) -> None:
 def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return all of a chunk but where it is."""
     line = row[_PLACED.start]
-    return (
-        *row[: _PLACED.start], *row[_PLACED.stop :], *((at - line, *link) for at, *link in links)
-    )  # fmt: skip
+    pointed = [(link[0] - line, *link[1:4]) for link in links]  # without the alias, if there is one
+    return (*row[: _PLACED.start], *row[_PLACED.stop :], *pointed)
 
 
 _PLACED = slice(8, 12)  # line, end_line, start and stop in the row of a chunk, without its id

@@ -39,19 +39,25 @@ from brain.store.units import (
 
 Merge = Callable[[Units, Units, Units], Units]
 
-# The cost of explaining a text by a version. Only the order of the sums counts.
+# The cost of explaining a text by a version. Only the order of the sums counts. A unit is a
+# window's own if the window added or removed it; a window always saves in the same way.
 OLDER = 2.0  # the version is neither the tip nor the last save of a window
 LAST_SAVE = 1.0  # the version is the last save of some window
 KNOWS_MORE = 10.0  # the text has a known unit that the version lacks
-RETURNED_OWN = 0.8  # ... which the version's own window had removed
 RETURNED = 1.5  # ... which a person had removed
-UNDOES_UNSEEN = 3.0  # the text lacks a guarded unit of the version that nobody has saved since
-UNDOES_SEEN = 2.5  # ... that someone has saved since
-LACKS = 0.1  # the text lacks another unit of the version
-LACKS_NEW = 0.5  # ... that its window had just added
+RETURNED_OWN = 0.8  # ... which the version's own window had removed
+RETURNED_TIP = 1.0  # ... the same, and the version is the tip
+LACKS_UNSEEN = 3.0  # the text lacks a guarded unit of the version that nobody has saved since
+LACKS = 2.8  # ... any other unit that is not the window's own
+LACKS_ALONE = 50.0  # ... and only the version's own window can have that version
+LACKS_GONE = 0.1  # ... but the unit is gone from the head already
+LACKS_OWN = 0.1  # the text lacks a unit that is the window's own
+LACKS_OWN_NEW = 0.5  # ... which it had just added
+LACKS_OWN_TIP = 0.7  # ... and the version is the tip
 ADDED = 0.5  # the text has a new unit
 REWORDED = 1.5  # the text has other words for a unit, times the part that differs
 NOTHING_LEFT = 1.5  # nothing is left of what the version's window had added
+NOTHING_LEFT_TIP = 0.7  # ... and the version is the tip
 UNCHANGED = 0.5  # the text equals the version: who saves usually changed something
 
 STOOD = 2.0  # seconds for which a write stood before someone who had read it removed a line
@@ -63,8 +69,8 @@ KEEP = 64  # versions
 class Version:
     """A text that was in the note, or in a displaced file."""
 
-    __slots__ = ("_edits", "_units", "at", "base", "n", "new", "own", "previous", "undid",
-                 "unread", "written")  # fmt: skip
+    __slots__ = ("_edits", "_units", "alone", "at", "base", "in_place", "n", "new", "own",
+                 "previous", "undid", "unread", "written")  # fmt: skip
 
     def __init__(
         self,
@@ -78,6 +84,8 @@ class Version:
         new: frozenset[str] = frozenset(),
         unread: bool = False,
         undid: bool = False,
+        in_place: bool | None = None,
+        alone: bool = False,
         previous: Version | None = None,
         changes: Edits | None = None,
     ) -> None:
@@ -89,6 +97,8 @@ class Version:
         self.new = new  # units that it added to its base
         self.unread = unread  # nobody read it while it was in the note
         self.undid = undid  # it lacked a guarded unit, which was restored
+        self.in_place = in_place  # it was saved in place, or by rename; None if that is not known
+        self.alone = alone  # nobody read it: only the window that saved it can have it
         self._units, self.previous, self._edits = units, previous, changes
 
     @property
@@ -135,6 +145,8 @@ class Evidence(NamedTuple):
     unread: bool = False  # nobody has read the note since Brain's last write
     read: bool = False  # someone has
     age: float = 0.0  # seconds for which Brain's last write had stood, at least
+    in_place: bool | None = None  # saved in place, or by rename; None if that is not known
+    tip_unread: bool = False  # nobody has read the text that was in the note before
     git: bool = False  # git has checked out another commit
 
 
@@ -254,7 +266,7 @@ class History:
         place."""
         if not self.guards or evidence.git:
             return near  # alone, or git
-        undone = self.undone(theirs, near)
+        undone, head = self.undone(theirs, near), set(self.head)
         same = [v for v in self.versions if v.units == theirs and v is not near]
         if same and self._is_deliberate(same, undone, evidence):
             return near
@@ -277,7 +289,7 @@ class History:
             is_near = version is near
             is_last_save = not version.written and version.n not in continued
             cost = 0.0 if is_near else LAST_SAVE if is_last_save else OLDER
-            cost += self._cost(version, is_near, delta, least)
+            cost += self._cost(version, is_near, delta, head, evidence.in_place, least)
             if version in same:
                 cost += UNCHANGED
             if cost < least:
@@ -293,7 +305,15 @@ class History:
         seen = seen or (again and evidence.age >= STOOD_AGAIN)
         return seen and not evidence.unread and len(undone) <= FEW
 
-    def _cost(self, base: Version, near: bool, delta: dict[str, int], most: float) -> float:
+    def _cost(
+        self,
+        base: Version,
+        near: bool,
+        delta: dict[str, int],
+        head: set[str],
+        in_place: bool | None,
+        most: float,
+    ) -> float:
         """Return the cost of a text that differs so from its base; any higher number than `most`
         if it is more than that."""
         gone = [u for u, count in delta.items() if u.strip() for _ in range(-count)]
@@ -303,7 +323,13 @@ class History:
         total = sum(self._cost_of_known(u, base, near) for u in new if u in foreign)
         if total > most:
             return total
-        costs = {u: self._cost_of_lack(u, base, near) for u in gone}
+        may_own = None in (in_place, base.in_place) or in_place == base.in_place
+        costs = {
+            u: _cost_of_own(u, base, near)
+            if may_own and u in base.own
+            else self._cost_of_lack(u, base, head)
+            for u in gone
+        }
         for unit in new:
             if unit in foreign:
                 continue
@@ -313,8 +339,8 @@ class History:
                 cost = min(cost, costs[old] + ADDED)
                 gone.remove(old)
             total += cost
-        if base.new and not near and base.new <= set(gone):
-            total += NOTHING_LEFT  # it may be another window's text
+        if base.new and base.new <= set(gone):  # it may be another window's text
+            total += NOTHING_LEFT_TIP if near else NOTHING_LEFT
         return total + sum(costs[u] for u in gone)
 
     def _is_known(self, unit: str, reworded: set[str]) -> bool:
@@ -324,18 +350,18 @@ class History:
     def _cost_of_known(self, unit: str, base: Version, near: bool) -> float:
         """Return what it costs that a text has a known unit which its base lacks."""
         if unit in base.own:
-            return ADDED if near else RETURNED_OWN
+            return RETURNED_TIP if near else RETURNED_OWN
         guard = self.guards.get(unit)
         return RETURNED if guard and guard.seen and not guard.present else KNOWS_MORE
 
-    def _cost_of_lack(self, unit: str, base: Version, near: bool) -> float:
-        """Return what it costs that a text lacks a unit of its base."""
+    def _cost_of_lack(self, unit: str, base: Version, head: set[str]) -> float:
+        """Return what it costs that a text lacks a unit of its base that is not its window's."""
+        if unit not in head:
+            return LACKS_GONE
+        if base.alone:
+            return LACKS_ALONE
         guard = self.guards.get(unit)
-        if guard and guard.present and unit not in base.own:
-            return UNDOES_SEEN if guard.seen else UNDOES_UNSEEN
-        if near:
-            return 0.0
-        return LACKS_NEW if unit in base.new else LACKS
+        return LACKS_UNSEEN if guard and guard.present and not guard.seen else LACKS
 
     # -- what changes it ---------------------------------------------------------------------------
 
@@ -344,13 +370,16 @@ class History:
     ) -> Outcome:
         """Merge a text that someone saved into the head. `in_note` is False for a displaced file;
         `near` was in its place."""
+        near.alone = near.alone or evidence.tip_unread
         base = self.base(theirs, near, evidence, in_note)
         head = self.merge(base.units, self.head, theirs)
         if head not in (theirs, self.head):
-            head = one_per_id(head, theirs, self.known)
+            said = {unit for v in self.versions if not v.written for unit in v.new}
+            head = one_per_id(head, theirs, self.known, said)
         was, there, now = Counter(base.units), Counter(theirs), Counter(head)
         before = Counter(self.head)
-        touched = frozenset((was - there) | (there - was))
+        typed = {unit for unit in there - was if unit not in self.known}
+        touched = frozenset({*(was - there), *typed})
         version = Version(
             self.next, theirs, at=at, base=base.n, own=self._own(base, near, theirs, touched),
             new=frozenset(there - was), undid=in_note and base is not near
@@ -358,6 +387,9 @@ class History:
         )  # fmt: skip
         if base is near and in_note and theirs[: len(near.units) - 1] == near.units[:-1]:
             version.own, version.base = frozenset(), near.base  # append, perhaps without reading
+        elif evidence.git:
+            version.own, version.base = frozenset(), near.n  # git is not a window
+        version.in_place = evidence.in_place
         self._append(version)
         removed = self._end_guards(now, there)
         restored = self._mark_restored(u for u in now if u not in there)
@@ -476,6 +508,13 @@ class History:
         for before, version in pairwise(versions):
             version.follow(before)
         self.versions = versions
+
+
+def _cost_of_own(unit: str, base: Version, near: bool) -> float:
+    """Return what it costs that a text lacks a unit that is its window's own."""
+    if near:
+        return LACKS_OWN_TIP
+    return LACKS_OWN_NEW if unit in base.new else LACKS_OWN
 
 
 def _add(delta: dict[str, int], later: Version) -> dict[str, int]:

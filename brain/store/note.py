@@ -73,7 +73,7 @@ class Note:
         self._saved_guards: dict[str, Guard] = {}
         self._dropped: list[str] = []  # temporary files that are still listed in state.db
         rows = state.notes(path)
-        new = NoteRow(path, 0, "", "", 0, "", "", files.git_head(git), "", "")
+        new = NoteRow(path, 0, "", "", 0, "", "", "", files.git_head(git), "", "")
         self.row = rows[0] if rows else new
         self._saved_row = rows[0] if rows else None
         if rows:
@@ -91,6 +91,8 @@ class Note:
                 new=frozenset(json.loads(row.new)),
                 unread=bool(row.unread),
                 undid=bool(row.undid),
+                in_place=None if row.in_place is None else bool(row.in_place),
+                alone=bool(row.alone),
                 previous=versions[-1] if versions else None,
                 changes=json.loads(row.changes),
             )
@@ -132,6 +134,7 @@ class Note:
         self.wait = ""
         found = self.found = self.disk.look(self.full)
         if self.history is None:
+            found = self.found = self._after_save(found)
             units = self.format.split(targets.decode(found.data)) if found else ()
             self.history = History.start(units, self.format.merge, self.disk.now())
             self._accept(found)
@@ -160,6 +163,15 @@ class Note:
             self._observe(theirs, history.tip, self._evidence(found, git_moved), in_note=True)
         self._accept(found, mark)
 
+    def _after_save(self, found: Look | None) -> Look | None:
+        """Wait a moment for the end of a save: of a note without a history, half a save cannot be
+        told from the whole."""
+        deadline = self.disk.uptime() + QUIET
+        while found and found.writer and self.disk.uptime() < deadline:
+            self.disk.sleep(0.01)
+            found = self.disk.look(self.full)
+        return found
+
     def _accept(self, found: Look | None, mark: str = "") -> None:
         """Take what is in the note for the tip."""
         if found and not mark:
@@ -167,6 +179,18 @@ class Note:
         looked = found.stamp if found else MISSING
         git = files.git_head(self.git)
         self.row = self.row._replace(digest=mark, half="", looked=looked, git=git)
+        if found and self.history:
+            self._remember_file(found)
+
+    def _remember_file(self, found: Look) -> None:
+        """Remember the file that is in the note, its times, and whether Brain's write was read."""
+        file = [found.identity, found.accessed, found.changed]
+        self.row = self.row._replace(file=json.dumps(file))
+        if self.row.wrote and self.history and self.history.tip.written and found.shows_reads:
+            identity, accessed, changed, uptime, read = json.loads(self.row.wrote)
+            if found.identity == identity and found.accessed != accessed and not read:
+                wrote = [identity, accessed, changed, uptime, True]
+                self.row = self.row._replace(wrote=json.dumps(wrote))
 
     def _look_for_missing(self) -> None:
         """Wait for a note that is being replaced; after a while it is deleted."""
@@ -213,13 +237,22 @@ class Note:
 
     def _evidence(self, found: Look, git_moved: bool = False) -> Evidence:
         """Return what is known of a save besides its text."""
+        in_place, tip_unread = None, False
+        if self.row.file:
+            identity, accessed, changed = json.loads(self.row.file)
+            in_place = found.identity == identity
+            is_same = found.accessed == accessed and accessed < changed * 1e9
+            tip_unread = in_place and found.shows_reads and is_same
+        evidence = Evidence(in_place=in_place, tip_unread=tip_unread, git=git_moved)
         if not self.row.wrote:
-            return Evidence(git=git_moved)
-        identity, accessed, changed, uptime = json.loads(self.row.wrote)
+            return evidence
+        identity, accessed, changed, uptime, read = json.loads(self.row.wrote)
         age = min(self.disk.uptime() - uptime, found.changed - changed)
-        same = found.identity == identity and found.shows_reads
-        read = found.accessed != accessed
-        return Evidence(same and not read, same and read, age, git_moved)
+        if found.identity != identity or not found.shows_reads:
+            return evidence._replace(age=age)
+        # a read after the save proves nothing
+        read = read or accessed != found.accessed < found.changed * 1e9
+        return evidence._replace(age=age, unread=found.accessed == accessed, read=read)
 
     def _observe(
         self, theirs: tuple[str, ...], near: Version, evidence: Evidence, in_note: bool
@@ -348,12 +381,13 @@ class Note:
             self._abandon(temp)
             raise
         # exchanged: from here on the temporary file is the person's text
-        wrote = json.dumps([identity, accessed, self.disk.now(), self.disk.uptime()])
+        file = [identity, accessed, self.disk.now()]
+        wrote = json.dumps([*file, self.disk.uptime(), False])
         history.tip = version
         self.row = self.row._replace(digest=digest(data).hex())
         self.disk.sync_folder(self.folder)
         self._look_at_displaced(temp.name)
-        self.row = self.row._replace(wrote=wrote)
+        self.row = self.row._replace(wrote=wrote, file=json.dumps(file))
         return True
 
     def _place(self, full: str) -> bool:
@@ -417,7 +451,8 @@ class Note:
         rows = [
             VersionRow(
                 self.path, v.n, v.at, v.written, v.base, json.dumps(sorted(v.own)),
-                json.dumps(sorted(v.new)), v.unread, v.undid, json.dumps(v.changes),
+                json.dumps(sorted(v.new)), v.unread, v.undid, v.in_place, v.alone,
+                json.dumps(v.changes),
             )
             for v in history.versions
             if self._saved_versions.get(v.n) != _flags(v)
@@ -447,6 +482,6 @@ def _stood(half: str, mark: str, now: float) -> tuple[str, bool]:
     return half, now - before[1] >= HALF
 
 
-def _flags(version: Version) -> tuple[bool, bool, Any]:
+def _flags(version: Version) -> tuple[bool, bool, bool, Any]:
     """Return what may change of a version once it is saved."""
-    return version.unread, version.undid, version.previous
+    return version.unread, version.undid, version.alone, version.previous

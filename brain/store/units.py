@@ -203,15 +203,23 @@ def _moved(base: Units, side: Units) -> set[str]:
     return {u for u in both if u.strip() and u not in kept}
 
 
-def one_per_id(units: Units, theirs: Units, known: Collection[str]) -> Units:
-    """Keep one wording of an entry that both sides reworded: the person's if it is new, else the
-    head's. An id that is twice in the person's own text stays twice."""
+def one_per_id(units: Units, theirs: Units, known: Collection[str], said: Collection[str]) -> Units:
+    """Keep one wording of an entry that both sides reworded: that of the text if it is new, else
+    the head's. What a person `said` stays, without the id; only an agent's words give way. An id
+    that is twice in the text stays twice."""
     twice = _repeated_ids(units) - _repeated_ids(theirs)
     if not twice:
         return units
     there = set(theirs)
     new = {unit_id(u) for u in theirs if u not in known} & twice
-    return tuple(u for u in units if unit_id(u) not in twice or (u in there) == (unit_id(u) in new))
+    out: list[str] = []
+    for unit in units:
+        id = unit_id(unit)
+        if id not in twice or (unit in there) == (id in new):
+            out.append(unit)
+        elif unit in said and id in new:
+            out.append(_ID.sub("", unit).rstrip())
+    return tuple(out)
 
 
 def _repeated_ids(units: Units) -> set[str]:

@@ -165,6 +165,9 @@ class Disk:
             return time.clock_gettime(time.CLOCK_BOOTTIME)
         return time.monotonic()
 
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
     def missing_for(self, path: str) -> float:
         """Return for how many seconds a name has been missing, at least."""
         try:

@@ -19,3 +19,25 @@ texts = notes | st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 data = st.binary(max_size=200) | texts.map(str.encode) | notes.map(lambda s: b"---\n" + s.encode())
 words = st.text("abc\u00e9\u65e5\u672cz", min_size=1, max_size=8)
 prose = st.lists(words, min_size=1, max_size=5).map(" ".join)
+# lines of a memory note, many of which change how others read
+LINES = [
+    *["# One", "## Two", "## Two ##", "### Three", " # Indented", "#hash", "# a | b", "#"],
+    *["- one", "- two", "- two", "* star", "+ plus", "1. a", "2. b", "- - -", "-", "- [ ] task"],
+    *["- one ^m-aaaaaaaa", "- two ^m-bbbbbbbb", "- 2026-01-02: dated #tag", "- [k:: v] [[Link]]"],
+    *["  - nested", "    - deeper", "\t- tab", "words", "  words", "", "", "", "    indented"],
+    *["> quote", "> ```", "> - a", "---", "***", "===", "| a | b |", "|---|---|", "- a | b", ":-"],
+    *["```", "```sh", "~~~", " ```", "    ```", "- ```", "-\t```", "a ``` b", "``", "- `a", "b` c"],
+    *[
+        "%%",
+        "%% note %%",
+        "- a %% b",
+        "$$",
+        "$$ x $$",
+        "<div>",
+        "<!-- a",
+        "-->",
+        "- <!--",
+        "</div>",
+    ],
+    *["[a]: /url", '[a]: /url "', "[^1]: foot", "é 東京", "- é 東京", "* * *", "- \\`", "-     x"],
+]

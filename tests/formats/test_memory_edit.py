@@ -585,3 +585,81 @@ def test_a_tag_goes_with_the_space_before_it(before: str, after: str) -> None:
     ref = memory_md.parse(before.encode(), "admin").chunks[0].ref
     made = edit("memory", "p", before.encode(), [Retag("p", ref, (), ("pinned",))], "admin")
     assert made.data.decode() == after
+
+
+# -- without parsing all of a note -----------------------------------------------------------------
+
+WRITTEN = [f"- fact {number % 5} ^m-{number}" for number in range(9)]
+note_lines = st.lists(
+    st.sampled_from([*WRITTEN, *WRITTEN, "", "## Facts", "  - nested"])
+    | st.sampled_from([*WRITTEN, *strategies.LINES]),
+    min_size=3,
+    max_size=14,
+)
+entry_changes = st.sampled_from(
+    [
+        *[Update("M.md", "m-1", text) for text in ["other", "two\nlines", "- odd", "```", "# h"]],
+        *[Update("M.md", "m-1", text) for text in ["`a", "%% a", "a\n\nb", "$$", "a | b", "<div>"]],
+        Update("M.md", "m-1", "other", ("no such digest",)),
+        Remove("M.md", "m-1"),
+        Retag("M.md", "m-1", ("pinned",), ("tag",)),
+        Relate("M.md", "m-1", "supersedes", "[[#^m-2]]"),
+    ]
+)
+
+
+@given(note_lines, entry_changes, st.sampled_from(["", "---\ntags: [x]\n---\n"]), st.booleans())
+def test_an_edit_is_the_same_without_parsing_all(
+    lines: list[str], change: Change, top: str, ended: bool
+) -> None:
+    note = (top + "\n".join(lines) + "\n" * ended).encode()
+    if (edited := memory_edit._nearby("M.md", note, change, "me")) is not None:
+        assert edited == memory_edit._everywhere("M.md", note, [change], "me")
+
+
+@given(note_lines, st.sampled_from(["two\nlines", "a\n\n- b", "a\n```", "a\n# h", "`a\nb` c"]))
+def test_an_entry_of_several_lines_is_added_without_parsing_all(
+    lines: list[str], text: str
+) -> None:
+    note = "\n".join(["## Facts", *lines]).encode()
+    change = Add("M.md", "m-new", text, "Facts")
+    if (edited := memory_edit._nearby("M.md", note, change, OWNER)) is not None:
+        whole = memory_edit._everywhere("M.md", note, [change], OWNER)
+        before, after = seen(note), seen(edited.data)
+        new = [entry for entry in after if entry[0] == "m-new"]
+        assert new == [entry for entry in seen(whole.data) if entry[0] == "m-new"] != []
+        assert [entry[1:] for entry in before] == [e[1:] for e in after if e not in new]
+
+
+def seen(note: bytes) -> list[tuple[str, str, str, str]]:
+    found = memory_md.parse(note, OWNER).chunks
+    return [(chunk.ref, chunk.text, chunk.heading, chunk.kind) for chunk in found]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Update("M.md", "m-7", "x\ny"),
+        Remove("M.md", "m-7"),
+        Retag("M.md", "m-7", ("pinned",)),
+        Add("M.md", "m-new", "x\ny", "Facts"),
+    ],
+)
+def test_an_entry_with_an_id_is_edited_alone(
+    change: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = "\n".join(["---", "tags: [x]", "---", "# Memory", "", "## Facts", *WRITTEN, ""]).encode()
+    expected = memory_edit._everywhere("M.md", note, [change], "me")
+    monkeypatch.delattr(memory_md, "parse")
+    assert edit("memory", "M.md", note, [change], "me") == expected
+    assert len(expected.data) != len(note)
+
+
+def test_an_entry_that_would_get_the_id_of_another_is_not_edited_alone() -> None:
+    ref = memory_md.parse(b"- five\n", OWNER).chunks[0].ref
+    some = "".join(f"- fact {number} ^m-{number}\n" for number in range(9))
+    note = f"- a ^m-a\n- b ^{ref}\n{some}- five\n"
+    edited = edit("memory", PATH, note.encode(), [Remove(PATH, ref)], OWNER)
+    assert refs(edited.data)[0] == "m-a"
+    assert ref not in refs(edited.data)  # which would be removed if the same were done again
+    assert edit("memory", PATH, edited.data, [Remove(PATH, ref)], OWNER).data == edited.data

@@ -9,29 +9,9 @@ from hypothesis import strategies as st
 from brain.formats import memory_md
 from brain.formats.memory_part import changed
 from brain.model import Chunk, Document, Part
+from tests.formats import strategies
 
-LINES = [
-    *["# One", "## Two", "## Two ##", "### Three", " # Indented", "#hash", "# a | b", "#"],
-    *["- one", "- two", "- two", "* star", "+ plus", "1. a", "2. b", "- - -", "-", "- [ ] task"],
-    *["- one ^m-aaaaaaaa", "- two ^m-bbbbbbbb", "- 2026-01-02: dated #tag", "- [k:: v] [[Link]]"],
-    *["  - nested", "    - deeper", "\t- tab", "words", "  words", "", "", "", "    indented"],
-    *["> quote", "> ```", "> - a", "---", "***", "===", "| a | b |", "|---|---|", "- a | b", ":-"],
-    *["```", "```sh", "~~~", " ```", "    ```", "- ```", "-\t```", "a ``` b", "``", "- `a", "b` c"],
-    *[
-        "%%",
-        "%% note %%",
-        "- a %% b",
-        "$$",
-        "$$ x $$",
-        "<div>",
-        "<!-- a",
-        "-->",
-        "- <!--",
-        "</div>",
-    ],
-    *["[a]: /url", '[a]: /url "', "[^1]: foot", "é 東京", "- é 東京", "* * *", "- \\`", "-     x"],
-]
-lines = st.lists(st.sampled_from(LINES), max_size=12)
+lines = st.lists(st.sampled_from(strategies.LINES), max_size=12)
 
 
 def places(chunk: Chunk, lines: int = 0, size: int = 0) -> Chunk:

@@ -524,3 +524,42 @@ def test_one_tag_or_link_is_one(brain: Brain) -> None:
 def test_a_time_before_the_words_is_a_date(brain: Brain) -> None:
     brain.remember("2026-02-01T10:00 meeting about the gate")
     assert "- 2026-02-01T10:00 meeting about the gate ^" in note(brain)
+
+
+# -- several at once -------------------------------------------------------------------------------
+
+
+def test_several_memories_are_one_write(brain: Brain, monkeypatch: pytest.MonkeyPatch) -> None:
+    exchanged: list[str] = []
+    exchange = brain.vault.store.disk.exchange
+    monkeypatch.setattr(
+        brain.vault.store.disk, "exchange", lambda a, b: (exchanged.append(b), exchange(a, b))
+    )
+    settle(brain.vault.paths.root)
+    brain.remember("Seals bark")
+    exchanged.clear()
+    made = brain.remember_all(
+        [
+            "The otter swims",
+            {"text": "We chose SQLite", "kind": "decision", "tags": "db"},
+            "seals bark",
+            "The otter swims",
+        ]
+    )
+    assert [one.outcome for one in made] == ["added", "added", "duplicate", "duplicate"]
+    assert made[0].id == made[3].id
+    assert len(exchanged) == 1
+    assert "#db" in line(brain, made[1].id)
+    assert brain.undo(made[0].event).outcome == "undone"
+    assert "otter" not in note(brain)
+    assert "SQLite" in note(brain)
+
+
+def test_several_memories_are_all_stored_or_none(brain: Brain) -> None:
+    before = note(brain)
+    with pytest.raises(BadRequest, match="no kind 'x'"):
+        brain.remember_all(["The otter swims", {"text": "Seals bark", "kind": "x"}])
+    with pytest.raises(BadRequest, match="A memory has no 'colour'"):
+        brain.remember_all([{"text": "Seals bark", "colour": "grey"}])
+    assert note(brain) == before
+    assert brain.remember_all([]) == []

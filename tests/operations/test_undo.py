@@ -408,3 +408,50 @@ def test_the_last_change_of_one_agents_memory(brain: Brain) -> None:
     with pytest.raises(NotFound, match="There is no agent"):
         brain.undo(agent="nobody")
     assert brain.undo().text.endswith("Walruses nap at noon")
+
+
+# -- to the byte -----------------------------------------------------------------------------------
+
+NOTES = {
+    "blank lines": "# A\n\n\n- one ^m-00000001\n\n\n- two\n\n",
+    "no final newline": "## Facts\n- one ^m-00000001\n- two",
+    "carriage returns": "## Facts\r\n- one ^m-00000001\r\n- two\r\n",
+    "nested": "## Facts\n- one ^m-00000001\n    - more\n\n    text\n- two\n",
+    "last of its section": "# A\n\n## Facts\n- one ^m-00000001\n\n## Decisions\n- two\n",
+    "alone": "- one ^m-00000001\n",
+    "a paragraph": "## Facts\none ^m-00000001\n\ntwo\n",
+    "numbered": "1. one ^m-00000001\n2. two\n",
+    "a byte order mark": "\ufeff## Facts\n- one ^m-00000001\n",
+    "a table below": "## Facts\n- one ^m-00000001\n\n| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "nothing": "",
+}
+EXACT: dict[str, Verb] = {
+    "forget": lambda b: b.forget("m-00000001"),
+    "remember": lambda b: b.remember("Seals bark", kind="procedure"),
+    "remember here": lambda b: b.remember("Seals bark", section="Facts"),
+    "pin": lambda b: b.pin("m-00000001"),
+    "move": lambda b: b.move("m-00000001", "Somewhere else"),
+    "update": lambda b: b.update("m-00000001", "Seals bark\nat night"),
+    "link": lambda b: b.link("m-00000001", "two"),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("kind", NOTES)
+def test_undo_restores_every_byte(made: Made, kind: str, name: str) -> None:
+    """The note was not changed since; an undo of the undo is exact as well."""
+    text = NOTES[kind]
+    if "m-00000001" not in text and not name.startswith("remember"):
+        return
+    brain = made({NOTE: text, "40_Brain/brain.yaml": "holdSeconds: 0\n"})
+    path = brain.vault.paths.root / NOTE
+    before = path.read_bytes()
+    try:
+        event = EXACT[name](brain).event
+    except (BadRequest, NotFound):
+        return  # there is nothing to link to, say
+    after = path.read_bytes()
+    again = brain.undo(event).event
+    assert path.read_bytes() == before
+    brain.undo(again)
+    assert path.read_bytes() == after

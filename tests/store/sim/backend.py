@@ -84,6 +84,12 @@ class VirtualDisk(Disk):
     def uptime(self) -> float:
         return self.world.now - self.world.boot
 
+    def sleep(self, seconds: float) -> None:
+        """Let time pass, in which a save in place comes to its end."""
+        self.world.now += seconds
+        if self.world.torn:
+            self.world.torn.part(1 << 30)
+
     def missing_for(self, path: str) -> float:
         return 0.0  # nobody deletes the note for good here
 
@@ -145,8 +151,9 @@ class Process:
             head.write("0" * 40)
         path = f"{self.world.root}/.git/logs/HEAD"
         line = f"a b me 0 +0000\tcheckout: {self.world.commit_mark}\n"
-        if not os.path.exists(path) or line not in open(path).read():
-            with open(path, "a") as log:
+        with open(path, "a+") as log:
+            log.seek(0)
+            if line not in log.read():
                 log.write(line)
 
     @contextmanager
