@@ -42,7 +42,7 @@ VAULT: dict[str, str | bytes] = {
     NOTE: "# Memory\n\n## Key Decisions\n"
     + "".join(f"- Decision {ref[-1]} ^{ref}\n" for ref in REFS)
     + "\n## Facts\n- Nothing here has an id\n- Nor has this\n",
-    "40_Brain/brain.yaml": "holdSeconds: 0\n",
+    "40_Brain/brain.yaml": "holdSeconds: 0\nvaultId: v-devices\n",
     "40_Brain/.gitignore": GITIGNORE,
     "40_Brain/.gitattributes": GITATTRIBUTES,
     ".gitattributes": "*.md merge=union\n",  # a person would do that by hand
@@ -204,7 +204,7 @@ class Devices(RuleBasedStateMachine):
         uses = [Use("hit", ref, last=now) for ref in refs]
         if refs[0] != refs[1]:
             uses.append(Use("used_together", *sorted(refs), last=now))
-        one.brain.vault.state.add_uses("", uses)
+        one.brain.vault.state.add_uses(uses)
 
     @rule(name=names, pick=numbers, other=numbers, op=st.sampled_from(["conflict", "resolve"]))
     def dispute(self, name: str, pick: int, other: int, op: str) -> None:

@@ -26,13 +26,12 @@ from brain.state import NoteRow, State, TempRow, VersionRow
 from brain.store import targets
 from brain.store.history import Evidence, Guard, History, Version
 from brain.store.targets import Format
-from brain.store.units import unit_id
 from brain.vault import files
 from brain.vault.exchange import MISSING, Disk, Look
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable
     from typing import Any
 
 TEMP = ".brain-"  # how the names of temporary files begin; they end with the name of the note
@@ -435,11 +434,11 @@ class Note:
         if not 0 <= self.disk.uptime() - uptime < WEEK:
             self.history.forget_before(self.disk.now() - WEEK)
 
-    def scrub(self, refs: Collection[str], texts: Collection[str]) -> None:
-        """Take entries out of the versions: those with these ids, and units with these texts."""
+    def scrub(self, is_gone: Callable[[str], bool]) -> None:
+        """Take units out of the versions."""
         history = self.history
         assert history is not None
-        history.scrub(lambda unit: unit in texts or unit_id(unit)[1:] in refs)
+        history.scrub(is_gone)
         self._saved_versions = dict.fromkeys(self._saved_versions)
         if not self.is_new:
             self.save()

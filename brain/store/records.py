@@ -106,14 +106,14 @@ def of_observation(vault: Vault, note: Note, seen: Seen) -> Iterator[NewRecord]:
         return
     there = {unit_id(unit): unit for unit in note.head}
     for unit in seen.removed:
-        if ref := _ref(unit, role.agent):
+        if ref := entry_id(unit, role.agent):
             data: dict[str, Any] = _text_before(unit) | _place(seen.before, unit)
             now = there.get(unit_id(unit), "") if unit_id(unit) else ""
             data["after"] = digest(now.encode("utf-8", "replace")).hex() if now else ""
             yield _record("reworded" if now else "removed", seen.by, ref, note.path, data)
     for op, units in (("restored", seen.restored), ("merged", seen.merged)):
         for unit in units:
-            if ref := _ref(unit, role.agent):
+            if ref := entry_id(unit, role.agent):
                 data = {"after": digest(unit.encode("utf-8", "replace")).hex()}
                 yield _record(op, "brain", ref, note.path, data | _place(note.head, unit))
 
@@ -122,7 +122,7 @@ def _record(op: str, by: str, ref: str, path: str, data: dict[str, Any]) -> NewR
     return NewRecord(event_id(), op, by, ref, path, data)
 
 
-def _ref(unit: str, owner: str) -> str:
+def entry_id(unit: str, owner: str) -> str:
     """Return the id of the entry that a unit is; '' if it is not an entry."""
     from brain.formats import memory_md
 

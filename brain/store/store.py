@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from brain import access, changes, lock
@@ -34,7 +34,7 @@ from brain.store.note import ROUNDS, TEMP, Note
 from brain.store.units import apply_edits
 from brain.vault import files, identity
 from brain.vault.exchange import Disk
-from brain.vault.layout import Vault
+from brain.vault.layout import Role, Vault
 
 LOCK_WAIT = 30.0  # seconds
 MAX_HOLD = 10.0  # seconds after which a write no longer waits for a person to pause
@@ -468,7 +468,8 @@ class Store:
             self.absorb()
             gone = {unit for text in texts if text for unit in targets.LINES.split(text)}
             for path in [row.path for row in self.state.notes()]:
-                self.note(path).scrub(refs, gone)
+                role = targets.role(self.vault, path)
+                self.note(path).scrub(cache(partial(_is_scrubbed, refs, gone, role)))
             ids = [row.id for row in self.state.pending() if _ref(row) in refs]
             self.state.drop_pending(ids)
             return not self.state.temps()
@@ -581,6 +582,13 @@ def _from_row(row: PendingRow) -> tuple[Deed, Done | None]:
 
 def _ref(row: PendingRow) -> str:
     return str(json.loads(row.deed)["ref"])
+
+
+def _is_scrubbed(refs: Collection[str], texts: Collection[str], role: Role, unit: str) -> bool:
+    """Return True for a unit with one of these texts, and for an entry with one of these ids. An
+    entry that has none in the note is known by its words."""
+    is_entry = role.format == "memory" and unit.strip() != ""
+    return unit in texts or (is_entry and records.entry_id(unit, role.agent) in refs)
 
 
 def _deed(record: NewRecord) -> Deed:

@@ -19,8 +19,7 @@ from brain.operations import lookup
 from tests import kit
 from tests.journal.kit import records
 from tests.operations.conftest import LONG_AGO, NOTE, Made
-from tests.store.killer import Killer
-from tests.test_writing_machine import killed
+from tests.store.killer import Killer, killed
 
 WORD = "zyzzyva"
 

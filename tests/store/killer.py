@@ -19,6 +19,7 @@ import signal
 import sqlite3
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from brain.changes import Deed
+from brain.errors import BrainError
 from brain.index.db import Index
 from brain.journal.reader import update_index
 from brain.store import Store
@@ -113,6 +115,28 @@ class Killer:
 
     def _die(self) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed(work: Callable[[], object], killer: Killer) -> bool | None:
+    """Do some work in a child that is killed. Return True if it was done before, None if it could
+    not be done. The caller has no connection to SQLite open."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the child does nothing that another thread could hinder
+        pid = os.fork()
+    if not pid:
+        try:
+            killer.install()
+            work()
+            os._exit(0)
+        except BrainError:
+            os._exit(3)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(pid, 0)
+    if os.WIFSIGNALED(status):
+        return False
+    assert os.WEXITSTATUS(status) in (0, 3)
+    return True if os.WEXITSTATUS(status) == 0 else None
 
 
 class Trial:
