@@ -41,7 +41,7 @@ class Backend(Protocol):
     def remember(self, line: str, held: bool) -> bool: ...
     def update(self, id: str, line: str, held: bool) -> str | None: ...
     def forget(self, id: str, held: bool) -> str | None: ...
-    def sync(self) -> bool: ...
+    def sync(self) -> bool: ...  # True if nothing is pending
     def guarded(self) -> bool: ...
 
 
@@ -80,7 +80,8 @@ class World:
         self.files: dict[int, File] = {}
         self.numbers = 0
         self.torn: Window | None = None
-        self.commit_mark = "c0"
+        self.checkouts = 0
+        self.committed: str | None = None  # the text that git checked out last
         self.oracle = Oracle(lambda: self.now)
         self.stats: Counter[str] = Counter()
         self.interrupt = interrupt
@@ -259,10 +260,11 @@ class World:
             plan.clear()
             plan.update(self.plan)
         self.oracle.guarded = self.processes[number].guarded()
-        there = set(tokens(self.text() or ""))
-        for t in sorted(self.asked):
-            self.oracle.set(t, REQUIRED if t in there else REMOVED, "settled after a crash")
-        self.asked = set()
+        if result is True:  # nothing is pending
+            there = set(tokens(self.text() or ""))
+            for t in sorted(self.asked):
+                self.oracle.set(t, REQUIRED if t in there else REMOVED, "settled after a crash")
+            self.asked = set()
         return True, result
 
     def do_sync(self, number: int, plan: dict[int, Any]) -> None:
@@ -386,7 +388,7 @@ class World:
         known = {t for t in self.tip if self.oracle.status.get(t) == REQUIRED}
         self.git.removed = (set(tokens(there)) | known) - new
         self.git.wanted = new - set(tokens(there))
-        self.commit_mark = f"c{self.now}"
+        self.checkouts, self.committed = self.checkouts + 1, text
         self.log("git checkout")
         self.replace(self.git, text)
 
