@@ -123,7 +123,11 @@ def kills(scenario: Any, backend: Any, place: str) -> Iterator[list[tuple[str, s
             if not world.stats["crashes"]:
                 break
             source = world.oracle.source
-            yield [c for c in world.end() if c[0] in NEVER or source.get(c[1]) == "agent"]
+            yield [
+                c
+                for c in world.end()
+                if c[0] in NEVER or (c[0] not in MINOR and source.get(c[1]) == "agent")
+            ]
 
 
 # -- shorten

@@ -116,7 +116,8 @@ class World:
     def born(self, path: str) -> File:
         """Register a file that was created."""
         self.numbers += 1
-        file = File(self.numbers, self.wall + self.now, self.wall + self.now)
+        now = self.wall + self.now
+        file = File(self.numbers, now, now, now)
         self.files[os.stat(path).st_ino] = file
         return file
 
@@ -410,7 +411,11 @@ class World:
             self.do_sync(0, {})
         text = self.text() or ""
         there, out = Counter(tokens(text)), self.violations
-        out += self.oracle.missing(there)
+        missing = self.oracle.missing(there)
+        for kind, t in missing:
+            if kind != "gave way" and t in self.oracle.mixed:
+                self.stats[kind + ", two writers between two looks"] += 1
+        out += missing
         returned = [t for t, s in self.oracle.status.items() if s == REMOVED and there[t]]
         out += [("came back for good", t) for t in returned]
         out += [("doubled", t) for t, n in there.items() if n > 1]
