@@ -44,11 +44,14 @@ class File:
     """A file as the oracle and the virtual clocks know it."""
 
     number: int
+    born: float
     ctime: float
     atime: float
     tokens: set[str] = field(default_factory=set)
     unread: dict[str, tuple[Any, int]] = field(default_factory=dict)  # brought and not yet read
     unheard: dict[str, tuple[Any, int]] = field(default_factory=dict)  # removed, and not yet read
+    writers: set[str] = field(default_factory=set)  # since Brain read it
+    batch: set[str] = field(default_factory=set)  # the lines that they brought or took
     reachable: bool = True
     displaced: bool = False  # by a write of Brain
     looked_at: float | None = None  # when Brain first saw this text, with a writer at work
@@ -79,6 +82,7 @@ class Oracle:
         self.event = 0
         self.source: dict[str, Any] = {}  # who brought each line last
         self.agent_lines = 0
+        self.mixed: set[str] = set()  # lines that Brain saw after two writers at once
         self.flight: set[str] = set()  # lines of the operation that runs
         self.returned: Counter[str] = Counter()
         self.taken: dict[str, Any] = {}  # removals that were overwritten unread, and whose
@@ -144,6 +148,8 @@ class Oracle:
             self.set(t, REQUIRED, f"saved by {actor}")
             self.source[t] = actor
             unread.setdefault(t, mark)
+        file.writers = old.writers | {repr(actor)}
+        file.batch = old.batch | (new ^ old.tokens)
         file.tokens, file.unread, file.unheard = new, unread, unheard
         file.looked_at = None
 
@@ -153,6 +159,9 @@ class Oracle:
         """Record that Brain reads a file. Return what `forget` needs if it dies before a commit."""
         read = Read(file, file.unread, file.unheard)
         file.unread, file.unheard = {}, {}
+        if len(file.writers) > 1:
+            self.mixed |= file.batch
+        file.writers, file.batch = set(), set()
         return read
 
     def forget(self, read: Read) -> None:

@@ -10,12 +10,14 @@ import shutil
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.store.sim.director import SETTINGS, Director
 from tests.store.sim.world import Step, World
 
+NEVER = ("torn", "doubled", "orphaned", "temporary file left", "deleted twice and back")
 MINOR = ("came back for good", "gave way")  # reported, and not a failure of a run
 USAGE = """usage: python -m tests.store.sim run [SETTING] [RUNS] [SEED] [name=value ...]
        python -m tests.store.sim show SEED [SETTING] [TOKEN]
@@ -61,6 +63,9 @@ class Report:
         for kind, cases in other.found.items():
             self.found.setdefault(kind, []).extend(cases)
 
+    def rate(self, kind: str, of: str) -> float:
+        return len(self.found.get(kind, ())) / max(1, self.stats[of])
+
     def __str__(self) -> str:
         rows = [", ".join(f"{k}: {n}" for k, n in self.stats.items())]
         for kind in sorted(self.found):
@@ -100,6 +105,29 @@ def many(
         for part in pool.imap_unordered(_job, [(backend, setting, p, steps) for p in parts]):
             report.join(part)
     return report
+
+
+def kills(scenario: Any, backend: Any, place: str) -> Iterator[list[tuple[str, str]]]:
+    """Kill the process at every call of the disk layer, in each operation of a scenario. Yield what
+    is wrong then: nothing may be torn, doubled or orphaned, and no agent's line lost. (A kill may
+    cost the evidence that tells one editor from another.)"""
+    for at, step in enumerate(scenario.steps):
+        if not isinstance(step[-1], dict):
+            continue
+        call = 0
+        while True:
+            call += 1
+            killed = (*step[:-1], {**step[-1], call: [("kill",)]})
+            steps = [*scenario.steps[:at], killed, *scenario.steps[at + 1 :]]
+            world = replay(Script(scenario.windows, scenario.text, steps), backend, place)
+            if not world.stats["crashes"]:
+                break
+            source = world.oracle.source
+            yield [
+                c
+                for c in world.end()
+                if c[0] in NEVER or (c[0] not in MINOR and source.get(c[1]) == "agent")
+            ]
 
 
 # -- shorten

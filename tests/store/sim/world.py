@@ -42,7 +42,7 @@ class Backend(Protocol):
     def remember(self, line: str, held: bool) -> bool: ...
     def update(self, id: str, line: str, held: bool) -> str | None: ...
     def forget(self, id: str, held: bool) -> str | None: ...
-    def sync(self) -> bool: ...
+    def sync(self) -> bool: ...  # True if nothing is pending
     def guarded(self) -> bool: ...
 
 
@@ -81,7 +81,8 @@ class World:
         self.files: dict[int, File] = {}
         self.numbers = 0
         self.torn: Window | None = None
-        self.commit_mark = "c0"
+        self.checkouts = 0
+        self.committed: str | None = None  # the text that git checked out last
         self.oracle = Oracle(lambda: self.now)
         self.stats: Counter[str] = Counter()
         self.interrupt = interrupt
@@ -120,7 +121,8 @@ class World:
     def born(self, path: str) -> File:
         """Register a file that was created."""
         self.numbers += 1
-        file = File(self.numbers, self.wall + self.now, self.wall + self.now)
+        now = self.wall + self.now
+        file = File(self.numbers, now, now, now)
         self.files[os.stat(path).st_ino] = file
         return file
 
@@ -264,10 +266,11 @@ class World:
             plan.clear()
             plan.update(self.plan)
         self.oracle.guarded = self.processes[number].guarded()
-        there = set(tokens(self.text() or ""))
-        for t in sorted(self.asked):
-            self.oracle.set(t, REQUIRED if t in there else REMOVED, "settled after a crash")
-        self.asked = set()
+        if result is True:  # nothing is pending
+            there = set(tokens(self.text() or ""))
+            for t in sorted(self.asked):
+                self.oracle.set(t, REQUIRED if t in there else REMOVED, "settled after a crash")
+            self.asked = set()
         return True, result
 
     def do_sync(self, number: int, plan: dict[int, Any]) -> None:
@@ -391,7 +394,7 @@ class World:
         known = {t for t in self.tip if self.oracle.status.get(t) == REQUIRED}
         self.git.removed = (set(tokens(there)) | known) - new
         self.git.wanted = new - set(tokens(there))
-        self.commit_mark = f"c{self.now}"
+        self.checkouts, self.committed = self.checkouts + 1, text
         self.log("git checkout")
         self.replace(self.git, text)
 
@@ -413,7 +416,11 @@ class World:
             self.do_sync(0, {})
         text = self.text() or ""
         there, out = Counter(tokens(text)), self.violations
-        out += self.oracle.missing(there)
+        missing = self.oracle.missing(there)
+        for kind, t in missing:
+            if kind != "gave way" and t in self.oracle.mixed:
+                self.stats[kind + ", two writers between two looks"] += 1
+        out += missing
         returned = [t for t, s in self.oracle.status.items() if s == REMOVED and there[t]]
         out += [("came back for good", t) for t in returned]
         out += [("doubled", t) for t, n in there.items() if n > 1]
