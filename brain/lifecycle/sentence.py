@@ -1,8 +1,10 @@
-"""A sentence of a memory as it is compared with another: its words and whether it is denied.
+"""A sentence, read for comparison with another.
 
-What can be written in several ways ("don't", "no longer", "avoid", "instead of") is rewritten into
-one way first. A sentence that does not say something definite cannot be compared: a question, a
-condition, a guess, or a partial statement ("some", "sometimes").
+The content words of a sentence count, as stems. Words that say the same here ("maximum", "cap")
+have one root. A clause with an odd number of denials ("not", "stopped", "disabled") is denied, and
+so is B in "A instead of B". Numbers with their units, dates, times, and words that exclude each
+other ("public", "private") are values of a type. A sentence that does not say something definite
+cannot be compared: a question, a condition, a plan, a guess, or a partial statement ("some").
 """
 
 from __future__ import annotations
@@ -19,98 +21,135 @@ LONGEST = 400  # characters of a sentence that is compared
 OVER = "insteadof"  # the word for all ways to say that one thing is chosen and not another
 
 
-class Sentence(NamedTuple):
-    """A sentence as it is compared.
+class Word(NamedTuple):
+    """A content word, and the words around it, in lower case and without articles."""
 
-    `words` are its content words as stems. `denied` is True after an odd number of denials. `all`
-    are all words but articles and denials, in lower case, and `raw` are the same as written.
-    """
-
-    words: tuple[str, ...]
+    root: str
+    type: str  # of a value; "" of any other word
     denied: bool
-    optional: bool  # "need not", "does not have to"
-    bound: bool  # "must", "always"
-    all: tuple[str, ...]
-    raw: tuple[str, ...]
+    clause: int
+    name: bool  # written as a name or as code
+    before: str  # "" at the beginning of a clause
+    after: str  # "" at the end of a clause
+
+
+class Sentence(NamedTuple):
+    """The content words of a sentence, and all its words in lower case."""
+
+    words: tuple[Word, ...]
+    every: frozenset[str]
     past: bool
-    article: str  # "the" or "a", if it begins with such a word
+    indefinite: bool  # it begins with "a"
+    optional: bool  # "need not", "does not have to"
+
+    def roots(self, denied: bool | None = None) -> set[str]:
+        """Return the roots of its words, or of those that are denied, or that are not."""
+        return {word.root for word in self.words if denied in (None, word.denied)}
 
 
 @lru_cache(64)  # one text is compared with many
 def sentences(text: str) -> tuple[Sentence | None, ...]:
-    """Return the sentences of a text without nested lines; None for one that cannot be compared."""
-    said = normalize("NFKC", prose(without_links(text))).replace(
-        "\N{RIGHT SINGLE QUOTATION MARK}", "'"
-    )
+    """Return a text without nested lines as one, and its sentences if there are several.
+
+    None stands for one that cannot be compared.
+    """
+    said = normalize("NFKC", prose(without_links(text)))
+    said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\N{MINUS SIGN}", "-")
     said = " ".join(_NESTED.split(said, maxsplit=1)[0].split())
-    return tuple([_sentence(part) for part in _END.split(said) if part])
+    parts = [part for part in _END.split(said) if part]
+    return tuple([_sentence(part) for part in (parts if len(parts) == 1 else [said, *parts])])
 
 
 def _sentence(part: str) -> Sentence | None:
-    """Return None for a sentence that does not say something definite, or too much."""
-    if len(part) > LONGEST:
+    if len(part) > LONGEST or part.endswith(("?", ":")):
         return None
-    part = rewritten(part)
-    raw = [word.strip("`").rstrip(".,:'/") or word for word in _WORD.findall(part)]
-    lower = [word.casefold() for word in raw]
-    if part.endswith(("?", ":")) or not _UNSURE.isdisjoint(lower) or _NO_SUBJECT.match(part):
+    lower_part = part.casefold()
+    for trigger, pattern, replacement in _REWRITES:
+        if trigger in lower_part:
+            part = pattern.sub(replacement, part)
+    clauses = [_WORD.findall(clause) for clause in _CLAUSE.split(part)]
+    lower = [word.casefold() for clause in clauses for word in clause]
+    if not lower or not _UNSURE.isdisjoint(lower) or _NO_SUBJECT.match(part) or _STEP.match(part):
         return None
-    words: list[str] = []
-    every: list[tuple[str, str]] = []
-    denied = False
-    for word, as_written in zip(lower, raw, strict=True):
-        root = stem(word) if word.isalpha() else word
-        # "Disable a plugin" is a step and not a rule
-        step = not every and not words and _STEP.match(part)
-        if word in _DENIALS or (root in _NEGATIVE and not step):
-            denied = not denied
-            root = word = _DENIALS.get(word, "") or _NEGATIVE.get(root, "")
-        word = _NUMBERS.get(word, word.replace(",", ""))
-        if word and word not in ARTICLES:
-            every.append((word, as_written))
-        if word and word not in EMPTY:
-            words.append(_NUMBERS.get(root, root))
-    joined = " ".join(lower)
+    words: list[Word] = []
+    for at, clause in enumerate(clauses):
+        words += _clause(clause, at, first=not words)
     return Sentence(
         words=tuple(words),
-        denied=denied,
-        optional="not" in lower and bool(_OPTIONAL.search(joined)),
-        bound=bool(_BOUND.search(joined)),
-        all=tuple([word for word, _ in every]),
-        raw=tuple([as_written for _, as_written in every]),
-        past=_is_past(lower, raw),
-        article=_FIRST.get(lower[0], "") if lower else "",
+        every=frozenset(lower),
+        past=not _EVENT.isdisjoint(lower) or any(map(_is_past, clauses)),
+        indefinite=lower[1:2] != ["single"] and lower[0] in ("a", "an", "ein", "eine", "un", "une", "una"),
+        optional=bool(_OPTIONAL.search(" ".join(lower))),
     )
 
 
-def rewritten(part: str) -> str:
-    """Return a sentence without its reason, and in the way in which it is compared."""
-    part = _REASON.sub("", part)
-    for trigger, pattern, replacement in _REWRITES:
-        if trigger in part:
-            part = pattern.sub(replacement, part)
-    if _PREFERS.search(part):
-        part = _OVER.sub(OVER, part) if " over " in part else _TO.sub(rf"\1 {OVER} ", part)
-    return part
-
-
-def _is_past(lower: list[str], raw: list[str]) -> bool:
-    """Return True for an event: a verb in the past, or a day such as yesterday."""
-    if not _EVENT.isdisjoint(lower):
-        return True
-    if not IS.isdisjoint(lower):
-        return False
+def _clause(raw: list[str], clause: int, first: bool) -> list[Word]:
+    """Return the content words of a clause. A denial denies all of them, "instead of" those up to
+    the next preposition."""
+    raw = [word for word in raw if word.casefold() not in _ARTICLES]
+    lower = [_NUMBERS.get(word.casefold(), word.casefold()) for word in raw]
+    denied = over = False
+    found: list[Word] = []
     for at, word in enumerate(lower):
-        if not (word in _PAST or (word.endswith("ed") and len(word) > 4)):
-            continue
-        earlier = [other for other in lower[max(0, at - 3) : at] if other not in _SKIPPED]
-        if earlier and earlier[-1] in _BE:
-            continue
-        after = raw[at + 1] if at + 1 < len(raw) else ""
-        # "failed jobs" is not about the past, "failed the test" and "visited Rome" are
-        if not at or word in _PAST or not after.islower() or after in _OBJECTS:
-            return True
+        code = raw[at].startswith("`")
+        root = word.strip("`") if code else _root(word)
+        if word == OVER or (over and word in PREPOSITIONS):
+            over = word == OVER
+        if word in _DENIALS or root in _NEGATIVE:
+            denied = not denied
+        elif code or not ({word, root} & _LIGHT or _is_unit(lower, at)):
+            after = lower[at + 1] if at + 1 < len(lower) else ""
+            before = lower[at - 1] if at else ""
+            type, root = _value(root, raw[at], before, after)
+            name = code or not word.isalpha() or raw[at] != word
+            found.append(Word(root, type, over, clause, name, before, after))
+    return [word._replace(denied=word.denied != denied) for word in found]
+
+
+def _root(word: str) -> str:
+    root = stem(word) if word.isalpha() else word
+    if root.endswith("or") and len(root) > 6:  # "contributor", "contribute"
+        root = root[:-2]
+    return _ALIKE.get(root, root)
+
+
+def _is_unit(lower: list[str], at: int) -> bool:
+    return at > 0 and lower[at - 1][:1].isdigit() and stem(lower[at]) in _UNITS
+
+
+def _value(root: str, word: str, before: str, after: str) -> tuple[str, str]:
+    """Return the type of a value, and the value: seconds for "2 min"; ("", root) for a word."""
+    if root in _TYPES:
+        return _TYPES[root], root
+    if not _NUMBER.match(_NUMBERS.get(word.casefold(), word)):
+        return "", root
+    number = root.lstrip("v").replace(",", "")
+    if ":" in number:
+        return "clock", number.lstrip("0")
+    if stem(before) in _MONTHS or stem(after) in _MONTHS or _DAY.match(word):
+        return "date", number
+    type, factor = _UNITS.get(stem(after), ("number", 1.0))
+    try:
+        return type, f"{float(number) * factor:g}" if factor != 1.0 else number
+    except ValueError:
+        return "number", number
+
+
+def _is_past(raw: list[str]) -> bool:
+    """Return True for an event: a verb in the past. What was changed has a state now."""
+    for at, word in enumerate(map(str.casefold, raw)):
+        if word in _PAST or (word.endswith("ed") and len(word) > 4):
+            earlier = [other for other in raw[max(0, at - 3) : at] if other not in _ADVERBS]
+            after = raw[at + 1] if at + 1 < len(raw) else ""
+            if (earlier and earlier[-1] in _BE) or stem(word) in _CHANGES | _NEGATIVE:
+                continue
+            # "failed jobs" is not about the past, "failed the test" and "visited Rome" are
+            if not at or word in _PAST or after[:1].isdigit() or after in _ARTICLES | PREPOSITIONS:
+                return True
     return False
+
+
+# -- words -----------------------------------------------------------------------------------------
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -123,116 +162,171 @@ def stem_set(text: str) -> frozenset[str]:
     return frozenset(map(stem, text.split()))
 
 
-_REWRITES = tuple(
-    (trigger, re.compile(pattern, re.IGNORECASE), replacement)
-    for trigger, pattern, replacement in (
-        ("-", r"\(?\b\d{4}-\d{2}-\d{2}\b\)?(?=\s*[:,]|\s*$)", " "),
-        ("can", r"\bcan(?:not|'t)\b", "can not"),
-        ("won't", r"\bwon't\b", "will not"),
-        ("n't", r"(?<=\w)n't\b", " not"),
-        ("ont", r"\bdont\b", "do not"),
-        ("not", r"\bnot (?:only|just|merely)\b", " "),
-        (" to", r"\b(?:decided|agreed|opted) (not )?to\b", r"\1"),
-        ("decided against", r"\bdecided against\b", "avoid"),
-        ("no longer", r"\bno longer\b", "not"),
-        ("any", r"\bany ?(?:more|longer)\b", " "),
-        ("yet", r"\byet\b", " "),
-        (
-            "ing",
-            r"\b(?:avoid|stop(?:ped|s)?|ceased?|quit|refrain(?:s|ed)? from) (\w+ing)\b",
-            r"not \1",
-        ),
-        ("void", r"\bavoid(?:s|ed)?\b", "not use"),
-        (" on", r"\b(?:turn|switch)(?:s|es|ed)? on\b", "enable"),
-        (" off", r"\b(?:turn|switch)(?:s|es|ed)? off\b", "disable"),
-        (" of", r"\binstead of\b", OVER),
-        ("rather", r"\brather than\b", OVER),
-        (" not ", r",(?: and| but)? not\b(?! to\b)", f" {OVER}"),
-        ("allowed", r"\b(?:is|are) (not )?allowed to\b", r"may \1"),
-        ("s the ", r"\b(is|as) the\b", r"\1_the"),
-        ("s our ", r"\b(is|as) our\b", r"\1_the"),
-        ("s on", r"\bis on(?=[.!]?$)", "is enabled"),
-        ("e on", r"\bare on(?=[.!]?$)", "are enabled"),
-        ("is in ", r"\bis in\b(?= (?-i:[A-Z]))", "is_in"),
-        ("May", r"\b(?-i:May) (?=\d)|(?<=\d )(?-i:May)\b", "mai "),
-        ("March", r"\b(?-i:March) (?=\d)|(?<=\d )(?-i:March)\b", "märz "),
-        ("'", r"\b([nldjsc])'(?=\w)", r"\1 "),
-        ("ne of", r"\bone of\b", "some of"),
-        ("last ", r"\blast (?=week|month|year|night|time|sprint|\w+day\b)", "yesterday "),
-        ("next ", r"\bnext (?=week|month|year|night|time|sprint|\w+day\b)", "tomorrow "),
-        ("-", r"(?<=\d)-(?=[a-z]{3})", " "),
-        ("with no", r"\bwith no\b", "without"),
-        ("", r"(?<=\d)(?=(?:ms|s|min|h|d|[kmgt]b|px|am|pm|k)\b)", " "),
-    )
-)
-_PREFERS = re.compile(r"\b(?:prefer|favou?r|cho+se)", re.IGNORECASE)
-_OVER = re.compile(r"\bover\b")
-_TO = re.compile(r"\b((?:prefer|favou?r|cho+se)\w* (?!to\b).*?)\bto\b", re.IGNORECASE)
+_END = re.compile(r"(?<=[.!?])\s+|;\s+(?!(?:it|they|she|he)\b)")
 _NESTED = re.compile(r"\n(?=\s*(?:\n|(?:[-*+]|\d{1,9}[.)])\s))")
-_STEP = re.compile(r"\w+ an? ", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,:;()!\u2013\u2014]+(?:\s|$)|\.\s|\s[-(]+\s?|\s(?:but|while)\s")
+_WORD = re.compile(r"`[^`]+`|[~./@#$]*\w(?:[\w.+#/:@'-]*[\w+#])?|[%°€$]+C?")
+_STEP = re.compile(r"(?:enable|disable|add|remove|turn o\w+) an? ", re.IGNORECASE)
 # The subject is in another sentence, or there is none.
-_NO_SUBJECT = re.compile(r"to |(?:it|they|he|she|(?:this|that|there)(?= is\b)) ", re.IGNORECASE)
-_END = re.compile(r"(?<=[.!?])\s+|;")
-_REASON = re.compile(
-    r"[,;]?\s\(?(?:because|since|so that|as it|which|due to|otherwise|to avoid)\b.*", re.IGNORECASE
+_NO_SUBJECT = re.compile(
+    r"to [^,]*$|(?:they|he|she|it(?! is (?:\w+ )?(?:to|that))|(?:this|that)(?= is\b)) ",
+    re.IGNORECASE,
 )
-_WORD = re.compile(r"`[^`]+`|[~./@#$]*\w(?:[\w.+#/:@%'-]*[\w+#%])?")
-
-
-# A word that denies, and what is left of it.
-_DENIALS = {"without": "with"} | dict.fromkeys(
-    word_set(
-        "not never no nicht nie niemals kein keine keinen keinem keiner pas jamais aucun"
-        " aucune nunca jamás ningún ninguna"
-    ),
-    "",
-)
-_NEGATIVE = {
-    stem(negative): stem(positive)
-    for negative, positive in (
-        pair.split()
-        for pair in (
-            "disable enable", "off enable", "remove add", "exclude include",
-            "forbid allow", "forbidden allow", "prohibit allow", "disallow allow", "ban allow",
-            "reject accept", "hide show", "dislike like", "hate like", "false true",
-            "optional required", "refuse accept", "skip run", "deny allow",
-        )
+_OPTIONAL = re.compile(r"\bnot (?:have|need|required|necessar\w+|always|all|every)\b|\bneed not\b")
+_NUMBER = re.compile(r"[v-]?\d|[A-HJ-Z]\d?$")  # "room B" has a number too
+_DAY = re.compile(r"\d{4}-\d\d-\d\d$|\d{1,2}\.\d{1,2}\.|\d{1,2}(?:st|nd|rd|th)$")
+_REWRITES = tuple(
+    (trigger, re.compile(rf"\b(?:{pattern})" if pattern[0].isalpha() else pattern, re.I), new)
+    for trigger, pattern, new in (
+        ("", r"[,;]?\s\(?(?:because|since|so that|as it|which|due to|otherwise|to avoid)\b.*", ""),
+        ("-", r"\(?\b\d{4}-\d{2}-\d{2}\b\)?(?=\s*[:,]|\s*$)", " "),
+        ("can", r"can(?:not|'t)\b", "can not"),
+        ("won't", r"won't\b", "will not"),
+        ("n't", r"(?<=\w)n't\b", " not"),
+        ("ont", r"dont\b", "do not"),
+        ("'", r"(?<=\w)'(?:s|re|ll|ve|d|m)\b", " is"),
+        ("'", r"\b([nldjsc])'(?=\w)", r"\1 "),
+        ("not", r"not (?:only|just|merely)\b", " "),
+        ("no l", r"no longer\b", "not"),
+        ("no ", r"(?:no|not) (later|earlier|more|less|fewer) than\b", r"\1"),
+        ("any", r"any ?(?:more|longer)\b|yet\b", " "),
+        (" few", r"\ba (?:few|lot|bit)\b", " "),
+        ("ne of", r"one of\b", "some of"),
+        ("lan", r"plan(?:s|ned|ning)? (?:to|on|for)\b", "maybe"),
+        (" to", r"(?:decided|agreed|opted) (not )?to\b", r"\1"),
+        (" of", r"instead of\b|in favou?r of\b", OVER),
+        ("than", r"(?:rather|better|more) than\b", OVER),
+        (" not ", r",(?: and| but)? not\b(?! to\b)", f" {OVER} "),
+        (" over ", r"((?:prefer|favou?r|cho+se|pick)\w* [^,;]*?)\bover\b", rf"\1 {OVER}"),
+        (" to ", r"((?:prefer|favou?r)\w* (?!to\b)[^,;]*?)\bto\b", rf"\1 {OVER}"),
+        ("from", r"((?:switch|mov|migrat|chang)\w*) (?:\w+ )?from (.+?) to\b", rf"{OVER} \2 , to"),
+        ("eplac", r"replac\w+ (\S+) (?:with|by)\b", rf"{OVER} \1 , with"),
+        (" on", r"(?:turn|switch)\w* on\b|\b(?:is|are) on(?=[.,!]?$| for\b| in\b| by\b)", "enable"),
+        (" off", r"(?:turn|switch)\w* (?:\w+ )?off\b", "disable"),
+        ("last ", r"last (?=week|month|year|night|time|sprint|\w+day\b)", "yesterday "),
+        ("next ", r"next (?=week|month|year|night|time|sprint|\w+day\b)", "tomorrow "),
+        ("may", r"\b(?-i:May) (?=\d)|(?<=\d )(?-i:May)\b", "mai "),
+        ("march", r"\b(?-i:March)\b", "märz "),
+        ("wice", r"twice\b", "2 times"),
+        ("nce a", r"once (?=an? )", "1 time "),
+        ("", r"(?<=\d)[ -]?(?=(?:ms|s|min|h|d|[kmgt]b|px|am|pm|k|°C)\b|%)", " "),
+        ("-", r"(?<=\d)-(?=[a-z]{3})", " "),
+        ("-", r"(?<![\w-])([a-z]+)-([a-z]+)(?![\w-])", r"\1 \2"),
     )
-}  # fmt: skip
-ARTICLES = word_set(
-    "a an the my our your its this that these those der die das den dem des ein eine einen einem"
-    " einer le la les l un une du el los las una ne n"
+)  # fmt: skip
+_DENIALS = word_set(
+    "not never no without nobody none nothing nicht nie niemals kein keine keinen keinem keiner"
+    " pas jamais aucun aucune nunca jamás ningún ninguna"
 )
-_FIRST = dict.fromkeys(("the", "our", "my"), "the")
-_FIRST |= dict.fromkeys(("a", "an", "ein", "eine", "un", "une", "una"), "a")
-PREPOSITIONS = word_set("in on at for of to from with by into as during under after before")
-_BE = word_set("is are be being am gets get s re was were been is_the is_in")
-IS = word_set("is are is_the ist sind est sont es son equals")
-_OBJECTS = ARTICLES | PREPOSITIONS | word_set("it them us me him her and then all every each")
-_SKIPPED = word_set("always now still currently also automatically manually only not never no")
-EMPTY = (
-    ARTICLES
+_NEGATIVE = stem_set(
+    "disable off forbid forbidden ban prohibit disallow deny reject refuse remove drop stop cease"
+    " avoid skip exclude hide dislike hate inactive false quit abandon cancel retire discontinue"
+    " against deprecated obsolete refrain unsafe dangerous optional lack missing absent"
+)
+_POSITIVE = stem_set(
+    "enable on active allow permit accept include show like love enjoy want use run true safe ok"
+    " okay fine add required mandatory necessary good welcome available exist find found with"
+    " prefer favor favour choose chose decide agree"
+)
+PREPOSITIONS = word_set("in on at for of to from with by into as per")
+_ARTICLES = word_set(
+    "a an the my our your his her its their this that these those der die das den dem des ein eine"
+    " einen einem einer le la les l un une du el los las una ne n"
+)
+_BE = word_set("is are be being am gets get was were been have has")
+_EMPTY = (
+    _ARTICLES
+    | PREPOSITIONS
     | _BE
-    | word_set("in on at for of to as by it we i you they he she us me do does and then there")
-    | word_set("always must should shall may can will would need needs have has ever please")
+    | word_set("it we i you they he she us me him them do does doing and or then there so up")
+    | word_set("always must should shall may can will would need needs had ever please about")
     | word_set("now still just really strictly all any every each immer toujours siempre wir nous")
-    | word_set("currently generally code files file got already actually both everywhere as_the")
+    | word_set("currently generally got already actually both everywhere directly straight via")
+    | word_set("default decision note new reversed only too also instead through wherever")
+    | word_set("enough say says said make makes made let go goes going come comes take takes taken")
+    | word_set("set sets stay stays happen happens place pick code file files value version one")
+    | word_set("está est es ist sind wird werden en de user's what who time times once")
 )
+_LIGHT = _EMPTY | _POSITIVE | {OVER}
 _UNSURE = word_set(
     "some sometimes often mostly most many few several partly half maybe perhaps might could rarely"
-    " seldom occasionally probably likely other another either neither nor if whether"
-    " unless except"
+    " seldom occasionally probably likely other another either neither nor if whether unless except"
+    " discussed considered considering proposed suggested wants_to"
 )
 _EVENT = word_set("was were did had been yesterday today tonight tomorrow ago earlier")
 _PAST = word_set(
     "took went ran bought made sold gave saw met came found sent wrote spent won lost fell began"
     " broke became built felt heard left paid said told thought grew knew"
 )
-_OPTIONAL = re.compile(r"\bnot (?:have|need|required|necessar\w+|always|all|every)\b|\bneed not\b")
-_BOUND = re.compile(r"\b(?:must|always|have to|has to|needs? to|required|mandatory|all|every)\b")
+_CHANGES = stem_set("moved switched turned repainted renamed changed replaced picked chose agreed")
+_ADVERBS = word_set("always now still currently also automatically manually only not never no")
 _NUMBERS = {
     word: str(number)
     for number, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
     )
+} | {"single": "1", "fifteen": "15", "twenty": "20", "thirty": "30"}
+# Words that say the same in a rule or a fact; the first is the root of all.
+_ALIKE = {
+    stem(word): line.split()[0]
+    for line in (
+        "max maximum max cap capped limit limited highest most longest upper",
+        "min minimum min lowest least earliest oldest",
+        "live lives reside live based located sits situated moved move relocated",
+        "keep kept keep retain retention store stored save saved",
+        "own owned owner lead leads leader maintains maintainer manages manager responsible charge"
+        " head heads chairs",
+        "begin begins begin start starts starting",
+        "finish ends finish finishes end",
+        "paint repaint paint painted",
+        "answer replies reply answers respond responses",
+        "listen listens listen exposed reachable",
+        "feed fed", "write written wrote", "send sent", "build built", "hold held", "pay paid",
+        "eat eaten ate", "drink drunk", "drive driven", "wear worn", "teach taught", "buy bought",
+        "sleep slept", "choose chosen", "give given gave", "meet met", "read reads", "speak spoken",
+    )
+    for word in line.split()
+}
+_MONTHS = stem_set(
+    "january february märz april mai june july august september october november december januar"
+    " februar juni juli oktober dezember janvier février mars avril juin juillet août septembre"
+    " octobre novembre décembre enero febrero marzo abril mayo junio julio agosto septiembre"
+    " octubre noviembre diciembre"
+)
+_DAYS = stem_set(
+    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag"
+    " freitag samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes"
+    " miércoles jueves viernes sábado domingo"
+)
+# The values of each line exclude each other.
+_TYPES = dict.fromkeys(_MONTHS, "date") | dict.fromkeys(_DAYS, "day") | {
+    stem(word) if word.isalpha() else word: line
+    for line in (
+        "red orange yellow green blue purple black white grey gray brown pink",
+        "morning afternoon evening night noon midnight",
+        "hourly daily weekly biweekly monthly quarterly yearly annually",
+        "snake_case camelcase kebab-case pascalcase", "tabs spaces", "manually automatically",
+        "public private", "open closed", "internal external", "manual automatic", "left right",
+        "strict lenient", "passes fails succeeds", "uppercase lowercase", "ascending descending",
+        "slow fast", "free paid", "high low", "hot cold", "light dark", "online offline remote",
+        "synchronous asynchronous", "local global", "full empty", "single multiple", "early late",
+        "upstairs downstairs", "inside outside", "vegetarian vegan", "alive dead", "cash card",
+        "opt_in opt_out", "first last", "true false", "singular plural", "window aisle",
+    )
+    for word in line.split()
+}  # fmt: skip
+_UNITS = {
+    stem(unit): (type, factor)
+    for type, units in {
+        "duration": "ms .001 millisecond .001 second 1 sec 1 s 1 minute 60 min 60 hour 3600 h 3600"
+        " day 86400 d 86400 week 604800 month 2629800 year 31557600 tage 86400 stunden 3600"
+        " minuten 60 wochen 604800 jours 86400 heures 3600 días 86400 horas 3600 minutos 60",
+        "size": "kb 1 mb 1e3 gb 1e6 tb 1e9 byte .001",
+        "clock": "am 1 pm 12 uhr 1 utc 1 cet 1",
+        "share": "percent 1 % 1",
+        "degrees": "° 1 °c 1 degree 1",
+        "money": "€ 1 $ 1 euro 1 eur 1 dollar 1 usd 1 k 1e3",
+        "count": "time 1 space 1 character 1 column 1 px 1 km 1 kg 1 mg 1 cm 1 retry 1 attempt 1",
+    }.items()
+    for unit, factor in zip(units.split()[::2], map(float, units.split()[1::2]), strict=True)
 }
