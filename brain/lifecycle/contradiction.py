@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from brain.formats.prose import fingerprint
 from brain.formats.stems import stem
-from brain.lifecycle.sentence import PREPOSITIONS, Sentence, Word, sentences, stem_set, word_set
+from brain.lifecycle.sentence import PREPOSITIONS, UNITS, Sentence, Word, root_of, sentences, stem_set, word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,16 +74,47 @@ def _denies(one: Sentence, other: Sentence) -> bool:
     affirmed, mine, its = other.roots(denied=False), one.roots(), other.roots()
     if one.optional and _BOUND.isdisjoint(other.every):
         return False
-    if not _EVENT.isdisjoint(one.every | other.every) and len(mine & its) < 4:
-        return False
+    if not _CONDITIONS.isdisjoint(its - mine) or other.every & _ONLY:
+        return False  # an exception
+    if one.past != other.past or (one.past and len(mine & its) < 4):
+        return False  # an event does not contradict a rule
+    extra = _rest(other, one, values=True)
     for clause in {word.clause for word in one.words if word.denied}:
-        denied = {word.root for word in one.words if word.denied and word.clause == clause}
-        if not denied <= affirmed or (len(mine & its) < 2 and denied != affirmed):
+        denied = [word for word in one.words if word.denied and word.clause == clause]
+        missing = [word for word in denied if word.root not in affirmed | _RELATIONS]
+        matched = {word.root for word in denied} & affirmed
+        if not matched or (len(mine & its) < 2 and not (matched == affirmed and not missing)):
             continue
-        earlier = {word.root for word in one.words if word.clause <= clause}
-        if not (earlier - its and its - mine):
+        if missing and (
+            len(matched) < max(2, len(missing) + 1)
+            or any(_narrows(word, its) for word in missing)
+        ):
+            continue
+        earlier = [word for word in _rest(one, other, values=True) if word.clause <= clause]
+        if not _are_apart(earlier, extra, mine & its):
             return True
     return False
+
+
+def _are_apart(mine: list[Word], its: list[Word], common: set[str]) -> bool:
+    """Return True if the words that only one and only the other sentence has name two things.
+
+    They do if they have the same place ("the invoice service", "the shipping service"), narrow a
+    common word, or are many. Otherwise they are other words for the same.
+    """
+    if not mine or not its:
+        return False
+    if len(mine) + len(its) > len(common):
+        return True
+    if any(_narrows(word, common) for word in (*mine, *its)):
+        return True
+    return any(_are_parallel(one, other) for one in mine for other in its)
+
+
+def _are_parallel(one: Word, other: Word) -> bool:
+    if root_of(one.before) == root_of(other.before) or {one.before, other.before} <= _IS:
+        return True
+    return bool(one.after) and root_of(one.after) == root_of(other.after)
 
 
 # -- order -----------------------------------------------------------------------------------------
@@ -127,9 +158,13 @@ def _revalues(one: Sentence, other: Sentence) -> bool:
     common = {word.root for word in one.words if not word.type} & other.roots()
     if not common or (mine.keys() ^ its.keys() and types) or _names(one, other) != _names(other, one):
         return False
-    if my_words and its_words:
-        return not types and _is_single(one, other, my_words, its_words)
-    if len(types) != 1 or len(my_words or its_words) > min(MOST_EXTRA, len(common)):
+    if my_words and its_words and not types:
+        return _is_single(one, other, my_words, its_words)
+    if len(types) != 1 or len(my_words) + len(its_words) > min(MOST_EXTRA, len(common)):
+        return False
+    if any(_narrows(word, common) for word in (*my_words, *its_words)):
+        return False
+    if _are_apart(my_words, its_words, common):
         return False
     return all(
         _is_predicate(value, sentence) and not _is_label(value, sentence)
@@ -157,14 +192,14 @@ def _differ(one: Iterable[Word], other: Iterable[Word]) -> bool:
     return not (mine <= its or its <= mine)
 
 
-def _rest(one: Sentence, other: Sentence) -> list[Word]:
-    """Return the words that only one sentence has, and that are not values."""
+def _rest(one: Sentence, other: Sentence, values: bool = False) -> list[Word]:
+    """Return the words that only one sentence has, without values unless `values`."""
     roots = other.roots()
     return [
         word
         for word in one.words
-        if not word.type
-        and word.root not in roots
+        if (values or not word.type)
+        and word.root not in roots | _RELATIONS
         and not any(_is_variant(word.root, other) for other in roots)
     ]
 
@@ -175,13 +210,18 @@ def _is_variant(one: str, other: str) -> bool:
     return len(low) > 4 and high.startswith(low)
 
 
+def _narrows(extra: Word, common: set[str]) -> bool:
+    """Return True for a word that only one sentence has and that tells which thing is meant."""
+    return extra.before in _NARROWING or root_of(extra.after) in common
+
+
 def _is_predicate(value: Word, sentence: Sentence) -> bool:
     """Return True unless a value tells which thing is meant ("public repositories", "In May, …")."""
     if value.type in _MEASURES:
         return True
-    return value != sentence.words[0] and (
-        not value.after or value.after in PREPOSITIONS or value.after in ("now", "keys")
-    )
+    if value == sentence.words[0]:
+        return False
+    return value.before in _IS | PREPOSITIONS or value.after in PREPOSITIONS | {"", "now"}
 
 
 def _is_label(value: Word, sentence: Sentence) -> bool:
@@ -192,8 +232,9 @@ def _is_label(value: Word, sentence: Sentence) -> bool:
         return True
     if not _SEVERAL_NUMBERS.isdisjoint(sentence.every) and not value.after:
         return True
-    first = next(word for word in sentence.words if not word.type)
-    return stem(value.before) == first.root and value.after not in (*PREPOSITIONS, "")
+    if value.after in PREPOSITIONS or not value.after:
+        return False
+    return root_of(value.before) in sentence.roots() and stem(value.after) not in UNITS
 
 
 def _is_single(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]) -> bool:
@@ -230,8 +271,13 @@ def _is_attribute(one: Sentence, other: Sentence, mine: list[Word], its: list[Wo
 _BEFORE = stem("before")
 _ORDER = frozenset({_BEFORE, stem("after")})
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "des", "dé")
-_EVENT = word_set("was were did had been yesterday today tonight tomorrow ago earlier")
+_RELATIONS = frozenset({"keep", "write", "access", "eat", "drink"}) | stem_set(
+    "support work offer implement contain display appear exist install need"
+)
+_CONDITIONS = stem_set("when during while until whenever")
+_ONLY = word_set("only")
 _BOUND = word_set("must always have has needs need required mandatory all every")
+_NARROWING = word_set("for of with during in on when from")
 _USE = word_set("use uses using")
 _IS = word_set("is are be ist sind est sont es son equals insteadof")
 _SEVERAL = word_set("also too another additionally or either can may could usually typically")
@@ -244,15 +290,15 @@ _SEVERAL_NAMES = stem_set(
     "like love enjoy know speak visit include contain has have read handle offer provide recommend"
     " mention review meet see call sister brother friend colleague member publish install cache"
 )
-_MEASURES = word_set("number clock duration size share degrees money count date")
+_MEASURES = word_set("number clock duration interval size share degrees money date")
 _LABELS = stem_set(
     "gate issue pr ticket bug error chapter step page line item task test case build commit"
     " phase part section question number no figure table day week sprint milestone release model"
     " experiment lecture exercise lesson unit group team"
 )
-_SINGLE = frozenset({"own", "live", "keep", "max", "min", "paint"}) | stem_set(
+_SINGLE = frozenset({"own", "live", "keep", "max", "min", "paint", "write"}) | stem_set(
     "called named hosted written formatted encoded configured defined deadline reports married"
-    " works capital headquarters license birthday address timezone language default"
+    " works capital headquarters license licence birthday address timezone language level"
 )
 _ATTRIBUTES = stem_set(
     "default limit name owner language license branch level mode status type style theme format"

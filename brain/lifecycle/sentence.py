@@ -55,6 +55,7 @@ def sentences(text: str) -> tuple[Sentence | None, ...]:
     """
     said = normalize("NFKC", prose(without_links(text)))
     said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\N{MINUS SIGN}", "-")
+    said = _TITLE.sub(r"\1", said)
     said = " ".join(_NESTED.split(said, maxsplit=1)[0].split())
     parts = [part for part in _END.split(said) if part]
     return tuple([_sentence(part) for part in (parts if len(parts) == 1 else [said, *parts])])
@@ -69,7 +70,7 @@ def _sentence(part: str) -> Sentence | None:
             part = pattern.sub(replacement, part)
     clauses = [_WORD.findall(clause) for clause in _CLAUSE.split(part)]
     lower = [word.casefold() for clause in clauses for word in clause]
-    if not lower or not _UNSURE.isdisjoint(lower) or _NO_SUBJECT.match(part) or _STEP.match(part):
+    if _CONDITION.search(part) or not _UNSURE.isdisjoint(lower) or _NO_SUBJECT.match(part) or _STEP.match(part):
         return None
     words: list[Word] = []
     for at, clause in enumerate(clauses):
@@ -77,7 +78,8 @@ def _sentence(part: str) -> Sentence | None:
     return Sentence(
         words=tuple(words),
         every=frozenset(lower),
-        past=not _EVENT.isdisjoint(lower) or any(map(_is_past, clauses)),
+        past=_CHANGES.isdisjoint(map(stem, lower))
+        and (not EVENTS.isdisjoint(lower) or any(map(_is_past, clauses))),
         indefinite=lower[1:2] != ["single"] and lower[0] in ("a", "an", "ein", "eine", "un", "une", "una"),
         optional=bool(_OPTIONAL.search(" ".join(lower))),
     )
@@ -88,25 +90,26 @@ def _clause(raw: list[str], clause: int, first: bool) -> list[Word]:
     the next preposition."""
     raw = [word for word in raw if word.casefold() not in _ARTICLES]
     lower = [_NUMBERS.get(word.casefold(), word.casefold()) for word in raw]
-    denied = over = False
+    denials = 0
+    over = False
     found: list[Word] = []
     for at, word in enumerate(lower):
         code = raw[at].startswith("`")
-        root = word.strip("`") if code else _root(word)
+        root = word.strip("`") if code else root_of(word)
         if word == OVER or (over and word in PREPOSITIONS):
             over = word == OVER
         if word in _DENIALS or root in _NEGATIVE:
-            denied = not denied
+            denials += 1
         elif code or not ({word, root} & _LIGHT or _is_unit(lower, at)):
             after = lower[at + 1] if at + 1 < len(lower) else ""
             before = lower[at - 1] if at else ""
             type, root = _value(root, raw[at], before, after)
             name = code or not word.isalpha() or raw[at] != word
             found.append(Word(root, type, over, clause, name, before, after))
-    return [word._replace(denied=word.denied != denied) for word in found]
+    return [word._replace(denied=word.denied != (denials % 2 == 1)) for word in found]
 
 
-def _root(word: str) -> str:
+def root_of(word: str) -> str:
     root = stem(word) if word.isalpha() else word
     if root.endswith("or") and len(root) > 6:  # "contributor", "contribute"
         root = root[:-2]
@@ -114,7 +117,7 @@ def _root(word: str) -> str:
 
 
 def _is_unit(lower: list[str], at: int) -> bool:
-    return at > 0 and lower[at - 1][:1].isdigit() and stem(lower[at]) in _UNITS
+    return at > 0 and lower[at - 1][:1].isdigit() and stem(lower[at]) in UNITS
 
 
 def _value(root: str, word: str, before: str, after: str) -> tuple[str, str]:
@@ -124,24 +127,28 @@ def _value(root: str, word: str, before: str, after: str) -> tuple[str, str]:
     if not _NUMBER.match(_NUMBERS.get(word.casefold(), word)):
         return "", root
     number = root.lstrip("v").replace(",", "")
-    if ":" in number:
-        return "clock", number.lstrip("0")
+    unit = stem(after)
+    if ":" in number or UNITS.get(unit, ("", 0))[0] == "clock" or (before in _AT and len(number) < 3 and not unit):
+        hour, _, minute = number.partition(":")
+        return "clock", f"{int(hour) + 12 * (unit == 'pm')}:{minute or '00'}"
     if stem(before) in _MONTHS or stem(after) in _MONTHS or _DAY.match(word):
         return "date", number
-    type, factor = _UNITS.get(stem(after), ("number", 1.0))
+    type, factor = UNITS.get(unit, ("number", 1.0))
+    type = "interval" if before in ("every", "each") else type
     try:
-        return type, f"{float(number) * factor:g}" if factor != 1.0 else number
+        return type, f"{float(number) * factor:.9g}" if factor != 1.0 else number
     except ValueError:
         return "number", number
 
 
 def _is_past(raw: list[str]) -> bool:
     """Return True for an event: a verb in the past. What was changed has a state now."""
+    if not _BE.isdisjoint(raw[1:]):
+        return False
     for at, word in enumerate(map(str.casefold, raw)):
         if word in _PAST or (word.endswith("ed") and len(word) > 4):
-            earlier = [other for other in raw[max(0, at - 3) : at] if other not in _ADVERBS]
             after = raw[at + 1] if at + 1 < len(raw) else ""
-            if (earlier and earlier[-1] in _BE) or stem(word) in _CHANGES | _NEGATIVE:
+            if stem(word) in _NEGATIVE:
                 continue
             # "failed jobs" is not about the past, "failed the test" and "visited Rome" are
             if not at or word in _PAST or after[:1].isdigit() or after in _ARTICLES | PREPOSITIONS:
@@ -163,6 +170,7 @@ def stem_set(text: str) -> frozenset[str]:
 
 
 _END = re.compile(r"(?<=[.!?])\s+|;\s+(?!(?:it|they|she|he)\b)")
+_TITLE = re.compile(r"\b(Dr|Mrs?|Ms|St|Prof|No|vs|approx|e\.g|i\.e)\.(?= )")
 _NESTED = re.compile(r"\n(?=\s*(?:\n|(?:[-*+]|\d{1,9}[.)])\s))")
 _CLAUSE = re.compile(r"[,:;()!\u2013\u2014]+(?:\s|$)|\.\s|\s[-(]+\s?|\s(?:but|while)\s")
 _WORD = re.compile(r"`[^`]+`|[~./@#$]*\w(?:[\w.+#/:@'-]*[\w+#])?|[%°€$]+C?")
@@ -174,6 +182,7 @@ _NO_SUBJECT = re.compile(
 )
 _OPTIONAL = re.compile(r"\bnot (?:have|need|required|necessar\w+|always|all|every)\b|\bneed not\b")
 _NUMBER = re.compile(r"[v-]?\d|[A-HJ-Z]\d?$")  # "room B" has a number too
+_CONDITION = re.compile(r"\b(?:no|not|never|nobody)\b.*\bwithout\b|^\W*$", re.I)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d$|\d{1,2}\.\d{1,2}\.|\d{1,2}(?:st|nd|rd|th)$")
 _REWRITES = tuple(
     (trigger, re.compile(rf"\b(?:{pattern})" if pattern[0].isalpha() else pattern, re.I), new)
@@ -209,6 +218,13 @@ _REWRITES = tuple(
         ("march", r"\b(?-i:March)\b", "märz "),
         ("wice", r"twice\b", "2 times"),
         ("nce a", r"once (?=an? )", "1 time "),
+        ("at ", r"at (?:least|minimum)\b", "min"),
+        ("or ", r"or (?:newer|later|higher|above|more)\b", "min"),
+        ("t", r"at (?:most|maximum)\b|up to\b", "max"),
+        ("d to", r"used to\b", "was"),
+        (" case", r"(lower|upper|camel|snake|kebab|pascal) case\b", r"\1case"),
+        ("", r"(?:every|each|(?:1 time )an?|per) (hour|day|week|month|year)\b", r"\1ly"),
+        (" in ", r"(?:is|are|sits?) in (?=(?-i:[A-Z`~/]|\w+-\w*\d))", "lives in "),
         ("", r"(?<=\d)[ -]?(?=(?:ms|s|min|h|d|[kmgt]b|px|am|pm|k|°C)\b|%)", " "),
         ("-", r"(?<=\d)-(?=[a-z]{3})", " "),
         ("-", r"(?<![\w-])([a-z]+)-([a-z]+)(?![\w-])", r"\1 \2"),
@@ -221,12 +237,14 @@ _DENIALS = word_set(
 _NEGATIVE = stem_set(
     "disable off forbid forbidden ban prohibit disallow deny reject refuse remove drop stop cease"
     " avoid skip exclude hide dislike hate inactive false quit abandon cancel retire discontinue"
-    " against deprecated obsolete refrain unsafe dangerous optional lack missing absent"
+    " against deprecated obsolete refrain unsafe dangerous optional lack missing absent broken ignore ditch scrap withdraw revoke suspend"
+    " block prevent decline veto illegal taboo unable impossible unavailable unsupported incompatible discourage unwanted"
 )
 _POSITIVE = stem_set(
     "enable on active allow permit accept include show like love enjoy want use run true safe ok"
     " okay fine add required mandatory necessary good welcome available exist find found with"
-    " prefer favor favour choose chose decide agree"
+    " prefer favor favour choose chose decide agree adopt introduce continue resume legal possible"
+    " able compulsory obligatory recommend encourage wanted desired fan happy adore appreciate rely"
 )
 PREPOSITIONS = word_set("in on at for of to from with by into as per")
 _ARTICLES = word_set(
@@ -242,7 +260,9 @@ _EMPTY = (
     | word_set("always must should shall may can will would need needs had ever please about")
     | word_set("now still just really strictly all any every each immer toujours siempre wir nous")
     | word_set("currently generally got already actually both everywhere directly straight via")
-    | word_set("default decision note new reversed only too also instead through wherever")
+    | word_set("decision reversed only too also instead through wherever")
+    | word_set("return get put give provide handle perform execute apply serve last leave remain")
+    | word_set("raise lower increase reduce extend change update switch become region term within")
     | word_set("enough say says said make makes made let go goes going come comes take takes taken")
     | word_set("set sets stay stays happen happens place pick code file files value version one")
     | word_set("está est es ist sind wird werden en de user's what who time times once")
@@ -251,42 +271,52 @@ _LIGHT = _EMPTY | _POSITIVE | {OVER}
 _UNSURE = word_set(
     "some sometimes often mostly most many few several partly half maybe perhaps might could rarely"
     " seldom occasionally probably likely other another either neither nor if whether unless except"
-    " discussed considered considering proposed suggested wants_to"
+    " discussed consider considered considering proposed propose suggested thinking idea eventually"
+    " someday"
 )
-_EVENT = word_set("was were did had been yesterday today tonight tomorrow ago earlier")
+EVENTS = word_set(
+    "was were did had been yesterday today tonight tomorrow ago earlier formerly previously"
+    " originally initially"
+)
 _PAST = word_set(
-    "took went ran bought made sold gave saw met came found sent wrote spent won lost fell began"
-    " broke became built felt heard left paid said told thought grew knew"
+    "took went ran bought sold gave saw met came found sent wrote spent won lost fell began"
+    " became built felt heard left paid said told thought grew knew"
 )
-_CHANGES = stem_set("moved switched turned repainted renamed changed replaced picked chose agreed")
-_ADVERBS = word_set("always now still currently also automatically manually only not never no")
+_CHANGES = stem_set(
+    "moved switched turned repainted renamed changed replaced picked chose agreed raised lowered"
+    " increased reduced extended shortened migrated updated rewritten made converted postponed"
+)
 _NUMBERS = {
     word: str(number)
     for number, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
     )
-} | {"single": "1", "fifteen": "15", "twenty": "20", "thirty": "30"}
+} | {"single": "1", "double": "2", "fifteen": "15", "twenty": "20", "thirty": "30"}
 # Words that say the same in a rule or a fact; the first is the root of all.
 _ALIKE = {
     stem(word): line.split()[0]
     for line in (
-        "max maximum max cap capped limit limited highest most longest upper",
-        "min minimum min lowest least earliest oldest",
-        "live lives reside live based located sits situated moved move relocated",
-        "keep kept keep retain retention store stored save saved",
-        "own owned owner lead leads leader maintains maintainer manages manager responsible charge"
-        " head heads chairs",
-        "begin begins begin start starts starting",
-        "finish ends finish finishes end",
-        "paint repaint paint painted",
-        "answer replies reply answers respond responses",
-        "listen listens listen exposed reachable",
-        "feed fed", "write written wrote", "send sent", "build built", "hold held", "pay paid",
-        "eat eaten ate", "drink drunk", "drive driven", "wear worn", "teach taught", "buy bought",
-        "sleep slept", "choose chosen", "give given gave", "meet met", "read reads", "speak spoken",
+        "max maximum cap limit limited highest longest ceiling", "min minimum lowest earliest oldest",
+        "live reside based located sit situated move relocate", "long length", "pay payment paid",
+        "keep kept retain retention store save", "access touch reach", "paint repaint",
+        "own owner lead leader maintain maintainer manage manager responsible charge head chair boss",
+        "begin start starting commence", "finish end", "answer reply", "licens licence license",
+        "due deadline submitted submit", "listen exposed reachable bound",
+        "deploy deployment ship release rollout", "repo repository", "db database", "prod production",
+        "config configuration setting", "app application", "dev development", "docs doc documentation",
+        "env environment", "lib library package dependency", "auth authentication login signin",
+        "admin administrator", "kid child children", "flat apartment", "car vehicle", "bike bicycle",
+        "price cost fee", "salary wage", "fix repair", "buy purchase bought", "big large", "size big",
+        "fast quick", "edit modify alter", "meet meeting met", "photo picture image", "trip journey",
+        "test spec", "approv reviewer review signoff", "retri attempt retry", "holiday vacation",
+        "doctor physician", "mother mum mom", "father dad", "colour color", "sum total", "job task",
+        "feed fed", "write written wrote", "send sent", "build built", "hold held", "eat eaten ate",
+        "drink drunk", "drive driven", "wear worn", "teach taught", "sleep slept", "give given gave",
+        "choose chosen", "speak spoken talk",
     )
     for word in line.split()
-}
+}  # fmt: skip
+_AT = word_set("at um until till las")
 _MONTHS = stem_set(
     "january february märz april mai june july august september october november december januar"
     " februar juni juli oktober dezember janvier février mars avril juin juillet août septembre"
@@ -304,18 +334,21 @@ _TYPES = dict.fromkeys(_MONTHS, "date") | dict.fromkeys(_DAYS, "day") | {
     for line in (
         "red orange yellow green blue purple black white grey gray brown pink",
         "morning afternoon evening night noon midnight",
-        "hourly daily weekly biweekly monthly quarterly yearly annually",
-        "snake_case camelcase kebab-case pascalcase", "tabs spaces", "manually automatically",
+        "dayly hourly daily weekly biweekly monthly quarterly yearly annually",
+        "snake_case camelcase kebab-case pascalcase snakecase kebabcase", "tabs spaces", "manually automatically",
+        "english german french spanish italian portuguese dutch polish russian chinese japanese",
+        "spring summer autumn winter fall", "second third fourth fifth sixth seventh eighth ninth",
+        "aktiviert deaktiviert", "ouvert fermé", "abierto cerrado", "geöffnet geschlossen",
         "public private", "open closed", "internal external", "manual automatic", "left right",
         "strict lenient", "passes fails succeeds", "uppercase lowercase", "ascending descending",
         "slow fast", "free paid", "high low", "hot cold", "light dark", "online offline remote",
         "synchronous asynchronous", "local global", "full empty", "single multiple", "early late",
-        "upstairs downstairs", "inside outside", "vegetarian vegan", "alive dead", "cash card",
-        "opt_in opt_out", "first last", "true false", "singular plural", "window aisle",
+        "upstairs downstairs", "inside outside", "indoors outdoors", "vegetarian vegan", "alive dead", "cash card",
+        "opt_in opt_out", "soft hard", "true false", "singular plural", "window aisle",
     )
     for word in line.split()
 }  # fmt: skip
-_UNITS = {
+UNITS = {
     stem(unit): (type, factor)
     for type, units in {
         "duration": "ms .001 millisecond .001 second 1 sec 1 s 1 minute 60 min 60 hour 3600 h 3600"
@@ -326,7 +359,7 @@ _UNITS = {
         "share": "percent 1 % 1",
         "degrees": "° 1 °c 1 degree 1",
         "money": "€ 1 $ 1 euro 1 eur 1 dollar 1 usd 1 k 1e3",
-        "count": "time 1 space 1 character 1 column 1 px 1 km 1 kg 1 mg 1 cm 1 retry 1 attempt 1",
+        "number": "time 1 space 1 character 1 column 1 px 1 km 1 kg 1 mg 1 cm 1 retry 1 attempt 1",
     }.items()
     for unit, factor in zip(units.split()[::2], map(float, units.split()[1::2]), strict=True)
 }
