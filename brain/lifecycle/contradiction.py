@@ -86,7 +86,7 @@ def _denies(one: Sentence, other: Sentence) -> bool:
         if not matched or (len(mine & its) < 2 and not (matched == affirmed and not missing)):
             continue
         if missing and (
-            len(matched) < max(2, len(missing) + 1)
+            len(matched) < max(2, len(missing))
             or any(_narrows(word, its) for word in missing)
         ):
             continue
@@ -252,7 +252,9 @@ def _is_single(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]
         return False
     if common & _SINGLE:
         return True
-    return all(_is_complement(words[-1]) for words in (mine, its)) and len(common) > 0
+    if all(_is_complement(words[-1]) for words in (mine, its)):
+        return True
+    return len(common) > 1 and all(word.before for word in (*mine, *its))
 
 
 def _is_complement(value: Word) -> bool:
