@@ -36,7 +36,7 @@ def contradicts(a: str, b: str) -> bool:
         for at, one in enumerate(sentences(a))
         for to, other in enumerate(sentences(b))
         # a short sentence may need those before it to be understood
-        if one and other and (at == to == 0 or min(len(one.words), len(other.words)) > 2)
+        if one and other and (at == to == 0 or min(len(one.words), len(other.words)) > 3)
     )
 
 

@@ -29,7 +29,22 @@ _TELLING = frozenset(
     because off out up down further once too he she him her his hers they them their you your
     """.split()  # noqa: SIM905 - a list of them would fill the page
 )
-_EMPTY = (STOP_WORDS - _TELLING) | {"get", "gets", "got", "please", "ever"}
+_EMPTY = (STOP_WORDS - _TELLING) | frozenset(
+    "get gets got please ever really actually simply basically see note".split()  # noqa: SIM905
+)
+_FILLER = re.compile(r"^\s*(?:error|note|warning|reminder|update|tip|decision|fyi)\s*:\s", re.I)
+_PASSIVE = re.compile(r"^(.+?) (?:is|are|was|were) (\w+) by (.+)$")
+_SEE = re.compile(r"\((?:see|cf\.) [^()]*\)")
+_MONTH_DAY = re.compile(
+    r"\b((?:Jan|Feb|Mar|Apr|May|Ju[nl]|Aug|Sep|Oct|Nov|Dec)[a-z]*) (\d{1,2})(?:st|nd|rd|th)?\b,?"
+)
+_PERCENT = re.compile(r"(?<=\d) %")
+_SPELLED = {"each": "every"} | {
+    word: str(number)
+    for number, word in enumerate(
+        "two three four five six seven eight nine ten eleven twelve".split(), 2  # noqa: SIM905
+    )
+}
 # Words that make another sentence of one, as stems.
 _DECISIVE = frozenset(
     map(
@@ -44,7 +59,7 @@ _DECISIVE = frozenset(
 )
 _COUNTS = frozenset(
     """
-    one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty sixty
+    one fifteen twenty thirty sixty
     ninety hundred thousand million once twice half first second third last daily weekly monthly
     """.split()  # noqa: SIM905
 )
@@ -55,6 +70,7 @@ class Words(NamedTuple):
 
     order: tuple[str, ...]
     fixed: frozenset[str]  # numbers, names and denials
+    count: int  # of all words
 
 
 def similarity(a: str, b: str) -> float:
@@ -68,10 +84,10 @@ def is_same(a: str, b: str) -> bool:
     if fingerprint(a) == fingerprint(b):
         return True
     one, other = words(a), words(b)
-    if min(len(one.order), len(other.order)) < FEW or _jaccard(one, other) < SAME:
+    if min(one.count, other.count) < FEW or _jaccard(one, other) < SAME:
         return False
     differing = set(one.order) ^ set(other.order)
-    return not differing & (one.fixed | other.fixed) and _is_rotation(one, other)
+    return not differing & (one.fixed | other.fixed) and _is_reordered(one, other)
 
 
 def _jaccard(one: Words, other: Words) -> float:
@@ -80,11 +96,23 @@ def _jaccard(one: Words, other: Words) -> float:
     return common / every if every else 1.0
 
 
-def _is_rotation(one: Words, other: Words) -> bool:
+def _is_reordered(one: Words, other: Words) -> bool:
     """Return True if the common words come in the same order, or one text begins with the end of
-    the other ("In Go, use tabs" and "Use tabs in Go")."""
+    the other ("In Go, use tabs" and "Use tabs in Go"), or one phrase of a text is elsewhere in the
+    other and the names come in the same order."""
     first = [word for word in one.order if word in other.order]
     second = [word for word in other.order if word in one.order]
+    at = second.index(first[0]) if first else 0
+    if second[at:] + second[:at] == first:
+        return True
+    names = (one.fixed & other.fixed) - _DECISIVE
+    if [word for word in first if word in names] != [word for word in second if word in names]:
+        return False
+    # without what they begin and end with alike, the rest is exchanged
+    while first[0] == second[0]:
+        first, second = first[1:], second[1:]
+    while first[-1] == second[-1]:
+        first, second = first[:-1], second[:-1]
     at = second.index(first[0])
     return second[at:] + second[:at] == first
 
@@ -101,16 +129,19 @@ def words(text: str) -> Words:
     """Return the words of a text that count. Dates do not."""
     said = _DATE.sub(" ", normalize("NFKC", prose(without_links(text))))
     said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    said = _NOT.sub(lambda match: f"{match[1] or match[2]} not", said)
+    said = _NOT.sub(lambda match: f"{match[1] or match[2]} not", _FILLER.sub("", said))
+    said = _MONTH_DAY.sub(r"\2 \1", _PERCENT.sub("%", _SEE.sub("", said))).strip(" .!")
+    said = _PASSIVE.sub(r"\3 \2 \1", said)
     order: dict[str, None] = {}
     fixed: set[str] = set()
-    for word in _WORD.findall(said):
+    every = _WORD.findall(said)
+    for word in every:
         word = word.removesuffix("'s")
-        lower = word.casefold()
+        lower = _SPELLED.get(word.casefold(), word.casefold())
         if lower in _EMPTY:
             continue
         root = stem(lower)
         order[root] = None
-        if lower != word or not word.isalpha() or root in _DECISIVE or lower in _COUNTS:
+        if word.casefold() != word or not lower.isalpha() or root in _DECISIVE or lower in _COUNTS:
             fixed.add(root)
-    return Words(tuple(order), frozenset(fixed))
+    return Words(tuple(order), frozenset(fixed), len(every))

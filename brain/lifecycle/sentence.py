@@ -344,7 +344,7 @@ _TYPES = dict.fromkeys(_MONTHS, "date") | dict.fromkeys(_DAYS, "day") | {
         "slow fast", "free paid", "high low", "hot cold", "light dark", "online offline remote",
         "synchronous asynchronous", "local global", "full empty", "single multiple", "early late",
         "upstairs downstairs", "inside outside", "indoors outdoors", "vegetarian vegan", "alive dead", "cash card",
-        "opt_in opt_out", "soft hard", "true false", "singular plural", "window aisle",
+        "opt_in opt_out", "soft hard", "true false", "singular plural",
     )
     for word in line.split()
 }  # fmt: skip
