@@ -74,7 +74,9 @@ def _denies(one: Sentence, other: Sentence) -> bool:
     affirmed, mine, its = other.roots(denied=False), one.roots(), other.roots()
     if one.optional and _BOUND.isdisjoint(other.every):
         return False
-    if not _CONDITIONS.isdisjoint(its - mine) or other.every & _ONLY:
+    if other.every & _ONLY or any(
+        word.root in _CONDITIONS - mine and root_of(word.after) not in mine for word in other.words
+    ):
         return False  # an exception
     if one.past != other.past or (one.past and len(mine & its) < 4):
         return False  # an event does not contradict a rule
@@ -226,11 +228,13 @@ def _is_predicate(value: Word, sentence: Sentence) -> bool:
 
 def _is_label(value: Word, sentence: Sentence) -> bool:
     """Return True if a number is part of a name ("issue 12"), or one of several ("supports 3.11")."""
+    if value.type not in _MEASURES:
+        return not _SEVERAL_VALUES.isdisjoint(sentence.every)
     if value.type != "number":
         return False
-    if stem(value.before) in _LABELS:
-        return True
-    if not _SEVERAL_NUMBERS.isdisjoint(sentence.every) and not value.after:
+    if stem(value.before) in _LABELS or (
+        not value.after and not _SEVERAL_VALUES.isdisjoint(sentence.every)
+    ):
         return True
     if value.after in PREPOSITIONS or not value.after:
         return False
@@ -246,9 +250,8 @@ def _is_single(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]
         return True
     if not all(word.name for word in (*mine, *its)):
         return _is_attribute(one, other, mine, its)
-    roots = {*map(stem, one.every)} & {*map(stem, other.every)}
     common = one.roots() & other.roots()
-    if _SEVERAL_NAMES & roots:
+    if _SEVERAL_NAMES & one.every & other.every:
         return False
     if common & _SINGLE:
         return True
@@ -258,7 +261,8 @@ def _is_single(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]
 
 
 def _is_complement(value: Word) -> bool:
-    return value.before in _IS and not value.after
+    """Return True for what comes after "is", or after a colon."""
+    return not value.after and (value.before in _IS or (not value.before and value.clause > 0))
 
 
 def _is_attribute(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]) -> bool:
@@ -284,13 +288,14 @@ _USE = word_set("use uses using")
 _IS = word_set("is are be ist sind est sont es son equals insteadof")
 _SEVERAL = word_set("also too another additionally or either can may could usually typically")
 _SEVERAL |= word_set("about around approximately roughly nearly almost circa")
-_SEVERAL_NUMBERS = word_set(
-    "support supports accept accepts depends expose exposes opens forwards unterstützen unterstützt"
+_SEVERAL_VALUES = word_set(
+    "support supports accept accepts depends expose exposes opens forwards like likes loves enjoys"
+    " knows speaks visits include includes contains reads writes exports imports produces handles"
+    " offers provides recommends reviews meets sees calls plays publishes published install"
+    " installs cache caches unterstützen unterstützt"
 )
-_SEVERAL_NAMES = stem_set(
-    "support accept depend expose"
-    "like love enjoy know speak visit include contain has have read handle offer provide recommend"
-    " mention review meet see call sister brother friend colleague member publish install cache"
+_SEVERAL_NAMES = _SEVERAL_VALUES | word_set(
+    "has have sister brother friend colleague member"
 )
 _MEASURES = word_set("number clock duration interval size share degrees money date")
 _LABELS = stem_set(

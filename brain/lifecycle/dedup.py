@@ -19,6 +19,10 @@ SAME, NEAR, FEW = 0.9, 0.6, 5
 MOST_TERMS = 24  # of a long text the first tell what it is about
 _DATE = re.compile(r"\(?\b\d{4}-\d{2}-\d{2}\b\)?")
 _NOT = re.compile(r"\b(can)(?:not|'t)\b|\b(wo|\w+)n't\b")
+_AND_BE = re.compile(r"(?<=\w)'(?:ve|re|ll|d|m)\b")
+_URL = re.compile(r"(?<!\S)https?://\S+")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+_DIRECTED = frozenset("to from over than before after into until".split())  # noqa: SIM905
 _WORD = re.compile(r"[-+]?\d+(?:[.,:]\d+)*%?|[.@#]?\w+(?:['.+#/_:-]+\w+)*[+#]*")
 _PLAIN = re.compile(r"[^\W_]+")
 # Stop words that change what a sentence says: denials, amounts, conditions, order, persons.
@@ -26,11 +30,11 @@ _TELLING = frozenset(
     """
     no nor not only all any both each few many more most much some other own same must should might
     could can over under above below before after until during while if when between than through
-    because off out up down further once too he she him her his hers they them their you your
+    because off out up down further once too he she him her his hers they their your
     """.split()  # noqa: SIM905 - a list of them would fill the page
 )
 _EMPTY = (STOP_WORDS - _TELLING) | frozenset(
-    "get gets got please ever really actually simply basically see note".split()  # noqa: SIM905
+    "get gets got please ever really actually simply basically see note per".split()  # noqa: SIM905
 )
 _FILLER = re.compile(r"^\s*(?:error|note|warning|reminder|update|tip|decision|fyi)\s*:\s", re.I)
 _PASSIVE = re.compile(r"^(.+?) (?:is|are|was|were) (\w+) by (.+)$")
@@ -52,8 +56,8 @@ _DECISIVE = frozenset(
         """
         not no nor never without only none nothing neither cannot avoid stop disable enable off on
         allow forbid remove add except unless must should may might could can always sometimes
-        all any both each every few many most some more he she him her his hers they them their
-        you your
+        all any both each every few many most some more he she him her his hers they their
+        your
         """.split(),  # noqa: SIM905
     )
 )
@@ -71,6 +75,7 @@ class Words(NamedTuple):
     order: tuple[str, ...]
     fixed: frozenset[str]  # numbers, names and denials
     count: int  # of all words
+    directed: bool  # "from A to B"
 
 
 def similarity(a: str, b: str) -> float:
@@ -105,7 +110,7 @@ def _is_reordered(one: Words, other: Words) -> bool:
     at = second.index(first[0]) if first else 0
     if second[at:] + second[:at] == first:
         return True
-    names = (one.fixed & other.fixed) - _DECISIVE
+    names = (one.fixed & other.fixed) - _DECISIVE if one.directed or other.directed else ()
     if [word for word in first if word in names] != [word for word in second if word in names]:
         return False
     # without what they begin and end with alike, the rest is exchanged
@@ -131,10 +136,12 @@ def words(text: str) -> Words:
     said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     said = _NOT.sub(lambda match: f"{match[1] or match[2]} not", _FILLER.sub("", said))
     said = _MONTH_DAY.sub(r"\2 \1", _PERCENT.sub("%", _SEE.sub("", said))).strip(" .!")
+    said = _HYPHEN.sub("", _URL.sub("", _AND_BE.sub("", said)) or said)
     said = _PASSIVE.sub(r"\3 \2 \1", said)
     order: dict[str, None] = {}
     fixed: set[str] = set()
     every = _WORD.findall(said)
+    directed = not _DIRECTED.isdisjoint(every)
     for word in every:
         word = word.removesuffix("'s")
         lower = _SPELLED.get(word.casefold(), word.casefold())
@@ -144,4 +151,4 @@ def words(text: str) -> Words:
         order[root] = None
         if word.casefold() != word or not lower.isalpha() or root in _DECISIVE or lower in _COUNTS:
             fixed.add(root)
-    return Words(tuple(order), frozenset(fixed), len(every))
+    return Words(tuple(order), frozenset(fixed), len(every), directed)

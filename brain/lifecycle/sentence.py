@@ -100,7 +100,7 @@ def _clause(raw: list[str], clause: int, first: bool) -> list[Word]:
             over = word == OVER
         if word in _DENIALS or root in _NEGATIVE:
             denials += 1
-        elif code or not ({word, root} & _LIGHT or _is_unit(lower, at)):
+        elif code or not (word in _EMPTY or root in _VAGUE or _is_unit(lower, at)):
             after = lower[at + 1] if at + 1 < len(lower) else ""
             before = lower[at - 1] if at else ""
             type, root = _value(root, raw[at], before, after)
@@ -148,7 +148,7 @@ def _is_past(raw: list[str]) -> bool:
     for at, word in enumerate(map(str.casefold, raw)):
         if word in _PAST or (word.endswith("ed") and len(word) > 4):
             after = raw[at + 1] if at + 1 < len(raw) else ""
-            if stem(word) in _NEGATIVE:
+            if stem(word) in _NEGATIVE or stem(word) in _TYPES:
                 continue
             # "failed jobs" is not about the past, "failed the test" and "visited Rome" are
             if not at or word in _PAST or after[:1].isdigit() or after in _ARTICLES | PREPOSITIONS:
@@ -173,7 +173,7 @@ _END = re.compile(r"(?<=[.!?])\s+|;\s+(?!(?:it|they|she|he)\b)")
 _TITLE = re.compile(r"\b(Dr|Mrs?|Ms|St|Prof|No|vs|approx|e\.g|i\.e)\.(?= )")
 _NESTED = re.compile(r"\n(?=\s*(?:\n|(?:[-*+]|\d{1,9}[.)])\s))")
 _CLAUSE = re.compile(r"[,:;()!\u2013\u2014]+(?:\s|$)|\.\s|\s[-(]+\s?|\s(?:but|while)\s")
-_WORD = re.compile(r"`[^`]+`|[~./@#$]*\w(?:[\w.+#/:@'-]*[\w+#])?|[%°€$]+C?")
+_WORD = re.compile(r"`[^`]+`|\d+(?:,\d{3})+\b|[~./@#$]*\w(?:[\w.+#/:@'-]*[\w+#])?|[%°€$]+C?")
 _STEP = re.compile(r"(?:enable|disable|add|remove|turn o\w+) an? ", re.IGNORECASE)
 # The subject is in another sentence, or there is none.
 _NO_SUBJECT = re.compile(
@@ -209,6 +209,13 @@ _REWRITES = tuple(
         (" over ", r"((?:prefer|favou?r|cho+se|pick)\w* [^,;]*?)\bover\b", rf"\1 {OVER}"),
         (" to ", r"((?:prefer|favou?r)\w* (?!to\b)[^,;]*?)\bto\b", rf"\1 {OVER}"),
         ("from", r"((?:switch|mov|migrat|chang)\w*) (?:\w+ )?from (.+?) to\b", rf"{OVER} \2 , to"),
+        ("eplac", r"replaced by\b", "removed , with"),
+        ("over from", r"took over from\b", OVER),
+        ("went", r"went (?:up|down)\b", "raised"),
+        ("new", r"\b(an?|the|our|my) new\b", r"\1"),
+        ("stand", r"can not stand\b", "dislike"),
+        ("off", r"off[ -]limits\b", "forbidden"),
+        (" of", r"(?<=\d)(st|nd|rd|th) of\b", r"\1"),
         ("eplac", r"replac\w+ (\S+) (?:with|by)\b", rf"{OVER} \1 , with"),
         (" on", r"(?:turn|switch)\w* on\b|\b(?:is|are) on(?=[.,!]?$| for\b| in\b| by\b)", "enable"),
         (" off", r"(?:turn|switch)\w* (?:\w+ )?off\b", "disable"),
@@ -223,7 +230,7 @@ _REWRITES = tuple(
         ("t", r"at (?:most|maximum)\b|up to\b", "max"),
         ("d to", r"used to\b", "was"),
         (" case", r"(lower|upper|camel|snake|kebab|pascal) case\b", r"\1case"),
-        ("", r"(?:every|each|(?:1 time )an?|per) (hour|day|week|month|year)\b", r"\1ly"),
+        ("", r"(?:every|each|(?:1 time )?an?|per) (hour|day|week|month|year)\b", r"\1ly"),
         (" in ", r"(?:is|are|sits?) in (?=(?-i:[A-Z`~/]|\w+-\w*\d))", "lives in "),
         ("", r"(?<=\d)[ -]?(?=(?:ms|s|min|h|d|[kmgt]b|px|am|pm|k|°C)\b|%)", " "),
         ("-", r"(?<=\d)-(?=[a-z]{3})", " "),
@@ -244,30 +251,28 @@ _POSITIVE = stem_set(
     "enable on active allow permit accept include show like love enjoy want use run true safe ok"
     " okay fine add required mandatory necessary good welcome available exist find found with"
     " prefer favor favour choose chose decide agree adopt introduce continue resume legal possible"
-    " able compulsory obligatory recommend encourage wanted desired fan happy adore appreciate rely"
+    " able compulsory obligatory recommend encourage wanted desired fan happy adore appreciate rely mag mögen gern"
 )
 PREPOSITIONS = word_set("in on at for of to from with by into as per")
 _ARTICLES = word_set(
     "a an the my our your his her its their this that these those der die das den dem des ein eine"
-    " einen einem einer le la les l un une du el los las una ne n"
+    " einen einem einer le la les l un une du el los las una ne n de del d"
 )
-_BE = word_set("is are be being am gets get was were been have has")
-_EMPTY = (
-    _ARTICLES
-    | PREPOSITIONS
-    | _BE
-    | word_set("it we i you they he she us me him them do does doing and or then there so up")
-    | word_set("always must should shall may can will would need needs had ever please about")
-    | word_set("now still just really strictly all any every each immer toujours siempre wir nous")
-    | word_set("currently generally got already actually both everywhere directly straight via")
-    | word_set("decision reversed only too also instead through wherever")
-    | word_set("return get put give provide handle perform execute apply serve last leave remain")
-    | word_set("raise lower increase reduce extend change update switch become region term within")
-    | word_set("enough say says said make makes made let go goes going come comes take takes taken")
-    | word_set("set sets stay stays happen happens place pick code file files value version one")
-    | word_set("está est es ist sind wird werden en de user's what who time times once")
+_BE = word_set("is are be being am gets get was were been have has stays remains")
+_EMPTY = _ARTICLES | PREPOSITIONS | _BE | {OVER} | word_set(
+    "it we i you they he she us me him them do does and or then there so up always must should shall"
+    " may can will would need needs had ever please about now still just really strictly all any"
+    " every each currently generally got already actually both everywhere directly straight via"
+    " only too also instead through wherever within enough what who once one immer toujours siempre"
+    " wir nous está est es ist sind wird werden en jetzt ahora maintenant été lieu au aux läuft auf"
+    " im han ha hat haben"
 )
-_LIGHT = _EMPTY | _POSITIVE | {OVER}
+# Words that tell neither what a sentence is about nor what it says of it.
+_VAGUE = _POSITIVE | stem_set(
+    "decision reversed say make let go come take set stay happen place pick code file value version"
+    " time return get put give provide handle perform execute apply serve last leave remain raise"
+    " lower increase reduce extend change update upgrade switch reschedule become region term need"
+)
 _UNSURE = word_set(
     "some sometimes often mostly most many few several partly half maybe perhaps might could rarely"
     " seldom occasionally probably likely other another either neither nor if whether unless except"
@@ -275,7 +280,7 @@ _UNSURE = word_set(
     " someday"
 )
 EVENTS = word_set(
-    "was were did had been yesterday today tonight tomorrow ago earlier formerly previously"
+    "was were did had yesterday today tonight tomorrow ago earlier formerly previously"
     " originally initially"
 )
 _PAST = word_set(
@@ -284,7 +289,8 @@ _PAST = word_set(
 )
 _CHANGES = stem_set(
     "moved switched turned repainted renamed changed replaced picked chose agreed raised lowered"
-    " increased reduced extended shortened migrated updated rewritten made converted postponed"
+    " increased reduced extended shortened migrated updated rewritten made converted postponed rescheduled"
+    " upgraded downgraded bumped"
 )
 _NUMBERS = {
     word: str(number)
