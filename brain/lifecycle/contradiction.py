@@ -57,7 +57,8 @@ def _without_prefixes(one: Sentence, other: Sentence) -> Sentence:
     for at, word in enumerate(words):
         for prefix in _PREFIXES if word.root not in roots else ():
             rest = word.root.removeprefix(prefix)
-            if rest != word.root and len(rest) > 3 and rest in roots:
+            rest = rest if rest in roots else root_of(rest)
+            if rest != word.root and len(rest) > 2 and rest in roots:
                 words[at] = word._replace(root=rest)
                 words = [
                     each._replace(denied=not each.denied) if each.clause == word.clause else each
@@ -189,9 +190,18 @@ def _values(sentence: Sentence) -> dict[str, list[Word]]:
     return found
 
 
-def _differ(one: Iterable[Word], other: Iterable[Word]) -> bool:
+def _differ(one: list[Word], other: list[Word]) -> bool:
+    """Return True if the values are not the same, and none of them is only a detail."""
     mine, its = {word.root for word in one}, {word.root for word in other}
-    return not (mine <= its or its <= mine)
+    if mine <= its or its <= mine:
+        return False
+    counted = [_counted(word) for word in (*one, *other)]
+    return len({*filter(None, counted)}) < 2 or one[0].type != "number"
+
+
+def _counted(value: Word) -> str:
+    """Return what is counted by a number ("3 retries")."""
+    return "" if value.after in PREPOSITIONS or not value.after.endswith("s") else root_of(value.after)
 
 
 def _rest(one: Sentence, other: Sentence, values: bool = False) -> list[Word]:
@@ -223,7 +233,7 @@ def _is_predicate(value: Word, sentence: Sentence) -> bool:
         return True
     if value == sentence.words[0]:
         return False
-    return value.before in _IS | PREPOSITIONS or value.after in PREPOSITIONS | {"", "now"}
+    return value.before in _IS | PREPOSITIONS | _EACH or value.after in PREPOSITIONS | {"", "now"}
 
 
 def _is_label(value: Word, sentence: Sentence) -> bool:
@@ -255,9 +265,7 @@ def _is_single(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]
         return False
     if common & _SINGLE:
         return True
-    if all(_is_complement(words[-1]) for words in (mine, its)):
-        return True
-    return len(common) > 1 and all(word.before for word in (*mine, *its))
+    return all(_is_complement(words[-1]) for words in (mine, its))
 
 
 def _is_complement(value: Word) -> bool:
@@ -284,6 +292,7 @@ _CONDITIONS = stem_set("when during while until whenever")
 _ONLY = word_set("only")
 _BOUND = word_set("must always have has needs need required mandatory all every")
 _NARROWING = word_set("for of with during in on when from")
+_EACH = word_set("every each")
 _USE = word_set("use uses using")
 _IS = word_set("is are be ist sind est sont es son equals insteadof")
 _SEVERAL = word_set("also too another additionally or either can may could usually typically")
@@ -291,20 +300,20 @@ _SEVERAL |= word_set("about around approximately roughly nearly almost circa")
 _SEVERAL_VALUES = word_set(
     "support supports accept accepts depends expose exposes opens forwards like likes loves enjoys"
     " knows speaks visits include includes contains reads writes exports imports produces handles"
-    " offers provides recommends reviews meets sees calls plays publishes published install"
+    " offers provides recommends reviews meets sees calls plays describe describes mention mentions cover covers explains publishes published install"
     " installs cache caches unterstützen unterstützt"
 )
 _SEVERAL_NAMES = _SEVERAL_VALUES | word_set(
     "has have sister brother friend colleague member"
 )
-_MEASURES = word_set("number clock duration interval size share degrees money date")
+_MEASURES = word_set("number clock duration interval size share degrees money date frequency")
 _LABELS = stem_set(
     "gate issue pr ticket bug error chapter step page line item task test case build commit"
     " phase part section question number no figure table day week sprint milestone release model"
     " experiment lecture exercise lesson unit group team"
 )
-_SINGLE = frozenset({"own", "live", "keep", "max", "min", "paint", "write"}) | stem_set(
-    "called named hosted written formatted encoded configured defined deadline reports married"
+_SINGLE = frozenset({"own", "live", "keep", "max", "min", "paint"}) | stem_set(
+    "called named hosted formatted encoded configured defined deadline reports married"
     " works capital headquarters license licence birthday address timezone language level"
 )
 _ATTRIBUTES = stem_set(

@@ -88,7 +88,7 @@ def _sentence(part: str) -> Sentence | None:
 def _clause(raw: list[str], clause: int, first: bool) -> list[Word]:
     """Return the content words of a clause. A denial denies all of them, "instead of" those up to
     the next preposition."""
-    raw = [word for word in raw if word.casefold() not in _ARTICLES]
+    raw = [word for word in raw if word.casefold() not in _ARTICLES | _ADVERBS]
     lower = [_NUMBERS.get(word.casefold(), word.casefold()) for word in raw]
     denials = 0
     over = False
@@ -181,7 +181,7 @@ _NO_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _OPTIONAL = re.compile(r"\bnot (?:have|need|required|necessar\w+|always|all|every)\b|\bneed not\b")
-_NUMBER = re.compile(r"[v-]?\d|[A-HJ-Z]\d?$")  # "room B" has a number too
+_NUMBER = re.compile(r"[v-]?\d|[A-HJ-Z]$")  # "room B" has a number too
 _CONDITION = re.compile(r"\b(?:no|not|never|nobody)\b.*\bwithout\b|^\W*$", re.I)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d$|\d{1,2}\.\d{1,2}\.|\d{1,2}(?:st|nd|rd|th)$")
 _REWRITES = tuple(
@@ -194,7 +194,7 @@ _REWRITES = tuple(
         ("n't", r"(?<=\w)n't\b", " not"),
         ("ont", r"dont\b", "do not"),
         ("'", r"(?<=\w)'(?:s|re|ll|ve|d|m)\b", " is"),
-        ("'", r"\b([nldjsc])'(?=\w)", r"\1 "),
+        ("'", r"\b[nldjsc]'(?=\w)", " "),
         ("not", r"not (?:only|just|merely)\b", " "),
         ("no l", r"no longer\b", "not"),
         ("no ", r"(?:no|not) (later|earlier|more|less|fewer) than\b", r"\1"),
@@ -244,11 +244,11 @@ _DENIALS = word_set(
 _NEGATIVE = stem_set(
     "disable off forbid forbidden ban prohibit disallow deny reject refuse remove drop stop cease"
     " avoid skip exclude hide dislike hate inactive false quit abandon cancel retire discontinue"
-    " against deprecated obsolete refrain unsafe dangerous optional lack missing absent broken ignore ditch scrap withdraw revoke suspend"
+    " against deprecated obsolete refrain unsafe dangerous optional lack missing absent deactivate broken ignore ditch scrap withdraw revoke suspend"
     " block prevent decline veto illegal taboo unable impossible unavailable unsupported incompatible discourage unwanted"
 )
 _POSITIVE = stem_set(
-    "enable on active allow permit accept include show like love enjoy want use run true safe ok"
+    "enable on active activate allow permit accept include show like love enjoy want use run true safe ok"
     " okay fine add required mandatory necessary good welcome available exist find found with"
     " prefer favor favour choose chose decide agree adopt introduce continue resume legal possible"
     " able compulsory obligatory recommend encourage wanted desired fan happy adore appreciate rely mag mögen gern"
@@ -256,8 +256,9 @@ _POSITIVE = stem_set(
 PREPOSITIONS = word_set("in on at for of to from with by into as per")
 _ARTICLES = word_set(
     "a an the my our your his her its their this that these those der die das den dem des ein eine"
-    " einen einem einer le la les l un une du el los las una ne n de del d"
+    " einen einem einer le la les l un une du el los las una ne de del"
 )
+_ADVERBS = word_set("now still currently already just also actually jetzt ahora maintenant really")
 _BE = word_set("is are be being am gets get was were been have has stays remains")
 _EMPTY = _ARTICLES | PREPOSITIONS | _BE | {OVER} | word_set(
     "it we i you they he she us me him them do does and or then there so up always must should shall"
@@ -269,7 +270,7 @@ _EMPTY = _ARTICLES | PREPOSITIONS | _BE | {OVER} | word_set(
 )
 # Words that tell neither what a sentence is about nor what it says of it.
 _VAGUE = _POSITIVE | stem_set(
-    "decision reversed say make let go come take set stay happen place pick code file value version"
+    "decision say make let go come take set stay happen place pick code file value version"
     " time return get put give provide handle perform execute apply serve last leave remain raise"
     " lower increase reduce extend change update upgrade switch reschedule become region term need"
 )
@@ -303,13 +304,13 @@ _ALIKE = {
     stem(word): line.split()[0]
     for line in (
         "max maximum cap limit limited highest longest ceiling", "min minimum lowest earliest oldest",
-        "live reside based located sit situated move relocate", "long length", "pay payment paid",
+        "live reside based located sit situated move relocate home", "long length", "pay payment paid",
         "keep kept retain retention store save", "access touch reach", "paint repaint",
-        "own owner lead leader maintain maintainer manage manager responsible charge head chair boss",
+        "own owner lead led leader maintain maintainer manage manager responsible charge head chair boss",
         "begin start starting commence", "finish end", "answer reply", "licens licence license",
         "due deadline submitted submit", "listen exposed reachable bound",
         "deploy deployment ship release rollout", "repo repository", "db database", "prod production",
-        "config configuration setting", "app application", "dev development", "docs doc documentation",
+        "config configuration", "app application", "dev development", "docs doc documentation",
         "env environment", "lib library package dependency", "auth authentication login signin",
         "admin administrator", "kid child children", "flat apartment", "car vehicle", "bike bicycle",
         "price cost fee", "salary wage", "fix repair", "buy purchase bought", "big large", "size big",
@@ -335,25 +336,28 @@ _DAYS = stem_set(
     " miércoles jueves viernes sábado domingo"
 )
 # The values of each line exclude each other.
-_TYPES = dict.fromkeys(_MONTHS, "date") | dict.fromkeys(_DAYS, "day") | {
-    stem(word) if word.isalpha() else word: line
+_TYPES = {
+    stem(word) if word.isalpha() else word: line.split()[0]
     for line in (
-        "red orange yellow green blue purple black white grey gray brown pink",
-        "morning afternoon evening night noon midnight",
-        "dayly hourly daily weekly biweekly monthly quarterly yearly annually",
-        "snake_case camelcase kebab-case pascalcase snakecase kebabcase", "tabs spaces", "manually automatically",
-        "english german french spanish italian portuguese dutch polish russian chinese japanese",
-        "spring summer autumn winter fall", "second third fourth fifth sixth seventh eighth ninth",
-        "aktiviert deaktiviert", "ouvert fermé", "abierto cerrado", "geöffnet geschlossen",
-        "public private", "open closed", "internal external", "manual automatic", "left right",
-        "strict lenient", "passes fails succeeds", "uppercase lowercase", "ascending descending",
-        "slow fast", "free paid", "high low", "hot cold", "light dark", "online offline remote",
-        "synchronous asynchronous", "local global", "full empty", "single multiple", "early late",
-        "upstairs downstairs", "inside outside", "indoors outdoors", "vegetarian vegan", "alive dead", "cash card",
-        "opt_in opt_out", "soft hard", "true false", "singular plural",
+        "colour red orange yellow green blue purple black white grey gray brown pink",
+        "daytime morning afternoon evening night noon midnight",
+        "season spring summer autumn winter fall",
+        "frequency hourly dayly daily weekly biweekly monthly quarterly yearly annually",
+        "language english german french spanish italian portuguese dutch polish russian chinese",
+        "case snake_case camelcase kebab-case pascalcase snakecase uppercase lowercase",
+        "floor second third fourth fifth sixth seventh eighth ninth",
+        "indent tabs spaces", "automation manually automatically manual automatic",
+        "state open closed ouvert fermé abierto cerrado geöffnet geschlossen",
+        "access public private", "scope internal external", "side left right", "speed slow fast",
+        "result passes fails succeeds", "order ascending descending", "charge free paid",
+        "level high low", "heat hot cold", "theme light dark", "line online offline",
+        "timing synchronous asynchronous", "reach local global", "fill full empty",
+        "hour early late", "where inside outside indoors outdoors upstairs downstairs",
+        "diet vegetarian vegan", "means cash card", "number_of singular plural", "strictness strict"
+        " lenient",
     )
-    for word in line.split()
-}  # fmt: skip
+    for word in line.split()[1:]
+} | dict.fromkeys(_MONTHS, "date") | dict.fromkeys(_DAYS, "day")  # fmt: skip
 UNITS = {
     stem(unit): (type, factor)
     for type, units in {
