@@ -1,8 +1,9 @@
 """Whether two texts are one memory.
 
 They are if their prose is equal, or almost equal: the share of common words is at least SAME, and
-they have the same numbers, names and denials, in the same order. A text of fewer than FEW words is
-only equal to its own prose. Links after the words are not words.
+they have the same numbers, names and denials. One phrase may be elsewhere, and the voice may be
+passive. A text of fewer than FEW words is only equal to its own prose. Links after the words, dates
+and filler words do not count.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _NOT = re.compile(r"\b(can)(?:not|'t)\b|\b(wo|\w+)n't\b")
 _AND_BE = re.compile(r"(?<=\w)'(?:ve|re|ll|d|m)\b")
 _URL = re.compile(r"(?<!\S)https?://\S+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
-_DIRECTED = frozenset("to from over than before after into until".split())  # noqa: SIM905
+# Words between two that cannot change places: "Ana reports to Ben".
+_DIRECTED = frozenset(
+    "to from over than before after into until on onto in for with by against".split()  # noqa: SIM905
+)
 _WORD = re.compile(r"[-+]?\d+(?:[.,:]\d+)*%?|[.@#]?\w+(?:['.+#/_:-]+\w+)*[+#]*")
 _PLAIN = re.compile(r"[^\W_]+")
 # Stop words that change what a sentence says: denials, amounts, conditions, order, persons.
@@ -48,7 +52,7 @@ _SPELLED = {"each": "every"} | {
     for number, word in enumerate(
         "two three four five six seven eight nine ten eleven twelve".split(), 2  # noqa: SIM905
     )
-}
+}  # fmt: skip
 # Words that make another sentence of one, as stems.
 _DECISIVE = frozenset(
     map(
@@ -56,15 +60,14 @@ _DECISIVE = frozenset(
         """
         not no nor never without only none nothing neither cannot avoid stop disable enable off on
         allow forbid remove add except unless must should may might could can always sometimes
-        all any both each every few many most some more he she him her his hers they their
-        your
+        all any both each every few many most some more he she him her his hers they their your
         """.split(),  # noqa: SIM905
     )
 )
 _COUNTS = frozenset(
     """
-    one fifteen twenty thirty sixty
-    ninety hundred thousand million once twice half first second third last daily weekly monthly
+    one fifteen twenty thirty sixty ninety hundred thousand million once twice half first
+    second third last daily weekly monthly
     """.split()  # noqa: SIM905
 )
 
@@ -74,7 +77,7 @@ class Words(NamedTuple):
 
     order: tuple[str, ...]
     fixed: frozenset[str]  # numbers, names and denials
-    count: int  # of all words
+    length: int  # in all words
     directed: bool  # "from A to B"
 
 
@@ -89,7 +92,7 @@ def is_same(a: str, b: str) -> bool:
     if fingerprint(a) == fingerprint(b):
         return True
     one, other = words(a), words(b)
-    if min(one.count, other.count) < FEW or _jaccard(one, other) < SAME:
+    if min(one.length, other.length) < FEW or _jaccard(one, other) < SAME:
         return False
     differing = set(one.order) ^ set(other.order)
     return not differing & (one.fixed | other.fixed) and _is_reordered(one, other)
