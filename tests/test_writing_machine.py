@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 import pytest
+from brain.intents import Log
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
@@ -24,7 +25,6 @@ from brain.changes import Add, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BrainError
 from brain.formats import memory_md
 from brain.index.db import Index
-from brain.intents import Log
 from brain.open_vault import OpenVault
 from brain.store import Store
 from tests import kit as base

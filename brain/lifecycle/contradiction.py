@@ -134,9 +134,9 @@ def _is_denied(denied: list[Word], one: Sentence, other: Sentence) -> bool:
     affirmed, common = other.roots(denied=False), one.roots() & other.roots()
     missing = [word for word in denied if word.root not in affirmed | _RELATIONS]
     matched = {word.root for word in denied} & affirmed
-    if not matched or (len(common) < 2 and (missing or matched != affirmed)):
+    if not matched or (len(common) < 2 and (missing or matched != affirmed - _RELATIONS)):
         return False
-    if missing and len(matched) < max(2, len(missing)):
+    if missing and len(matched) < max(3, len(missing) + 1):
         return False
     if any(_narrows(word, other.roots()) for word in missing):
         return False
@@ -187,7 +187,7 @@ def _revalues(one: Sentence, other: Sentence) -> bool:
     my_words = [word for word in _extra(one, other) if not word.type]
     its_words = [word for word in _extra(other, one) if not word.type]
     common = {word.root for word in one.words if not word.type} & other.roots()
-    if not common or _names(one, other) != _names(other, one):
+    if not common - _SINGLE or _names(one, other) != _names(other, one):
         return False
     if my_words and its_words and not types:
         return _is_renamed(one, other, my_words, its_words)
@@ -219,7 +219,10 @@ def _differ(one: list[Word], other: list[Word]) -> bool:
 
 
 def _names(one: Sentence, other: Sentence) -> list[str]:
-    """Return the names in both sentences, in the order of the first ("from Lyon to Turin")."""
+    """Return the names in both sentences, in the order of the first, if they may not change places
+    ("from Lyon to Turin")."""
+    if _DIRECTED.isdisjoint(one.every & other.every):
+        return []
     names = {word.root for word in other.words if word.name and not word.type}
     return [word.root for word in one.words if word.name and word.root in names]
 
@@ -235,9 +238,16 @@ def _is_single(value: Word, sentence: Sentence) -> bool:
         return amount or root(value.before) not in sentence.roots()
     if value.type in _MEASURES:
         return True
-    if several or value == sentence.words[0]:
+    if several or value == sentence.words[0] or _is_plural(value, sentence):
         return False
     return value.before in _IS | PREPOSITIONS | {"every"} or value.after in PREPOSITIONS | {""}
+
+
+def _is_plural(value: Word, sentence: Sentence) -> bool:
+    """Return True for one of several days ("on Fridays")."""
+    return value.type == "day" and any(
+        word.endswith("s") and root(word) == value.root for word in sentence.every
+    )
 
 
 def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]) -> bool:
@@ -254,7 +264,10 @@ def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], its: list[Word
         return len(words) == 2 and complements and attribute
     if not (_SEVERAL | _PLURAL).isdisjoint(one.every & other.every):
         return False
-    return complements or not _SINGLE.isdisjoint(one.roots() & other.roots())
+    common = one.roots() & other.roots()
+    if any(word == sentence.words[0] for sentence in (one, other) for word in words):
+        return "own" in common
+    return complements or not _SINGLE.isdisjoint(common)
 
 
 def _is_complement(value: Word) -> bool:
@@ -268,6 +281,7 @@ _BEFORE = stem("before")
 _ORDER = frozenset({_BEFORE, stem("after")})
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "des", "dé")
 _IS = word_set("is are be ist sind est sont es son")
+_DIRECTED = word_set("from to von nach de à")
 _USE = word_set("use uses using")
 _NARROWING = word_set("for of with during in on when from")
 _CONDITIONS = stem_set("when during while until whenever")
@@ -296,7 +310,7 @@ _LABELS = stem_set(
     " experiment lecture exercise lesson unit group team"
 )
 _SINGLE = root_set(
-    "own live keep max min paint called named hosted formatted encoded configured defined due"
+    "own live keep max min paint called named hosted formatted encoded due"
     " reports married works capital headquarters license birthday address timezone language level"
 )
 _ATTRIBUTES = stem_set(

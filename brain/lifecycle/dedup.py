@@ -23,7 +23,7 @@ _NOT = re.compile(r"\b(can)(?:not|'t)\b|\b(wo|\w+)n't\b")
 _AND_BE = re.compile(r"(?<=\w)'(?:ve|re|ll|d|m)\b")
 _URL = re.compile(r"(?<!\S)https?://\S+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
-# Words between two that cannot change places: "Ana reports to Ben".
+# Stop words between two that cannot change places: "Ana reports to Ben".
 _DIRECTED = frozenset(
     "to from over than before after into until on onto in for with by against".split()  # noqa: SIM905
 )
@@ -78,7 +78,7 @@ class Words(NamedTuple):
     order: tuple[str, ...]
     fixed: frozenset[str]  # numbers, names and denials
     length: int  # in all words
-    directed: bool  # "from A to B"
+    sequence: tuple[str, ...]  # `order` and the words between those that cannot change places
 
 
 def similarity(a: str, b: str) -> float:
@@ -105,18 +105,13 @@ def _jaccard(one: Words, other: Words) -> float:
 
 
 def _is_reordered(one: Words, other: Words) -> bool:
-    """Return True if the common words come in the same order, or one text begins with the end of
-    the other ("In Go, use tabs" and "Use tabs in Go"), or one phrase of a text is elsewhere in the
-    other and the names come in the same order."""
-    first = [word for word in one.order if word in other.order]
-    second = [word for word in other.order if word in one.order]
-    at = second.index(first[0]) if first else 0
-    if second[at:] + second[:at] == first:
+    """Return True if the common words come in the same order, or one phrase of a text is elsewhere
+    in the other ("In Go, use tabs" and "Use tabs in Go")."""
+    first = [word for word in one.sequence if word in other.sequence]
+    second = [word for word in other.sequence if word in one.sequence]
+    if first == second:
         return True
-    names = (one.fixed & other.fixed) - _DECISIVE if one.directed or other.directed else ()
-    if [word for word in first if word in names] != [word for word in second if word in names]:
-        return False
-    # without what they begin and end with alike, the rest is exchanged
+    # what they begin and end with alike does not count
     while first[0] == second[0]:
         first, second = first[1:], second[1:]
     while first[-1] == second[-1]:
@@ -142,16 +137,17 @@ def words(text: str) -> Words:
     said = _HYPHEN.sub("", _URL.sub("", _AND_BE.sub("", said)) or said)
     said = _PASSIVE.sub(r"\3 \2 \1", said)
     order: dict[str, None] = {}
+    sequence: dict[str, None] = {}
     fixed: set[str] = set()
     every = _WORD.findall(said)
-    directed = not _DIRECTED.isdisjoint(every)
     for word in every:
         word = word.removesuffix("'s")
         lower = _SPELLED.get(word.casefold(), word.casefold())
         if lower in _EMPTY:
+            sequence |= dict.fromkeys({lower} & _DIRECTED)
             continue
         root = stem(lower)
-        order[root] = None
+        order[root] = sequence[root] = None
         if word.casefold() != word or not lower.isalpha() or root in _DECISIVE or lower in _COUNTS:
             fixed.add(root)
-    return Words(tuple(order), frozenset(fixed), len(every), directed)
+    return Words(tuple(order), frozenset(fixed), len(every), tuple(sequence))

@@ -37,7 +37,7 @@ def rewritten(part: str) -> str:
     part = _PHRASE.sub(_replacement, _REASON.sub("", part))
     for trigger, pattern, replacement in _REWRITES:
         if trigger in part:
-            part = pattern.sub(replacement, part)
+            part = re.sub(pattern, replacement, part, flags=re.IGNORECASE)
     return part
 
 
@@ -52,17 +52,18 @@ _PHRASES = {
     phrase: new
     for new, phrases in {
         "can not": "can't,cannot", "will not": "won't", "do not": "don't,dont", "not": "no longer",
-        " ": "not only,not just,not merely,any more,anymore,any longer,yet,a few,a lot,a bit,"
+        "also": "not only,not just,not merely",
+        " ": "any more,anymore,any longer,yet,a few,a lot,a bit,"
         "decided to,agreed to,opted to",
         "not ": "decided not to,agreed not to", "avoid": "decided against",
-        "later than": "no later than,not later than", "max": "no more than,at most,up to",
-        "min": "at least,or newer,or later,or higher,or above,or more", "some of": "one of",
+        "later than": "no later than,not later than", "maximum": "no more than,at most,up to",
+        "minimum": "at least,or newer,or later,or higher,or above,or more", "some of": "one of",
         "maybe": "plan to,plans to,planned to,planning to,want to,wants to,would like to",
         OVER: "instead of,in favor of,in favour of,rather than,better than,more than,"
         "took over from",
         "removed , with": "replaced by", "raised": "went up,went down", "was": "used to",
         "dislike": "can't stand,cannot stand", "forbidden": "off limits,off-limits",
-        "a": "a new", "the": "the new", "our": "our new", "2 times": "twice", "1 time a": "once a",
+        "the": "a new,the new", "our": "our new", "2 times": "twice", "1 time a": "once a",
         "daily": "every day,each day,a day,per day,once a day",
         "weekly": "every week,each week,a week,per week,once a week",
         "monthly": "every month,each month,a month,per month,once a month",
@@ -71,33 +72,30 @@ _PHRASES = {
     for phrase in phrases.split(",")
 }  # fmt: skip
 _PHRASE = re.compile(rf"\b(?:{'|'.join(sorted(_PHRASES, reverse=True))})\b", re.IGNORECASE)
-_REWRITES = tuple(
-    (trigger, re.compile(pattern, re.IGNORECASE), new)
-    for trigger, pattern, new in (
-        ("-", r"\(?\b\d{4}-\d{2}-\d{2}\b\)?(?=\s*[:,]|\s*$)", " "),
-        ("n't", r"(?<=\w)n't\b", " not"),
-        ("'", r"(?<=\w)'(?:s|re|ll|ve|d|m)\b", " is"),
-        ("'", r"\b[nldjsc]'(?=\w)", " "),
-        (" not ", r",(?: and| but)? not\b(?! to\b)", f" {OVER} "),
-        (" over ", r"\b((?:prefer|favou?r|cho+se|pick)\w* [^,;]*?)\bover\b", rf"\1 {OVER}"),
-        (" to ", r"\b((?:prefer|favou?r)\w* (?!to\b)[^,;]*?)\bto\b", rf"\1 {OVER}"),
-        (" from ", r"\b(?:switch|mov|migrat)\w* (?:\w+ )?from (.+?) to\b", rf"{OVER} \1 , to"),
-        ("eplac", r"\breplac\w+ (\S+) (?:with|by)\b", rf"{OVER} \1 , with"),
-        (" on", r"\b(?:(?:turn|switch)\w*|is|are) on(?=[.,!]?$| (?:for|in|by)\b)", "enable"),
-        (" on", r"\b(?:turn|switch)\w* on\b", "enable"),
-        (" off", r"\b(?:turn|switch)\w* (?:\w+ )?off\b", "disable"),
-        ("last ", r"\blast (?=week|month|year|night|time|sprint|\w+day\b)", "yesterday "),
-        ("next ", r"\bnext (?=week|month|year|night|time|sprint|\w+day\b)", "tomorrow "),
-        ("May", r"\b(?-i:May) (?=\d)|(?<=\d )(?-i:May)\b", "mai "),
-        ("March", r"\b(?-i:March)\b", "märz "),
-        (" of", r"(?<=\d)(st|nd|rd|th) of\b", r"\1"),
-        (" case", r"\b(lower|upper|camel|snake|kebab|pascal) case\b", r"\1case"),
-        (" in ", r"\b(?:is|are|sits?) in (?=(?-i:[A-Z`~/]|\w+-\w*\d))", "lives in "),
-        ("", r"(?<=\d)[ -]?(?=(?:ms|s|min|h|d|[kmgt]b|px|am|pm|k|°C)\b|%)", " "),
-        ("-", r"(?<=\d)-(?=[a-z]{3})", " "),
-        ("-", r"(?<![\w-])([a-z]+)-([a-z]+)(?![\w-])", r"\1 \2"),
-    )
-)  # fmt: skip
+# What a sentence contains, and then the pattern, which is only compiled for such a sentence.
+_REWRITES = (
+    ("-", r"\(?\b\d{4}-\d{2}-\d{2}\b\)?(?=\s*[:,]|\s*$)", " "),
+    ("n't", r"(?<=\w)n't\b", " not"),
+    ("'", r"(?<=\w)'(?:s|re|ll|ve|d|m)\b", " is"),
+    ("'", r"\b[nldjsc]'(?=\w)", " "),
+    (" not ", r",(?: and| but)? not\b(?! to\b)", f" {OVER} "),
+    (" over ", r"\b((?:prefer|favou?r|cho+se|pick)\w* [^,;]*?)\bover\b", rf"\1 {OVER}"),
+    (" to ", r"\b((?:prefer|favou?r)\w* (?!to\b)[^,;]*?)\bto\b", rf"\1 {OVER}"),
+    (" from ", r"\b(?:switch|mov|migrat)\w* (?:\w+ )?from (.+?) to\b", rf"changed {OVER} \1 , to"),
+    ("eplac", r"\breplac\w+ (\S+) (?:with|by)\b", rf"{OVER} \1 , with"),
+    (" on", r"\b(?:turn|switch)\w* on\b|\b(?:is|are) on(?=[.,!]?$| (?:for|in|by)\b)", "enable"),
+    (" off", r"\b(?:turn|switch)\w* (?:\w+ )?off\b", "disable"),
+    ("last ", r"\blast (?=week|month|year|night|time|sprint|\w+day\b)", "yesterday "),
+    ("next ", r"\bnext (?=week|month|year|night|time|sprint|\w+day\b)", "tomorrow "),
+    ("May", r"\b(?-i:May) (?=\d)|(?<=\d )(?-i:May)\b", "mai "),
+    ("March", r"\b(?-i:March)\b", "märz "),
+    (" of", r"(?<=\d)(st|nd|rd|th) of\b", r"\1"),
+    (" case", r"\b(lower|upper|camel|snake|kebab|pascal) case\b", r"\1case"),
+    (" in ", r"\b(?:is|are|sits?) in (?=(?-i:[A-Z`~/]|\w+-\w*\d))", "lives in "),
+    ("", r"(?<=\d)[ -]?(?=(?:ms|s|min|h|d|[kmgt]b|px|am|pm|k|°C)\b|%)", " "),
+    ("-", r"(?<=\d)-(?=[a-z]{3})", " "),
+    ("-", r"(?<![\w-])([a-z]+)-([a-z]+)(?![\w-])", r"\1 \2"),
+)
 DENIALS = word_set(
     "not never no without nobody none nothing nicht nie niemals kein keine keinen keinem keiner"
     " pas jamais aucun aucune nunca jamás ningún ninguna"
@@ -106,8 +104,8 @@ NEGATIVE = stem_set(
     "disable off forbid forbidden ban prohibit disallow deny reject refuse remove drop stop cease"
     " avoid skip exclude hide dislike hate inactive false quit abandon cancel retire discontinue"
     " against deprecated obsolete refrain unsafe dangerous optional lack missing absent deactivate"
-    " broken ignore ditch scrap withdraw revoke suspend block prevent decline veto illegal taboo"
-    " unable impossible unavailable unsupported incompatible discourage unwanted"
+    " broken gone ignore ditch scrap withdraw revoke suspend block prevent decline veto illegal"
+    " taboo unable impossible unavailable unsupported incompatible discourage unwanted"
 )
 _POSITIVE = stem_set(
     "enable on active activate allow permit accept include show like love enjoy want use run true"
@@ -129,13 +127,13 @@ EMPTY = PREPOSITIONS | BE | {OVER} | word_set(
     " shall may can will would need needs had ever please about strictly all any every each got"
     " generally both everywhere directly straight via only too instead through wherever within"
     " enough what who once one immer toujours siempre wir nous está est es ist sind wird werden en"
-    " été lieu au aux läuft auf im han ha hat haben"
+    " out again été lieu au aux läuft auf im han ha hat haben"
 )  # fmt: skip
 # Words that tell neither what a sentence is about nor what it says of it.
 VAGUE = _POSITIVE | stem_set(
-    "decision say make let go come take set stay happen place pick code file value version time"
-    " return get put give provide handle perform execute apply serve last leave remain raise lower"
-    " increase reduce extend change update upgrade switch reschedule become region term need"
+    "decision say make made let go come take set stay happen place pick code file value version"
+    " time return get put give provide handle perform execute apply serve last leave remain raise"
+    " lower increase reduce extend change update upgrade switch reschedule become region term need"
 )
 UNSURE = word_set(
     "some sometimes often mostly most many few several partly half maybe perhaps might could rarely"
@@ -165,7 +163,7 @@ _ALIKE = {
     stem(word): line.split()[0]
     for line in (
         "max maximum cap limit highest longest", "min minimum lowest earliest oldest",
-        "live reside based located sit situated move relocate home", "pay payment paid",
+        "live reside based located sit situated move relocate", "pay payment paid",
         "keep kept retain retention store save", "access touch reach", "paint repaint",
         "own owner lead led leader maintain maintainer manage manager responsible charge head",
         "begin start starting", "finish end", "answer reply", "licens licence license",
@@ -174,7 +172,7 @@ _ALIKE = {
         "prod production", "config configuration", "app application", "dev development",
         "docs doc documentation", "lib library package dependency", "auth authentication login",
         "admin administrator", "kid child children", "flat apartment", "price cost fee",
-        "big large size", "meet meeting met", "approv reviewer review", "retri attempt retry",
+        "big large size", "meet meeting met", "retri attempt retry",
         "feed fed", "write written", "send sent", "build built", "hold held", "eat eaten",
         "choose chosen", "speak spoken talk",
     )
