@@ -93,6 +93,8 @@ def _completed(root: str) -> str:
 
 
 def _suffix(word: str, endings: dict[str, str]) -> str:
+    if not word.endswith(tuple(endings)):  # most do not, and this is faster than the loop
+        return word
     for ending, instead in endings.items():
         if word.endswith(ending):
             root = word.removesuffix(ending)
@@ -101,6 +103,8 @@ def _suffix(word: str, endings: dict[str, str]) -> str:
 
 
 def _dropped(word: str) -> str:
+    if not word.endswith(_STEP_4):
+        return word
     for ending in _STEP_4:
         if word.endswith(ending):
             root = word.removesuffix(ending)

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from math import log
 
 from brain.formats.prose import prose
+from brain.formats.stems import STOP_WORDS
 from brain.formats.text import derived_id
 from brain.graph import nodes
 from brain.graph.edges import WEIGHTS, Edge, hubs
 from brain.graph.nodes import ENTRIES, Graph, Node
-from brain.recall.terms import STOP_WORDS
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False

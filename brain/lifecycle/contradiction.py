@@ -1,33 +1,29 @@
 """Whether two texts contradict each other.
 
-A mark in a person's note must be right, so in doubt the answer is no. A text is read sentence by
-sentence. Two sentences contradict each other in one of three ways:
+A mark in a person's note must be right, so in doubt the answer is no. Sentences are compared by
+their content words, in any order. They contradict each other in one of three ways:
 
-- polarity: the same words, affirmed in one and denied in the other;
-- order: the same words, with the two sides of "A over B" exchanged;
-- value: the same words but for the value of an attribute that has only one at a time, such as a
-  port, a deadline, an owner or the place where something is stored.
+- polarity: one denies what the other affirms. What is denied may not be narrower than what is
+  affirmed: "never on Fridays" does not contradict a rule for all days;
+- order: A comes before B in one, and after B in the other;
+- value: exactly one value differs (a number, a day, one of two opposites, a name), and the relation
+  has one value at a time.
 
-Sentences about the past, guesses, questions and partial statements ("some", "sometimes") are not
-compared. Values of relations that may have several ("supports", "likes", "has") are not compared.
+Some words are only in one sentence, and some only in the other. If two of these have the same place
+("the invoice service", "the shipping service"), the sentences are about two things. Otherwise they
+are taken for other words for the same. Events, and relations with several values ("supports",
+"likes"), have no value to compare.
 """
 
 from __future__ import annotations
 
-import re
-
 from brain.formats.prose import fingerprint
 from brain.formats.stems import stem
-from brain.lifecycle.sentence import (
-    IS,
-    OVER,
-    PREPOSITIONS,
-    Sentence,
-    sentences,
-    stem_set,
-    word_set,
-)
-from brain.record import NamedTuple
+from brain.lifecycle.sentence import Sentence, Word, sentences
+from brain.lifecycle.vocabulary import PREPOSITIONS, UNITS, root, root_set, stem_set, word_set
+
+MOST_EXTRA = 3  # words that are in one of two sentences with different values
+ENOUGH = 4  # common words of two events of which one denies the other
 
 
 def contradicts(a: str, b: str) -> bool:
@@ -35,334 +31,289 @@ def contradicts(a: str, b: str) -> bool:
     if fingerprint(a) == fingerprint(b):
         return False
     return any(
-        _are_comparable(one, other, at == to == 0) and _opposes(one, other) and _opposes(other, one)
+        _opposes(one, other)
         for at, one in enumerate(sentences(a))
         for to, other in enumerate(sentences(b))
-        if one and other
+        # a short sentence may need those before it to be understood
+        if one and other and (at == to == 0 or min(len(one.words), len(other.words)) > 3)
     )
 
 
-def _are_comparable(one: Sentence, other: Sentence, first: bool) -> bool:
-    """Return True unless a short sentence may need those before it to be understood."""
-    return first or min(len(one.words), len(other.words)) > 3
-
-
 def _opposes(one: Sentence, other: Sentence) -> bool:
-    return _denies(one, other) or _reverses(one, other) or _revalues(one, other)
+    one, other = _without_prefixes(one, other), _without_prefixes(other, one)
+    if _denies(one, other) or _denies(other, one):
+        return True
+    return _reverses(one, other) or _revalues(one, other)
+
+
+def _without_prefixes(one: Sentence, other: Sentence) -> Sentence:
+    """Return a sentence with "unstable" read as "not stable" if the other says "stable"."""
+    known = other.roots()
+    for word in one.words:
+        rests = {word.root.removeprefix(prefix) for prefix in _PREFIXES if word.root not in known}
+        for rest in {*rests, *map(root, rests)} & known:
+            words = [
+                each._replace(denied=each.denied != (each.clause == word.clause))
+                for each in one.words
+            ]
+            words[one.words.index(word)] = words[one.words.index(word)]._replace(root=rest)
+            return one._replace(words=tuple(words))
+    return one
+
+
+# -- words of one sentence -------------------------------------------------------------------------
+
+
+def _extra(one: Sentence, other: Sentence) -> list[Word]:
+    """Return the words that only the first sentence has. "PostgreSQL" is the same as "Postgres"."""
+    known = other.roots() | _RELATIONS
+    return [
+        word
+        for word in one.words
+        if word.root not in known
+        and not any(_is_beginning(word.root, each) for each in other.roots())
+    ]
+
+
+def _is_beginning(one: str, other: str) -> bool:
+    return min(len(one), len(other)) > 4 and (one.startswith(other) or other.startswith(one))
+
+
+def _narrows(extra: Word, common: set[str]) -> bool:
+    """Return True for a word that tells which thing is meant ("for guests", "upload timeout")."""
+    return extra.before in _NARROWING or root(extra.after) in common
+
+
+def _are_apart(mine: list[Word], its: list[Word], common: set[str]) -> bool:
+    """Return True if words that only one and only the other sentence has stand for two things."""
+    if not mine or not its:
+        return False
+    return (
+        len(mine) + len(its) > len(common)
+        or any(_narrows(word, common) for word in (*mine, *its))
+        or any(_are_parallel(one, other) for one in mine for other in its)
+    )
+
+
+def _are_parallel(one: Word, other: Word) -> bool:
+    """Return True if two words have the same place: after, or before, the same word."""
+    if root(one.before) == root(other.before) or {one.before, other.before} <= _IS:
+        return True
+    return bool(one.after) and root(one.after) == root(other.after)
 
 
 # -- polarity --------------------------------------------------------------------------------------
 
 
 def _denies(one: Sentence, other: Sentence) -> bool:
-    if one.past or other.past or len(one.words) < 2:
+    """Return True if a clause of the first sentence denies what the other affirms."""
+    mine, its = one.roots(), other.roots()
+    if (one.optional and _BOUND.isdisjoint(other.every)) or _is_exception(other, mine):
         return False
-    if one.denied == other.denied:
-        stative = not IS.isdisjoint(one.all) and _are_opposite(one.words, other.words)
-        return stative or _rules_out(one, other)
-    if (one.optional and not other.bound) or (other.optional and not one.bound):
+    # an event does not contradict a rule
+    if one.past != other.past or (one.past and len(mine & its) < ENOUGH):
         return False
-    return _is_rotation(_chosen(one), _chosen(other))
-
-
-def _are_opposite(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True if only one word differs, by a prefix such as `un`, or as `public`, `private`."""
-    if len(one) != len(other):
-        return False
-    differing = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
-    if len(differing) != 1:
-        return False
-    low, high = sorted(differing[0], key=len)
-    return frozenset((low, high)) in _OPPOSITES or (
-        len(low) > 3 and high in {prefix + low for prefix in _PREFIXES}
+    return any(
+        _is_denied(
+            [word for word in one.words if word.denied and word.clause == clause], one, other
+        )
+        for clause in {word.clause for word in one.words if word.denied}
     )
 
 
-def _is_rotation(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True for the same words in the same order, wherever the sentence begins."""
-    if sorted(one) != sorted(other):
+def _is_exception(sentence: Sentence, known: set[str]) -> bool:
+    """Return True for a sentence that has a condition which the other does not know."""
+    return "only" in sentence.every or any(
+        word.root in _CONDITIONS - known and root(word.after) not in known
+        for word in sentence.words
+    )
+
+
+def _is_denied(denied: list[Word], one: Sentence, other: Sentence) -> bool:
+    """Return True if the other sentence affirms what a clause of the first denies."""
+    affirmed, common = other.roots(denied=False), one.roots() & other.roots()
+    missing = [word for word in denied if word.root not in affirmed | _RELATIONS]
+    matched = {word.root for word in denied} & affirmed
+    if not matched or (len(common) < 2 and (missing or matched != affirmed - _RELATIONS)):
         return False
-    return any(one[at:] + one[:at] == other for at in range(len(one)))
+    if missing and len(matched) < max(3, len(missing) + 1):
+        return False
+    if any(_narrows(word, other.roots()) for word in missing):
+        return False
+    earlier = [word for word in _extra(one, other) if word.clause <= denied[0].clause]
+    return not _are_apart(earlier, _extra(other, one), common)
 
 
 # -- order -----------------------------------------------------------------------------------------
 
 
-def _chosen(sentence: Sentence) -> tuple[str, ...]:
-    """Return the words up to "instead of", or all."""
-    words = sentence.words
-    return words[: words.index(OVER)] if OVER in words else words
-
-
-def _rules_out(one: Sentence, other: Sentence) -> bool:
-    """Return True if one says "A instead of B" and the other only B."""
-    if (OVER in one.words) == (OVER in other.words) or one.denied:
-        return False
-    chosen, plain = (one, other) if OVER in one.words else (other, one)
-    at = chosen.words.index(OVER)
-    return at > 1 and (*chosen.words[: at - 1], *chosen.words[at + 1 :]) == plain.words
-
-
 def _reverses(one: Sentence, other: Sentence) -> bool:
-    """Return True if the two sides of "A instead of B" are exchanged."""
-    if OVER not in one.words or OVER not in other.words or one.denied != other.denied:
+    """Return True if one says "A before B", and the other "A after B" or "B before A"."""
+    mine, its = _sequence(one), _sequence(other)
+    if not mine or not its:
         return False
-    at = one.words.index(OVER)
-    before, after = one.words[:at], one.words[at + 1 :]
-    return any(
-        (*before[:-left], *after[:right], OVER, *before[-left:], *after[right:]) == other.words
-        for left in range(1, min(3, len(before)) + 1)
-        for right in range(1, min(3, len(after)) + 1)
-    )
+    every, others = one.roots() - _ORDER, other.roots() - _ORDER
+    if (every - others and others - every) or mine[0] & its[0] or mine[1] & its[1]:
+        return False
+    return bool(mine[0] & its[1] and mine[1] & its[0])
+
+
+def _sequence(sentence: Sentence) -> tuple[set[str], set[str]] | None:
+    """Return the words for what comes first, and for what comes then."""
+    marks = [at for at, word in enumerate(sentence.words) if word.root in _ORDER]
+    if not marks or sentence.past or sentence.words[marks[0]].denied:
+        return None
+    at, mark = marks[0], sentence.words[marks[0]]
+    left = {word.root for word in sentence.words[:at]}
+    right = {word.root for word in sentence.words[at + 1 :] if word.clause == mark.clause}
+    # "Before B, A"
+    left = left or {word.root for word in sentence.words if word.clause > mark.clause}
+    return (left, right) if mark.root == _BEFORE else (right, left)
 
 
 # -- value -----------------------------------------------------------------------------------------
 
 
-class Value(NamedTuple):
-    """The words in which a sentence differs from another, and the common words around them."""
-
-    before: tuple[str, ...]
-    words: tuple[str, ...]
-    raw: tuple[str, ...]
-    after: tuple[str, ...]
-
-
 def _revalues(one: Sentence, other: Sentence) -> bool:
-    if one.denied or other.denied or one.past or other.past or "a" in (one.article, other.article):
+    """Return True if exactly one value differs."""
+    if one.past or other.past or one.indefinite or other.indefinite:
         return False
-    if _SEVERAL.intersection(one.all) or _SEVERAL.intersection(other.all):
+    if _VAGUE & (one.every | other.every) or any(
+        word.denied for word in (*one.words, *other.words)
+    ):
         return False
-    mine, its = _difference(one, other), _difference(other, one)
-    if not mine.words or not its.words or _are_equal(mine.words, its.words):
+    mine, its = _values(one), _values(other)
+    types = [type for type in mine.keys() & its.keys() if _differ(mine[type], its[type])]
+    my_words = [word for word in _extra(one, other) if not word.type]
+    its_words = [word for word in _extra(other, one) if not word.type]
+    common = {word.root for word in one.words if not word.type} & other.roots()
+    if not common - _SINGLE or _names(one, other) != _names(other, one):
         return False
-    if all(map(_is_quantity, (*mine.words, *its.words))):
-        return _is_one_number(mine, its) or _is_one_attribute(one, other)
-    if _is_one_attribute(one, other):
-        return True
-    if max(len(mine.words), len(its.words)) > 3:
+    if my_words and its_words and not types:
+        return _is_renamed(one, other, my_words, its_words)
+    if len(types) != 1 or mine.keys() != its.keys() or _are_apart(my_words, its_words, common):
         return False
-    return (
-        _is_one_value(mine, its, one.article == "the")
-        if mine.before
-        else _is_one_subject(mine, its)
+    extra = [*my_words, *its_words]
+    if len(extra) > min(MOST_EXTRA, len(common)) or any(_narrows(word, common) for word in extra):
+        return False
+    return all(
+        _is_single(value, sentence)
+        for sentence, values in ((one, mine), (other, its))
+        for value in values[types[0]]
     )
 
 
-def _difference(one: Sentence, other: Sentence) -> Value:
-    """Return the words of a sentence between those at its beginning and end that both have."""
-    shorter = min(len(one.all), len(other.all))
-    start = 0
-    while start < shorter and _is_equal(one.all[start], other.all[start]):
-        start += 1
-    stop = 0
-    while stop < shorter - start and _is_equal(one.all[-1 - stop], other.all[-1 - stop]):
-        stop += 1
-    end = len(one.all) - stop
-    return Value(one.all[:start], one.all[start:end], one.raw[start:end], one.all[end:])
+def _values(sentence: Sentence) -> dict[str, list[Word]]:
+    found: dict[str, list[Word]] = {}
+    for word in sentence.words:
+        if word.type:
+            found.setdefault(word.type, []).append(word)
+    return found
 
 
-def _is_equal(one: str, other: str) -> bool:
-    if one in IS and other in IS:
+def _differ(one: list[Word], other: list[Word]) -> bool:
+    """Return True if neither values are among the others, and the same things are counted."""
+    mine, its = {word.root for word in one}, {word.root for word in other}
+    counted = {root(word.after) for word in (*one, *other) if word.after.endswith("s")}
+    return not (mine <= its or its <= mine) and (one[0].type != "number" or len(counted) < 2)
+
+
+def _names(one: Sentence, other: Sentence) -> list[str]:
+    """Return the names in both sentences, in the order of the first, if they may not change places
+    ("from Lyon to Turin")."""
+    if _DIRECTED.isdisjoint(one.every & other.every):
+        return []
+    names = {word.root for word in other.words if word.name and not word.type}
+    return [word.root for word in one.words if word.name and word.root in names]
+
+
+def _is_single(value: Word, sentence: Sentence) -> bool:
+    """Return True if there is one value at a time, and it does not tell which thing is meant
+    ("public repositories", "In May, …", "issue 12")."""
+    several = not _SEVERAL.isdisjoint(sentence.every)
+    if value.type == "number":
+        if stem(value.before) in _LABELS or (several and not value.after):
+            return False
+        amount = value.after in PREPOSITIONS or not value.after or stem(value.after) in UNITS
+        return amount or root(value.before) not in sentence.roots()
+    if value.type in _MEASURES:
         return True
-    return one == other or (one.isalpha() and other.isalpha() and stem(one) == stem(other))
+    if several or value == sentence.words[0] or _is_plural(value, sentence):
+        return False
+    return value.before in _IS | PREPOSITIONS | {"every"} or value.after in PREPOSITIONS | {""}
 
 
-def _are_equal(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True if the values are one in two spellings (1 minute, 60 seconds; Postgres,
-    PostgreSQL), or one is part of the other."""
-    if set(one) <= set(other) or set(other) <= set(one):
+def _is_plural(value: Word, sentence: Sentence) -> bool:
+    """Return True for one of several days ("on Fridays")."""
+    return value.type == "day" and any(
+        word.endswith("s") and root(word) == value.root for word in sentence.every
+    )
+
+
+def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]) -> bool:
+    """Return True if the words in which the sentences differ are names in a relation that has one
+    at a time: "X owns …", "… is X", "… lives in X", "use X for …"."""
+    words = (*mine, *its)
+    if min(len(mine), len(its)) > 1:
+        return False
+    if all(word.before in _USE and word.after in ("as", "for") for word in words):
         return True
-    mine, its = _seconds(one), _seconds(other)
-    if mine is not None and mine == its:
-        return True
-    low, high = sorted(("".join(one), "".join(other)), key=len)
-    return len(low) > 3 and high.startswith(low) and not _is_number(low)
-
-
-def _seconds(value: tuple[str, ...]) -> float | None:
-    if len(value) != 2 or stem(value[1]) not in _SECONDS:
-        return None
-    try:
-        return float(value[0]) * _SECONDS[stem(value[1])]
-    except ValueError:
-        return None
-
-
-def _is_number(word: str) -> bool:
-    return any(map(str.isdigit, word))
-
-
-def _is_quantity(word: str) -> bool:
-    return _is_number(word) or stem(word) in _UNITS or stem(word) in _DATES or word in ("of", "de")
-
-
-def _are_units(mine: Value, its: Value) -> bool:
-    """Return True if one number is given in two units (5 MB, 5 GB)."""
-    units = all(stem(word) in _UNITS for word in (*mine.words, *its.words))
-    return units and bool(mine.before) and _is_number(mine.before[-1])
-
-
-def _is_one_number(mine: Value, its: Value) -> bool:
-    """Return True if numbers are amounts or values of an attribute, not part of a name."""
-    if _ABOUT.intersection(mine.before):
+    complements = all(map(_is_complement, (mine[-1], its[-1])))
+    if not all(word.name for word in words):  # "The default branch is main"
+        attribute = not _ATTRIBUTES.isdisjoint(map(stem, one.every & other.every))
+        return len(words) == 2 and complements and attribute
+    if not (_SEVERAL | _PLURAL).isdisjoint(one.every & other.every):
         return False
-    if not mine.before:
-        return bool(IS.intersection(mine.after)) and _is_count(mine) and _is_count(its)
-    undated = [word for word in mine.before if stem(word) not in _DATES]
-    before, last, stems = " ".join(undated), mine.before[-1], [*map(stem, mine.before)]
-    if stems[-1] in _LABELS or (mine.after[:1] and mine.after[0] in _VERBS):
-        return False
-    if last in ("at", "on") and _PERIODS.intersection(mine.before):
-        return True
-    if last in IS or any(pattern.search(before) for pattern in (_SINGLE, _WHEN, _USES)):
-        return True
-    if _are_units(mine, its):
-        return True
-    if _ATTRIBUTES.intersection(stems) and (stems[-1] in _ATTRIBUTES or last in ("of", "to")):
-        return len(stems) > 1 and _PLURAL_VERBS.isdisjoint(stems)
-    if any(stem(word) in _DATES for word in mine.words):
-        return False
-    return _is_count(mine) and _is_count(its)
+    common = one.roots() & other.roots()
+    if any(word == sentence.words[0] for sentence in (one, other) for word in words):
+        return "own" in common
+    return complements or not _SINGLE.isdisjoint(common)
 
 
-def _is_count(value: Value) -> bool:
-    """Return True for a whole number of things: the number is followed by what is counted."""
-    number, *rest = *value.words, *value.after[:1]
-    if not number.isdigit() or not rest:
-        return False
-    if stem(rest[0]) in _UNITS:
-        return True
-    plural = rest[0] in _PLURALS or (rest[0].isalpha() and rest[0].endswith("s"))
-    if not (plural or number == "1") or rest[0] in _VERBS:
-        return False
-    return not value.before or (len(value.before) > 1 and value.before[-1] not in PREPOSITIONS)
-
-
-def _is_one_attribute(one: Sentence, other: Sentence) -> bool:
-    """Return True for two values of one attribute of one thing, in other words ("port 80")."""
-    mine, its = _attribute(one), _attribute(other)
-    if mine is None or its is None or mine[1] == its[1]:
-        return False
-    return (mine[0], mine[2]) == (its[0], its[2]) and bool(mine[2])
-
-
-def _attribute(sentence: Sentence) -> tuple[str, str, frozenset[str]] | None:
-    """Return an attribute, its number, and what has that attribute; None if there is none."""
-    every = sentence.all
-    for at, word in enumerate(every):
-        if stem(word) in _ATTRIBUTES:
-            rest = [other for other in every[at + 1 :] if other not in _LIGHT]
-            thing = frozenset(sentence.words) - _LIGHT - {stem(word), *rest[:1]}
-            numbers = [other for other in every if _is_number(other)]
-            if at and rest and numbers == rest[:1] and not _PLURAL_VERBS & thing:
-                return stem(word), rest[0], thing
-    return None
-
-
-def _is_one_value(mine: Value, its: Value, definite: bool) -> bool:
-    """Return True if what differs is the only value that the words before it can have."""
-    before = " ".join(mine.before)
-    named = _is_name(mine.raw) and _is_name(its.raw)
-    stems = {stem(word) for word in mine.before}
-    if not named and len(mine.words) + len(its.words) > 2:
-        return False
-    if not PREPOSITIONS.isdisjoint((*mine.words, *its.words)):
-        return False
-    if _SINGLE.search(before) or mine.after[:1] == ("as_the",):
-        return True
-    if len(mine.after) == 1 and mine.before[-1] in ("use", "uses"):  # "uses the MIT license"
-        return named and stem(mine.after[0]) in _ATTRIBUTES
-    if mine.after or len(mine.before) < 2 or mine.before[-1] not in (*IS, "is_in"):
-        return False
-    if mine.before[-1] == "is_in":
-        return named and bool(_PLACED & stems)
-    if _ATTRIBUTES & stems:
-        return True
-    return named and definite and not _PERSONS & stems
-
-
-def _is_one_subject(mine: Value, its: Value) -> bool:
-    """Return True if only one can do or be this: "X owns …", "X is the lead of …"."""
-    named = _is_name(mine.raw) and _is_name(its.raw)
-    return named and bool(_HELD.match(" ".join(mine.after)))
-
-
-def _is_name(raw: tuple[str, ...]) -> bool:
-    return all(word != word.lower() or not word.isalpha() for word in raw)
+def _is_complement(value: Word) -> bool:
+    """Return True for what comes after "is", or after a colon."""
+    return not value.after and (value.before in _IS or (not value.before and value.clause > 0))
 
 
 # -- words -----------------------------------------------------------------------------------------
 
-_OPPOSITES = frozenset(
-    frozenset(map(stem, pair.split()))
-    for pair in (
-        "public private", "manual automatic", "manually automatically", "open closed",
-        "internal external", "before after", "high low", "strict lenient",
-        "single multiple", "passes fails", "succeeds fails", "uppercase lowercase",
-        "ascending descending", "safe dangerous", "slow fast", "free paid",
-    )
-)  # fmt: skip
-_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a")
-_PERIODS = word_set("daily nightly weekly monthly yearly every each annual")
-_PLURALS = word_set("children people men women mice")
-_VERBS = word_set("is are has does was needs requires runs uses opens means costs takes supports")
-_LIGHT = word_set(
-    "is are is_the is_in of to on at set use uses us run runs listen listens has have bind binds"
+_BEFORE = stem("before")
+_ORDER = frozenset({_BEFORE, stem("after")})
+_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "des", "dé")
+_IS = word_set("is are be ist sind est sont es son")
+_DIRECTED = word_set("from to von nach de à")
+_USE = word_set("use uses using")
+_NARROWING = word_set("for of with during in on when from")
+_CONDITIONS = stem_set("when during while until whenever")
+_BOUND = word_set("must always have has needs need required mandatory all every")
+# Words that one sentence may have and the other not.
+_RELATIONS = root_set(
+    "keep write access eat drink support work offer implement contain display appear exist install"
+    " need"
 )
-_SEVERAL = word_set("also too another additionally or either can may could usually typically")
-_ABOUT = word_set("about around approximately roughly nearly almost circa")
-_DATES = stem_set(
-    "january february april june july august september october november december monday tuesday"
-    " wednesday thursday friday saturday sunday januar februar märz mai juni juli oktober dezember"
-    " janvier février mars avril juin juillet août septembre octobre novembre décembre enero"
-    " febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
-    " montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi"
-    " vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo"
+_VAGUE = word_set(
+    "too another additionally or either can may could usually typically also about around"
+    " approximately roughly nearly almost circa"
+)
+_SEVERAL = word_set(
+    "support supports accept accepts depends expose exposes opens forwards like likes loves enjoys"
+    " knows speaks visits include includes contains reads writes exports imports produces handles"
+    " offers provides recommends reviews meets sees calls plays describe describes mention mentions"
+    " cover covers explains publishes published install installs cache caches unterstützen"
+    " unterstützt"
+)
+_PLURAL = word_set("has have sister brother friend colleague member")
+_MEASURES = word_set("number clock duration interval size share degrees money date frequency")
+_LABELS = stem_set(
+    "gate issue pr ticket bug error chapter step page line item task test case build commit phase"
+    " part section question number no figure table day week sprint milestone release model"
+    " experiment lecture exercise lesson unit group team"
+)
+_SINGLE = root_set(
+    "own live keep max min paint called named hosted formatted encoded due"
+    " reports married works capital headquarters license birthday address timezone language level"
 )
 _ATTRIBUTES = stem_set(
-    "port deadline default limit maximum minimum timeout size length width budget price owner name"
-    " birthday region address timezone quota threshold interval frequency rate cost salary age"
-    " favorite favourite capital language license licence headquarters url host hostname version"
-    " password username email phone manager lead ceo cto director branch retention ttl"
-    " puerto plazo límite échéance délai limite frist standard zeitzone"
+    "default limit name owner language license branch level mode status type style theme format"
+    " color colour size host region currency unit"
 )
-_LABELS = stem_set(
-    "gate issue pr ticket bug error chapter step page line room item task test case build commit"
-    " phase part section question number no figure table day week sprint milestone release model"
-)
-_PERSONS = stem_set(
-    "user he she author reviewer sister brother friend colleague child member client"
-)
-_PLACED = stem_set(
-    "office server headquarters datacenter cluster database company conference warehouse event"
-    " venue"
-)
-_PLURAL_VERBS = stem_set("expose open support accept forward block close like visit include")
-_HELD = re.compile(
-    r"(?:owns|leads|manages|chairs|heads|is in charge of|is responsible for|is_the)\b"
-)
-_SECONDS = {"ms": 0.001, "second": 1.0, "sec": 1.0, "s": 1.0, "minut": 60.0, "min": 60.0}
-_SECONDS |= {"hour": 3600.0, "h": 3600.0, "dai": 86400.0, "d": 86400.0, "week": 604800.0}
-_UNITS = frozenset(_SECONDS) | stem_set(
-    "month year kb mb gb tb bytes percent px pixel am pm utc cet k time space character column"
-    " euro dollar eur usd km kg mg cm retry attempt approval stunden tage minuten wochen jours"
-    " heures días horas minutos"
-)
-# Words after which there is one value at a time, and one time.
-_SINGLE = re.compile(
-    r"\b(?:answer|reply|respond) in$"
-    r"|(?<= )(?:lives? (?:in|at)|resides? in|works (?:at|for|as)|reports to|defaults? to"
-    r"|listens? on|points? to|(?:takes? place|happens) (?:on|at|in)|belongs to"
-    r"|(?:is|are) (?:hosted|stored|kept|saved|written|formatted|encoded|held|configured|defined)"
-    r" (?:in|on|at|with|by|as)"
-    r"|is (?:located|based|owned|led|managed|set|headed|licensed) (?:in|on|at|by|to|under)"
-    r"|are set to|(?:is|are) (?:called|named)|is married to"
-    r"|(?:wohnt|liegt) in|vive en|habite à|est à|está en)$"
-)
-_WHEN = re.compile(
-    r"\b(?:(?:starts?|begins?|ends?|opens|closes|runs?|is due|is scheduled|is|are) (?:at|on)"
-    r"|(?:starts?|begins?|ends?|is due|is scheduled) (?:in|by|for)|expires? (?:after|in|on)"
-    r"|(?:is|are) due|ist (?:am|um))$"
-)
-_USES = re.compile(r"\b(?:runs on|uses?|requires?|is on|(?:is|are) pinned to|targets) [\w.+#-]+$")

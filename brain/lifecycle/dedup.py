@@ -1,8 +1,9 @@
 """Whether two texts are one memory.
 
 They are if their prose is equal, or almost equal: the share of common words is at least SAME, and
-they have the same numbers, names and denials, in the same order. A text of fewer than FEW words is
-only equal to its own prose. Links after the words are not words.
+they have the same numbers, names and denials. One phrase may be elsewhere, and the voice may be
+passive. A text of fewer than FEW words is only equal to its own prose. Links after the words, dates
+and filler words do not count.
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ SAME, NEAR, FEW = 0.9, 0.6, 5
 MOST_TERMS = 24  # of a long text the first tell what it is about
 _DATE = re.compile(r"\(?\b\d{4}-\d{2}-\d{2}\b\)?")
 _NOT = re.compile(r"\b(can)(?:not|'t)\b|\b(wo|\w+)n't\b")
+_AND_BE = re.compile(r"(?<=\w)'(?:ve|re|ll|d|m)\b")
+_URL = re.compile(r"(?<!\S)https?://\S+")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+# Stop words between two that cannot change places: "Ana reports to Ben".
+_DIRECTED = frozenset(
+    "to from over than before after into until on onto in for with by against".split()  # noqa: SIM905
+)
 _WORD = re.compile(r"[-+]?\d+(?:[.,:]\d+)*%?|[.@#]?\w+(?:['.+#/_:-]+\w+)*[+#]*")
 _PLAIN = re.compile(r"[^\W_]+")
 # Stop words that change what a sentence says: denials, amounts, conditions, order, persons.
@@ -26,10 +34,25 @@ _TELLING = frozenset(
     """
     no nor not only all any both each few many more most much some other own same must should might
     could can over under above below before after until during while if when between than through
-    because off out up down further once too he she him her his hers they them their you your
+    because off out up down further once too he she him her his hers they their your
     """.split()  # noqa: SIM905 - a list of them would fill the page
 )
-_EMPTY = (STOP_WORDS - _TELLING) | {"get", "gets", "got", "please", "ever"}
+_EMPTY = (STOP_WORDS - _TELLING) | frozenset(
+    "get gets got please ever really actually simply basically see note per".split()  # noqa: SIM905
+)
+_FILLER = re.compile(r"^\s*(?:error|note|warning|reminder|update|tip|decision|fyi)\s*:\s", re.I)
+_PASSIVE = re.compile(r"^(.+?) (?:is|are|was|were) (\w+) by (.+)$")
+_SEE = re.compile(r"\((?:see|cf\.) [^()]*\)")
+_MONTH_DAY = re.compile(
+    r"\b((?:Jan|Feb|Mar|Apr|May|Ju[nl]|Aug|Sep|Oct|Nov|Dec)[a-z]*) (\d{1,2})(?:st|nd|rd|th)?\b,?"
+)
+_PERCENT = re.compile(r"(?<=\d) %")
+_SPELLED = {"each": "every"} | {
+    word: str(number)
+    for number, word in enumerate(
+        "two three four five six seven eight nine ten eleven twelve".split(), 2  # noqa: SIM905
+    )
+}  # fmt: skip
 # Words that make another sentence of one, as stems.
 _DECISIVE = frozenset(
     map(
@@ -37,15 +60,14 @@ _DECISIVE = frozenset(
         """
         not no nor never without only none nothing neither cannot avoid stop disable enable off on
         allow forbid remove add except unless must should may might could can always sometimes
-        all any both each every few many most some more he she him her his hers they them their
-        you your
+        all any both each every few many most some more he she him her his hers they their your
         """.split(),  # noqa: SIM905
     )
 )
 _COUNTS = frozenset(
     """
-    one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty sixty
-    ninety hundred thousand million once twice half first second third last daily weekly monthly
+    one fifteen twenty thirty sixty ninety hundred thousand million once twice half first
+    second third last daily weekly monthly
     """.split()  # noqa: SIM905
 )
 
@@ -55,6 +77,8 @@ class Words(NamedTuple):
 
     order: tuple[str, ...]
     fixed: frozenset[str]  # numbers, names and denials
+    length: int  # in all words
+    sequence: tuple[str, ...]  # `order` and the words between those that cannot change places
 
 
 def similarity(a: str, b: str) -> float:
@@ -68,10 +92,10 @@ def is_same(a: str, b: str) -> bool:
     if fingerprint(a) == fingerprint(b):
         return True
     one, other = words(a), words(b)
-    if min(len(one.order), len(other.order)) < FEW or _jaccard(one, other) < SAME:
+    if min(one.length, other.length) < FEW or _jaccard(one, other) < SAME:
         return False
     differing = set(one.order) ^ set(other.order)
-    return not differing & (one.fixed | other.fixed) and _is_rotation(one, other)
+    return not differing & (one.fixed | other.fixed) and _is_reordered(one, other)
 
 
 def _jaccard(one: Words, other: Words) -> float:
@@ -80,11 +104,18 @@ def _jaccard(one: Words, other: Words) -> float:
     return common / every if every else 1.0
 
 
-def _is_rotation(one: Words, other: Words) -> bool:
-    """Return True if the common words come in the same order, or one text begins with the end of
-    the other ("In Go, use tabs" and "Use tabs in Go")."""
-    first = [word for word in one.order if word in other.order]
-    second = [word for word in other.order if word in one.order]
+def _is_reordered(one: Words, other: Words) -> bool:
+    """Return True if the common words come in the same order, or one phrase of a text is elsewhere
+    in the other ("In Go, use tabs" and "Use tabs in Go")."""
+    first = [word for word in one.sequence if word in other.sequence]
+    second = [word for word in other.sequence if word in one.sequence]
+    if first == second:
+        return True
+    # what they begin and end with alike does not count
+    while first[0] == second[0]:
+        first, second = first[1:], second[1:]
+    while first[-1] == second[-1]:
+        first, second = first[:-1], second[:-1]
     at = second.index(first[0])
     return second[at:] + second[:at] == first
 
@@ -101,16 +132,22 @@ def words(text: str) -> Words:
     """Return the words of a text that count. Dates do not."""
     said = _DATE.sub(" ", normalize("NFKC", prose(without_links(text))))
     said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    said = _NOT.sub(lambda match: f"{match[1] or match[2]} not", said)
+    said = _NOT.sub(lambda match: f"{match[1] or match[2]} not", _FILLER.sub("", said))
+    said = _MONTH_DAY.sub(r"\2 \1", _PERCENT.sub("%", _SEE.sub("", said))).strip(" .!")
+    said = _HYPHEN.sub("", _URL.sub("", _AND_BE.sub("", said)) or said)
+    said = _PASSIVE.sub(r"\3 \2 \1", said)
     order: dict[str, None] = {}
+    sequence: dict[str, None] = {}
     fixed: set[str] = set()
-    for word in _WORD.findall(said):
+    every = _WORD.findall(said)
+    for word in every:
         word = word.removesuffix("'s")
-        lower = word.casefold()
+        lower = _SPELLED.get(word.casefold(), word.casefold())
         if lower in _EMPTY:
+            sequence |= dict.fromkeys({lower} & _DIRECTED)
             continue
         root = stem(lower)
-        order[root] = None
-        if lower != word or not word.isalpha() or root in _DECISIVE or lower in _COUNTS:
+        order[root] = sequence[root] = None
+        if word.casefold() != word or not lower.isalpha() or root in _DECISIVE or lower in _COUNTS:
             fixed.add(root)
-    return Words(tuple(order), frozenset(fixed))
+    return Words(tuple(order), frozenset(fixed), len(every), tuple(sequence))

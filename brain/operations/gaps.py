@@ -8,11 +8,11 @@ from contextlib import suppress
 from brain import access
 from brain.context.recall import answer_ids
 from brain.errors import NotFound
+from brain.formats.stems import stem
 from brain.graph.edges import topics
 from brain.index import read, records
 from brain.operations import usage
 from brain.operations.results import Gap, Gaps, TagSuggestion
-from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.state import Use, sum_uses
 

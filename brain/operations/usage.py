@@ -12,9 +12,9 @@ from contextlib import suppress
 from brain import access, redact
 from brain.access import PERSON
 from brain.errors import BrainError
+from brain.formats.stems import stem
 from brain.formats.text import ALPHABET, digest
 from brain.index import read
-from brain.recall.stems import stem
 from brain.recall.terms import fold, terms
 from brain.record import NamedTuple
 from brain.state import Use

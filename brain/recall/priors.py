@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+from brain.formats.stems import STOP_WORDS
 from brain.index.matches import Candidate
-from brain.recall.terms import STOP_WORDS, fold
+from brain.recall.terms import fold
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from itertools import chain, islice
 
-from brain.formats.stems import STOP_WORDS as STOP_WORDS
+from brain.formats.stems import STOP_WORDS
 from brain.formats.text import UNSPACED
 from brain.record import NamedTuple
 

@@ -12,6 +12,11 @@ from brain.lifecycle.contradiction import contradicts
 from tests.lifecycle import score
 
 PAIRS = score.pairs(Path(__file__).with_name("pairs.jsonl"))
+PARAPHRASES = [
+    pair
+    for name in ("paraphrases_tuning.jsonl", "paraphrases_validation.jsonl")
+    for pair in score.pairs(Path(__file__).with_name(name))
+]
 TEXTS = st.sampled_from([pair[side] for pair in PAIRS for side in ("a", "b")])
 
 OPPOSED = """
@@ -37,6 +42,8 @@ I prefer tabs over spaces | I prefer spaces to tabs
 Use npm, not yarn | Use yarn, not npm
 Use tabs instead of spaces | Use spaces
 Use tabs instead of spaces | Do not use tabs
+Run the seed script before the migrations | Seeding comes after the migrations have run
+The company uses Slack for chat | The company switched from Slack to Teams
 # value
 The dev server listens on port 8080 | The dev server listens on port 9090
 Redis runs on port 6379 | Redis listens on port 6380
@@ -45,6 +52,12 @@ The maximum file size is 5 MB | The maximum file size is 5 GB
 Sprints last two weeks | Sprints last three weeks
 Logs are kept for 30 days | Logs are kept for 90 days
 The conference starts on May 3 | The conference starts on May 10
+Max upload size is 50 MB | Uploads are capped at 200 MB
+The city library is open on Sundays | City library stays closed on Sundays
+Cache TTL is 5 minutes | The cache TTL was raised to 15 minutes
+Marta lives in Lisbon | Marta has moved to Porto
+Default branch: `main` | The default branch is `master`
+Rent is 1,150 euros a month | Monthly rent went up to 1,210 euros
 Bob is the tech lead of the search team | Alice is the tech lead of the search team
 Alice reports to Bob | Alice reports to Carol
 The main database is hosted on AWS | The main database is hosted on GCP
@@ -84,7 +97,20 @@ Never merge without review | Merge with review
 Do not deploy without approval | Deploy with approval
 Some tests are slow | Some tests are not slow
 You don't have to run the linter | Run the linter
+# the same place, another thing
+The invoice service listens on port 8080 | The shipping service listens on port 8081
+Debug logging is enabled on the dev cluster | Debug logging is disabled on the live cluster
+Marek prefers Vim over Emacs | Ines prefers Emacs over Vim
+Train from Lyon to Turin leaves at 8:12 | Train from Turin to Lyon leaves at 17:45
+The timeout is 30 seconds | The timeout for uploads is 5 minutes
+The password policy needs 12 characters | The password policy needs 2 digits
+Nadia works from home on Fridays | Paul works from home on Fridays
+# exceptions
+No phones at the dinner table | Phones at the dinner table are fine when Dad is on call
+Don't eat before the blood test | Eat after the blood test
+Guests cannot export CSV | The exporter writes CSV
 # events
+Never deploy on Fridays | Deployed on Friday with the hotfix
 The build failed on Monday | The build did not fail on Monday
 The meeting took 30 minutes | The meeting took 45 minutes
 Released version 1.4 on Monday | Released version 1.5 on Monday
@@ -100,10 +126,31 @@ def _pairs(lines: str) -> list[list[str]]:
     return [line.split(" | ") for line in lines.strip().splitlines() if not line.startswith("#")]
 
 
-def test_precision_and_recall_on_the_development_pairs() -> None:
-    found = score.scores((pair["label"], score.judge(pair)) for pair in PAIRS)
+@pytest.mark.parametrize(
+    ("name", "recall"),
+    [
+        ("pairs", 0.95),
+        ("paraphrases_tuning", 0.8),
+        ("paraphrases_validation", 0.65),
+        ("opposites", 0.65),
+    ],
+)
+def test_precision_and_recall_on_labelled_pairs(name: str, recall: float) -> None:
+    pairs = score.pairs(Path(__file__).with_name(f"{name}.jsonl"))
+    found = score.scores((pair["label"], score.judge(pair)) for pair in pairs)
     assert found["contradiction"].precision >= 0.98
-    assert found["contradiction"].recall >= 0.95
+    assert found["contradiction"].recall >= recall
+
+
+def test_texts_of_different_pairs_are_not_marked() -> None:
+    """They are about different things, but for a few that happen to have the same subject."""
+    marked = [
+        (one["a"], other["b"])
+        for at, one in enumerate(PARAPHRASES)
+        for to, other in enumerate(PARAPHRASES)
+        if at != to and contradicts(one["a"], other["b"])
+    ]
+    assert len(marked) <= 5, marked
 
 
 @pytest.mark.parametrize(("one", "other"), _pairs(OPPOSED))

@@ -16,11 +16,24 @@ PAIRS = score.pairs(Path(__file__).with_name("pairs.jsonl"))
 TEXTS = st.sampled_from([pair[side] for pair in PAIRS for side in ("a", "b")])
 
 
-def test_precision_and_recall_on_the_development_pairs() -> None:
-    found = score.scores((pair["label"], score.judge(pair)) for pair in PAIRS)
-    assert len(PAIRS) == 150
+@pytest.mark.parametrize(
+    ("name", "count", "recall"),
+    [
+        ("pairs", 150, 0.95),
+        ("paraphrases_tuning", 101, 0.9),
+        ("paraphrases_validation", 99, 0.8),
+    ],
+)
+def test_precision_and_recall_on_labelled_pairs(name: str, count: int, recall: float) -> None:
+    pairs = score.pairs(Path(__file__).with_name(f"{name}.jsonl"))
+    found = score.scores((pair["label"], score.judge(pair)) for pair in pairs)
+    assert len(pairs) == count
     assert found["duplicate"].precision >= 0.98
-    assert found["duplicate"].recall >= 0.9
+    assert found["duplicate"].recall >= recall
+
+
+def test_near_pairs_are_near() -> None:
+    found = score.scores((pair["label"], score.judge(pair)) for pair in PAIRS)
     assert found["near"].recall >= 0.8
 
 
@@ -37,6 +50,15 @@ def test_precision_and_recall_on_the_development_pairs() -> None:
             "The nightly job writes its archives to the `cold-storage` bucket",
             "The nightly job writes its archives to the cold-storage bucket",
         ),
+        ("The parser skips empty lines", "Empty lines are skipped by the parser"),
+        ("We store all timestamps in UTC", "All timestamps are stored in UTC"),
+        ("Water the monstera every ten days", "Every 10 days, water the monstera"),
+        ("We have decided to use Postgres", "We've really decided to use Postgres"),
+        ("My passport expires on 3 August 2029", "My passport expires on August 3, 2029"),
+        (
+            "Feature flags live in `flags.yaml`",
+            "Feature flags live in flags.yaml https://a.example",
+        ),
     ],
 )
 def test_almost_equal_texts_are_the_same(one: str, other: str) -> None:
@@ -51,6 +73,8 @@ Change the nightly import after the standup | Never change the nightly import af
 Prefer tabs over spaces in long nested lists | Prefer spaces over tabs in long nested lists
 Run all migrations before restarting web workers | Restart web workers before running all migrations
 Her cousin moved to a new flat in town | His cousin moved to a new flat in town
+Mount the data disk sda on sdb | Mount the data disk sdb on sda
+The parser always calls the lexer | The lexer always calls the parser
 Ana reports each outage to Ben on that day | Ben reports each outage to Ana on that day
 """
 
@@ -97,7 +121,7 @@ def test_every_text_is_the_same_as_itself(text: str) -> None:
 
 
 @given(
-    TEXTS,
+    TEXTS.filter(lambda text: not text.endswith(" it")),  # a tag may complete "we call it"
     st.sampled_from(
         [
             "- {}",

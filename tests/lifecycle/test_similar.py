@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from brain.api import Brain
-from brain.lifecycle.similar import Similar, similar
+from brain.index import matches, read
+from brain.lifecycle.dedup import terms
+from brain.lifecycle.similar import MOST_COMPARED, Similar, similar
 from tests.conftest import MakeVault, OpenBrain
+from tests.lifecycle import score
 
 MEMORY = """\
 # Memory
@@ -149,6 +152,32 @@ def test_changed_and_forgotten_memories_are_not_found(brain: Brain) -> None:
     brain.sync()
     assert compared(brain, "Deploys go out on Tuesdays").same is None
     assert ids(compared(brain, "Deploys go out on Mondays"))[0] == "m-00000003"
+
+
+@pytest.mark.parametrize("engine", ["fts5", "fts4"])
+@pytest.mark.parametrize("name", ["pairs", "paraphrases_tuning", "paraphrases_validation"])
+def test_what_may_contradict_a_text_is_compared_with_it(
+    name: str, engine: str, vault: MakeVault, opened: OpenBrain
+) -> None:
+    """Full text finds the other text of every contradiction among all texts of the set."""
+    pairs = score.pairs(Path(__file__).with_name(f"{name}.jsonl"))
+    lines = [f"- {pair['a'].lstrip('- ')} ^m-{at:08}\n" for at, pair in enumerate(pairs)]
+    brain = opened(vault({"40_Brain/MEMORY.md": "".join(lines)}), engine=engine)
+    brain.sync()
+    opposed = {at: pair for at, pair in enumerate(pairs) if pair["label"] == "contradiction"}
+    missed = [pair for at, pair in opposed.items() if at not in compared_with(brain, pair["b"])]
+    assert not missed
+    noticed = [
+        at for at, pair in opposed.items() if f"m-{at:08}" in ids(compared(brain, pair["b"]))[2]
+    ]
+    judged = [at for at, pair in opposed.items() if score.judge(pair) == "contradiction"]
+    assert noticed == judged
+
+
+def compared_with(brain: Brain, text: str) -> set[int]:
+    """Return the numbers of the memories that full text finds for a text."""
+    found = matches.sharing(brain.vault.index, terms(text), None, MOST_COMPARED)
+    return {int(row.ref[2:]) for row in read.rows(brain.vault.index, [id for id, _ in found])}
 
 
 def test_words_that_many_memories_have(vault: MakeVault, opened: OpenBrain) -> None:

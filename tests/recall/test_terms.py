@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.recall.terms import MAX_TERMS, STOP_WORDS, Term, fold, match, terms
+from brain.formats.stems import STOP_WORDS
+from brain.recall.terms import MAX_TERMS, Term, fold, match, terms
 
 
 def words(question: str) -> list[str]:
