@@ -187,15 +187,16 @@ def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
         raise Denied(f"{by.name} may not undo all of {record.id}.", "Ask the admin agent.")
     deeds: list[Deed] = []
     main = 0
+    exact = _exact(vault, parts)
     for part in parts:
         try:
-            deeds += _plan(vault, part, force, deeds)
+            deeds += _plan(vault, part, force, deeds, part.path in exact)
         except (AttributeError, KeyError, TypeError, ValueError):
             why = f"{part.op} of {part.ref} is a record that this version cannot undo."
             raise BadRequest(why, "Do the opposite instead.") from None
         main = len(deeds) - 1 if part.id == record.id else main
     before = _entry(vault, record)
-    result = apply.apply(vault, deeds, by, main, exact=_exact(vault, parts))[0]
+    result = apply.apply(vault, deeds, by, main, exact=exact)[0]
     if _is_setting(vault, record):
         vault.reload()
     now = (
@@ -228,8 +229,11 @@ def _with_parts(vault: OpenVault, record: Record) -> list[Record]:
     return sorted([*parts, record], key=lambda part: part.key, reverse=True)
 
 
-def _plan(vault: OpenVault, record: Record, force: bool, first: Sequence[Deed]) -> list[Deed]:
-    """Return what undoes one record, after these other changes."""
+def _plan(
+    vault: OpenVault, record: Record, force: bool, first: Sequence[Deed], is_exact: bool
+) -> list[Deed]:
+    """Return what undoes one record, after these other changes. If the whole note is restored
+    (`is_exact`), an entry that was moved only has to be named."""
     data = record.data
     of: dict[str, Any] = {"of": record.id}
     if record.op == "overwritten":
@@ -237,6 +241,9 @@ def _plan(vault: OpenVault, record: Record, force: bool, first: Sequence[Deed]) 
     if not record.path:
         return [_opposite(record)]
     before, after = str(data.get("before", "")), str(data.get("after", ""))
+    if data.get("moved") and is_exact:
+        now = _current(vault, record, ())
+        return [Deed("undo", now.ref, Replace(record.path, now.ref, now.raw, now.raw), of)]
     if not (before or after) or data.get("moved"):
         raise BadRequest(
             f"{record.op} of {record.ref} cannot be undone by itself.", "Do the opposite instead."
