@@ -50,7 +50,7 @@ def test_an_operation_has_one_name_and_one_signature(operation: Operation) -> No
 
 def test_every_method_is_an_operation() -> None:
     methods = {name for name, value in vars(Brain).items() if hasattr(value, "__wrapped__")}
-    assert methods - {"refresh"} == {operation.method for operation in OPERATIONS}
+    assert methods - {"refresh", "remember_all"} == {operation.method for operation in OPERATIONS}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=named)

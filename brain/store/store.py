@@ -13,7 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -233,9 +233,10 @@ class Store:
             except BaseException:
                 self._notes.clear()  # their heads may be changed, and that is not acknowledged
                 raise
-            for path, temp in temps.items():
-                self._write(self._notes[path], temp)
-            self._append_records({deed.id for deed in deeds})
+            with suppress(OSError, BrainError):  # acknowledged: a later process finishes it
+                for path, temp in temps.items():
+                    self._write(self._notes[path], temp)
+                self._append_records({deed.id for deed in deeds})
             return [
                 Outcome(deed, "written" if self._is_written(deed) else "pending", done.get(deed.id))
                 for deed in deeds

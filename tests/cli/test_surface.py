@@ -362,7 +362,7 @@ def test_colour_only_on_a_terminal_and_unless_told_not_to(demo: Path, run: Run) 
 
 
 def test_json_is_indented_for_a_person(demo: Path, run: Run) -> None:
-    assert terminal(["config", "--json"]).startswith('{\r\n  "include"')
+    assert terminal(["config", "--json"]).startswith('{\r\n  "vaultId"')
     assert run("config", "--json").out.count("\n") == 1
 
 

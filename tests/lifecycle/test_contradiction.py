@@ -133,6 +133,7 @@ def _pairs(lines: str) -> list[list[str]]:
         ("paraphrases_tuning", 0.8),
         ("paraphrases_validation", 0.65),
         ("opposites", 0.65),
+        ("held_out", 0.6),  # written with fresh eyes before the rules; nobody tunes on it
     ],
 )
 def test_precision_and_recall_on_labelled_pairs(name: str, recall: float) -> None:

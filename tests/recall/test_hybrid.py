@@ -462,7 +462,7 @@ def test_a_model_that_hangs_is_waited_for_once(
     said = brain.context("tyres")
     took = time.perf_counter() - started
     assert "took longer than 0.2 s" in said.notes[0]
-    [(_, _, ms, _)] = brain.vault.state.recalls()
+    [(_, ms, _)] = brain.vault.state.recalls()
     assert ms < (took - 0.2) * 1000  # the rest is the model's
     for answer in (brain.search("tyres"), brain.search("tyres")):
         assert [hit.row.path for hit in answer.results] == ["car.md"]

@@ -150,7 +150,7 @@ class Process:
         with open(f"{self.world.root}/.git/HEAD", "w") as head:
             head.write("0" * 40)
         path = f"{self.world.root}/.git/logs/HEAD"
-        line = f"a b me 0 +0000\tcheckout: {self.world.commit_mark}\n"
+        line = f"a b me 0 +0000\tcheckout: {self.world.checkouts}\n"
         with open(path, "a+") as log:
             log.seek(0)
             if line not in log.read():
