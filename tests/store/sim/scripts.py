@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import multiprocessing
 import os
@@ -210,7 +211,9 @@ def main(arguments: list[str]) -> None:
         print(f"{name}: {count} runs of {steps} steps, {time.monotonic() - start:.0f} s")
         print(report)
         return
-    director = Director(int(rest[0]), setting, folder(), load(backend))
+    place = folder()
+    atexit.register(shutil.rmtree, os.path.dirname(place), ignore_errors=True)
+    director = Director(int(rest[0]), setting, place, load(backend))
     world = director.world
     script = Script({n: w.style for n, w in world.windows.items()}, world.past[0], world.steps)
     found = director.run(steps)
@@ -220,7 +223,6 @@ def main(arguments: list[str]) -> None:
     cases = [case for case in found if case[0] not in MINOR] or found
     wanted = next((case for case in cases if case[1] in rest[1:]), cases[0])
     short = shorten(script, wanted, load(backend))
-    place = folder()
     world = replay(Script(short.windows, short.text, [*short.steps]), load(backend), place)
     show(world, world.end(), [])
     print("# " + " ".join(wanted) + "\n" + pprint.pformat(short, width=100))
