@@ -68,8 +68,8 @@ CREATE TABLE notes (           -- the notes that Brain writes, for a week after 
     head   TEXT NOT NULL,      -- JSON: what turns it into the text that should be there
     due    INTEGER NOT NULL,   -- 1 if the head is not the tip, or a displaced file is open
     looked TEXT NOT NULL,      -- stat values of the file at the last look
-    file   TEXT NOT NULL,      -- JSON: identity, access time and change time at the last look
-    wrote  TEXT NOT NULL,      -- JSON: the same of the last write, uptime, whether it was read
+    file   TEXT NOT NULL,      -- identity of the file at the last look; '' if it is not known
+    wrote  TEXT NOT NULL,      -- JSON: identity, times and uptime of the last write; was it read?
     git    TEXT NOT NULL,      -- the commit at the last look
     half   TEXT NOT NULL,      -- JSON: digest of a text that may be half a save, and since when
     why    TEXT NOT NULL       -- why the head is not written yet
@@ -85,7 +85,6 @@ CREATE TABLE versions (
     unread  INTEGER NOT NULL,
     undid   INTEGER NOT NULL,
     in_place INTEGER,          -- saved in place (1) or by rename (0)
-    alone   INTEGER NOT NULL,
     changes TEXT    NOT NULL,  -- JSON: what turns the version before it into this one
     PRIMARY KEY (path, n)
 ) WITHOUT ROWID;
@@ -173,7 +172,6 @@ class VersionRow(NamedTuple):
     unread: int
     undid: int
     in_place: int | None
-    alone: int
     changes: str
 
 
@@ -413,7 +411,7 @@ class State:
             db.executemany(
                 "DELETE FROM versions WHERE path = ? AND n = ?", [(path, n) for n in gone]
             )
-            sql = f"INSERT OR REPLACE INTO versions VALUES ({', '.join('?' * 12)})"
+            sql = f"INSERT OR REPLACE INTO versions VALUES ({', '.join('?' * 11)})"
             db.executemany(sql, rows)
 
     def guards(self, path: str) -> list[tuple[str, int, bool, bool, bool]]:

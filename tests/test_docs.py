@@ -103,7 +103,8 @@ def test_the_events_are_those_in_the_code():
     published = {
         call.args[1].value
         for call in _calls()
-        if _name(call) in ("publish", "Event") and len(call.args) > 1
+        if _name(call) in ("publish", "Event")
+        and len(call.args) > 1
         and isinstance(call.args[1], ast.Constant)
     }
     rows = re.findall(r"^\| `(memory:\w+)`", read("docs/reference/events.md"), re.MULTILINE)

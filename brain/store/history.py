@@ -44,31 +44,26 @@ Merge = Callable[[Units, Units, Units], Units]
 OLDER = 2.0  # the version is neither the tip nor the last save of a window
 LAST_SAVE = 1.0  # the version is the last save of some window
 KNOWS_MORE = 10.0  # the text has a known unit that the version lacks
-RETURNED = 1.5  # ... which a person had removed
-RETURNED_OWN = 0.8  # ... which the version's own window had removed
-RETURNED_TIP = 1.0  # ... the same, and the version is the tip
-LACKS_UNSEEN = 3.0  # the text lacks a guarded unit of the version that nobody has saved since
-LACKS = 2.8  # ... any other unit that is not the window's own
-LACKS_ALONE = 50.0  # ... and only the version's own window can have that version
-LACKS_OWN_NEW = 0.5  # the text lacks a unit that its own window had just added
-LACKS_OWN_TIP = 0.7  # ... or any of its own, and the version is the tip
+RETURNED = 0.8  # ... which the version's own window had removed
+LACKS = 2.8  # the text lacks a unit of the version
+LACKS_GONE = 0.1  # ... which is gone from the head already, or is the window's own
+LACKS_NEW = 0.5  # ... which its own window had just added
+LACKS_TIP = 0.7  # ... which is the window's own, and the version is the tip
 ADDED = 0.5  # the text has a new unit
 REWORDED = 1.5  # the text has other words for a unit, times the part that differs
 NOTHING_LEFT = 1.5  # nothing is left of what the version's window had added
-NOTHING_LEFT_TIP = 0.7  # ... and the version is the tip
-UNCHANGED = 0.5  # the text equals the version: who saves usually changed something
 
 STOOD = 2.0  # seconds for which a write stood before someone who had read it removed a line
 STOOD_AGAIN = 5.0  # seconds for which a restored line stood before it was removed again
-FEW = 2  # units that one deliberate deletion may remove
+FEW = 2  # units that a first deliberate deletion may remove
 KEEP = 64  # versions
 
 
 class Version:
     """A text that was in the note, or in a displaced file."""
 
-    __slots__ = ("_edits", "_units", "alone", "at", "base", "in_place", "n", "new", "own",
-                 "previous", "undid", "unread", "written")  # fmt: skip
+    __slots__ = ("_edits", "_units", "at", "base", "in_place", "n", "new", "own", "previous",
+                 "undid", "unread", "written")  # fmt: skip
 
     def __init__(
         self,
@@ -83,7 +78,6 @@ class Version:
         unread: bool = False,
         undid: bool = False,
         in_place: bool | None = None,
-        alone: bool = False,
         previous: Version | None = None,
         changes: Edits | None = None,
     ) -> None:
@@ -94,9 +88,8 @@ class Version:
         self.own = own  # units that the window which saved it has added or removed itself
         self.new = new  # units that it added to its base
         self.unread = unread  # nobody read it while it was in the note
-        self.undid = undid  # it lacked a guarded unit, which was restored
+        self.undid = undid  # it did nothing but remove guarded units, which were restored
         self.in_place = in_place  # it was saved in place, or by rename; None if that is not known
-        self.alone = alone  # nobody read it: only the window that saved it can have it
         self._units, self.previous, self._edits = units, previous, changes
 
     @property
@@ -144,7 +137,6 @@ class Evidence(NamedTuple):
     read: bool = False  # someone has
     age: float = 0.0  # seconds for which Brain's last write had stood, at least
     in_place: bool | None = None  # saved in place, or by rename; None if that is not known
-    tip_unread: bool = False  # nobody has read the text that was in the note before
     git: bool = False  # git has checked out another commit
 
 
@@ -175,6 +167,7 @@ class History:
         self._head: Units | None = None
         self._head_edits = head
         self._known: set[str] | None = None
+        self._was_deliberate = False  # the last text was a deliberate deletion
 
     @classmethod
     def start(cls, units: Units, merge: Merge, at: float = 0.0) -> History:
@@ -262,11 +255,13 @@ class History:
     def base(self, theirs: Units, near: Version, evidence: Evidence, in_note: bool) -> Version:
         """Return the version that a text was most plausibly edited from. `near` was in its
         place."""
+        self._was_deliberate = False
         if not self.guards or evidence.git:
             return near  # alone, or git
         undone, head = self.undone(theirs, near), set(self.head)
         same = [v for v in self.versions if v.units == theirs and v is not near]
-        if same and self._is_deliberate(same, undone, evidence):
+        self._was_deliberate = bool(same) and self._is_deliberate(same, undone, evidence)
+        if self._was_deliberate:
             return near
         unread = evidence.unread and bool(undone)  # who appends without reading undoes nothing
         continued = {v.base for v in self.versions}
@@ -288,8 +283,6 @@ class History:
             is_last_save = not version.written and version.n not in continued
             cost = 0.0 if is_near else LAST_SAVE if is_last_save else OLDER
             cost += self._cost(version, is_near, delta, head, evidence.in_place, least)
-            if version in same:
-                cost += UNCHANGED
             if cost < least:
                 best, least = version, cost
         return best
@@ -297,11 +290,12 @@ class History:
     def _is_deliberate(self, same: list[Version], undone: list[str], evidence: Evidence) -> bool:
         """Return True if a text that was there before, to the letter, was brought back on purpose:
         it undoes little, and someone has read the note since, or it was brought back before."""
+        if evidence.unread:
+            return False
         born = max((self.guards[unit].n for unit in undone), default=-1)
-        again = any(v.undid and v.n > born for v in same)
-        seen = evidence.read and evidence.age >= STOOD
-        seen = seen or (again and evidence.age >= STOOD_AGAIN)
-        return seen and not evidence.unread and len(undone) <= FEW
+        again = any(v.undid and v.n > born for v in same) and evidence.age >= STOOD_AGAIN
+        seen = evidence.read and evidence.age >= STOOD and len(undone) <= FEW
+        return seen or again
 
     def _cost(
         self,
@@ -318,16 +312,11 @@ class History:
         new = [u for u, count in delta.items() if u.strip() for _ in range(count)]
         ids = {unit_id(u) for u in gone}
         foreign = {u for u in new if len(u) > 3 and self._is_known(u, ids)}
-        total = sum(self._cost_of_known(u, base, near) for u in new if u in foreign)
+        total = sum(RETURNED if u in base.own else KNOWS_MORE for u in new if u in foreign)
         if total > most:
             return total
-        may_own = None in (in_place, base.in_place) or in_place == base.in_place
-        costs = {
-            u: _cost_of_own(u, base, near)
-            if may_own and u in base.own
-            else self._cost_of_lack(u, base, head)
-            for u in gone
-        }
+        own = base.own if _is_same_way(base, in_place) else frozenset()
+        costs = {u: _cost_of_lack(u, base, near, own, head) for u in gone}
         for unit in new:
             if unit in foreign:
                 continue
@@ -337,29 +326,13 @@ class History:
                 cost = min(cost, costs[old] + ADDED)
                 gone.remove(old)
             total += cost
-        if base.new and base.new <= set(gone):  # it may be another window's text
-            total += NOTHING_LEFT_TIP if near else NOTHING_LEFT
+        if base.new and not near and base.new <= set(gone):
+            total += NOTHING_LEFT  # it may be another window's text
         return total + sum(costs[u] for u in gone)
 
     def _is_known(self, unit: str, reworded: set[str]) -> bool:
         id = unit_id(unit)
         return unit in self.known or bool(id and id in self.known and id not in reworded)
-
-    def _cost_of_known(self, unit: str, base: Version, near: bool) -> float:
-        """Return what it costs that a text has a known unit which its base lacks."""
-        if unit in base.own:
-            return RETURNED_TIP if near else RETURNED_OWN
-        guard = self.guards.get(unit)
-        return RETURNED if guard and guard.seen and not guard.present else KNOWS_MORE
-
-    def _cost_of_lack(self, unit: str, base: Version, head: set[str]) -> float:
-        """Return what it costs that a text lacks a unit of its base that is not its window's."""
-        if unit not in head:
-            return 0.0  # it is gone already
-        if base.alone:
-            return LACKS_ALONE
-        guard = self.guards.get(unit)
-        return LACKS_UNSEEN if guard and guard.present and not guard.seen else LACKS
 
     # -- what changes it ---------------------------------------------------------------------------
 
@@ -368,16 +341,14 @@ class History:
     ) -> Outcome:
         """Merge a text that someone saved into the head. `in_note` is False for a displaced file;
         `near` was in its place."""
-        near.alone = near.alone or evidence.tip_unread
         base = self.base(theirs, near, evidence, in_note)
-        head = self.merge(base.units, self.head, theirs)
+        head = self.merge(self._units_seen(base, near, theirs, evidence), self.head, theirs)
         if head not in (theirs, self.head):
             said = {unit for v in self.versions if not v.written for unit in v.new}
             head = one_per_id(head, theirs, self.known, said)
         was, there, now = Counter(base.units), Counter(theirs), Counter(head)
         before = Counter(self.head)
-        typed = {unit for unit in there - was if unit not in self.known}
-        touched = frozenset({*(was - there), *typed})
+        touched = frozenset((was - there) | (there - was))
         version = Version(
             self.next, theirs, at=at, base=base.n, own=self._own(base, near, theirs, touched),
             new=frozenset(there - was), undid=in_note and base is not near
@@ -385,9 +356,9 @@ class History:
         )  # fmt: skip
         if base is near and in_note and theirs[: len(near.units) - 1] == near.units[:-1]:
             version.own, version.base = frozenset(), near.base  # append, perhaps without reading
-        elif evidence.git:
-            version.own, version.base = frozenset(), near.n  # git is not a window
         version.in_place = evidence.in_place
+        if any(unit.strip() and unit not in self.known for unit in there - was):
+            version.undid = False  # it was more than a deletion
         self._append(version)
         removed = self._end_guards(now, there)
         restored = self._mark_restored(u for u in now if u not in there)
@@ -405,6 +376,22 @@ class History:
         self._trim()
         stale = base is not near or not in_note
         return Outcome(removed, restored, tuple(u for u in now - before if u.strip() and stale))
+
+    def _units_seen(self, base: Version, near: Version, theirs: Units, evidence: Evidence) -> Units:
+        """Return the part of its base that a text shows to have been seen. A version may be the
+        work of two writers between two looks; a window that saves in another way has the work of
+        the first."""
+        if not self.guards or evidence.git or base.written:
+            return base.units
+        if self._was_deliberate or _is_same_way(base, evidence.in_place):
+            return base.units
+        there, whole = set(theirs), set(base.units)
+        before = self.version(base.base)
+        old = [u for u in before.units if u.strip() and u in there] if before else []
+        old = [unit for unit in old if unit not in whole]
+        if not old and base.in_place is not None:
+            return base.units  # nothing says that it has not seen the whole version
+        return (*(u for u in base.units if u in there or u not in base.new), *old)
 
     def _own(
         self, base: Version, near: Version, theirs: Units, touched: frozenset[str]
@@ -508,11 +495,21 @@ class History:
         self.versions = versions
 
 
-def _cost_of_own(unit: str, base: Version, near: bool) -> float:
-    """Return what it costs that a text lacks a unit that is its window's own."""
+def _is_same_way(base: Version, in_place: bool | None) -> bool:
+    """Return True if the window that saved a version may have saved this text. Not if it is not
+    known how one of them was saved."""
+    return in_place is not None and in_place == base.in_place
+
+
+def _cost_of_lack(
+    unit: str, base: Version, near: bool, own: frozenset[str], head: set[str]
+) -> float:
+    """Return what it costs that a text lacks a unit of its base."""
+    if unit not in own:
+        return LACKS if unit in head else LACKS_GONE
     if near:
-        return LACKS_OWN_TIP
-    return LACKS_OWN_NEW if unit in base.new else 0.0
+        return LACKS_TIP
+    return LACKS_NEW if unit in base.new else LACKS_GONE
 
 
 def _add(delta: dict[str, int], later: Version) -> dict[str, int]:

@@ -41,6 +41,7 @@ QUIET = 1.0  # seconds for which a text must stand where leases do not exist
 SAVING = 0.2  # seconds that a save in place may take
 GONE = 1.0  # seconds after which a missing note counts as deleted
 DISPLACED = 60.0  # seconds for which a displaced file is kept where leases do not exist
+BIRTH = 0.04  # seconds from the birth of a file to the end of the save that made it
 WEEK = 7 * 86_400.0  # seconds for which versions are kept
 
 
@@ -93,7 +94,6 @@ class Note:
                 unread=bool(row.unread),
                 undid=bool(row.undid),
                 in_place=None if row.in_place is None else bool(row.in_place),
-                alone=bool(row.alone),
                 previous=versions[-1] if versions else None,
                 changes=json.loads(row.changes),
             )
@@ -142,6 +142,7 @@ class Note:
             return
         history = self.history
         git_moved = files.git_has_moved(self.git, self.row.git)
+        git_moved = git_moved and found is not None and self.disk.is_committed(self.full, found)
         if found is None:
             self._look_for_missing()
             return
@@ -184,9 +185,8 @@ class Note:
             self._remember_file(found)
 
     def _remember_file(self, found: Look) -> None:
-        """Remember the file that is in the note, its times, and whether Brain's write was read."""
-        file = [found.identity, found.accessed, found.changed]
-        self.row = self.row._replace(file=json.dumps(file))
+        """Remember which file is in the note, and whether Brain's write was read."""
+        self.row = self.row._replace(file=found.identity)
         if self.row.wrote and self.history and self.history.tip.written and found.shows_reads:
             identity, accessed, changed, uptime, read = json.loads(self.row.wrote)
             if found.identity == identity and found.accessed != accessed and not read:
@@ -238,13 +238,10 @@ class Note:
 
     def _evidence(self, found: Look, git_moved: bool = False) -> Evidence:
         """Return what is known of a save besides its text."""
-        in_place, tip_unread = None, False
-        if self.row.file:
-            identity, accessed, changed = json.loads(self.row.file)
-            in_place = found.identity == identity
-            is_same = found.accessed == accessed and accessed < changed * 1e9
-            tip_unread = in_place and found.shows_reads and is_same
-        evidence = Evidence(in_place=in_place, tip_unread=tip_unread, git=git_moved)
+        in_place = found.identity == self.row.file if self.row.file else None
+        if in_place is False and found.born and found.changed - found.born > BIRTH:
+            in_place = None  # by rename, and then in place: by two writers
+        evidence = Evidence(in_place=in_place, git=git_moved)
         if not self.row.wrote:
             return evidence
         identity, accessed, changed, uptime, read = json.loads(self.row.wrote)
@@ -362,10 +359,11 @@ class Note:
         self.temps[temp.name] = temp
         self.state.save_temp(temp)
         # the next process has to know the age of the write if this one is killed
-        before, wrote = self.row.wrote, ["", 0, self.disk.now(), self.disk.uptime(), False]
-        self.row = self.row._replace(wrote=json.dumps(wrote))
+        before, wrote = self.row, ["", 0, self.disk.now(), self.disk.uptime(), False]
+        self.row = self.row._replace(wrote=json.dumps(wrote), file="")
         self.save()
-        self.row = self.row._replace(wrote=before)  # what is displaced is compared with it
+        # what is displaced is compared with the write before
+        self.row = self.row._replace(wrote=before.wrote, file=before.file)
         return temp
 
     def finish(self, temp: TempRow) -> bool:
@@ -386,13 +384,12 @@ class Note:
             self._abandon(temp)
             raise
         # exchanged: from here on the temporary file is the person's text
-        file = [identity, accessed, self.disk.now()]
-        wrote = json.dumps([*file, self.disk.uptime(), False])
+        wrote = json.dumps([identity, accessed, self.disk.now(), self.disk.uptime(), False])
         history.tip = version
         self.row = self.row._replace(digest=digest(data).hex())
         self.disk.sync_folder(self.folder)
         self._look_at_displaced(temp.name)
-        self.row = self.row._replace(wrote=wrote, file=json.dumps(file))
+        self.row = self.row._replace(wrote=wrote, file=identity)
         return True
 
     def _place(self, full: str) -> bool:
@@ -456,7 +453,7 @@ class Note:
         rows = [
             VersionRow(
                 self.path, v.n, v.at, v.written, v.base, json.dumps(sorted(v.own)),
-                json.dumps(sorted(v.new)), v.unread, v.undid, v.in_place, v.alone,
+                json.dumps(sorted(v.new)), v.unread, v.undid, v.in_place,
                 json.dumps(v.changes),
             )
             for v in history.versions
@@ -487,6 +484,6 @@ def _stood(half: str, mark: str, now: float) -> tuple[str, bool]:
     return half, now - before[1] >= HALF
 
 
-def _flags(version: Version) -> tuple[bool, bool, bool, Any]:
+def _flags(version: Version) -> tuple[bool, bool, Any]:
     """Return what may change of a version once it is saved."""
-    return version.unread, version.undid, version.alone, version.previous
+    return version.unread, version.undid, version.previous

@@ -51,6 +51,7 @@ class Look(NamedTuple):
 
     data: bytes
     identity: str  # of the file: a number that is used again after it is deleted, and its birth
+    born: float  # by the clock; 0 if that is not known
     mode: int
     owner: tuple[int, int]
     links: int
@@ -76,8 +77,9 @@ class Disk:
             data, st = _read(handle, path)
             if writer is False:  # whoever opened it for writing since has ended the lease
                 writer = fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_RDLCK
+            born = _born(handle)
             return Look(
-                data=data, identity=_identity(handle, st.st_ino), mode=st.st_mode,
+                data=data, identity=f"{st.st_ino} {born}", born=float(born or 0), mode=st.st_mode,
                 owner=(st.st_uid, st.st_gid), links=st.st_nlink, modified=st.st_mtime,
                 changed=st.st_ctime, accessed=st.st_atime_ns, writer=writer,
                 shows_reads=quiet and _shows_reads(handle),
@@ -92,6 +94,23 @@ class Disk:
             return _stamp(os.stat(path, follow_symlinks=False))
         except OSError:
             return MISSING
+
+    def is_committed(self, path: str, found: Look) -> bool:
+        """Return True if a file is what git has checked out, or if git cannot be asked."""
+        import subprocess
+
+        folder, name = os.path.split(path)
+        command = ["git", "-C", folder]
+        try:
+            asked = [
+                subprocess.run(
+                    [*command, *words], capture_output=True, timeout=5, check=True
+                ).stdout
+                for words in (["rev-parse", f"HEAD:./{name}"], ["hash-object", name])
+            ]
+        except (OSError, subprocess.SubprocessError):
+            return True
+        return asked[0] == asked[1]
 
     def create(self, path: str, data: bytes, like: Look | None = None) -> tuple[str, int]:
         """Create a file with these bytes, on the disk when this returns; mode and owner as those of
@@ -109,7 +128,7 @@ class Disk:
             if os.utime in os.supports_fd:
                 os.utime(handle, ns=(accessed, st.st_mtime_ns))
             os.fsync(handle)
-            return _identity(handle, st.st_ino), accessed
+            return f"{st.st_ino} {_born(handle)}", accessed
         finally:
             os.close(handle)
 
@@ -209,14 +228,14 @@ def _is_lease_refused(handle: int) -> bool | None:
     return False
 
 
-def _identity(handle: int, inode: int) -> str:
-    """Return what tells a file from another one that has the same number later."""
+def _born(handle: int) -> str:
+    """Return when a file was created, in seconds; '' if the system does not tell."""
     statx = getattr(_libc(), "statx", None) if sys.platform == "linux" else None
     found = ctypes.create_string_buffer(256)
     if statx is None or statx(handle, b"", _AT_EMPTY_PATH, _STATX_BTIME, found):
-        return str(inode)
+        return ""
     seconds, nanoseconds = struct.unpack_from("qI", found, _BTIME)
-    return f"{inode} {seconds}.{nanoseconds}"
+    return f"{seconds}.{nanoseconds:09}"
 
 
 def _shows_reads(handle: int) -> bool:

@@ -24,8 +24,9 @@ class Page:
         self.history.change(units(text))
         return self._write()
 
-    def save(self, text: str, evidence: Evidence = Evidence()) -> Page:  # noqa: B008 - a value
-        """Some window saves this text; what it lacks is written again."""
+    def save(self, text: str, evidence: Evidence | None = None) -> Page:
+        """Some window saves this text, in place; what it lacks is written again."""
+        evidence = evidence or Evidence(in_place=True)
         self.history.observe(units(text), self.history.tip, evidence, in_note=True)
         return self._write()
 
@@ -61,14 +62,9 @@ def stale_deletion() -> Page:
     return Page("one, two, three").agent("two, three").save("one, three")
 
 
-def another_window_deleted() -> Page:
-    """A window deleted everything; another one, that has not seen this, types."""
-    return Page().save("").agent("agent").save("one, two, new")
-
-
-def another_window_deleted_one() -> Page:
-    """A window deleted one line, a stale one another line."""
-    return Page().save("one").agent("one, agent").save("two")
+def undone_deletion() -> Page:
+    """A window deleted everything, and another one, that has not seen this, types."""
+    return Page("three, one").save("").agent("agent").save("three, one, typed")
 
 
 def stale_window() -> Page:
@@ -76,38 +72,16 @@ def stale_window() -> Page:
     return Page().agent("one, two, agent").save("one")
 
 
-def stale_window_after_a_save() -> Page:
-    """A window from before another window's save deletes a line that the agent has removed."""
-    return Page().agent("one").save("one!, two").save("one")
-
-
-def only_its_own_window_has_it() -> Page:
-    """Nobody has read the agent's line, so the text without it comes from an older window."""
-    return Page("one").agent("agent").save("", Evidence(tip_unread=True))
-
-
-def without_the_newest_line() -> Page:
-    """A text without the line that a window had just added is rather another, stale window's."""
-    return Page("one").agent("").save("one, new", Evidence(in_place=False)).save("one")
+def own_lines_and_a_stale_window() -> Page:
+    """One window saves by rename. Another one, in place, is stale, and then shows the line of the
+    first."""
+    page = Page("two").agent("agent").save("agent, one", Evidence(in_place=False))
+    return page.save("two, new").save("one")
 
 
 def two_own_lines_at_once() -> Page:
-    """Two lines that a window had just added are missing, with everything else."""
-    return Page("two, one").agent("").save("one!, agent").save("", Evidence(in_place=True))
-
-
-def nothing_of_the_last_save() -> Page:
-    """Nothing is left of what the last save had brought: this is another window."""
-    page = Page("three, one").agent("three").save("agent", Evidence(tip_unread=True))
-    page.save("one", Evidence(in_place=False))
-    return page.save("three", Evidence(tip_unread=True))
-
-
-def removed_by_another_window() -> Page:
-    """A stale window has a line that another window has removed from the tip."""
-    page = Page("two, three, one").agent("two, one")
-    page.save("two, agent", Evidence(in_place=False, tip_unread=True))
-    return page.save("three, one", Evidence(in_place=False))
+    """All that a window had just added is missing: this may be another window."""
+    return Page("one").agent("").save("agent, three").save("")
 
 
 def go_on_typing() -> Page:
@@ -126,31 +100,21 @@ def delete_reworded() -> Page:
     return Page().agent("one, two, agent").save("one!, two").save("two")
 
 
-def restore_what_the_agent_removed() -> Page:
-    """A person deletes everything, and then brings back a line that the agent had removed."""
-    return Page("one").agent("").save("").save("one", Evidence(in_place=True))
-
-
 SITUATIONS: dict[str, tuple[Callable[[], Page], set[str]]] = {
     "OLDER": (reword_own_line, {"one!!"}),
     "LAST_SAVE": (reword_the_agents_line, {"one", "two", "agent and more"}),
     "KNOWS_MORE": (stale_deletion, {"three"}),
-    "RETURNED_OWN": (another_window_deleted, {"agent", "new"}),
-    "RETURNED": (another_window_deleted_one, {"agent"}),
-    "RETURNED_TIP": (removed_by_another_window, {"agent"}),
-    "LACKS_UNSEEN": (stale_window, {"one", "agent"}),
-    "LACKS": (stale_window_after_a_save, {"one!"}),
-    "LACKS_ALONE": (only_its_own_window_has_it, {"agent"}),
-    "LACKS_OWN_NEW": (without_the_newest_line, {"new"}),
-    "LACKS_OWN_TIP": (two_own_lines_at_once, {"one!", "agent"}),
+    "RETURNED": (undone_deletion, {"agent", "typed"}),
+    "LACKS": (stale_window, {"one", "agent"}),
+    "LACKS_GONE": (own_lines_and_a_stale_window, {"one", "new"}),
+    "LACKS_NEW": (own_lines_and_a_stale_window, {"one", "new"}),
+    "LACKS_TIP": (two_own_lines_at_once, {"agent", "three"}),
     "ADDED": (go_on_typing, {"one", "two", "typed!", "agent"}),
     "REWORDED": (
         two_wordings,
         {"one", "two!", "two and a great deal of other words", "agent"},
     ),
     "NOTHING_LEFT": (delete_reworded, {"one!", "two", "agent"}),
-    "NOTHING_LEFT_TIP": (nothing_of_the_last_save, {"agent", "three"}),
-    "UNCHANGED": (restore_what_the_agent_removed, {"one"}),
 }
 
 

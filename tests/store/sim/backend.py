@@ -38,11 +38,14 @@ class VirtualDisk(Disk):
         if found:
             file = self.world.file(path)
             found = found._replace(
-                identity=str(file.number), modified=file.ctime, changed=file.ctime,
+                identity=str(file.number), born=file.born, modified=file.ctime, changed=file.ctime,
                 accessed=int(file.atime * 1e9), shows_reads=True, stamp="",
             )  # fmt: skip
         self.world.after("look", path, writer=bool(found and found.writer))
         return found
+
+    def is_committed(self, path: str, found: Look) -> bool:
+        return found.data.decode() == self.world.committed
 
     def stamp(self, path: str) -> str:
         return "unknown"  # so that it is looked at
