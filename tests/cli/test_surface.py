@@ -227,10 +227,6 @@ def test_what_begins_with_a_dash_is_quoted_as_it_was_given(demo: Path, run: Run)
         assert "x00" not in said.err
 
 
-def test_a_blocked_write_is_applied_or_dropped(demo: Path, run: Run) -> None:
-    assert run("pending", "--apply", "i-1", "--drop", "i-2").code == 2
-
-
 def test_longer_ago_than_anything(demo: Path, run: Run) -> None:
     run("remember", "Seals bark")
     assert "Seals bark" not in run("audit", "--since", "999999w").err
