@@ -65,6 +65,8 @@ class Machine:
         self.root, self.state, self.clock = home / name / "vault", home / name / "state", clock
         self.note = self.root / NOTE
         self.must: set[str] = set()
+        self.had: set[str] = set()  # words that were in the note at some time
+        self.shown: set[str] = set()  # words that were there at the last look
         self.past: list[tuple[str, bytes]] = []  # journals as they were
         self.clones = 0
 
@@ -110,6 +112,8 @@ class Machine:
     def settle(self) -> None:
         assert self.brain.vault.absorb() == []
         assert not self.brain.vault.has_pending()
+        self.shown = self.words()
+        self.had |= self.shown
 
     def dump(self) -> Dump:
         return [kit.dump(self.brain.vault.index), journals.dump(self.brain.vault.index)]
@@ -254,7 +258,8 @@ class Devices(RuleBasedStateMachine):
         temp = other.note.with_name("incoming")
         shutil.copy2(one.note, temp)
         os.replace(temp, other.note)
-        other.must = set(one.must)
+        removed = other.had - other.shown  # here, so they need not come back with an older text
+        other.must = one.must - removed
         if look:
             other.brain.sync()
 

@@ -260,7 +260,10 @@ class History:
             return near  # alone, or git
         undone, head = self.undone(theirs, near), set(self.head)
         same = [v for v in self.versions if v.units == theirs and v is not near]
-        self._was_deliberate = bool(same) and self._is_deliberate(same, undone, evidence)
+        if same:
+            self._was_deliberate = self._is_deliberate(same, undone, evidence)
+        else:
+            self._was_deliberate = self._is_deleted_again(theirs, near, evidence)
         if self._was_deliberate:
             return near
         unread = evidence.unread and bool(undone)  # who appends without reading undoes nothing
@@ -296,6 +299,14 @@ class History:
         again = any(v.undid and v.n > born for v in same) and evidence.age >= STOOD_AGAIN
         seen = evidence.read and evidence.age >= STOOD and len(undone) <= FEW
         return seen or again
+
+    def _is_deleted_again(self, theirs: Units, near: Version, evidence: Evidence) -> bool:
+        """Return True if a text is new and lacks nothing of the tip but units that were restored
+        before: whoever saved it has everything else."""
+        delta = {u: count for u, count in difference(near.units, theirs).items() if u.strip()}
+        guards = [self.guards.get(unit) for unit in delta]
+        again = all(count < 0 for count in delta.values()) and all(g and g.restored for g in guards)
+        return bool(delta) and again and evidence.age >= STOOD_AGAIN and not evidence.unread
 
     def _cost(
         self,
