@@ -104,8 +104,8 @@ def test_trouble_is_told_once_and_tried_again(play: Play) -> None:
     play(None)
     handle = lock.take(f"{play.brain.vault.index.path}-lock")
     assert handle is not None
-    asked = play.brain.sync
-    play.brain.sync = lambda only: asked(only, wait=0)  # type: ignore[assignment,misc]
+    asked = play.brain.vault.sync
+    play.brain.vault.sync = lambda only: asked(only, wait=0)  # type: ignore[method-assign,misc]
     play(play.write("New.md", "new\n"), {"New.md"}, {"New.md"})
     assert len(play.trouble) == 1
     assert "Another Brain process" in play.trouble[0]
