@@ -26,24 +26,18 @@ class Add(NamedTuple):
 
 
 class Update(NamedTuple):
-    """Other words for an entry; its links, tags, fields and id stay unless the words hold them.
-
-    `over` are digests of what the entry may be now; if it is none of these, nothing is done.
-    Without any, it may be anything.
-    """
+    """Other words for an entry; its links, tags, fields and id stay unless the words hold them."""
 
     path: str
     ref: str
     text: str
-    over: tuple[str, ...] = ()
 
 
 class Remove(NamedTuple):
-    """An entry goes, with the lines nested in it; `over` is what it is in Update."""
+    """An entry goes, with the lines nested in it."""
 
     path: str
     ref: str
-    over: tuple[str, ...] = ()
 
 
 class Retag(NamedTuple):
@@ -191,8 +185,9 @@ def to_json(change: Change) -> dict[str, Any]:
 
 
 def from_json(value: dict[str, Any]) -> Change:
-    """The change that `to_json` wrote."""
-    fields = {key: _frozen(inner) for key, inner in value.items() if key != "change"}
+    """Return the change that `to_json` wrote. Records from before 0.1.0 may have `over` as well."""
+    names = value.keys() - {"change", "over"}
+    fields = {key: _frozen(value[key]) for key in names}
     change: Change = KINDS[value["change"]](**fields)
     return change
 

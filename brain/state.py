@@ -383,23 +383,10 @@ class State:
         with self._writing() as db:
             db.execute(f"INSERT OR REPLACE INTO notes VALUES ({_marks(row)})", row)
 
-    def drop_note(self, path: str) -> None:
-        """Forget the history of a note."""
-        with self._writing() as db:
-            for table in ("notes", "versions", "guards"):
-                db.execute(f"DELETE FROM {table} WHERE path = ?", (path,))
-
     def explain(self, path: str, why: str) -> None:
         """Remember why a note cannot be written."""
         with self._writing() as db:
             db.execute("UPDATE notes SET why = ? WHERE path = ?", (why, path))
-
-    def rename_notes(self, old: str, new: str) -> None:
-        """Follow a brain folder that was renamed."""
-        with self._writing() as db:
-            for table in ("notes", "versions", "guards", "temps", "pending"):
-                sql = f"UPDATE {table} SET path = ? || substr(path, ?) WHERE path LIKE ?"
-                db.execute(sql, (new, len(old) + 1, f"{old}/%"))
 
     def versions(self, path: str) -> list[VersionRow]:
         sql = "SELECT * FROM versions WHERE path = ? ORDER BY n"

@@ -42,7 +42,7 @@ from brain.formats.memory_place import (
     scan,
     usual,
 )
-from brain.formats.text import BOM, UNSAFE, Offsets, decode, digest, refused
+from brain.formats.text import BOM, UNSAFE, Offsets, decode, refused
 from brain.model import Chunk
 
 _ENTRY_EDITS = (Anchor, Move, Relate, Remove, Replace, Retag, Update)
@@ -414,8 +414,6 @@ class Note:
         after = made(entry, style)
         if after == before:
             return self._unchanged(change, piece)
-        if not _is_expected(change, before):
-            return self._unchanged(change, piece, "changed")
         if anchor:
             after = anchored(parts(after, prefix), change.ref)
         if made(parts(after, prefix), style) != after:
@@ -452,8 +450,6 @@ class Note:
 
     def _remove(self, change: Remove, piece: Piece, care: int) -> Done:
         before, previous = self.raw(piece), self.previous(piece)
-        if not _is_expected(change, before):
-            return self._unchanged(change, piece, "changed")
         at = self._take(piece, care)
         self.gone.add(change.ref)
         return self.done(change, "done", at, before, "", piece.heading, previous)
@@ -595,12 +591,6 @@ def _is_all_written(text: str) -> bool:
     ids = _WRITTEN.findall(text)
     body_at = frontmatter.split(text)[1]
     return len(ids) == len(set(ids)) and bool(_ALL_WRITTEN.fullmatch(text, body_at))
-
-
-def _is_expected(change: Change, raw: str) -> bool:
-    """May an entry that is this be changed so?"""
-    over = change.over if isinstance(change, Update | Remove) else ()
-    return not over or digest(raw.encode()).hex() in over
 
 
 def _is_simple(entry: str, change: Add) -> bool:

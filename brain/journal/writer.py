@@ -101,19 +101,6 @@ class Journal:
             self.state.save_device(device)
         return True
 
-    def secure(self) -> None:
-        """Wait until everything that was appended is on the disk."""
-        device = self._current()
-        if not device.month:
-            return
-        path = self._path(device)
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        _sync_folders(path)
-
     def _path(self, device: Device) -> str:
         return f"{self.folder}/{device.id}/{device.month}.jsonl"
 

@@ -600,7 +600,6 @@ entry_changes = st.sampled_from(
     [
         *[Update("M.md", "m-1", text) for text in ["other", "two\nlines", "- odd", "```", "# h"]],
         *[Update("M.md", "m-1", text) for text in ["`a", "%% a", "a\n\nb", "$$", "a | b", "<div>"]],
-        Update("M.md", "m-1", "other", ("no such digest",)),
         Remove("M.md", "m-1"),
         Retag("M.md", "m-1", ("pinned",), ("tag",)),
         Relate("M.md", "m-1", "supersedes", "[[#^m-2]]"),
