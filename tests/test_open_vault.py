@@ -53,7 +53,7 @@ def score(brain: Brain) -> float:
 
 def test_while_another_process_writes(root: Path, opened: OpenBrain) -> None:
     brain = opened(root)
-    handle = lock.take(f"{brain.vault.paths.state_path}/store.lock")
+    handle = lock.take(f"{brain.vault.paths.folder_path}/brain.db-write")
     assert handle is not None
     answer = brain.search("pump")
     assert not answer.freshness.fresh

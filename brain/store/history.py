@@ -54,6 +54,7 @@ REWORDED = 1.5  # the text has other words for a unit, times the part that diffe
 NOTHING_LEFT = 1.5  # nothing is left of what the version's window had added
 
 STOOD = 2.0  # seconds for which a write stood before someone who had read it removed a line
+READING = 1.0  # seconds from opening a file to saving what was read from it, by a program
 STOOD_AGAIN = 5.0  # seconds for which a restored line stood before it was removed again
 FEW = 2  # units that a first deliberate deletion may remove
 KEEP = 64  # versions
@@ -252,7 +253,9 @@ class History:
             if guard.present == (unit in was) != (unit in there)
         ]
 
-    def base(self, theirs: Units, near: Version, evidence: Evidence, in_note: bool) -> Version:
+    def base(
+        self, theirs: Units, near: Version, evidence: Evidence, in_note: bool, at: float = 0.0
+    ) -> Version:
         """Return the version that a text was most plausibly edited from. `near` was in its
         place."""
         self._was_deliberate = False
@@ -267,6 +270,9 @@ class History:
         if self._was_deliberate:
             return near
         unread = evidence.unread and bool(undone)  # who appends without reading undoes nothing
+        # a program may open the note before Brain's write and read it after that
+        settled = evidence.age >= READING
+        young = self._young(at)
         continued = {v.base for v in self.versions}
         wrote = max((v.n for v in self.versions if v.written and v.n <= near.n), default=-1)
         best, least = near, float("inf")
@@ -278,14 +284,14 @@ class History:
             later = version
             if version.n > near.n and (version.written or not in_note):
                 continue  # it was not there yet
-            if undone and version.unread:
+            if undone and version.unread and settled:
                 continue  # nobody has seen it
             if unread and wrote >= 0 and (version.n == wrote or version.base >= wrote):
                 continue  # nobody has seen what it is based on
             is_near = version is near
             is_last_save = not version.written and version.n not in continued
             cost = 0.0 if is_near else LAST_SAVE if is_last_save else OLDER
-            cost += self._cost(version, is_near, delta, head, evidence.in_place, least)
+            cost += self._cost(version, is_near, delta, head, young, evidence.in_place, least)
             if cost < least:
                 best, least = version, cost
         return best
@@ -314,6 +320,7 @@ class History:
         near: bool,
         delta: dict[str, int],
         head: set[str],
+        young: set[str],
         in_place: bool | None,
         most: float,
     ) -> float:
@@ -331,15 +338,22 @@ class History:
         for unit in new:
             if unit in foreign:
                 continue
-            found = [(REWORDED * (1 - like), o) for o in gone if (like := likeness(o, unit))]
-            cost, old = min(found, default=(ADDED, ""))
-            if old:
-                cost = min(cost, costs[old] + ADDED)
-                gone.remove(old)
+            old = [o for o in gone if o not in young]
+            found = [(REWORDED * (1 - like), o) for o in old if (like := likeness(o, unit))]
+            cost, reworded = min(found, default=(ADDED, ""))
+            if reworded:
+                cost = min(cost, costs[reworded] + ADDED)
+                gone.remove(reworded)
             total += cost
         if base.new and not near and base.new <= set(gone):
             total += NOTHING_LEFT  # it may be another window's text
         return total + sum(costs[u] for u in gone)
+
+    def _young(self, at: float) -> set[str]:
+        """Return the units that nobody has saved, and that are in the note for too short a time to
+        be reworded by someone who has read them."""
+        since = {v.n for v in self.versions if 0 <= at - v.at < STOOD}
+        return {u for u, g in self.guards.items() if g.present and not g.seen and g.n in since}
 
     def _is_known(self, unit: str, reworded: set[str]) -> bool:
         id = unit_id(unit)
@@ -352,7 +366,7 @@ class History:
     ) -> Outcome:
         """Merge a text that someone saved into the head. `in_note` is False for a displaced file;
         `near` was in its place."""
-        base = self.base(theirs, near, evidence, in_note)
+        base = self.base(theirs, near, evidence, in_note, at)
         head = self.merge(self._units_seen(base, near, theirs, evidence), self.head, theirs)
         if head not in (theirs, self.head):
             said = {unit for v in self.versions if not v.written for unit in v.new}

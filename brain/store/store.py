@@ -32,7 +32,7 @@ from brain.state import NoteRow, PendingRow, State, TempRow
 from brain.store import records, targets, units
 from brain.store.note import ROUNDS, TEMP, Note
 from brain.store.units import apply_edits
-from brain.vault import files, identity
+from brain.vault import files, identity, layout
 from brain.vault.exchange import Disk
 from brain.vault.layout import Role, Vault
 
@@ -82,6 +82,8 @@ class Store:
         self.vault, self.config, self.journal, self.state = vault, config, journal, state
         self.disk = disk or Disk()
         self.git = files.git_folder(vault.root_path)
+        # next to brain.db, so that a container and its host do not write at the same time
+        self._lock_path = f"{layout.database(vault, config.dbPath)}-write"
         self.max_hold = MAX_HOLD
         self._depth = 0  # of nested `locked`
         self._handle = -1  # of the lock
@@ -110,7 +112,7 @@ class Store:
                 self._release_lock()
 
     def _take_lock(self, wait: float) -> None:
-        handle = lock.take(f"{self.vault.state_path}/store.lock", wait)
+        handle = lock.take(self._lock_path, wait)
         if handle is None:
             raise Busy("Another Brain process is writing.", "Try again in a moment.")
         self._handle = handle

@@ -17,6 +17,7 @@ class Page:
     separated by commas."""
 
     def __init__(self, text: str = "one, two") -> None:
+        self.now = 0.0
         self.history = History.start(units(text), merge)
 
     def agent(self, text: str) -> Page:
@@ -24,15 +25,16 @@ class Page:
         self.history.change(units(text))
         return self._write()
 
-    def save(self, text: str, evidence: Evidence | None = None) -> Page:
+    def save(self, text: str, evidence: Evidence | None = None, after: float = 60.0) -> Page:
         """Some window saves this text, in place; what it lacks is written again."""
-        evidence = evidence or Evidence(in_place=True)
-        self.history.observe(units(text), self.history.tip, evidence, in_note=True)
+        self.now += after
+        evidence = evidence or Evidence(in_place=True, age=after)
+        self.history.observe(units(text), self.history.tip, evidence, in_note=True, at=self.now)
         return self._write()
 
     def _write(self) -> Page:
         if not self.history.is_written:
-            self.history.tip = self.history.write()
+            self.history.tip = self.history.write(self.now)
         return self
 
     @property
@@ -130,7 +132,7 @@ def test_every_cost_has_a_situation() -> None:
     costs = {
         name for name, value in vars(history).items() if name.isupper() and value.__class__ is float
     }
-    assert costs - {"STOOD", "STOOD_AGAIN"} == SITUATIONS.keys()
+    assert costs - {"STOOD", "STOOD_AGAIN", "READING"} == SITUATIONS.keys()
 
 
 # -- rules -----------------------------------------------------------------------------------------
@@ -203,6 +205,25 @@ def test_a_version_that_nobody_read_is_not_a_base(unread: bool) -> None:
     page = Page().agent("one, two, agent").agent("one, two, agent, later")
     page.history.versions[-1].unread = unread
     assert ("later" in page.save("one, two, agent, later on").lines) == unread
+
+
+def test_a_version_may_be_read_after_it_was_displaced() -> None:
+    """A program opens the note, Brain writes it, the program reads and saves what it had opened."""
+    page = Page().agent("one, two, agent").agent("one, two, agent, later")
+    page.history.versions[1].unread = True
+    lines = page.save("one, two, agent, typed", after=history.READING / 2).lines
+    assert lines == {"one", "two", "agent", "later", "typed"}
+
+
+def test_a_line_that_nobody_can_have_read_is_not_reworded() -> None:
+    """A line of a late save was merged just now, and a program that has not seen it adds one that
+    is like it."""
+    page = Page().agent("one, two, agent")
+    late = units("one, two, person 1")
+    page.history.observe(late, page.history.versions[0], Evidence(), in_note=False, at=page.now)
+    page._write()
+    page.save("one, two, agent, person 2", Evidence(in_place=False), after=history.STOOD / 2)
+    assert page.lines == {"one", "two", "agent", "person 1", "person 2"}
 
 
 def test_nobody_has_read_the_note_since_brain_wrote_it() -> None:
