@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 from brain import events
 from brain import sync as syncing
@@ -164,9 +164,11 @@ class OpenVault:
         accept_loss: bool = False,
         wait: float = 30.0,
         known_texts: Mapping[str, bytes] | None = None,
+        heads: Mapping[str, bytes] | None = None,
     ) -> Stats:
         """Update the index from the files. `rebuild` starts with an empty index. `known_texts` are
-        notes as the index has them; only what changed of those is parsed."""
+        notes as the index has them; only what changed of those is parsed. `heads` are indexed in
+        place of what is in these notes."""
         started = self.now()
         if rebuild:
             self.write_events()
@@ -175,7 +177,7 @@ class OpenVault:
         self.index.check()
         paths = None if only is None else list(only)
         try:
-            stats = self._sync(paths, wait, accept_loss, known_texts)
+            stats = self._sync(paths, wait, accept_loss, known_texts, heads)
         except IndexDamaged as error:
             self.index.damaged(error)
             stats = self._sync(None, wait, accept_loss)
@@ -192,10 +194,14 @@ class OpenVault:
         wait: float,
         accept_loss: bool,
         known_texts: Mapping[str, bytes] | None = None,
+        heads: Mapping[str, bytes] | None = None,
     ) -> Stats:
+        promised = self.store.heads() if self.has_pending() else {}
+        for path, head in (heads or {}).items():
+            promised[path] = partial(_instead, head)
         return syncing.sync(
             self.paths, self.index, self.config, only=only, wait=wait, progress=self.progress,
-            accept_loss=accept_loss, promised=self.store.heads() if self.has_pending() else None,
+            accept_loss=accept_loss, promised=promised,
             before=lambda deltas: self._before(deltas, wait), known_texts=known_texts,
         )  # fmt: skip
 
@@ -338,3 +344,8 @@ class OpenVault:
         """Rebuild the index, after this error."""
         self.index.damaged(error)
         self.sync()
+
+
+def _instead(head: bytes, _: bytes) -> bytes:
+    """Return what is indexed in place of what is in a note."""
+    return head

@@ -144,13 +144,25 @@ class _Job:
                 self.read.append(path)
             elif was.stat.racy:
                 self.racy.append(path)
-        self.gone = {path: was for path, was in self.known.items() if path not in found.stats}
+        # a note with a promised text may be missing, for a moment or until it is made
+        missing = [path for path in promised if self._is_missing(path)]
+        self.read += missing
+        there = {*found.stats, *missing}
+        self.gone = {path: was for path, was in self.known.items() if path not in there}
         if found.unseen:
             self.gone = {p: was for p, was in self.gone.items() if not found.may_hold(p)}
         self.homeless: dict[bytes, list[str]] = {}  # files that are gone, by their digest
         for path, was in self.gone.items():
             self.homeless.setdefault(was.digest, []).append(path)
         self.same: list[tuple[str, Known, Stat, int]] = []  # read, and not changed
+
+    def _is_missing(self, path: str) -> bool:
+        """Return True for a file to index that is not on the disk now."""
+        role = self.vault.role(path)
+        if path in self.found.stats or not self.found.covers(path) or not role:
+            return False
+        self.found.roles[path] = role
+        return not os.path.lexists(f"{self.vault.root_path}/{path}")
 
     def is_due(self) -> bool:
         """Return True if something has to be written."""
@@ -252,28 +264,30 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[Entry]:
         seen = time.time_ns()
         try:
             data, st = files.read(f"{root}/{path}", limit)
+            stat, links = Stat.of(st, seen), st.st_nlink
         except FileNotFoundError:
-            continue  # gone meanwhile: what was known of it stays until the next walk
+            if path not in job.promised:
+                continue  # gone meanwhile: what was known of it stays until the next walk
+            data, stat, links = b"", Stat(0, 0, 0, -1), 1
         except OSError as error:
             job.found.missed(path, "read", error)
             continue
-        stat = Stat.of(st, seen)
-        if path in job.promised:
-            data = job.promised[path](data)
+        if path in job.promised and (promised := job.promised[path](data)) != data:
+            data = promised
             stat = stat._replace(inode=-1)  # so that it is read again
         mark, was = digest(data), job.known.get(path)
         if was and was.digest == mark:
-            job.same.append((path, was, stat, st.st_nlink))
+            job.same.append((path, was, stat, links))
             continue
         role = job.found.role(path)
         id = _identity(job, path, mark)
         entry = Entry(id, path, stat, mark, role.scope, role.agent, role.project, Document())
-        if role.format == "memory" and st.st_nlink == 1 and (part := _part(job, entry, data)):
+        if role.format == "memory" and links == 1 and (part := _part(job, entry, data)):
             yield part
             continue
         document = parse(role.format, path, data, role.agent)
-        if st.st_nlink > 1:
-            linked = [problem for _, problem in _hard_link(path, st.st_nlink)]
+        if links > 1:
+            linked = [problem for _, problem in _hard_link(path, links)]
             document = document._replace(problems=(*document.problems, *linked))
         yield entry._replace(document=document)
 

@@ -96,10 +96,10 @@ def outdate(path: Path) -> None:
 
 
 def snapshot(root: Path) -> dict[str, tuple[int, int, bytes | str]]:
-    """Mode, mtime and content of everything below `root`."""
+    """Mode, mtime and content of everything below `root`, besides the lock of the writer."""
     out: dict[str, tuple[int, int, bytes | str]] = {}
     for folder, folders, files in os.walk(root):
-        for name in [*folders, *files]:
+        for name in {*folders, *files} - {"brain.db-write"}:
             path = Path(folder, name)
             st = path.lstat()
             content: bytes | str = ""

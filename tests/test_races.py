@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import brain
 from tests import kit as base
 from tests.store import kit
 
@@ -188,3 +189,86 @@ def test_two_agents_with_a_state_folder_each(tmp_path: Path, count: int) -> None
     ended(*[run(WRITER, root, tmp_path / name, name, count) for name in ("a", "b")])
     settled(root, tmp_path / "a", tmp_path / "b")
     check(root, {"a": count, "b": count})
+
+
+# -- with the settings that users have -------------------------------------------------------------
+
+# A window that a person types into. It is reloaded now and then, and saved by itself meanwhile.
+WINDOW = (
+    EDITOR.split("text = read()\nSTART")[0]
+    + """
+import random
+text = read()
+chance = random.Random(name)
+START
+for number in range(int(count)):
+    if chance.random() < 0.3:
+        text = read()
+    save(f"- {name} {number}.\\n")
+    time.sleep(chance.random() * PAUSE)
+    if chance.random() < 0.3:
+        save("")
+    time.sleep(chance.random() * PAUSE)
+"""
+)
+AGENT = """
+import sys
+from pathlib import Path
+import brain
+root, state, name, count = sys.argv[1:]
+opened = brain.open(root, state=Path(state))
+START
+for number in range(0, int(count), 6):
+    done = opened.remember_all([f"{name} {n}." for n in range(number, number + 6)])
+    assert all(one.id for one in done)
+opened.close()
+"""
+PLACES = ["in place", "rename", "backup", "append", "descriptor"]
+
+
+def watch(root: Path, state: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "brain", "watch", "--vault", str(root)],
+        cwd=HERE, env=os.environ | {"BRAIN_STATE": str(state)}, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def told(root: Path) -> Counter[str]:
+    """The lines of people and agents in the note, without dates, tags and ids."""
+    text = (root / kit.NOTE).read_text()
+    return Counter(re.findall(r"^- .*?((?:agent|person)-\d \d+)\.", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("style", "watched", "saves"),
+    [("rename", True, 10)]
+    + [pytest.param(s, w, 300, marks=STRESS) for s in PLACES for w in (True, False)],
+)
+def test_a_window_three_agents_and_a_watcher(
+    tmp_path: Path, style: str, watched: bool, saves: int
+) -> None:
+    """Default settings: a write waits while the person types. Nobody deletes anything, so nothing
+    may be missing in the end."""
+    root = base.lay(tmp_path.resolve() / "vault", kit.VAULT)
+    state = tmp_path / "state"
+    agents = [f"agent-{n}" for n in range(3)]
+    count = saves // 6 * 6 + 60
+    window = run(WINDOW, root / kit.NOTE, style, "window", saves, "person-0", pause=0.2)
+    processes = [run(AGENT, root, state, name, count) for name in agents]
+    daemon = watch(root, state) if watched else None
+    ended(window, *processes)
+    if daemon:
+        daemon.terminate()
+        assert daemon.wait(timeout=60) == 0
+    with brain.open(root, state=state) as opened:
+        deadline = time.monotonic() + 120
+        while (
+            any(one.state == "pending" for one in opened.pending()) and time.monotonic() < deadline
+        ):
+            opened.sync()
+            time.sleep(0.1)
+    found = told(root)
+    counts = {"person-0": saves} | dict.fromkeys(agents, count)
+    wanted = {f"{name} {number}" for name, n in counts.items() for number in range(n)}
+    assert sorted(wanted - set(found)) == []
+    assert {line: times for line, times in found.items() if times > 1} == {}

@@ -7,6 +7,7 @@ sentence. Of links and of tags inside the sentence the words count, and code cou
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from unicodedata import normalize
 
 from brain.formats.links import FIELD, tag_spans
@@ -95,6 +96,7 @@ def _untagged(line: str, spans: list[tuple[int, int]], links: bool) -> str:
     return words
 
 
+@lru_cache(64)  # one text is compared with many
 def fingerprint(text: str) -> str:
     """Return 16 hexadecimal digits that are equal for equal words.
 

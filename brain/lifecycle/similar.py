@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from brain.index.read import Row
 
 MOST_NEAR = 3
-MOST_COMPARED, MOST_JUDGED = 30, 20  # memories by their words, and then for contradictions
+MOST_COMPARED, MOST_JUDGED = 30, 12  # memories by their words, and then for contradictions
 RELATED = 0.15  # contradictions share at least this part of their words
 EVENTS = frozenset({"summary", "file_change", "task_progress"})  # kinds that contradict nothing
 

@@ -89,7 +89,9 @@ def _apply(
         results = vault.store.apply(deeds, by, exact)
         if any(result.state == "pending" for result in results):
             results = vault.store.wait(results, wait)
-        vault.sync(paths, known_texts=before)
+        # the result is what is written, even if a person has saved something else since
+        heads = {path: targets.encode(vault.store.note(path).text) for path in paths}
+        vault.sync(paths, known_texts=before, heads=heads)
     return results
 
 

@@ -7,7 +7,7 @@ from datetime import date as days
 
 from brain import access, kinds
 from brain.changes import Add, Deed, Relate, Retag
-from brain.errors import BadRequest
+from brain.errors import BadRequest, NotFound
 from brain.formats import frontmatter
 from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
@@ -190,8 +190,10 @@ def _added(vault: OpenVault, plan: Plan, result: Outcome) -> Remembered:
 
 
 def _entry(vault: OpenVault, plan: Plan) -> Entry:
-    row = apply.find(vault, plan.change.path, plan.change.ref)
-    assert row is not None  # the index was updated in the write
+    path, ref = plan.change.path, plan.change.ref
+    row = apply.find(vault, path, ref)
+    if row is None:
+        raise NotFound(f"{ref} was removed from {path} as soon as it was there.", "Try again.")
     return entry(row)
 
 

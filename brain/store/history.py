@@ -55,6 +55,7 @@ NOTHING_LEFT = 1.5  # nothing is left of what the version's window had added
 
 STOOD = 2.0  # seconds for which a write stood before someone who had read it removed a line
 READING = 1.0  # seconds from opening a file to saving what was read from it, by a program
+YOUNG = 0.1  # seconds from reading a file to saving it, by a program
 STOOD_AGAIN = 5.0  # seconds for which a restored line stood before it was removed again
 FEW = 2  # units that a first deliberate deletion may remove
 KEEP = 64  # versions
@@ -253,9 +254,7 @@ class History:
             if guard.present == (unit in was) != (unit in there)
         ]
 
-    def base(
-        self, theirs: Units, near: Version, evidence: Evidence, in_note: bool, at: float = 0.0
-    ) -> Version:
+    def base(self, theirs: Units, near: Version, evidence: Evidence, in_note: bool) -> Version:
         """Return the version that a text was most plausibly edited from. `near` was in its
         place."""
         self._was_deliberate = False
@@ -272,7 +271,7 @@ class History:
         unread = evidence.unread and bool(undone)  # who appends without reading undoes nothing
         # a program may open the note before Brain's write and read it after that
         settled = evidence.age >= READING
-        young = self._young(at)
+        young = self._young(evidence)
         continued = {v.base for v in self.versions}
         wrote = max((v.n for v in self.versions if v.written and v.n <= near.n), default=-1)
         best, least = near, float("inf")
@@ -349,11 +348,14 @@ class History:
             total += NOTHING_LEFT  # it may be another window's text
         return total + sum(costs[u] for u in gone)
 
-    def _young(self, at: float) -> set[str]:
-        """Return the units that nobody has saved, and that are in the note for too short a time to
-        be reworded by someone who has read them."""
-        since = {v.n for v in self.versions if 0 <= at - v.at < STOOD}
-        return {u for u, g in self.guards.items() if g.present and not g.seen and g.n in since}
+    def _young(self, evidence: Evidence) -> set[str]:
+        """Return the units that came so shortly before a save that it cannot reword them, unless
+        the note was read in between."""
+        if evidence.read:
+            return set()
+        saved = self.last_written.at + evidence.age
+        old = {v.n for v in self.versions if saved - v.at >= YOUNG}
+        return {u for u, g in self.guards.items() if g.present and not g.seen and g.n not in old}
 
     def _is_known(self, unit: str, reworded: set[str]) -> bool:
         id = unit_id(unit)
@@ -366,7 +368,7 @@ class History:
     ) -> Outcome:
         """Merge a text that someone saved into the head. `in_note` is False for a displaced file;
         `near` was in its place."""
-        base = self.base(theirs, near, evidence, in_note, at)
+        base = self.base(theirs, near, evidence, in_note)
         head = self.merge(self._units_seen(base, near, theirs, evidence), self.head, theirs)
         if head not in (theirs, self.head):
             said = {unit for v in self.versions if not v.written for unit in v.new}

@@ -75,6 +75,12 @@ class Scan:
             self.paths.add(path)
         self.refuse(path, "unreadable", f"cannot be {what}: {error.strerror or error}")
 
+    def covers(self, path: str) -> bool:
+        """Return True if the walk would have found this path."""
+        return self.paths is None or any(
+            path == p or path.startswith(f"{p}/") for p in self.paths if p
+        )
+
     def may_hold(self, path: str) -> bool:
         """Can this path, which was not found, be there all the same?"""
         return any(path == p or not p or path.startswith(f"{p}/") for p in self.unseen)
