@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property, partial
 
-from brain import events
+from brain import access, events
 from brain import sync as syncing
 from brain.errors import BrainError, IndexDamaged
 from brain.events import Events, sync_payload, write_payload
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from brain.store import Store
 
 Clock = Callable[[], datetime]
+MOST_COMPARED = 20  # memories that a person typed since the last sync
 
 
 class Freshness(NamedTuple):
@@ -183,6 +184,8 @@ class OpenVault:
             stats = self._sync(None, wait, accept_loss)
         try:
             self._facts(wait)
+            if not heads and not stats.cold:
+                self._compare(stats.deltas, wait)
         finally:  # the index has the files by now, so no later sync would report them
             self._publish(stats)
         self._checked = started
@@ -224,9 +227,7 @@ class OpenVault:
             if delta.scope == "memory"
             for old, new in delta.renamed
         ]
-        journal = f"{self.paths.folder_path}/journal"
-        writable = os.path.isdir(journal) and os.access(journal, os.W_OK)
-        if pairs and writable and not self.paused:
+        if pairs and self._may_record():
             from brain.journal.codec import event_id
             from brain.model import NewRecord
 
@@ -236,6 +237,37 @@ class OpenVault:
             ]
             with self.store.locked(wait):
                 self.journal.append(entries)
+
+    def _may_record(self) -> bool:
+        """Return True if a sync may append to the journal. It never creates one."""
+        journal = f"{self.paths.folder_path}/journal"
+        return os.path.isdir(journal) and os.access(journal, os.W_OK) and not self.paused
+
+    def _compare(self, deltas: Iterable[Delta], wait: float) -> None:
+        """Record the contradictions between memories that a person typed and others, so that
+        `brain conflicts` lists them. Their note is not marked."""
+        typed = [
+            (delta.path, ref, text)
+            for delta in deltas
+            if delta.scope == "memory"
+            for ref, text in (*delta.added, *delta.changed)
+        ][:MOST_COMPARED]
+        if not typed or not self._may_record():
+            return
+        from brain.journal.codec import event_id
+        from brain.lifecycle.similar import new_contradictions
+        from brain.model import NewRecord
+
+        entries: list[NewRecord] = []
+        for path, ref, text in typed:
+            owner = self.owner(path)
+            for other in new_contradictions(self.index, ref, text, (owner, access.ADMIN)):
+                data = {"type": "contradictory", "agent": owner, "other": other}
+                entries.append(NewRecord(event_id(), "conflict", "person", ref, path, data))
+        if entries:
+            with self.store.locked(wait):
+                self.journal.append(entries)
+            self._facts(wait)
 
     def _facts(self, wait: float) -> None:
         """Read new journal records into the index, if there are any."""

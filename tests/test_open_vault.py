@@ -12,6 +12,7 @@ import pytest
 from brain import lock
 from brain.api import Brain
 from brain.errors import BrainError, Busy
+from brain.index import records
 from brain.index.db import Index
 from brain.journal.writer import Journal
 from brain.operations import lookup
@@ -66,6 +67,7 @@ def test_while_another_process_writes(root: Path, opened: OpenBrain) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
+from brain.index import records
 from brain.index.db import Index
 from brain.journal.writer import Journal
 from tests import kit
@@ -143,3 +145,35 @@ def test_what_changed_is_told_though_the_journals_cannot_be_brought_in(
     assert heard == ["memory:write"]
     assert brain.refresh().fresh
     assert heard == ["memory:write"]
+
+
+# -- what a person typed is compared, too ----------------------------------------------------------
+
+
+def test_contradictions_between_memories_that_a_person_typed(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    root = vault({NOTE: "## Facts\n- The staging server listens on port 8080\n- another one\n"})
+    os.utime(root / NOTE, (1, 1))
+    brain = opened(root)
+    brain.remember("The walrus eats clams")
+    assert brain.conflicts() == []
+    edit(root, "- another one", "- The staging server listens on port 9090")
+    brain.sync()
+    (conflict,) = brain.conflicts()
+    assert [entry.line for entry in conflict.entries] == [3, 2]
+    assert (conflict.type, conflict.by) == ("contradictory", "person")
+    assert "contradicts" not in (root / NOTE).read_text()
+    edit(root, "clams", "clams and fish")
+    brain.sync()
+    assert len(brain.conflicts()) == 1
+    brain.resolve(conflict.event, keep=conflict.entries[0].id)
+    assert brain.conflicts() == []
+
+
+def test_an_agents_memory_is_compared_once(root: Path, opened: OpenBrain) -> None:
+    brain = opened(root)
+    brain.remember("The staging server listens on port 8080")
+    brain.remember("The staging server listens on port 9090")
+    brain.sync()
+    assert len(list(records.select(brain.vault.index, ops=("conflict",)))) == 1

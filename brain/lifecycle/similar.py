@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brain.formats.links import mentioned_files
 from brain.formats.prose import fingerprint, without_links
-from brain.index import links, matches, read
+from brain.index import links, matches, read, records
 from brain.lifecycle.dedup import NEAR, is_same, similarity, terms
 from brain.record import NamedTuple
 
@@ -64,6 +64,17 @@ def similar(
     near = [*((row, 1.0) for row, _ in equal), *((kept[id], scored[id]) for id in alike)]
     near.sort(key=lambda pair: -pair[1])
     return Similar(near=tuple(near[:MOST_NEAR]), contradicts=tuple(against))
+
+
+def new_contradictions(index: Index, ref: str, text: str, owners: Owners) -> list[str]:
+    """Return the ids of memories that contradict this one, which a person typed, if nobody has
+    reported that yet. An operation compares what it writes by itself."""
+    if any(records.select(index, refs=[ref], ops=("remember", "update"))):
+        return []
+    kind = next((row.kind for row in read.by_ref(index, ref) if row.ref == ref), "")
+    found = similar(index, text, owners=owners, kind=kind, exclude=[ref]).contradicts
+    told = {frozenset((one.ref, one.other)) for one in records.conflicts(index, open_only=False)}
+    return [row.ref for row in found if frozenset((ref, row.ref)) not in told]
 
 
 def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> list[int]:
