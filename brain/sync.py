@@ -147,8 +147,8 @@ class _Job:
         # a note with a promised text may be missing, for a moment or until it is made
         missing = [path for path in promised if self._is_missing(path)]
         self.read += missing
-        there = {*found.stats, *missing}
-        self.gone = {path: was for path, was in self.known.items() if path not in there}
+        self.there = {*found.stats, *missing}
+        self.gone = {path: was for path, was in self.known.items() if path not in self.there}
         if found.unseen:
             self.gone = {p: was for p, was in self.gone.items() if not found.may_hold(p)}
         self.homeless: dict[bytes, list[str]] = {}  # files that are gone, by their digest
@@ -157,12 +157,12 @@ class _Job:
         self.same: list[tuple[str, Known, Stat, int]] = []  # read, and not changed
 
     def _is_missing(self, path: str) -> bool:
-        """Return True for a file to index that is not on the disk now."""
+        """Return True for a file to index that was not found, for it is being replaced."""
         role = self.vault.role(path)
         if path in self.found.stats or not self.found.covers(path) or not role:
             return False
         self.found.roles[path] = role
-        return not os.path.lexists(f"{self.vault.root_path}/{path}")
+        return path in self.known or not os.path.lexists(f"{self.vault.root_path}/{path}")
 
     def is_due(self) -> bool:
         """Return True if something has to be written."""
@@ -186,10 +186,10 @@ def _refuse_loss(job: _Job) -> None:
     vault, found, known = job.vault, job.found, job.known
     if not os.path.isdir(vault.folder_path):
         raise _loss_of(vault.root_path, len(found.stats), len(known))
-    if not job.gone and found.stats:
+    if not job.gone and job.there:
         return
     rest = 0 if found.paths is None else read.files(job.index) - len(known)
-    here, before = len(found.stats) + rest, len(known) + rest
+    here, before = len(job.there) + rest, len(known) + rest
     if before and (not here or (before >= FEW and here * 10 < before)):
         raise _loss_of(vault.root_path, here, before)
     if found.paths is None or vault.brain in found.paths:

@@ -126,8 +126,8 @@ ENVIRONMENT = """\
 | variable | meaning |
 |---|---|
 | `BRAIN_VAULT` | The vault, where `--vault` is not given. |
-| `BRAIN_STATE` | Where this machine's local files go (lock, seal of brain.db), in place of \
-the platform's folder for such things. |
+| `BRAIN_STATE` | Where this machine's local files go (state.db, the registry of agents), \
+in place of the platform's folder for such things. |
 | `NO_COLOR` | If set, no colours and no bold print. |
 """
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from brain.index import records
 from brain.index.db import Index
 from brain.journal.writer import Journal
 from brain.operations import lookup
+from brain.store import Store
+from brain.store.store import Outcome
 from tests.conftest import MakeVault, OpenBrain
 
 NOTE = "40_Brain/MEMORY.md"
@@ -177,3 +180,33 @@ def test_an_agents_memory_is_compared_once(root: Path, opened: OpenBrain) -> Non
     brain.remember("The staging server listens on port 9090")
     brain.sync()
     assert len(list(records.select(brain.vault.index, ops=("conflict",)))) == 1
+
+
+# -- someone saves right after a write -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["old text", "renamed away"])
+def test_the_answer_is_what_was_written(
+    root: Path, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """The note lacks the line, or is missing, when the index is updated."""
+    brain, note = opened(root), root / NOTE
+    brain.remember("The walrus eats clams")
+    old, apply = note.read_text(), Store.apply
+
+    def applied(*args: Any) -> list[Outcome]:
+        done = apply(*args)
+        note.rename(root / "moved.md")
+        if how == "old text":
+            note.write_text(old)
+        return done
+
+    monkeypatch.setattr(Store, "apply", applied)
+    said = brain.remember("The seal eats herring")
+    monkeypatch.undo()
+    assert said.text.endswith("The seal eats herring")
+    if how == "renamed away":
+        (root / "moved.md").rename(note)
+    os.utime(note, (1, 1))  # nobody is typing
+    assert brain.show(said.id).text.endswith("The seal eats herring")
+    assert "herring" in note.read_text()
