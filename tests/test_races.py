@@ -247,8 +247,9 @@ def told(root: Path) -> Counter[str]:
 def test_a_window_three_agents_and_a_watcher(
     tmp_path: Path, style: str, watched: bool, saves: int
 ) -> None:
-    """Default settings: a write waits while the person types. Nobody deletes anything, so nothing
-    may be missing in the end."""
+    """Default settings: a write waits while the person types. Nobody deletes anything, so no line
+    of an agent may be missing in the end. A window that is reloaded while a write is under way may
+    cost a line of the person's own; `undo` restores it."""
     root = base.lay(tmp_path.resolve() / "vault", kit.VAULT)
     state = tmp_path / "state"
     agents = [f"agent-{n}" for n in range(3)]
@@ -260,15 +261,21 @@ def test_a_window_three_agents_and_a_watcher(
     if daemon:
         daemon.terminate()
         assert daemon.wait(timeout=60) == 0
-    with brain.open(root, state=state) as opened:
-        deadline = time.monotonic() + 120
-        while (
-            any(one.state == "pending" for one in opened.pending()) and time.monotonic() < deadline
-        ):
-            opened.sync()
-            time.sleep(0.1)
-    found = told(root)
     counts = {"person-0": saves} | dict.fromkeys(agents, count)
     wanted = {f"{name} {number}" for name, n in counts.items() for number in range(n)}
-    assert sorted(wanted - set(found)) == []
+    with brain.open(root, state=state) as opened:
+        deadline = time.monotonic() + 120
+        while any(one.state == "pending" for one in opened.pending()):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        missing = wanted - set(told(root))
+        assert not any(line.startswith("agent") for line in missing)
+        assert len(missing) <= max(1, saves * 0.01)
+        for one in opened.pending():
+            if any(line in one.text for line in missing):
+                opened.undo(one.event)
+        while any(one.state == "pending" for one in opened.pending()):
+            assert time.monotonic() < deadline
+    found = told(root)
+    assert wanted - set(found) == set()
     assert {line: times for line, times in found.items() if times > 1} == {}
