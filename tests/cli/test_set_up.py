@@ -41,3 +41,13 @@ def test_the_budget_is_shown_and_set(run: Run, demo: Path) -> None:
     assert shown["allocations"][0]["total"] == 3000
     assert run("config", "budgetCeiling").out == "3000\n"
     assert run("budget", "many").code == 2
+
+
+def test_the_undo_of_a_setting_says_what_applies_now(demo: Path, run: Run) -> None:
+    run("budget", "3000")
+    said = run("undo")
+    assert said.code == 0
+    assert said.out.split("\n")[1:] == ["  It is not set any more; the default is 5000.", ""]
+    run("budget", "3000")
+    run("budget", "4000")
+    assert run("undo").out.split("\n")[1:] == ["  budgetCeiling: 3000", ""]
