@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PARTS = ("remaining", "total", "always", "bridge", "retrieval", "summary")
 
 
-def _init(folder: str | None, demo: bool, vault: str | None, as_json: bool) -> None:
+def _init(folder: str | None, demo: bool, views: bool, vault: str | None, as_json: bool) -> None:
     """Create 40_Brain/ in a vault, or a demo vault.
 
     Existing files are left alone.
@@ -25,13 +25,14 @@ def _init(folder: str | None, demo: bool, vault: str | None, as_json: bool) -> N
     \b
     cd ~/Notes && brain init
     brain init ~/Notes
+    brain init --views               with tables of memory and agents for Obsidian
     brain init --demo /tmp/demo      a small vault to try things in
     """
     from brain import setup
 
     vault, as_json = choices(vault, as_json)
     root = Path(folder or vault or ".")
-    made = setup.demo(root) if demo else setup.init(root)
+    made = setup.demo(root) if demo else setup.init(root, views)
     if as_json:
         tell({"vault": str(root.resolve()), "created": made})
         return
@@ -51,6 +52,7 @@ init_command = click.Command(
     params=[
         click.Argument(["folder"], required=False, type=click.Path()),
         click.Option(["--demo"], is_flag=True, help="Copy the demo vault into an empty folder."),
+        click.Option(["--views"], is_flag=True, help="Add Memory.base, tables for Obsidian."),
         *common(),
     ],
 )

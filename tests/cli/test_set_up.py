@@ -51,3 +51,9 @@ def test_the_undo_of_a_setting_says_what_applies_now(demo: Path, run: Run) -> No
     run("budget", "3000")
     run("budget", "4000")
     assert run("undo").out.split("\n")[1:] == ["  budgetCeiling: 3000", ""]
+
+
+def test_init_adds_views_on_request(tmp_path: Path, run: Run) -> None:
+    assert "Memory.base" not in run("init", tmp_path / "new").out
+    said = run("init", "--views", tmp_path / "new")
+    assert said.out.startswith("  + 40_Brain/Memory.base\n1 file created in ")
