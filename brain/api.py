@@ -148,12 +148,15 @@ def open(
     state: Path | None = None,
     clock: Clock | None = None,
     provider: Provider | None = None,
+    read_only: bool = False,
 ) -> Brain:
     """Open the vault that contains `path`.
 
     `state` is the folder for this machine's local files. `provider` replaces the `vectorModel` of
-    the settings: any object with `embed(texts)`.
+    the settings: any object with `embed(texts)`. `read_only` turns all writing off, but that of the
+    index.
     """
-    vault = OpenVault(layout.find(path, state or layout.state_home(os.environ)), clock)
+    found = layout.find(path, state or layout.state_home(os.environ))
+    vault = OpenVault(found, clock, read_only=read_only)
     vault.provider = provider
     return Brain(vault)

@@ -53,7 +53,7 @@ class OpenVault:
     checked before an answer, and the watcher is trusted for the sources. `provider` replaces the
     `vectorModel` of the settings: any object with `embed(texts)`. `here` is the current folder of
     the user; files may be named relative to it. `engine` is a full-text engine of SQLite, "fts5" or
-    "fts4"; "auto" takes the best there is.
+    "fts4"; "auto" takes the best there is. `read_only` turns all writing but that of the index off.
     """
 
     provider: Provider | None = None
@@ -66,11 +66,13 @@ class OpenVault:
         clock: Clock | None = None,
         progress: Progress | None = None,
         engine: str = "auto",
+        read_only: bool = False,
     ) -> None:
         self.clock: Clock = clock or (lambda: datetime.now(UTC))
         self.progress = progress
         self.events = Events(lambda: events.newest(self.index))
         self.watched = False
+        self.read_only = read_only
         self.config, self.warnings = brain_yaml.parse(files.settings(paths))
         self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
         self._engine = engine
@@ -97,7 +99,7 @@ class OpenVault:
         """The store, through which every file is written."""
         from brain.store import Store
 
-        return Store(self.paths, self.config, self.journal, self.state)
+        return Store(self.paths, self.config, self.journal, self.state, read_only=self.read_only)
 
     @cached_property
     def meaning(self) -> Meaning:
@@ -253,6 +255,7 @@ class OpenVault:
         if self.store.is_locked:
             yield
             return
+        self.store.refuse_read_only()
         self.refuse_loss()
         with self.store.locked():
             self.claim()
@@ -304,8 +307,8 @@ class OpenVault:
 
     @property
     def paused(self) -> bool:
-        """True if writing is off, by the settings or by `brain pause`."""
-        off = self.config.readOnly or not self.config.memory
+        """True if writing is off, by an option, by the settings or by `brain pause`."""
+        off = self.read_only or self.config.readOnly or not self.config.memory
         return off or os.path.lexists(f"{self.paths.state_path}/paused")
 
     def write_events(self, wait: float = 0.25) -> None:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brain import config
-from brain.cli.output import Values, View, choices, common, counted, note, say, tell
+from brain.cli.output import (
+    Values,
+    View,
+    choices,
+    common,
+    counted,
+    is_read_only,
+    note,
+    say,
+    tell,
+)
+from brain.errors import Denied
 
 if TYPE_CHECKING:
     from brain.open_vault import OpenVault
@@ -32,6 +43,8 @@ def _init(folder: str | None, demo: bool, views: bool, vault: str | None, as_jso
 
     vault, as_json = choices(vault, as_json)
     root = Path(folder or vault or ".")
+    if is_read_only():
+        raise Denied("Nothing is created with `--read-only`.", "Leave that option out.")
     made = setup.demo(root) if demo else setup.init(root, views)
     if as_json:
         tell({"vault": str(root.resolve()), "created": made})

@@ -79,6 +79,12 @@ def _read_text(values: Values) -> None:
         values["text"] = sys.stdin.read()
 
 
+def _update(values: Values) -> None:
+    """Read the text from a pipe if nothing else is to be changed."""
+    if not any(values[name] not in (None, ()) for name in ("tags", "confidence", "importance")):
+        _read_text(values)
+
+
 def _remember(values: Values) -> None:
     _read_text(values)
     values["date"] = False if values.pop("no_date") else values["date"] or None
@@ -92,6 +98,6 @@ VIEWS = {
         prepare=_remember,
         options=(click.Option(["--no-date"], is_flag=True, help="Begin without a date."),),
     ),
-    "update": View(print_change, prepare=_read_text),
+    "update": View(print_change, prepare=_update),
     **dict.fromkeys((*_NAMES, "demote"), _CHANGE),
 }

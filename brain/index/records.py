@@ -126,12 +126,16 @@ def _update(replay: _Replay, record: Record) -> None:
 def _give(replay: _Replay, record: Record) -> None:
     """Take over the confidence, importance, source and change of the score that a record gives."""
     replay.thousandths += to_thousandths(record.data.get("delta", 0))
-    for name in ("confidence", "importance"):
+    _give_values(replay, record)
+    if source := _text(record, "source"):
+        replay.values["source"] = source
+
+
+def _give_values(replay: _Replay, record: Record) -> None:
+    for name in _VALUES:
         value: Any = record.data.get(name)
         if is_number(value):
             replay.values[name] = float(value)
-    if source := _text(record, "source"):
-        replay.values["source"] = source
 
 
 def _merge(replay: _Replay, record: Record) -> None:
@@ -157,8 +161,13 @@ def _judge(replay: _Replay, record: Record) -> None:
 def _undo(replay: _Replay, record: Record) -> None:
     delta = to_thousandths(record.data.get("delta", 0))
     replay.undos.append((record.id, _text(record, "of"), delta, _text(record, "undid")))
+    for name in _VALUES:
+        if name in record.data and record.data[name] is None:
+            replay.values.pop(name, None)  # it had none before
+    _give_values(replay, record)
 
 
+_VALUES = ("confidence", "importance")
 _DEFAULT_DELTA = {"reinforce": 3, "demote": -1, "reject": 0}
 _COUNTS = ("hits", "merges", "reinforced", "demoted", "rejected")
 _COUNTED = {

@@ -37,6 +37,8 @@ CONTRACT: list[list[Step]] = [
     [("remember", ("Always use nets",), {}), ("remember", ("Never use nets",), {})],
     [("remember", (" ",), {})],
     [("update", (ID, "My tools use DuckDB"), {"tags": ["duck"], "importance": 0.9})],
+    [("update", (ID,), {"tags": ["duck"], "confidence": 0.4})],
+    [("update", (ID,), {"importance": 0.2}), ("undo", (), {})],
     [("forget", (ID,), {"why": "over"})],
     [("forget", (ID,), {"purge": True})],
     [("forget", ("zebra",), {})],
@@ -63,8 +65,8 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time stands still."""
     made = OpenVault.__init__
 
-    def still(self: OpenVault, vault: Any, clock: Any = None, progress: Any = None) -> None:
-        made(self, vault, lambda: NOW, progress)
+    def still(self: OpenVault, vault: Any, clock: Any = None, **more: Any) -> None:
+        made(self, vault, lambda: NOW, **more)
 
     monkeypatch.setattr(OpenVault, "__init__", still)
 
