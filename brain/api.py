@@ -10,6 +10,7 @@ from brain import operations
 from brain.errors import BadRequest, WrongThread
 from brain.open_vault import OpenVault
 from brain.operations import change, find, settings
+from brain.operations.agents import agent_add, agent_list, agent_register
 from brain.operations.conflicts import conflicts, resolve
 from brain.operations.context import context
 from brain.operations.doctor import doctor, status, sync
@@ -96,6 +97,9 @@ class Brain:
     alias_list = method(settings.alias_list)
     alias_add = method(settings.alias_add)
     alias_remove = method(settings.alias_remove)
+    agent_list = method(agent_list)
+    agent_add = method(agent_add)
+    agent_register = method(agent_register)
     # find
     search = method(find.search)
     context = method(context)

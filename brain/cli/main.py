@@ -34,6 +34,7 @@ OTHERS = (
     ("events", "maintain", "Show recent events."),
 )
 SUBGROUPS = {
+    "agent": "Create, list and register agents.",
     "alias": "Manage words that mean the same.",
     "journal": "Write usage counts to the journal.",
 }

@@ -1,4 +1,4 @@
-"""Set up: init, config, budget, alias, completion."""
+"""Set up: init, config, budget, alias, agent, completion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from brain.errors import Denied
 
 if TYPE_CHECKING:
     from brain.open_vault import OpenVault
-    from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
+    from brain.operations.results import Agent, AliasChange, Aliases, Budget, SettingChange
 
 PARTS = ("remaining", "total", "always", "bridge", "retrieval", "summary")
 
@@ -113,6 +113,19 @@ def _note_warnings(vault: OpenVault) -> None:
         note(f"brain.yaml line {problem.line}: {problem.message}")
 
 
+def print_agents(found: list[Agent], _: Values) -> None:
+    for agent in found:
+        print_agent(agent, {})
+
+
+def print_agent(agent: Agent, _: Values) -> None:
+    """Print an agent with its type on this machine, and why that is lower than it claims."""
+    say(f"{agent.name}  {agent.type}  {agent.path}")
+    if agent.claims != agent.type:
+        limit = "registered as" if agent.registered else "not registered, so at most"
+        say(f"  claims {agent.claims}; {limit} {agent.registered or agent.type}", "dim")
+
+
 def print_aliases(found: Aliases, _: Values) -> None:
     """Print each word with its synonyms."""
     for word, others in found.aliases.items():
@@ -142,6 +155,9 @@ def print_budget(budget: Budget, _: Values) -> None:
 
 
 VIEWS = {
+    "agent list": View(print_agents),
+    "agent add": View(print_agent),
+    "agent register": View(print_agent),
     "config": View(print_config, after=_note_warnings),
     "budget": View(print_budget),
     "alias list": View(print_aliases),

@@ -97,6 +97,20 @@ OPERATIONS = (
               "Remove synonyms of WORD, or all of them.",
               "A built-in alias is switched off by a line `word=` in brain.yaml.",
               ("brain alias remove auth login", "brain alias remove db")),
+    Operation("agent list", "operations.agents", "set up",
+              "List the agents of this vault, with their types.",
+              examples=("brain agent list",), key="agents"),
+    Operation("agent add", "operations.agents", "set up", "Create an agent.",
+              "It gets a folder with an AGENT.md, in agents/, or in the project of that name. Its"
+              " MEMORY.md is created when it first remembers something.",
+              ('brain agent add claude --about "Writes code."',
+               "brain agent add linter --type skill")),
+    Operation("agent register", "operations.agents", "set up",
+              "Set the highest type that an agent may have on this machine.",
+              "An agent has the lower of this type and the one in its AGENT.md. Without an entry in"
+              " the registry, every agent but the vault's own is a project agent at most. The"
+              " registry is not synced.",
+              ("brain agent register claude --type admin",)),
     # -- find -------------------------------------------------------------------------------------
     Operation("search", "operations.find", "find", "Search memories, tasks and notes.",
               "Transcripts and the archive are searched only on request. Put a phrase in quotes"

@@ -57,6 +57,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "conflicts": ("conflicts",),
     "resolve": ("resolve", "m-7f3k2ab4"),
     "alias": ("alias", "add", "auth", "sso"),
+    "agent": ("agent", "list"),
     "budget": ("budget",),
     "journal": ("journal", "write"),
     "pending": ("pending",),
