@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -183,6 +183,7 @@ class OpenVault:
             stats = self._sync(None, wait, accept_loss)
         try:
             self._facts(wait)
+            self._record_seen(stats, wait)
         finally:  # the index has the files by now, so no later sync would report them
             self._publish(stats)
         self._checked = started
@@ -240,6 +241,23 @@ class OpenVault:
             from brain.journal.reader import update_index
 
             update_index(self.journal, self.index, wait)
+
+    def _record_seen(self, stats: Stats, wait: float) -> None:
+        """Record the creation time of undated memories that are new. Without it, the next write to
+        their note would make them young again."""
+        if self.paused or (stats.quiet and not stats.cold):
+            return
+        paths = [*stats.added, *stats.changed, *(new for _, new in stats.moved)]
+        found = read.unseen(self.index, None if stats.cold else paths)
+        if found:
+            from brain.state import Use
+
+            now = self.now()
+            with suppress(BrainError, OSError):  # the next change tries again
+                self.state.add_uses(
+                    [Use("seen", ref, last=now, text=created) for ref, created in found]
+                )
+                self._facts(wait)
 
     def _publish(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:
