@@ -35,6 +35,9 @@ def _details(record: ChangeRecord) -> list[str]:
         out.append(f"because {data['why']}")
     if data.get("before"):
         out += [f"was: {line}" for line in str(data["before"]).split("\n")]
+    if data.get("text") and data["text"] != data.get("before"):
+        word = "became" if data.get("before") else "added"
+        out += [f"{word}: {line}" for line in str(data["text"]).rstrip("\n").split("\n")]
     return out
 
 

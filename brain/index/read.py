@@ -229,6 +229,13 @@ def _owned(index: Index, where: str, owners: Owners, order: str = _NEWEST) -> li
     return _rows(index, f"WHERE {where}{visible} {order}", values)
 
 
+def spans(index: Index, refs: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Return (path, start, end) of the entries with these ids in their notes, in bytes, by path."""
+    sql = "SELECT path, start, stop FROM chunks WHERE scope IN ('memory', 'archive') AND ref IN"
+    with reading():
+        return sorted((path, start, stop) for path, start, stop in each(index.db, sql, refs))
+
+
 def unseen(index: Index, paths: Sequence[str] | None) -> list[tuple[str, str]]:
     """Return (id, time of the file) of the memories of these notes, or of all, whose creation time
     is known from the time of their file alone."""

@@ -266,6 +266,14 @@ def select(
             yield _record(row)
 
 
+def of_refs(index: Index, refs: Iterable[str]) -> Iterator[Record]:
+    """Yield the records of these entries, of which there may be many, in any order."""
+    sql = f"SELECT {_COLUMNS} FROM records WHERE NOT purged AND ref IN"
+    with reading():
+        _refuse_unreadable(index.db)
+        yield from map(_record, each(index.db, sql, refs))
+
+
 def _refuse_unreadable(db: sqlite3.Connection) -> None:
     sql = "SELECT path, message FROM problems WHERE code = ?"
     if row := db.execute(sql, (UNREADABLE,)).fetchone():

@@ -38,7 +38,6 @@ def pending(
 
 
 def _value(one: Pending, state: str = "pending") -> PendingWrite:
-    change = one.deed.change
     return PendingWrite(
         event=one.deed.id,
         at=time_of(one),
@@ -46,7 +45,7 @@ def _value(one: Pending, state: str = "pending") -> PendingWrite:
         op=one.deed.op,
         id=one.deed.ref,
         path=one.path,
-        text=getattr(change, "text", "") or getattr(change, "raw", ""),
+        text=text_of(one),
         state=state,
         why=one.why,
     )
@@ -71,6 +70,12 @@ def removed(vault: OpenVault) -> list[PendingWrite]:
         for record in found
         if not read.by_ref(vault.index, record.ref)
     ]
+
+
+def text_of(one: Pending) -> str:
+    """Return the text that a pending write gives an entry; '' if it gives none."""
+    change = one.deed.change
+    return str(getattr(change, "text", "") or getattr(change, "raw", ""))
 
 
 def time_of(one: Pending) -> str:
