@@ -243,8 +243,8 @@ OPERATIONS = (
               ("brain sync", "brain sync --rebuild")),
     Operation("journal write", "operations.pending", "maintain",
               "Write usage counts to the journal.",
-              "They say which memories were used, and which of them together. Brain writes them"
-              " once a day by itself.",
+              "They say which memories were used, which of them together, and when undated ones"
+              " were first seen. Brain writes them once a day by itself.",
               ("brain journal write",), key="records"),
     Operation("pause", "operations.pending", "maintain", "Stop all writing on this machine.",
               "Searching still works. `brain resume` allows writing again.",
