@@ -109,9 +109,8 @@ def _agent(vault: OpenVault, name: str) -> Actor:
     _refuse_twins(vault, place.split("/")[1:])
     role = vault.paths.role(f"{place}/AGENT.md")
     assert role
-    usual = ADMIN if role.agent == ADMIN else "project"
-    claim = _claim(vault, place) or usual
-    registered = registry(vault).get(role.agent, usual)
+    claim = _claim(vault, place) or _usual(role.agent)
+    registered = registry(vault).get(role.agent, _usual(role.agent))
     return Actor(role.agent, effective(claim, registered), role.project)
 
 
@@ -156,6 +155,24 @@ def registry(vault: OpenVault) -> dict[str, str]:
         return {}
     except (OSError, ValueError, AttributeError) as error:
         raise BrainError(f"{path} cannot be read: {error}.", "Mend or delete it.") from None
+
+
+def claimed_type(vault: OpenVault, agent: str) -> str:
+    """Return the type that an agent's AGENT.md claims; without a word there, the usual one."""
+    return _claim(vault, home(vault, agent)) or _usual(agent)
+
+
+def _usual(agent: str) -> str:
+    return ADMIN if agent == ADMIN else "project"
+
+
+def register(vault: OpenVault, agent: str, type: str) -> None:
+    """Enter the highest type of an agent in the registry of this machine. The caller holds the
+    store's lock."""
+    import json
+
+    text = json.dumps(registry(vault) | {agent: type}, ensure_ascii=False, indent=2)
+    files.write_atomically(f"{vault.paths.state_path}/{REGISTRY}", f"{text}\n".encode())
 
 
 def memory_note(vault: OpenVault, agent: str) -> str:

@@ -10,6 +10,7 @@ from brain import operations
 from brain.errors import BadRequest, WrongThread
 from brain.open_vault import OpenVault
 from brain.operations import change, find, settings
+from brain.operations.agents import agent_add, agent_list, agent_register
 from brain.operations.conflicts import conflicts, resolve
 from brain.operations.context import context
 from brain.operations.doctor import doctor, status, sync
@@ -96,6 +97,9 @@ class Brain:
     alias_list = method(settings.alias_list)
     alias_add = method(settings.alias_add)
     alias_remove = method(settings.alias_remove)
+    agent_list = method(agent_list)
+    agent_add = method(agent_add)
+    agent_register = method(agent_register)
     # find
     search = method(find.search)
     context = method(context)
@@ -148,12 +152,15 @@ def open(
     state: Path | None = None,
     clock: Clock | None = None,
     provider: Provider | None = None,
+    read_only: bool = False,
 ) -> Brain:
     """Open the vault that contains `path`.
 
     `state` is the folder for this machine's local files. `provider` replaces the `vectorModel` of
-    the settings: any object with `embed(texts)`.
+    the settings: any object with `embed(texts)`. `read_only` turns all writing off, but that of the
+    index.
     """
-    vault = OpenVault(layout.find(path, state or layout.state_home(os.environ)), clock)
+    found = layout.find(path, state or layout.state_home(os.environ))
+    vault = OpenVault(found, clock, read_only=read_only)
     vault.provider = provider
     return Brain(vault)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 
@@ -54,7 +54,7 @@ class OpenVault:
     checked before an answer, and the watcher is trusted for the sources. `provider` replaces the
     `vectorModel` of the settings: any object with `embed(texts)`. `here` is the current folder of
     the user; files may be named relative to it. `engine` is a full-text engine of SQLite, "fts5" or
-    "fts4"; "auto" takes the best there is.
+    "fts4"; "auto" takes the best there is. `read_only` turns all writing but that of the index off.
     """
 
     provider: Provider | None = None
@@ -67,11 +67,13 @@ class OpenVault:
         clock: Clock | None = None,
         progress: Progress | None = None,
         engine: str = "auto",
+        read_only: bool = False,
     ) -> None:
         self.clock: Clock = clock or (lambda: datetime.now(UTC))
         self.progress = progress
         self.events = Events(lambda: events.newest(self.index))
         self.watched = False
+        self.read_only = read_only
         self.config, self.warnings = brain_yaml.parse(files.settings(paths))
         self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
         self._engine = engine
@@ -98,7 +100,7 @@ class OpenVault:
         """The store, through which every file is written."""
         from brain.store import Store
 
-        return Store(self.paths, self.config, self.journal, self.state)
+        return Store(self.paths, self.config, self.journal, self.state, read_only=self.read_only)
 
     @cached_property
     def meaning(self) -> Meaning:
@@ -186,6 +188,7 @@ class OpenVault:
             self._facts(wait)
             if not heads and not stats.cold:
                 self._compare(stats.deltas, wait)
+            self._record_seen(stats, wait)
         finally:  # the index has the files by now, so no later sync would report them
             self._publish(stats)
         self._checked = started
@@ -277,6 +280,23 @@ class OpenVault:
 
             update_index(self.journal, self.index, wait)
 
+    def _record_seen(self, stats: Stats, wait: float) -> None:
+        """Record the creation time of undated memories that are new. Without it, the next write to
+        their note would make them young again."""
+        if self.paused or (stats.quiet and not stats.cold):
+            return
+        paths = [*stats.added, *stats.changed, *(new for _, new in stats.moved)]
+        found = read.unseen(self.index, None if stats.cold else paths)
+        if found:
+            from brain.state import Use
+
+            now = self.now()
+            with suppress(BrainError, OSError):  # the next change tries again
+                self.state.add_uses(
+                    [Use("seen", ref, last=now, text=created) for ref, created in found]
+                )
+                self._facts(wait)
+
     def _publish(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:
             self.events.publish(self.now(), "memory:sync", sync_payload(stats))
@@ -291,6 +311,7 @@ class OpenVault:
         if self.store.is_locked:
             yield
             return
+        self.store.refuse_read_only()
         self.refuse_loss()
         with self.store.locked():
             self.claim()
@@ -342,8 +363,8 @@ class OpenVault:
 
     @property
     def paused(self) -> bool:
-        """True if writing is off, by the settings or by `brain pause`."""
-        off = self.config.readOnly or not self.config.memory
+        """True if writing is off, by an option, by the settings or by `brain pause`."""
+        off = self.read_only or self.config.readOnly or not self.config.memory
         return off or os.path.lexists(f"{self.paths.state_path}/paused")
 
     def write_events(self, wait: float = 0.25) -> None:

@@ -16,6 +16,7 @@ from brain.journal.codec import random_letters
 from brain.vault import files, layout
 
 OLD = 60.0  # s
+VIEWS = "Memory.base"
 GITIGNORE = """\
 # Made again from the notes whenever it is missing.
 brain.db
@@ -53,8 +54,9 @@ MEMORY = """\
 """
 
 
-def init(root: Path) -> list[str]:
-    """Create what a brain needs and does not have, the vault's own folder too; return the paths."""
+def init(root: Path, views: bool = False) -> list[str]:
+    """Create what a brain needs and does not have, the vault's own folder too; return the paths.
+    `views` adds the tables of memory notes and agents that Obsidian shows."""
     if not (root if root.exists() else root.absolute().parent).is_dir():
         raise VaultNotFound(f"There is no folder {root}.", "Create it, or check the path.")
     _refuse_nesting(root)
@@ -79,7 +81,16 @@ def init(root: Path) -> list[str]:
     }
     if (folder / ".agent" / "tasks" / "tasks.json").exists():
         del wanted["tasks.json"]
+    if views:
+        wanted[VIEWS] = _views(brain, names.memory[-1])
     return [f"{brain}/{name}" for name, text in wanted.items() if _create(folder / name, text)]
+
+
+def _views(brain: str, note: str) -> str:
+    """Return the tables of the demo vault for this brain folder and this name of memory notes."""
+    text = (template() / layout.BRAIN / VIEWS).read_text(encoding="utf-8")
+    stem = note.removesuffix(".md").replace("'", "''")  # it is inside single quotes
+    return text.replace(layout.BRAIN, brain).replace('"MEMORY"', f'"{stem}"')
 
 
 def _create(path: Path, text: str) -> bool:

@@ -42,13 +42,13 @@ CREATE TABLE device (
 );
 CREATE TABLE uses (
     batch TEXT    NOT NULL,    -- '' until the use is being written to the journal
-    op    TEXT    NOT NULL,    -- hit, used_together, reject or gap
+    op    TEXT    NOT NULL,    -- hit, used_together, reject, gap or seen
     ref   TEXT    NOT NULL,
     other TEXT    NOT NULL,    -- the other entry of a pair; who asked, of a gap
     count INTEGER NOT NULL,
     first TEXT    NOT NULL,
     last  TEXT    NOT NULL,
-    text  TEXT    NOT NULL,    -- the question of a gap
+    text  TEXT    NOT NULL,    -- the question of a gap; when a memory that was seen was made
     refs  TEXT    NOT NULL,    -- JSON: the entries that did not answer it
     PRIMARY KEY (batch, op, ref, other)
 ) WITHOUT ROWID;

@@ -55,7 +55,7 @@ def cli_page() -> str:
     context = click.Context(cli, info_name="brain", **cli.context_settings)
     parts = [
         "# Commands\n",
-        "Every command takes `--vault` and `--json`, before or behind its name"
+        "Every command takes `--vault`, `--json` and `--read-only`, before or behind its name"
         " ([the JSON](json.md)).\nLines for a person (warnings, progress, errors) go to standard"
         " error, results to standard output.\n",
         *_command(cli, context, "brain"),

@@ -154,8 +154,8 @@ class _Terminal:
         before = Path.cwd()
         made = OpenVault.__init__
 
-        def still(self: OpenVault, vault: Any, clock: Any = None, progress: Any = None) -> None:
-            made(self, vault, clock or (lambda: NOW), progress)
+        def still(self: OpenVault, vault: Any, clock: Any = None, **more: Any) -> None:
+            made(self, vault, clock or (lambda: NOW), **more)
 
         os.chdir(self.here)
         try:

@@ -245,3 +245,30 @@ def test_every_search_is_told(brain: Brain) -> None:
     brain.sync()
     brain.search("text", check=False)
     assert brain.events.waiting[-1].name == "memory:search"
+
+
+# -- feedback --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("act", ["reinforce", "demote", "undo"])
+def test_feedback_is_a_write(
+    vault: Callable[..., Path], opened: Callable[..., Brain], act: str
+) -> None:
+    brain = opened(vault())
+    brain.reinforce("m-7f3k2ab4")
+    brain.vault.write_events()
+    heard: list[Event] = []
+    brain.events.subscribe(heard.append)
+    getattr(brain, act)(*(() if act == "undo" else ("m-7f3k2ab4",)))
+    text = brain.show("m-7f3k2ab4").text
+    changed = [{"id": "m-7f3k2ab4", "text": text}]
+    assert [(event.name, event.payload) for event in heard if event.name == "memory:write"] == [
+        (
+            "memory:write",
+            {
+                "type": "memory",
+                "path": "40_Brain/MEMORY.md",
+                "delta": {"added": [], "changed": changed, "removed": []},
+            },
+        )
+    ]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from brain import config, setup
 from brain.api import Brain
@@ -96,3 +97,24 @@ def test_a_new_folder_is_made(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match=f"Run `brain init '{root}'`"):
         setup.init(root / "within")
     assert not (root / "within").exists()
+
+
+def test_views_are_added_on_request_as_the_demo_has_them(root: Path, tmp_path: Path) -> None:
+    setup.demo(tmp_path / "demo")
+    there = (tmp_path / "demo/40_Brain/Memory.base").read_text()
+    assert not (root / "40_Brain/Memory.base").exists()
+    assert setup.init(root, views=True) == ["40_Brain/Memory.base"]
+    assert (root / "40_Brain/Memory.base").read_text() == there
+    (root / "40_Brain/Memory.base").write_text("mine")
+    assert setup.init(root, views=True) == []
+    assert (root / "40_Brain/Memory.base").read_text() == "mine"
+
+
+def test_views_show_the_folder_and_the_notes_of_this_vault(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    (root / "Gehirn").mkdir(parents=True)
+    (root / "Gehirn/brain.yaml").write_text("memoryPath: <agent>/mind/Gedanken.md\n")
+    setup.init(root, views=True)
+    view = yaml.safe_load((root / "Gehirn/Memory.base").read_text())
+    assert view["filters"]["and"][0] == 'file.inFolder("Gehirn")'
+    assert view["views"][0]["filters"]["and"] == ['file.name.startsWith("Gedanken")']

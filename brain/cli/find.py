@@ -178,7 +178,7 @@ def _importance(factors: dict[str, Any]) -> str:
         start = f"({start} + {factors['merges']:.1f} for duplicates)"
     words = {
         "unvisited": "as nobody asked for it",
-        "fading": f"after {counted(round(factors['idle_days']), 'day')} unused",
+        "fading": f"after {_age(factors['idle_days'])} unused",
         "unused": f"with {counted(factors['hits'], 'hit')}",
         "candidate": "as a candidate",
     }
@@ -187,14 +187,22 @@ def _importance(factors: dict[str, Any]) -> str:
     return " × ".join([start, *parts])
 
 
+def _age(days: float) -> str:
+    """Return an age in whole days, or in whole hours or minutes if it is less than a day."""
+    minutes = int(days * 24 * 60)
+    for unit, length in (("day", 24 * 60), ("hour", 60), ("minute", 1)):
+        if minutes >= length:
+            return counted(minutes // length, unit)
+    return "less than a minute"
+
+
 def _confidence(memory: Memory) -> str:
     factors = memory.confidence_factors or {}
     fading = f", half in {factors['half_life']}" if factors["half_life"] else ""
-    age = counted(round(factors["age_days"]), "day")
     parts = [
         f"{factors['initial']:g} at first",
         f"{factors['trust']:g} as {memory.source}",
-        f"{factors['remaining']:.2f} after {age}{fading}",
+        f"{factors['remaining']:.2f} after {_age(factors['age_days'])}{fading}",
         f"{factors['use']:.2f} for use",
     ]
     moved = f" {factors['feedback']:+.2f} by feedback" if factors["feedback"] else ""

@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 
-from brain.cli.output import View, choices, common, guarded, opened, tell
+from brain.cli.output import View, choices, common, guarded, opened, read_only_option, tell
 from brain.errors import BadRequest, BrainError, suggest
 from brain.operations import GROUPS, OPERATIONS, Operation, call
 from brain.operations.parameters import HIDDEN, Parameter, parameter
@@ -34,6 +34,7 @@ OTHERS = (
     ("events", "maintain", "Show recent events."),
 )
 SUBGROUPS = {
+    "agent": "Create, list and register agents.",
     "alias": "Manage words that mean the same.",
     "journal": "Write usage counts to the journal.",
 }
@@ -109,6 +110,9 @@ def cli(ctx: click.Context, vault: str | None, as_json: bool) -> None:
     ctx.obj = {"vault": vault, "json": as_json}
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+
+
+cli.params.append(read_only_option())
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Values = dict[str, Any]
 
+_READ_ONLY = "brain.read_only"
 STYLES = {"bold": "\033[1m", "dim": "\033[2m"}
 # A note may contain what a terminal would take for a command.
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
@@ -35,9 +36,28 @@ class View(NamedTuple):
 
 
 def common() -> list[click.Parameter]:
-    """Return `--vault` and `--json`, which every command has."""
+    """Return `--vault`, `--json` and `--read-only`, which every command has."""
     vault = click.Option(["--vault", "-V"], type=click.Path(), help="Path of the vault.")
-    return [vault, click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")]
+    as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
+    return [vault, as_json, read_only_option()]
+
+
+def read_only_option() -> click.Option:
+    """Return `--read-only`, as `brain` itself and every command have it."""
+
+    def note_choice(context: click.Context, _: click.Parameter, given: bool) -> None:
+        if given:
+            context.meta[_READ_ONLY] = True  # all contexts of one call share it
+
+    return click.Option(
+        ["--read-only"], is_flag=True, expose_value=False, callback=note_choice,
+        help="Write nothing but the index.",
+    )  # fmt: skip
+
+
+def is_read_only() -> bool:
+    """Return True if `--read-only` was given."""
+    return bool(click.get_current_context().meta.get(_READ_ONLY))
 
 
 def choices(vault: str | None, as_json: bool) -> tuple[str | None, bool]:
@@ -55,7 +75,7 @@ def opened(vault: str | None) -> Iterator[OpenVault]:
 
     found = layout.find(vault or ".", layout.state_home(os.environ))
     progress = Progress() if sys.stderr.isatty() else None
-    with OpenVault(found, progress=progress) as open_vault:
+    with OpenVault(found, progress=progress, read_only=is_read_only()) as open_vault:
         open_vault.here = os.getcwd()
         yield open_vault
         for news in filter(None, (found.news, open_vault.index.news)):

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from brain.operations.results import ChangeRecord, Conflict, Gaps, PendingWrite, Reverted
 
 
+_SHOWN = ("session", "source", "importance", "confidence", "delta", "of")
+
+
 def print_records(records: list[ChangeRecord], _: Values) -> None:
     for record in records:
         did = f"{record.by:<10} {record.op:<9} {record.id:<12} {record.event}"
@@ -24,7 +27,7 @@ def print_records(records: list[ChangeRecord], _: Values) -> None:
 
 def _details(record: ChangeRecord) -> list[str]:
     data = record.data
-    given = [f"{key} {data[key]}" for key in ("session", "source", "delta", "of") if key in data]
+    given = [f"{key} {data[key]}" for key in _SHOWN if data.get(key) is not None]
     out = [", ".join(given)] if given else []
     if "state" in data:
         out.append("not in the note yet; see `brain pending`")
@@ -32,6 +35,9 @@ def _details(record: ChangeRecord) -> list[str]:
         out.append(f"because {data['why']}")
     if data.get("before"):
         out += [f"was: {line}" for line in str(data["before"]).split("\n")]
+    if data.get("text") and data["text"] != data.get("before"):
+        word = "became" if data.get("before") else "added"
+        out += [f"{word}: {line}" for line in str(data["text"]).rstrip("\n").split("\n")]
     return out
 
 

@@ -1,4 +1,4 @@
-"""Set up: init, config, budget, alias, completion."""
+"""Set up: init, config, budget, alias, agent, completion."""
 
 from __future__ import annotations
 
@@ -8,16 +8,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brain import config
-from brain.cli.output import Values, View, choices, common, counted, note, say, tell
+from brain.cli.output import (
+    Values,
+    View,
+    choices,
+    common,
+    counted,
+    is_read_only,
+    note,
+    say,
+    tell,
+)
+from brain.errors import Denied
 
 if TYPE_CHECKING:
     from brain.open_vault import OpenVault
-    from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
+    from brain.operations.results import Agent, AliasChange, Aliases, Budget, SettingChange
 
 PARTS = ("remaining", "total", "always", "bridge", "retrieval", "summary")
 
 
-def _init(folder: str | None, demo: bool, vault: str | None, as_json: bool) -> None:
+def _init(folder: str | None, demo: bool, views: bool, vault: str | None, as_json: bool) -> None:
     """Create 40_Brain/ in a vault, or a demo vault.
 
     Existing files are left alone.
@@ -25,13 +36,16 @@ def _init(folder: str | None, demo: bool, vault: str | None, as_json: bool) -> N
     \b
     cd ~/Notes && brain init
     brain init ~/Notes
+    brain init --views               with tables of memory and agents for Obsidian
     brain init --demo /tmp/demo      a small vault to try things in
     """
     from brain import setup
 
     vault, as_json = choices(vault, as_json)
     root = Path(folder or vault or ".")
-    made = setup.demo(root) if demo else setup.init(root)
+    if is_read_only():
+        raise Denied("Nothing is created with `--read-only`.", "Leave that option out.")
+    made = setup.demo(root) if demo else setup.init(root, views)
     if as_json:
         tell({"vault": str(root.resolve()), "created": made})
         return
@@ -51,6 +65,7 @@ init_command = click.Command(
     params=[
         click.Argument(["folder"], required=False, type=click.Path()),
         click.Option(["--demo"], is_flag=True, help="Copy the demo vault into an empty folder."),
+        click.Option(["--views"], is_flag=True, help="Add Memory.base, tables for Obsidian."),
         *common(),
     ],
 )
@@ -98,6 +113,19 @@ def _note_warnings(vault: OpenVault) -> None:
         note(f"brain.yaml line {problem.line}: {problem.message}")
 
 
+def print_agents(found: list[Agent], _: Values) -> None:
+    for agent in found:
+        print_agent(agent, {})
+
+
+def print_agent(agent: Agent, _: Values) -> None:
+    """Print an agent with its type on this machine, and why that is lower than it claims."""
+    say(f"{agent.name}  {agent.type}  {agent.path}")
+    if agent.claims != agent.type:
+        limit = "registered as" if agent.registered else "not registered, so at most"
+        say(f"  claims {agent.claims}; {limit} {agent.registered or agent.type}", "dim")
+
+
 def print_aliases(found: Aliases, _: Values) -> None:
     """Print each word with its synonyms."""
     for word, others in found.aliases.items():
@@ -127,6 +155,9 @@ def print_budget(budget: Budget, _: Values) -> None:
 
 
 VIEWS = {
+    "agent list": View(print_agents),
+    "agent add": View(print_agent),
+    "agent register": View(print_agent),
     "config": View(print_config, after=_note_warnings),
     "budget": View(print_budget),
     "alias list": View(print_aliases),

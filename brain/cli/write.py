@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brain.cli.output import Values, View, say
+from brain.config import default, to_yaml
 
 if TYPE_CHECKING:
     from brain.operations.results import Changed
@@ -42,7 +43,10 @@ def print_change(changed: Changed, _: Values) -> None:
     if undid := getattr(changed, "undid", ""):
         did = f"{did} {undid} of"
     say(f"{did} {changed.id}  {place}", "bold")
-    for line in changed.text.split("\n"):
+    text = changed.text
+    if changed.kind == "setting" and not text:
+        text = f"It is not set any more; the default is {to_yaml(default(changed.id))}."
+    for line in text.split("\n"):
         say(f"  {line}")
     for remark in _remarks(changed):
         say(f"  {remark}", "dim")
@@ -56,7 +60,7 @@ def _remarks(changed: Changed) -> list[str]:
 
     out = []
     if changed.state == "pending":
-        out.append("Not in the note yet: somebody is typing there. See `brain pending`.")
+        out.append("Not in the note yet. `brain pending` says why.")
     if changed.redacted:
         out.append(f"Left out, as secrets: {', '.join(changed.redacted)}.")
     if links := field("linked_from"):
@@ -75,6 +79,12 @@ def _read_text(values: Values) -> None:
         values["text"] = sys.stdin.read()
 
 
+def _update(values: Values) -> None:
+    """Read the text from a pipe if nothing else is to be changed."""
+    if not any(values[name] not in (None, ()) for name in ("tags", "confidence", "importance")):
+        _read_text(values)
+
+
 def _remember(values: Values) -> None:
     _read_text(values)
     values["date"] = False if values.pop("no_date") else values["date"] or None
@@ -88,6 +98,6 @@ VIEWS = {
         prepare=_remember,
         options=(click.Option(["--no-date"], is_flag=True, help="Begin without a date."),),
     ),
-    "update": View(print_change, prepare=_read_text),
+    "update": View(print_change, prepare=_update),
     **dict.fromkeys((*_NAMES, "demote"), _CHANGE),
 }

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Owners = tuple[str, ...] | None
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 APPLICATION_ID = 0x42726E31  # "Brn1"
 FULL_TEXT = "heading, text, tags, path"
 FULL_TEXTS = ("chunks_fts", "chunks_spaced")
@@ -460,11 +460,16 @@ def _inode(path: str) -> int:
 
 # -- parts that many statements share --------------------------------------------------------------
 
+MODIFIED = "strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch')"
+# The facts of a memory `c`, for a subquery.
+FACTS_OF = """facts k WHERE k.created != '' AND k.ref =
+    coalesce((SELECT a.class FROM aliases a WHERE a.ref = c.ref), c.ref)"""
 # When an entry was created: as the memory itself says, else the journal, the note, the file's time.
-CREATED = """coalesce(c.created,
-    iif(c.scope IN ('memory', 'archive'), (SELECT nullif(k.created, '') FROM facts k WHERE k.ref =
-        coalesce((SELECT a.class FROM aliases a WHERE a.ref = c.ref), c.ref)), NULL),
-    f.created, strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch'))"""
+# The journal also knows the time of the day that a memory begins with.
+CREATED = f"""coalesce(
+    iif(c.scope IN ('memory', 'archive'), (SELECT k.created FROM {FACTS_OF}
+        AND (c.created IS NULL OR date(k.created, 'localtime') = c.created)), NULL),
+    c.created, f.created, {MODIFIED})"""
 
 _MOST = 400  # values in one statement: old SQLite takes 999
 
@@ -483,14 +488,18 @@ def owned(owners: Owners, table: str = "c") -> tuple[str, tuple[str, ...]]:
 
 
 def each(
-    db: sqlite3.Connection, sql: str, wanted: Iterable[str], values: Sequence[Any] = ()
+    db: sqlite3.Connection,
+    sql: str,
+    wanted: Iterable[str],
+    values: Sequence[Any] = (),
+    group: str = "",
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a statement that ends in `IN`, some of these at a time; `values` are
-    those of its other placeholders."""
+    those of its other placeholders. `group` comes behind the list."""
     every = [text(value) for value in wanted]
     for at in range(0, len(every), _MOST):
         part = every[at : at + _MOST]
-        yield from db.execute(f"{sql} {marks(part)}", (*values, *part))
+        yield from db.execute(f"{sql} {marks(part)} {group}", (*values, *part))
 
 
 def text(given: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brain.index import links
-from brain.index.db import CREATED, Index, marks, owned, text
+from brain.index.db import CREATED, FACTS_OF, MODIFIED, Index, each, marks, owned, reading, text
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
 from brain.record import NamedTuple
 
@@ -24,12 +24,12 @@ MOST_ALIKE = 1000  # entries that are looked at for the beginning of an id
 _FROM = "FROM chunks c JOIN files f ON f.id = c.file"
 _ROW = f"""SELECT c.id, c.ref, c.scope, c.kind, c.status, c.agent, c.project, c.path, c.line,
     c.end_line, c.heading, c.text, c.tags, {CREATED}, f.title, c.extra {_FROM}"""
-_NEWEST = "ORDER BY 14 DESC, c.path, c.line"
 # CREATED by the clock of this machine, as the days and times in notes are: what filters compare
 _HERE = (
     f"coalesce(CASE WHEN {CREATED} GLOB '*[T ]*[Z+-]*' THEN"
     f" strftime('%Y-%m-%dT%H:%M:%f', {CREATED}, 'localtime') END, {CREATED})"
 )
+_NEWEST = f"ORDER BY {_HERE} DESC, c.path, c.line"
 # a number, the smallest first, or a word
 _PRIORITY = """CASE lower(coalesce(json_extract(c.extra, '$.priority'), ''))
     WHEN 'critical' THEN 0 WHEN 'urgent' THEN 0 WHEN 'highest' THEN 0 WHEN 'high' THEN 1
@@ -227,6 +227,26 @@ def open_tasks(index: Index, owners: Owners, limit: int) -> list[Row]:
 def _owned(index: Index, where: str, owners: Owners, order: str = _NEWEST) -> list[Row]:
     visible, values = owned(owners)
     return _rows(index, f"WHERE {where}{visible} {order}", values)
+
+
+def spans(index: Index, refs: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Return (path, start, end) of the entries with these ids in their notes, in bytes, by path."""
+    sql = "SELECT path, start, stop FROM chunks WHERE scope IN ('memory', 'archive') AND ref IN"
+    with reading():
+        return sorted((path, start, stop) for path, start, stop in each(index.db, sql, refs))
+
+
+def unseen(index: Index, paths: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Return (id, time of the file) of the memories of these notes, or of all, whose creation time
+    is known from the time of their file alone."""
+    sql = f"""SELECT c.ref, min({MODIFIED}) FROM files f CROSS JOIN chunks c ON c.file = f.id
+        WHERE f.scope IN ('memory', 'archive') AND f.created IS NULL AND c.created IS NULL
+        AND c.kind NOT IN ('note', 'agent') AND NOT EXISTS (SELECT 1 FROM {FACTS_OF})"""
+    if paths is None:
+        return index.rows(f"{sql} GROUP BY c.ref")
+    with reading():
+        rows = each(index.db, f"{sql} AND f.path IN", paths, group="GROUP BY c.ref")
+        return [(ref, created) for ref, created in rows]
 
 
 # -- about the vault -------------------------------------------------------------------------------

@@ -89,6 +89,11 @@ class _Replay:
         score = self.thousandths / 1000
         return Facts(ref, score, **self.counts, **self.values, purged=purged)
 
+    def see(self, created: str) -> None:
+        """Take over the time of an undated memory that was seen, unless somebody added it."""
+        if "by" not in self.values:
+            self.values["created"] = min(created, self.values.get("created", created))
+
     def _subtract_undone(self) -> None:
         """Subtract what was undone: once if two devices undid it, and not at all if the undo was
         itself undone."""
@@ -111,11 +116,15 @@ class _Replay:
 
 def _remember(replay: _Replay, record: Record) -> None:
     """Take over who added an entry, and when, from the first of such records."""
-    if "created" not in replay.values:
+    if "by" not in replay.values:
         replay.values["created"] = record.at
         replay.values["by"] = record.by
         replay.values["session"] = _text(record, "session")
     _give(replay, record)
+
+
+def _seen(replay: _Replay, record: Record) -> None:
+    replay.see(_text(record, "created") or record.at)
 
 
 def _update(replay: _Replay, record: Record) -> None:
@@ -126,12 +135,16 @@ def _update(replay: _Replay, record: Record) -> None:
 def _give(replay: _Replay, record: Record) -> None:
     """Take over the confidence, importance, source and change of the score that a record gives."""
     replay.thousandths += to_thousandths(record.data.get("delta", 0))
-    for name in ("confidence", "importance"):
+    _give_values(replay, record)
+    if source := _text(record, "source"):
+        replay.values["source"] = source
+
+
+def _give_values(replay: _Replay, record: Record) -> None:
+    for name in _VALUES:
         value: Any = record.data.get(name)
         if is_number(value):
             replay.values[name] = float(value)
-    if source := _text(record, "source"):
-        replay.values["source"] = source
 
 
 def _merge(replay: _Replay, record: Record) -> None:
@@ -157,8 +170,13 @@ def _judge(replay: _Replay, record: Record) -> None:
 def _undo(replay: _Replay, record: Record) -> None:
     delta = to_thousandths(record.data.get("delta", 0))
     replay.undos.append((record.id, _text(record, "of"), delta, _text(record, "undid")))
+    for name in _VALUES:
+        if name in record.data and record.data[name] is None:
+            replay.values.pop(name, None)  # it had none before
+    _give_values(replay, record)
 
 
+_VALUES = ("confidence", "importance")
 _DEFAULT_DELTA = {"reinforce": 3, "demote": -1, "reject": 0}
 _COUNTS = ("hits", "merges", "reinforced", "demoted", "rejected")
 _COUNTED = {
@@ -186,6 +204,7 @@ RECORD_TYPES: dict[str, RecordType] = {
     "demote": RecordType(_judge, Undo.COUNT),
     "reject": RecordType(_judge, audit=False),  # shown to an agent that had no use for it
     "hit": RecordType(_hit, audit=False),  # used in a prompt
+    "seen": RecordType(_seen, audit=False),  # an undated memory that a sync saw first
     "conflict": RecordType(undo=Undo.PART),
     "resolve": RecordType(undo=Undo.CONFLICT),
     "undo": RecordType(_undo, Undo.PART),
@@ -245,6 +264,14 @@ def select(
         )
         for row in rows:
             yield _record(row)
+
+
+def of_refs(index: Index, refs: Iterable[str]) -> Iterator[Record]:
+    """Yield the records of these entries, of which there may be many, in any order."""
+    sql = f"SELECT {_COLUMNS} FROM records WHERE NOT purged AND ref IN"
+    with reading():
+        _refuse_unreadable(index.db)
+        yield from map(_record, each(index.db, sql, refs))
 
 
 def _refuse_unreadable(db: sqlite3.Connection) -> None:
@@ -448,6 +475,7 @@ def _replay_all(db: sqlite3.Connection, gone: Purges) -> None:
     from itertools import groupby
 
     names = dict(db.execute("SELECT ref, class FROM aliases"))
+    seen = {ref for (ref,) in db.execute("SELECT ref FROM pending_seen")}
     db.execute("DELETE FROM facts")
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM records WHERE NOT purged AND ref != ''"
@@ -456,10 +484,10 @@ def _replay_all(db: sqlite3.Connection, gone: Purges) -> None:
     done: set[str] = set()
     found = []
     for ref, some in groupby(map(_record, rows), key=lambda record: record.ref):
-        if ref not in names:
+        if ref not in names and ref not in seen:
             done.add(ref)
             found += _facts(ref, some, gone)
-    rest = {ref for ref in (*gone, *names) if ref not in done}
+    rest = {ref for ref in (*gone, *names, *seen) if ref not in done}
     _put(db, found)
     _replay_refs(db, rest, gone)
     db.execute("DELETE FROM learned")
@@ -477,19 +505,27 @@ def _replay_refs(db: sqlite3.Connection, refs: Collection[str], gone: Purges) ->
     for record in (_record(row) for row in each(db, sql, ids)):
         records[ids[record.ref]].append(record)
     db.executemany("DELETE FROM facts WHERE ref = ?", [(ref,) for ref in {*refs, *ids}])
+    seen: dict[str, list[str]] = {}
+    for ref, created in each(db, "SELECT ref, created FROM pending_seen WHERE ref IN", ids):
+        seen.setdefault(ids[ref], []).append(created)
     found: list[Facts] = []
     for name, some in records.items():
         some.sort(key=_key)
-        found += _facts(name, some, gone)
+        found += _facts(name, some, gone, seen.get(name, ()))
     _put(db, found)
 
 
-def _facts(ref: str, records: Iterable[Record], gone: Purges) -> list[Facts]:
-    """Return the facts of an entry, in a list; an empty one if nothing is known."""
+def _facts(
+    ref: str, records: Iterable[Record], gone: Purges, seen: Sequence[str] = ()
+) -> list[Facts]:
+    """Return the facts of an entry, in a list; an empty one if nothing is known. `seen` are times
+    that are not in the journal yet."""
     replay = _Replay()
     said = [replay.add(record) for record in records]
+    for created in seen:
+        replay.see(created)
     purged = gone[ref][1] if ref in gone else ""
-    return [replay.facts(ref, purged)] if any(said) or purged else []
+    return [replay.facts(ref, purged)] if any(said) or seen or purged else []
 
 
 def _put(db: sqlite3.Connection, found: Iterable[Facts]) -> None:
@@ -523,6 +559,17 @@ def set_pending_uses(db: sqlite3.Connection, rows: Iterable[Sequence[Any]]) -> N
     """Replace the uses that are not in the journal yet: ref, other ('' for hits), count, at."""
     db.execute("DELETE FROM pending_uses")
     db.executemany("INSERT INTO pending_uses VALUES (?, ?, ?, ?)", rows)
+
+
+def set_pending_seen(db: sqlite3.Connection, seen: dict[str, str]) -> Touched:
+    """Replace the times of memories that were seen and are not in the journal yet. Return the
+    entries whose facts change."""
+    before = dict(db.execute("SELECT ref, created FROM pending_seen"))
+    touched = Touched()
+    touched.refs = {ref for ref, _ in before.items() ^ seen.items()}
+    db.execute("DELETE FROM pending_seen")
+    db.executemany("INSERT INTO pending_seen VALUES (?, ?)", seen.items())
+    return touched
 
 
 # -- values in records -----------------------------------------------------------------------------

@@ -143,7 +143,7 @@ CREATE TABLE facts (
     rejected   INTEGER NOT NULL,
     touched    TEXT    NOT NULL,       -- last reinforced or updated; '' for never
     last_hit   TEXT    NOT NULL,
-    created    TEXT    NOT NULL,       -- first added; '' if a person wrote it into the note
+    created    TEXT    NOT NULL,       -- when it was added, or a sync first saw it; '' if unknown
     by         TEXT    NOT NULL,       -- who added it
     session    TEXT    NOT NULL,
     confidence REAL,                   -- as given when it was remembered
@@ -178,6 +178,12 @@ CREATE TABLE pending_uses (
     PRIMARY KEY (ref, other)
 ) WITHOUT ROWID;
 CREATE INDEX pending_uses_other ON pending_uses (other) WHERE other != '';
+
+-- Undated memories that were seen for the first time, in state.db and not in the journal yet.
+CREATE TABLE pending_seen (
+    ref     TEXT PRIMARY KEY,
+    created TEXT NOT NULL              -- the time of the file then
+) WITHOUT ROWID;
 
 -- What chunks mean, as numbers, where a hybrid search is set: written by vectors.py with the model
 -- that `meta` names. A row may outlive its chunk until the next ones are made, which use it again.

@@ -208,14 +208,18 @@ def _uses_state(journal: Journal) -> str:
 
 
 def _update(db: sqlite3.Connection, journal: Journal) -> None:
+    seen = Touched()
     if _uses_read(db) != (state := _uses_state(journal)):
         uses = journal.pending_uses() if state else []
         rows = [(u.ref, u.other, u.times, u.last) for u in uses if u.op in ("hit", "used_together")]
         records.set_pending_uses(db, rows)
+        seen = records.set_pending_seen(db, {u.ref: u.text for u in uses if u.op == "seen"})
         db.execute("INSERT OR REPLACE INTO meta VALUES ('uses', ?)", (state,))
     files = list_files(journal.folder)
     if not _have_read(db, {file.name: file.stat for file in files}):
         _update_records(db, files, journal.name)
+    if seen.refs:
+        records.update_facts(db, seen)
 
 
 def _positions(db: sqlite3.Connection) -> dict[str, Position]:

@@ -13,6 +13,7 @@ the state folder. The files of the old id stay as they are.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 FOLDER = "journal"
 PURGED = {"purged": True}  # the data of a record whose words were purged
+_ID = re.compile(rb'\{"id":"([^"\n]*)"')
 _TRIES = 20  # times that the file may be replaced during one append
 _TAIL = 1 << 14  # bytes at the end of a file that surely hold its last line, usually
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
@@ -166,7 +168,7 @@ class Journal:
                 with suppress(OSError):
                     with open(f"{self.folder}/{name}/{month}.jsonl", "rb") as file:
                         data = file.read()
-                    yield from (record for id in ids for record in _with_id(data, id))
+                    yield from _with_ids(data, ids)
 
     # -- forgetting --------------------------------------------------------------------------------
 
@@ -243,18 +245,20 @@ def _use_record(id: str, use: Use) -> NewRecord:
     elif use.op == "gap":
         data = {"query": use.text, "agent": use.other, "count": use.times} | data
         data |= {"refs": list(use.refs)} if use.refs else {}
+    elif use.op == "seen":
+        return NewRecord(id, "seen", "brain", use.ref, data={"created": use.text}, at=use.last)
     return NewRecord(id, use.op, "brain", use.ref, data=data)
 
 
-def _with_id(data: bytes, id: str) -> Iterator[Record]:
-    """Yield the valid records with this id. There may be a torn one before."""
-    mark = b'{"id":"%b"' % id.encode()
-    at = data.find(mark)
-    while at >= 0:
-        line = data[at:].partition(b"\n")[0]
-        if is_old(line) or LineChecker().is_valid(line):
-            yield from filter(None, [decode(line)])
-        at = data.find(mark, at + 1)
+def _with_ids(data: bytes, ids: Collection[str]) -> Iterator[Record]:
+    """Yield the valid records with these ids. There may be a torn one before, in the same line."""
+    wanted = {id.encode() for id in ids}
+    for match in _ID.finditer(data):
+        if match[1] in wanted:
+            end = data.find(b"\n", match.start())
+            line = data[match.start() : end if end >= 0 else len(data)]
+            if is_old(line) or LineChecker().is_valid(line):
+                yield from filter(None, [decode(line)])
 
 
 def _has_words(record: Record, refs: Collection[str]) -> bool:

@@ -97,6 +97,20 @@ OPERATIONS = (
               "Remove synonyms of WORD, or all of them.",
               "A built-in alias is switched off by a line `word=` in brain.yaml.",
               ("brain alias remove auth login", "brain alias remove db")),
+    Operation("agent list", "operations.agents", "set up",
+              "List the agents of this vault, with their types.",
+              examples=("brain agent list",), key="agents"),
+    Operation("agent add", "operations.agents", "set up", "Create an agent.",
+              "It gets a folder with an AGENT.md, in agents/, or in the project of that name. Its"
+              " MEMORY.md is created when it first remembers something.",
+              ('brain agent add claude --about "Writes code."',
+               "brain agent add linter --type skill")),
+    Operation("agent register", "operations.agents", "set up",
+              "Set the highest type that an agent may have on this machine.",
+              "An agent has the lower of this type and the one in its AGENT.md. Without an entry in"
+              " the registry, every agent but the vault's own is a project agent at most. The"
+              " registry is not synced.",
+              ("brain agent register claude --type admin",)),
     # -- find -------------------------------------------------------------------------------------
     Operation("search", "operations.find", "find", "Search memories, tasks and notes.",
               "Transcripts and the archive are searched only on request. Put a phrase in quotes"
@@ -143,9 +157,12 @@ OPERATIONS = (
               ('brain remember "Chose SQLite for local-first search" --kind decision --tag db',
                'brain remember "Deploys go out on Wednesdays" --supersedes m-2b8xq1mz',
                "git log -1 --format=%s | brain remember --agent zoo --by zoo")),
-    Operation("update", "operations.change", "write", "Reword a memory.",
-              "Its date, links, tags and id stay, and so does its score.",
-              ('brain update m-7f3k2ab4 "Chose SQLite and FTS5 for local-first search"',)),
+    Operation("update", "operations.change", "write",
+              "Reword a memory, or change its importance or confidence.",
+              "Its date, links, tags and id stay, and so does its score. Without TEXT, the words"
+              " stay, too.",
+              ('brain update m-7f3k2ab4 "Chose SQLite and FTS5 for local-first search"',
+               "brain update m-7f3k2ab4 --importance 0.9 --tag db")),
     Operation("forget", "operations.change", "write", "Delete a memory.",
               "Lines nested in it are deleted, too. `brain undo` restores it.",
               ("brain forget m-7f3k2ab4",
@@ -226,8 +243,8 @@ OPERATIONS = (
               ("brain sync", "brain sync --rebuild")),
     Operation("journal write", "operations.pending", "maintain",
               "Write usage counts to the journal.",
-              "They say which memories were used, and which of them together. Brain writes them"
-              " once a day by itself.",
+              "They say which memories were used, which of them together, and when undated ones"
+              " were first seen. Brain writes them once a day by itself.",
               ("brain journal write",), key="records"),
     Operation("pause", "operations.pending", "maintain", "Stop all writing on this machine.",
               "Searching still works. `brain resume` allows writing again.",

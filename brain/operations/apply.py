@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import wraps
 
 from brain import access
+from brain.events import write_payload
 from brain.index import read
 from brain.journal.codec import event_id
 from brain.operations.results import Changed, Entry
 from brain.operations.results import entry as of_row
 from brain.redact import redact
 from brain.store import targets
+from brain.sync import Delta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
+_REPORTED = ("reinforce", "demote", "update", "undo")  # written events, also without a file
 _GIVEN = ("why", "section", "links", "tags", "add", "value")  # besides the text of an entry
 
 
@@ -92,7 +95,18 @@ def _apply(
         # the result is what is written, even if a person has saved something else since
         heads = {path: targets.encode(vault.store.note(path).text) for path in paths}
         vault.sync(paths, known_texts=before, heads=heads)
+        _publish(vault, results)
     return results
+
+
+def _publish(vault: OpenVault, results: Sequence[Outcome]) -> None:
+    """Emit `memory:write` for the memories of which only the journal changed; a sync finds no
+    change in them."""
+    deeds = [result.deed for result in results if result.deed.change is None]
+    for ref in dict.fromkeys(deed.ref for deed in deeds if deed.op in _REPORTED):
+        for row in [row for row in read.by_ref(vault.index, ref) if row.ref == ref][:1]:
+            delta = Delta(row.path, row.scope, changed=((row.ref, row.text),))
+            vault.events.publish(vault.now(), "memory:write", write_payload(delta))
 
 
 def changed(

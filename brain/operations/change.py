@@ -7,7 +7,7 @@ from contextlib import suppress
 from brain import access
 from brain.changes import Anchor, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BadRequest, NotFound
-from brain.index import read
+from brain.index import facts, read
 from brain.lifecycle.similar import Similar, similar
 from brain.model import RELATIONS
 from brain.operations import apply, lookup
@@ -17,6 +17,7 @@ from brain.operations.results import Changed, Feedback, Forgotten, Updated, entr
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from brain.access import Actor
     from brain.index.read import Row
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def update(
     vault: OpenVault,
     id: str,
-    text: str,
+    text: str = "",
     *,
     tags: Iterable[str] = (),
     confidence: float | None = None,
@@ -37,17 +38,32 @@ def update(
     session: str = "",
     by: Actor | str = "",
 ) -> Updated:
-    """Reword a memory. Its id and score stay, and so do its date, links, tags and fields unless
-    the text has others."""
-    if not text.strip():
+    """Reword a memory, add tags to it, or set its confidence or importance. Its id and score stay,
+    and so do its date, links, tags and fields unless the text has others."""
+    lookup.check_range(confidence=confidence, importance=importance)
+    new = lookup.words(tags)
+    values = {"confidence": confidence, "importance": importance}
+    values = {name: value for name, value in values.items() if value is not None}
+    if text and not text.strip():
         raise BadRequest("There are no words.", "To take a memory away, forget it.")
+    if not (text or new or values):
+        raise BadRequest(
+            "There is nothing to change.", "Give a text, a tag, an importance or a confidence."
+        )
     row, actor = _memory(vault, id, agent, session, by)
+    data: dict[str, Any] = {"why": why} if why else {}
+    if values:
+        known = facts.load(vault.index, [row.ref]).get(row.ref)
+        data |= values | {"was": {name: known and getattr(known, name) for name in values}}
+    if not text:
+        change = Retag(row.path, row.ref, new) if new else None
+        deed = Deed("update", row.ref, change, data if change else data | {"agent": row.agent})
+        changed = _change(vault, row, [deed], actor, "updated")
+        return Updated(**vars(changed), near=[], conflicts=[])
     found = _similar(vault, row, text, actor)
     first, then = _contradict(row, found.contradicts, actor)
-    given = {"confidence": confidence, "importance": importance, "why": why or None}
-    data = {key: value for key, value in given.items() if value is not None}
     deeds = [*first, Deed("update", row.ref, Update(row.path, row.ref, text), data), *then]
-    if new := lookup.words(tags):
+    if new:
         deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new)))
     rules = apply.redacted(vault, text)[1]
     changed = _change(vault, row, deeds, actor, "updated", rules, main=len(first))
@@ -335,7 +351,7 @@ def _change(
     """Apply changes of which at least one is about this memory, and return it."""
     results = apply.apply(vault, deeds, by, main)
     place = (row.path, row.ref)
-    mine = [r for r in results if (c := r.deed.change) and (c.path, c.ref) == place]
+    mine = [r for r in results if (c := r.deed.change) and (c.path, c.ref) == place] or results
     if len(mine) == 1 and mine[0].done and mine[0].done.outcome == "already":
         outcome = "unchanged"
     return apply.changed(apply.current(vault, row), outcome, mine[0], rules)

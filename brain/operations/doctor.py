@@ -121,6 +121,7 @@ def doctor(
     freshness = vault.refresh()
     if fix:
         access.require_admin(access.resolve(vault, by), "fix the vault")
+        vault.store.refuse_off()
         _fix(vault)
     seen = lookup.visible(vault, by, agent)
     healthy = vault.index.healthy()

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import UTC, timedelta
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 
 from brain import access
 from brain.access import PERSON
+from brain.config import SETTINGS
 from brain.errors import BadRequest, NotFound, suggest
+from brain.formats import brain_yaml
+from brain.formats.text import digest
 from brain.index import facts, moment, read, records
 from brain.index.records import RECORD_TYPES
 from brain.operations import lookup, pending
@@ -38,7 +42,7 @@ def history(
     vault.refresh()
     same = refs(vault, id, actor, agent)
     found = [r for r in records.select(vault.index, refs=same) if may_see(vault, r, actor)]
-    return [*map(value, found), *_pending(vault, same, actor)]
+    return [*_with_texts(vault, found), *_pending(vault, same, actor)]
 
 
 def value(record: Record, **more: Any) -> ChangeRecord:
@@ -55,8 +59,39 @@ def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[ChangeReco
             yield ChangeRecord(
                 event=one.deed.id, at=pending.time_of(one), by=one.by, op=one.deed.op,
                 id=one.deed.ref, path=one.path, device=None,
-                data={"state": "pending", **one.deed.data},
+                data={"state": "pending", "text": pending.text_of(one), **one.deed.data},
             )  # fmt: skip
+
+
+def _with_texts(vault: OpenVault, found: Sequence[Record]) -> list[ChangeRecord]:
+    """Return records as results, each with the `text` that its change left. The journal has only a
+    digest of that; the text is in the file or in the record of a later change, unless a person
+    has changed it since."""
+    wanted = [record for record in found if record.data.get("after")]
+    texts: dict[str, str] = {}
+    for text in _known_texts(vault, wanted) if wanted else ():
+        texts[digest(text.encode("utf-8", "replace")).hex()] = text
+    return [
+        value(record, text=texts[after])
+        if (after := str(record.data.get("after", ""))) in texts
+        else value(record)
+        for record in found
+    ]
+
+
+def _known_texts(vault: OpenVault, found: Sequence[Record]) -> Iterator[str]:
+    """Yield what is known of the texts of the entries and settings of these records, now and
+    before."""
+    refs = list(dict.fromkeys(record.ref for record in found))
+    for record in records.of_refs(vault.index, refs):
+        yield str(record.data.get("before", ""))
+    settings = f"{vault.paths.brain}/brain.yaml"
+    for path, spans in groupby(read.spans(vault.index, refs), key=itemgetter(0)):
+        data = vault.read(path)
+        yield from (data[start:stop].decode("utf-8", "replace") for _, start, stop in spans)
+    if any(record.path == settings for record in found):
+        text = vault.read(settings).decode("utf-8", "replace")
+        yield from (brain_yaml.lines_of(text, ref) for ref in refs if ref in SETTINGS)
 
 
 def audit(
@@ -89,7 +124,7 @@ def audit(
         and (not agent or owner(vault, record) == agent)
         and may_see(vault, record, actor)
     )
-    shown = [value(record) for record in islice(found, max(0, limit))]
+    shown = _with_texts(vault, list(islice(found, max(0, limit))))
     if not shown:
         _refuse_unknown(vault, who, agent, tuple(ops), actor)
     return shown

@@ -224,3 +224,10 @@ def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
     every = sorted(known)
     remedy = suggest(folded, every) or f"Kinds: {', '.join(every)}."
     raise BadRequest(f"There is no kind {name!r}.", remedy)
+
+
+def check_range(**values: float | None) -> None:
+    """Raise BadRequest for a value that is given and not from 0 to 1."""
+    for name, value in values.items():
+        if value is not None and not 0 <= value <= 1:
+            raise BadRequest(f"{name} must be from 0 to 1, not {value}.", "0.8 is a good one.")

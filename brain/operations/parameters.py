@@ -108,6 +108,13 @@ PARAMETERS = {
     "drop": Parameter("Give up the pending write of this event.", metavar="EVENT"),
     # settings and maintenance
     "name": Parameter("A setting.", argument=True),
+    "agent add.name": Parameter("The name of its folder.", argument=True),
+    "agent register.name": Parameter("An agent of this vault.", argument=True),
+    "type": Parameter("admin, project or skill.", metavar="TYPE"),
+    "agent register.type": Parameter(
+        "admin, project or skill.  [the type in its AGENT.md]", metavar="TYPE"
+    ),
+    "about": Parameter("What it is for.", metavar="TEXT"),
     "tokens": Parameter("Tokens.", argument=True),
     "word": Parameter("A word.", argument=True),
     "synonyms": Parameter("Words that mean the same.", argument=True),

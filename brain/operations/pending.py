@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from brain import access
-from brain.errors import BrainError, Denied
+from brain.errors import BrainError
 from brain.index import read, records
 from brain.index.moment import told
 from brain.operations import lookup
@@ -29,6 +29,7 @@ def pending(
     dropped: list[PendingWrite] = []
     if drop:
         access.require_admin(access.resolve(vault, by), "drop pending writes")
+        vault.store.refuse_off()
         dropped = [_value(vault.store.drop(drop), state="dropped")]
     vault.refresh()
     found = [_value(each) for each in vault.store.pending()]
@@ -37,7 +38,6 @@ def pending(
 
 
 def _value(one: Pending, state: str = "pending") -> PendingWrite:
-    change = one.deed.change
     return PendingWrite(
         event=one.deed.id,
         at=time_of(one),
@@ -45,7 +45,7 @@ def _value(one: Pending, state: str = "pending") -> PendingWrite:
         op=one.deed.op,
         id=one.deed.ref,
         path=one.path,
-        text=getattr(change, "text", "") or getattr(change, "raw", ""),
+        text=text_of(one),
         state=state,
         why=one.why,
     )
@@ -72,6 +72,12 @@ def removed(vault: OpenVault) -> list[PendingWrite]:
     ]
 
 
+def text_of(one: Pending) -> str:
+    """Return the text that a pending write gives an entry; '' if it gives none."""
+    change = one.deed.change
+    return str(getattr(change, "text", "") or getattr(change, "raw", ""))
+
+
 def time_of(one: Pending) -> str:
     """Return the time of a pending write, as records have it."""
     return told(datetime.fromtimestamp(one.at, UTC))
@@ -81,8 +87,7 @@ def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
     """Write the usage that was counted on this machine to the journal; return the number of
     records. This happens once a day by itself."""
     access.require_admin(access.resolve(vault, by), "write the journal")
-    if vault.paused:
-        raise Denied("Writing is off.", "See `brain resume`, and `brain config`.")
+    vault.store.refuse_off()
     vault.refuse_loss()
     if purged := _purged(vault):
         vault.state.drop_uses(purged)
@@ -119,6 +124,7 @@ def write_usage_if_due(vault: OpenVault) -> list[str]:
 def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
     """Stop all writing on this machine until `resume`. Return True: writing is paused."""
     access.require_admin(access.resolve(vault, by), "pause writing")
+    vault.store.refuse_read_only()
     with vault.store.locked():
         vault.claim()
     with open(_mark(vault), "w", encoding="utf-8"):
@@ -129,6 +135,7 @@ def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
 def resume(vault: OpenVault, *, by: Actor | str = "") -> bool:
     """Allow writing again, and write what is pending. Return False: writing is not paused."""
     access.require_admin(access.resolve(vault, by), "resume writing")
+    vault.store.refuse_read_only()
     with suppress(FileNotFoundError):
         os.unlink(_mark(vault))
     vault.absorb()

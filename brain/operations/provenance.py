@@ -56,7 +56,7 @@ def values(row: Row, known: Facts | None, now: datetime) -> dict[str, Any]:
 
 def _importance(row: Row, found: Facts, now: datetime) -> Importance:
     quarantined = row.status == "candidate" and not found.hits
-    unvisited = quarantined and days_between(row.created, now) > QUARANTINE
+    unvisited = quarantined and days_between(found.created or row.created, now) > QUARANTINE
     return kinds.importance(
         row.kind, found.importance, found.merges, row.status, found.hits, _idle(row, found, now),
         unvisited,

@@ -32,6 +32,7 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     If the process is killed in between, call it again with the whole id. That also works for a
     memory that is no longer in its note.
     """
+    vault.store.refuse_off()
     row = None
     with suppress(NotFound):
         row = lookup.memory(vault, id, by, agent)

@@ -218,10 +218,7 @@ def _check(request: Request) -> None:
         raise BadRequest(
             f"There is no source {request.source!r}.", f"One of: {', '.join(SOURCES)}."
         )
-    for name in ("confidence", "importance"):
-        value = getattr(request, name)
-        if value is not None and not 0 <= value <= 1:
-            raise BadRequest(f"{name} must be from 0 to 1, not {value}.", "0.8 is a good one.")
+    lookup.check_range(confidence=request.confidence, importance=request.importance)
 
 
 def _headings(vault: OpenVault, path: str) -> Headings:

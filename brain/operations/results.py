@@ -407,6 +407,17 @@ class Gaps(Value):
 # -- settings and state --------------------------------------------------------------------------
 
 
+class Agent(Value):
+    """An agent. `type` is the lower of what its AGENT.md `claims` and the highest type it may have
+    on this machine: the one that is `registered`, or the usual one if that is None."""
+
+    name: str
+    type: str
+    claims: str
+    registered: str | None
+    path: str
+
+
 class SettingChange(Value):
     """A setting of brain.yaml that was `set` or is `unchanged`."""
 

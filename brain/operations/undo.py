@@ -235,11 +235,11 @@ def _plan(
     """Return what undoes one record, after these other changes. If the whole note is restored
     (`is_exact`), an entry that was moved only has to be named."""
     data = record.data
-    of: dict[str, Any] = {"of": record.id}
+    of: dict[str, Any] = {"of": record.id, **_values_before(vault, record, force)}
     if record.op == "overwritten":
         return [Deed("undo", record.ref, from_json(data["change"]), of)]
     if not record.path:
-        return [_opposite(record)]
+        return [_opposite(record, of)]
     before, after = str(data.get("before", "")), str(data.get("after", ""))
     if data.get("moved") and is_exact:
         now = _current(vault, record, ())
@@ -295,15 +295,34 @@ def _restore_entry(
     return [Deed("undo", ref, Replace(path, ref, before, now.raw), of)]
 
 
-def _opposite(record: Record) -> Deed:
+def _values_before(vault: OpenVault, record: Record, force: bool) -> dict[str, Any]:
+    """Return what restores the importance and confidence that a record changed. Raise StaleFile if
+    they were changed again since."""
+    was = record.data.get("was")
+    if not isinstance(was, dict):
+        return {}
+    left = {name: record.data[name] for name in was}
+    known = facts.load(vault.index, [record.ref]).get(record.ref)
+    now = {name: known and getattr(known, name) for name in was}
+    if now != left and not force:
+        raise StaleFile(
+            f"The {' and '.join(was)} of {record.ref} changed since ({record.op}, {record.id}).",
+            "Use --force to undo it anyway.",
+        )
+    return {**was, "was": left}
+
+
+def _opposite(record: Record, of: dict[str, Any]) -> Deed:
     """Return what undoes a record that changed no file."""
-    data = {"of": record.id, "agent": record.data.get("agent", "")}
+    data = of | {"agent": record.data.get("agent", "")}
     if record.op in ("conflict", "resolve"):
         data |= {"other": record.data.get("other", ""), "type": "contradictory"}
         return Deed("resolve" if record.op == "conflict" else "conflict", record.ref, None, data)
     if _way(record) is Undo.COUNT or "delta" in record.data:
         data |= {"undid": record.op, "delta": -float(record.data.get("delta", 0))}
         return Deed("undo", record.ref, None, data)
+    if "was" in of:
+        return Deed("undo", record.ref, None, data | {"undid": record.op})
     raise BadRequest(f"{record.op} cannot be undone.", "Do the opposite instead.")
 
 

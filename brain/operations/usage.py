@@ -94,6 +94,8 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
         "by": by.name, "refs": said.refs, "answers": said.answers, "round": which.number,
         "tokens": said.fitted.tokens,
     }  # fmt: skip
+    if vault.read_only:
+        return which
     vault.state.add_recall(round(ms, 1), this, WINDOW)
     times, was_degraded = _times(vault), _is_degraded(vault)
     limit = HEALTHY_MS if was_degraded else SLOW_MS

@@ -10,6 +10,7 @@ import re
 
 from brain.formats.stems import STOP_WORDS
 from brain.index.matches import Candidate
+from brain.index.moment import shown
 from brain.recall.terms import fold
 from brain.record import NamedTuple
 
@@ -92,7 +93,8 @@ def dated(candidate: Candidate, expected: Expected) -> float:
     """More for what was said at the time that the question names."""
     if not (expected.dates and candidate.text):
         return 1.0
-    year, month, day = candidate.created[:4], candidate.created[5:7], candidate.created[8:10]
+    created = shown(candidate.created)
+    year, month, day = created[:4], created[5:7], created[8:10]
     for said in expected.dates:
         if all(a in ("", b) for a, b in zip(said, (year, month, day), strict=True)):
             return DATED

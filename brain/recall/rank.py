@@ -54,11 +54,15 @@ def recency(days: float) -> float:
 
 
 def days_between(earlier: str, now: datetime) -> float:
-    """Whole and broken days from an ISO time to `now`; never negative, 0 for what is no time."""
+    """Whole and broken days from an ISO time to `now`; never negative, 0 for what is no time. A day
+    begins when it does on this machine."""
     try:
         then = datetime.fromisoformat(earlier)
     except ValueError:
         return 0.0
     if then.tzinfo is None:
-        then = then.replace(tzinfo=now.tzinfo)
+        try:
+            then = then.astimezone()
+        except (ValueError, OverflowError):  # at the ends of time
+            then = then.replace(tzinfo=now.tzinfo)
     return max(0.0, (now - then).total_seconds() / 86400)

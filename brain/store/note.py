@@ -414,12 +414,16 @@ class Note:
 
     def is_typed_in(self, hold: float, most: float) -> bool:
         """Return True if someone saved the note in the last `hold` seconds, unless its head has
-        waited for `most` seconds."""
+        waited for `most` seconds. A note that git has just checked out was not typed."""
         assert self.history is not None
         if self.found is None or self.history.tip.written:
             return False
         held = self.disk.uptime() - self.row.due if self.row.due else 0.0
-        return self.disk.now() - self.found.modified < hold and 0 <= held < most
+        if self.disk.now() - self.found.modified >= hold or not 0 <= held < most:
+            return False
+        if not files.git_wrote_since(self.git, self.found.modified):
+            return True
+        return not self.disk.is_committed(self.full, self.found, unknown=False)
 
     def _bytes(self, version: Version) -> bytes:
         return targets.encode(self.format.join(version.units))

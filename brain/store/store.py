@@ -77,10 +77,17 @@ class Store:
     """The files of one vault on this machine, for writing."""
 
     def __init__(
-        self, vault: Vault, config: Config, journal: Journal, state: State, disk: Disk | None = None
+        self,
+        vault: Vault,
+        config: Config,
+        journal: Journal,
+        state: State,
+        disk: Disk | None = None,
+        read_only: bool = False,
     ) -> None:
         self.vault, self.config, self.journal, self.state = vault, config, journal, state
         self.disk = disk or Disk()
+        self.read_only = read_only
         self.git = files.git_folder(vault.root_path)
         # next to brain.db, so that a container and its host do not write at the same time
         self._lock_path = f"{layout.database(vault, config.dbPath)}-write"
@@ -526,11 +533,7 @@ class Store:
 
     def allow(self, by: Actor, path: str = "", owner: str = "") -> None:
         """Raise Denied if the actor may not write this file, or what this agent owns."""
-        if self.config.readOnly or not self.config.memory:
-            setting = "readOnly" if self.config.readOnly else "memory"
-            raise Denied(f"Writing is off: `{setting}` in brain.yaml.", "Change it to write.")
-        if self.is_off():
-            raise Denied("Brain is paused: nothing is written.", "Run `brain resume`.")
+        self.refuse_off()
         if path:
             owner = targets.role(self.vault, path).agent
         if not access.may(by, "write", owner):
@@ -540,9 +543,23 @@ class Store:
                 remedy = f"To write its own memory, add `--agent {by.name}`."
             raise Denied(f"{by.name} may not write {whose}.", remedy)
 
+    def refuse_off(self) -> None:
+        """Raise Denied if writing is off."""
+        self.refuse_read_only()
+        if self.config.readOnly or not self.config.memory:
+            setting = "readOnly" if self.config.readOnly else "memory"
+            raise Denied(f"Writing is off: `{setting}` in brain.yaml.", "Change it to write.")
+        if self.is_off():
+            raise Denied("Brain is paused: nothing is written.", "Run `brain resume`.")
+
+    def refuse_read_only(self) -> None:
+        """Raise Denied if the vault was opened for reading only."""
+        if self.read_only:
+            raise Denied("Writing is off: `--read-only`.", "Leave that option out to write.")
+
     def is_off(self) -> bool:
-        """Return True if writing is off, by the settings or by `brain pause`."""
-        off = self.config.readOnly or not self.config.memory
+        """Return True if writing is off, by an option, by the settings or by `brain pause`."""
+        off = self.read_only or self.config.readOnly or not self.config.memory
         return off or os.path.lexists(f"{self.vault.state_path}/paused")
 
     def _redacted(self, deed: Deed) -> Deed:

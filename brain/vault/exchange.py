@@ -95,8 +95,8 @@ class Disk:
         except OSError:
             return MISSING
 
-    def is_committed(self, path: str, found: Look) -> bool:
-        """Return True if a file is what git has checked out, or if git cannot be asked."""
+    def is_committed(self, path: str, found: Look, unknown: bool = True) -> bool:
+        """Return True if a file is what git has checked out; `unknown` if git cannot say."""
         import subprocess
 
         folder, name = os.path.split(path)
@@ -109,7 +109,7 @@ class Disk:
                 for words in (["rev-parse", f"HEAD:./{name}"], ["hash-object", name])
             ]
         except (OSError, subprocess.SubprocessError):
-            return True
+            return unknown
         return asked[0] == asked[1]
 
     def create(self, path: str, data: bytes, like: Look | None = None) -> tuple[str, int]:

@@ -199,6 +199,14 @@ def git_head(git: str) -> str:
         return f"0 {_commit(git)}"
 
 
+def git_wrote_since(git: str, time: float) -> bool:
+    """Return True if git has written its index since this time, as it does after a checkout."""
+    try:
+        return bool(git) and os.stat(f"{git}/index").st_mtime >= time
+    except OSError:
+        return False
+
+
 def git_has_moved(git: str, mark: str) -> bool:
     """Return True if git has checked out, reset or merged another commit since this mark. A commit
     of what is in the files changes none of them."""

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from brain.cli.find import _age
 from tests.cli.conftest import Run
 
 ENTRY = {
@@ -401,3 +402,12 @@ def test_what_is_shown_adds_up(demo: Path, run: Run) -> None:
             value *= factors[factor]
         assert said[name] == pytest.approx(value + factors.get("feedback", 0))
     assert " at first × " in run("show", "m-7f3k2ab4").out
+
+
+def test_show_does_not_round_an_age_up(demo: Path, run: Run) -> None:
+    made = run("remember", "Pumpkins need room", "--json").json
+    said = run("show", made["id"]).out
+    assert "1.00 after less than a minute, half in 30" in said
+    assert [_age(days) for days in (0.01, 0.05, 0.9, 1.9)] == [
+        "14 minutes", "1 hour", "21 hours", "1 day",
+    ]  # fmt: skip

@@ -41,3 +41,19 @@ def test_the_budget_is_shown_and_set(run: Run, demo: Path) -> None:
     assert shown["allocations"][0]["total"] == 3000
     assert run("config", "budgetCeiling").out == "3000\n"
     assert run("budget", "many").code == 2
+
+
+def test_the_undo_of_a_setting_says_what_applies_now(demo: Path, run: Run) -> None:
+    run("budget", "3000")
+    said = run("undo")
+    assert said.code == 0
+    assert said.out.split("\n")[1:] == ["  It is not set any more; the default is 5000.", ""]
+    run("budget", "3000")
+    run("budget", "4000")
+    assert run("undo").out.split("\n")[1:] == ["  budgetCeiling: 3000", ""]
+
+
+def test_init_adds_views_on_request(tmp_path: Path, run: Run) -> None:
+    assert "Memory.base" not in run("init", tmp_path / "new").out
+    said = run("init", "--views", tmp_path / "new")
+    assert said.out.startswith("  + 40_Brain/Memory.base\n1 file created in ")

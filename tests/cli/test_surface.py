@@ -23,7 +23,7 @@ from brain.cli.main import command
 from brain.errors import BrainError
 from brain.operations import OPERATIONS
 from tests.cli.conftest import COMMAND, Run
-from tests.kit import PATIENCE, until
+from tests.kit import PATIENCE, snapshot, until
 
 # Every command as one would run it.
 CALLS: dict[str, tuple[str, ...]] = {
@@ -57,6 +57,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "conflicts": ("conflicts",),
     "resolve": ("resolve", "m-7f3k2ab4"),
     "alias": ("alias", "add", "auth", "sso"),
+    "agent": ("agent", "list"),
     "budget": ("budget",),
     "journal": ("journal", "write"),
     "pending": ("pending",),
@@ -86,6 +87,7 @@ def test_help_has_an_example(run: Run, name: str) -> None:
     assert len([line for line in examples if "Usage" not in line]) >= 1
     assert "--json" in said.out
     assert "--vault" in said.out
+    assert "--read-only" in said.out
 
 
 def test_help_lists_every_command(run: Run) -> None:
@@ -118,6 +120,37 @@ def test_json_is_one_document(demo: Path, run: Run, name: str) -> None:
         shapes = [json.loads(document) for document in documents]
         assert all(isinstance(shape, dict) for shape in shapes)
         assert name == "events" or len(shapes) == 1
+
+
+WRITING = (
+    *("init", "remember", "update", "forget", "pin", "unpin", "confirm", "link", "unlink", "tag"),
+    *("move", "reinforce", "demote", "undo", "revert", "resolve", "alias", "journal", "pause"),
+    "resume",
+)
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_read_only_changes_nothing_but_the_index(
+    demo: Path, tmp_path: Path, run: Run, name: str
+) -> None:
+    run("pin", "m-7f3k2ab4")
+    run("link", "m-7f3k2ab4", "m-9hx3c6vr", "--as", "contradicts")
+    run("unpin", "m-7f3k2ab4")
+    run("sync")
+
+    def kept() -> dict[str, object]:
+        found = {**snapshot(demo), **snapshot(tmp_path / "state")}
+        return {
+            path: value
+            for path, value in found.items()
+            if not re.search(r"brain\.db|state\.db-|\.lock", path)
+        }
+
+    before = kept()
+    said = [run(*CALLS[name], "--read-only"), run("--read-only", *CALLS[name])]
+    assert kept() == before
+    codes = [each.code for each in said]
+    assert codes == ([11, 11] if name in WRITING else [0, 0])
 
 
 def _before(run: Run, name: str) -> None:

@@ -37,6 +37,8 @@ CONTRACT: list[list[Step]] = [
     [("remember", ("Always use nets",), {}), ("remember", ("Never use nets",), {})],
     [("remember", (" ",), {})],
     [("update", (ID, "My tools use DuckDB"), {"tags": ["duck"], "importance": 0.9})],
+    [("update", (ID,), {"tags": ["duck"], "confidence": 0.4})],
+    [("update", (ID,), {"importance": 0.2}), ("undo", (), {})],
     [("forget", (ID,), {"why": "over"})],
     [("forget", (ID,), {"purge": True})],
     [("forget", ("zebra",), {})],
@@ -63,8 +65,8 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time stands still."""
     made = OpenVault.__init__
 
-    def still(self: OpenVault, vault: Any, clock: Any = None, progress: Any = None) -> None:
-        made(self, vault, lambda: NOW, progress)
+    def still(self: OpenVault, vault: Any, clock: Any = None, **more: Any) -> None:
+        made(self, vault, lambda: NOW, **more)
 
     monkeypatch.setattr(OpenVault, "__init__", still)
 
@@ -283,6 +285,8 @@ def test_pending_in_words(demo: Path, run: Run) -> None:
 def test_journal_write(demo: Path, run: Run) -> None:
     from brain.state import Use
 
+    run("sync")
+    run("journal", "write")  # of memories that were seen for the first time
     assert run("journal", "write").out == "Nothing waited.\n"
     with Brain(OpenVault(layout.find(demo, demo.parent / "state"))) as brain:
         uses = [Use("hit", ref, last=brain.vault.now()) for ref in (ID, PINNED)]
@@ -311,7 +315,7 @@ def test_show_tells_what_it_is_worth_and_why(demo: Path, run: Run) -> None:
     shape = run("remember", "Seals bark", "--source", "inferred", "--why", "heard", "--json").json
     said = run("show", shape["id"]).out
     assert "1 at first × 0.6 as inferred" in said
-    assert "after 0 days, half in 7" in said
+    assert "after less than a minute, half in 7" in said
     assert "from       person, 2026-10-01" in said
     assert "because    heard" in said
 

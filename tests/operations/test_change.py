@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from brain.api import Brain
-from brain.errors import Ambiguous, BadRequest, NotFound
+from brain.errors import Ambiguous, BadRequest, Denied, NotFound, StaleFile
 from brain.model import Event
 from brain.operations import lookup
 from tests import kit
@@ -301,7 +301,7 @@ def test_nonsense_is_refused(brain: Brain) -> None:
         brain.tag(ID)
     with pytest.raises(BadRequest, match="no section"):
         brain.move(ID, " ")
-    with pytest.raises(BadRequest, match="no words"):
+    with pytest.raises(BadRequest, match="nothing to change"):
         brain.update(ID, "")
 
 
@@ -423,3 +423,65 @@ def test_an_update_says_what_it_is_much_like(brain: Brain) -> None:
     mine = brain.remember("Use Redis for sessions", kind="convention").id
     assert [near.id for near in brain.update(mine, "Enable caching in CI!").near] == [one]
     assert brain.update(mine, "Use Valkey for sessions").near == []
+
+
+# -- values without a new text ---------------------------------------------------------------------
+
+
+def test_importance_and_confidence_change_without_a_new_text(brain: Brain) -> None:
+    before = note(brain)
+    changed = brain.update(ID, importance=0.3, confidence=0.5, why="it is over")
+    assert (changed.outcome, changed.state) == ("updated", "written")
+    assert note(brain) == before
+    factors = brain.show(ID).importance_factors
+    assert factors["base"] == 0.3
+    assert brain.show(ID).confidence_factors["initial"] == 0.5
+    assert brain.history(ID)[-1].data["why"] == "it is over"
+
+
+def test_tags_are_added_without_a_new_text(brain: Brain) -> None:
+    before = note(brain)
+    changed = brain.update(ID, tags=["sqlite"], importance=0.3)
+    assert "sqlite" in changed.tags
+    assert note(brain) == before.replace("#db ^m-7f3k2ab4", "#db #sqlite ^m-7f3k2ab4")
+    assert brain.show(ID).importance_factors["base"] == 0.3
+    brain.undo()
+    assert note(brain) == before
+    assert brain.show(ID).importance_factors["base"] == 0.9
+    assert brain.update(ID, tags=["db"]).outcome == "unchanged"
+
+
+def test_the_undo_of_a_value_restores_the_one_before(brain: Brain) -> None:
+    def base() -> float:
+        return brain.show(ID).importance_factors["base"]  # type: ignore[no-any-return]
+
+    brain.update(ID, importance=0.3)
+    brain.update(ID, importance=0.4)
+    brain.undo()
+    assert base() == 0.3
+    undone = brain.undo()
+    assert base() == 0.9
+    brain.undo(undone.event)
+    assert base() == 0.3
+    brain.sync(rebuild=True)
+    assert base() == 0.3
+
+
+def test_a_value_that_changed_since_is_not_undone(brain: Brain) -> None:
+    first = brain.update(ID, importance=0.3)
+    brain.update(ID, importance=0.4)
+    with pytest.raises(StaleFile, match="importance of m-7f3k2ab4 changed since"):
+        brain.undo(first.event)
+    brain.undo(first.event, force=True)
+    assert brain.show(ID).importance_factors["base"] == 0.9
+
+
+def test_an_update_needs_something_to_change(brain: Brain) -> None:
+    with pytest.raises(BadRequest, match="nothing to change"):
+        brain.update(ID)
+    with pytest.raises(BadRequest, match="no words"):
+        brain.update(ID, "  ", importance=0.3)
+    with pytest.raises(BadRequest, match="from 0 to 1"):
+        brain.update(ID, importance=3)
+    with pytest.raises(Denied):
+        brain.update(ID, importance=0.3, by="zoo")

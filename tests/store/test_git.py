@@ -136,3 +136,19 @@ def test_in_a_worktree(opened: Open, repo: Path, tmp_path: Path) -> None:
     store.absorb()
     assert LINE not in text(tree)
     assert kit.is_done(store)
+
+
+def test_a_checkout_is_not_taken_for_a_person_who_types(repo: Path, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(repo), str(clone))
+    store = kit.open_store(clone, tmp_path / "other", kit.HELD)
+    assert store.apply([kit.deed("remember", 1)])[0].state == "written"
+    with (clone / NOTE).open("a") as file:
+        file.write("- typed by a person\n")
+    assert store.apply([kit.deed("remember", 2)])[0].state == "pending"
+
+
+def test_a_note_that_git_does_not_know_may_be_typed_in(opened: Open, repo: Path) -> None:
+    git(repo, "rm", "-q", "--cached", NOTE)
+    git(repo, "commit", "-qm", "two")
+    assert opened(kit.HELD).apply([kit.deed("remember", 1)])[0].state == "pending"

@@ -15,6 +15,7 @@ import subprocess
 from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from brain import setup
@@ -35,10 +36,8 @@ def play(text: str, home: Path) -> str:
     out = [head]
     made = OpenVault.__init__
 
-    def still(
-        self: OpenVault, vault: object, clock: object = None, progress: object = None
-    ) -> None:
-        made(self, vault, lambda: NOW, progress)  # type: ignore[arg-type]
+    def still(self: OpenVault, vault: Any, clock: object = None, **more: Any) -> None:
+        made(self, vault, lambda: NOW, **more)
 
     environ = {"BRAIN_STATE": str(home / "state"), "BRAIN_VAULT": str(root), "HOME": str(home)}
     with patch.dict(os.environ, environ), patch.object(OpenVault, "__init__", still), Ids()():

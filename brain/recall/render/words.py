@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brain.index.moment import shown
 from brain.recall.package import LEFT_OUT, Conflict, Package, Piece
 from brain.recall.render.defuse import clean, lines, quoted, short
 
@@ -34,7 +35,7 @@ def known(piece: Piece) -> dict[str, str]:
     conflicts = " ".join(f"#{short(other)}" for other in piece.conflicts[:MOST_TAGS])
     sure = piece.confidence is None or piece.confidence >= SURE
     tags = [tag for tag in piece.tags if f"#{tag}" not in piece.text]
-    day = piece.created[:10]
+    day = shown(piece.created)[:10]
     told = {
         "kind": short(piece.kind),
         "status": "" if piece.status == "confirmed" else short(piece.status),

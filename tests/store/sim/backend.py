@@ -44,7 +44,7 @@ class VirtualDisk(Disk):
         self.world.after("look", path, writer=bool(found and found.writer))
         return found
 
-    def is_committed(self, path: str, found: Look) -> bool:
+    def is_committed(self, path: str, found: Look, unknown: bool = True) -> bool:
         return found.data.decode() == self.world.committed
 
     def stamp(self, path: str) -> str:

@@ -1,0 +1,138 @@
+"""Agents of a vault: create one, list them, and register one on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+
+from brain import access, config
+from brain.access import ADMIN, PERSON, RANKS
+from brain.errors import BadRequest, Denied, NotFound
+from brain.index import read
+from brain.operations.results import Agent
+from brain.vault import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brain.access import Actor
+    from brain.open_vault import OpenVault
+
+_NAME = re.compile(r"\w[\w.-]*( [\w.-]+)*\Z")  # safe as a folder on every system, and in YAML
+_MOST = 60  # characters of a name
+_AGENT = """\
+---
+type: {type}
+id: agent_{id}
+name: {name}
+---
+
+# {title}
+
+{about}
+"""
+
+
+def agent_add(
+    vault: OpenVault, name: str, *, type: str = "project", about: str = "", by: Actor | str = ""
+) -> Agent:
+    """Create an agent: a folder with an AGENT.md, next to which its memory will be. Only a person
+    may do so."""
+    _require_person(vault, by, "create agents")
+    _refuse_type(type)
+    name = unicodedata.normalize("NFC", name.strip())
+    if not _NAME.match(name) or len(name) > _MOST or name.endswith("."):
+        raise BadRequest(
+            f"{name!r} is not a name for an agent.",
+            "Use letters, digits, `-`, `_`, `.` and single spaces, at most 60.",
+        )
+    with vault.writing():
+        vault.store.refuse_off()
+        _refuse_taken(vault, name)
+        path = f"{_new_home(vault, name)}/AGENT.md"
+        words = " ".join(about.split()) or "Say here what it is for."
+        text = _AGENT.format(
+            type=type, id=re.sub(r"[^\w-]", "_", name), name=config.to_yaml(name), title=name,
+            about=words,
+        )  # fmt: skip
+        files.create(vault.paths.root / path, text)
+        vault.sync([vault.paths.brain])
+    return _agent(vault, name, path)
+
+
+def _refuse_taken(vault: OpenVault, name: str) -> None:
+    """Raise BadRequest if an agent has this name already, in any case and with any accents."""
+    names = [ADMIN, PERSON.name, *(read.owners(vault.index) - {name})]
+    for found in read.agents(vault.index):
+        names += [str(found.get(key, "")) for key in ("agent", "id", "name")]
+    for other in names:
+        if _folded(other) == _folded(name):
+            raise BadRequest(f"There is an agent {other!r} already.", "See `brain agent list`.")
+
+
+def _new_home(vault: OpenVault, name: str) -> str:
+    """Return the folder for a new agent: where it has files already, else in the project of its
+    name, else in agents/."""
+    if name in read.owners(vault.index):
+        return access.home(vault, name)
+    is_project = os.path.isdir(f"{vault.paths.folder_path}/projects/{name}")
+    place = f"projects/{name}/agent" if is_project else f"agents/{name}"
+    return f"{vault.paths.brain}/{place}"
+
+
+def _folded(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(char for char in plain if not unicodedata.combining(char))
+
+
+def agent_list(vault: OpenVault, *, by: Actor | str = "") -> list[Agent]:
+    """Return the agents of the vault that the actor may read, each with its type on this
+    machine."""
+    owners = access.readable(access.resolve(vault, by))
+    vault.refresh()
+    return [
+        _agent(vault, each["agent"], each["path"])
+        for each in read.agents(vault.index)
+        if owners is None or each["agent"] in owners
+    ]
+
+
+def agent_register(vault: OpenVault, name: str, *, type: str = "", by: Actor | str = "") -> Agent:
+    """Enter an agent in the registry of this machine, with the highest type that it may have here:
+    `type`, else the one that its AGENT.md claims now. Only a person may do so."""
+    _require_person(vault, by, "register agents")
+    vault.refresh()
+    found = access.agent_name(vault, name)
+    path = next((a["path"] for a in read.agents(vault.index) if a["agent"] == found), "")
+    if not path:
+        raise NotFound(f"{found} has no AGENT.md.", f"Create it: `brain agent add {found}`.")
+    highest = type or access.claimed_type(vault, found)
+    _refuse_type(highest)
+    with vault.writing():
+        vault.store.refuse_off()
+        access.register(vault, found, highest)
+    return _agent(vault, found, path)
+
+
+def _agent(vault: OpenVault, name: str, path: str) -> Agent:
+    """Return an agent with its type. Two agents of one name have none."""
+    registered = access.registry(vault).get(name)
+    try:
+        effective = access.resolve(vault, name).type
+    except Denied:
+        effective = RANKS[0]
+    return Agent(
+        name=name, type=effective, claims=access.claimed_type(vault, name), registered=registered,
+        path=path,
+    )  # fmt: skip
+
+
+def _require_person(vault: OpenVault, by: Actor | str, action: str) -> None:
+    actor = access.resolve(vault, by)
+    if actor.type != PERSON.type:
+        raise Denied(f"{actor.name} may not {action}.", "Ask a person.")
+
+
+def _refuse_type(type: str) -> None:
+    if type not in RANKS:
+        raise BadRequest(f"There is no type {type!r}.", f"One of: {', '.join(RANKS)}.")
