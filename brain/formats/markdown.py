@@ -18,6 +18,7 @@ from brain.record import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)(?:\[[^\[\]\n]\](?:\s+|$))?")
@@ -244,7 +245,30 @@ def _markdown() -> MarkdownIt:
 
     md = MarkdownIt("commonmark").enable("table")
     md.core.ruler.disable(["inline", "text_join"])
+    terminates = ["paragraph", "reference", "blockquote", "list"]
+    md.block.ruler.at("blockquote", _quote, {"alt": terminates})
     return md
+
+
+def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Apply markdown-it's rule for quotes to a few lines, and to more if the quote is longer.
+
+    The rule itself looks through all lines that could go on with a quote, for every quote: that is
+    quadratic where quotes end before these lines do.
+    """
+    from markdown_it.rules_block import blockquote
+
+    count, last, rows = len(state.tokens), state.lineMax, 4
+    while not silent and start + rows < end:
+        state.lineMax = stop = start + rows
+        found = blockquote(state, start, stop, silent)
+        state.lineMax = last
+        if not found or state.line < stop:
+            return found
+        del state.tokens[count:]
+        state.line = start
+        rows *= 16
+    return blockquote(state, start, end, silent)
 
 
 def _words(inline: Token) -> str:
