@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain.cli.output import Values, View, say
+from brain.cli.output import Values, View, indented, say
 
 if TYPE_CHECKING:
     from brain.operations.results import Changed
@@ -42,10 +42,9 @@ def print_change(changed: Changed, _: Values) -> None:
     if undid := getattr(changed, "undid", ""):
         did = f"{did} {undid} of"
     say(f"{did} {changed.id}  {place}", "bold")
-    for line in changed.text.split("\n"):
-        say(f"  {line}")
+    say(indented(changed.text), lines=True)
     for remark in _remarks(changed):
-        say(f"  {remark}", "dim")
+        say(indented(remark), "dim", lines=True)
 
 
 def _remarks(changed: Changed) -> list[str]:

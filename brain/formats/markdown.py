@@ -27,6 +27,7 @@ _LISTS = {"bullet_list_open", "ordered_list_open"}
 _OTHER = {"fence", "code_block", "html_block", "blockquote_open", "table_open"}
 _OPENER = re.compile(r"`+|~{3,}|%%")
 _PREFIX = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]*)*")
+_QUOTE, _GROWTH = 4, 16  # lines of a quote that are tried first, and by how many times more then
 _DEEP = 80  # a fence is looked for at most this many characters into its line
 # a blank line, or one that starts a list item, a heading, a table row or a fence
 _NEXT_BLOCK = re.compile(r"\n[ \t\r]*(?:\n|\||```|~~~|(?:[-*+]|#{1,6}|\d{1,9}[.)])[ \t])")
@@ -258,17 +259,23 @@ def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """
     from markdown_it.rules_block import blockquote
 
-    count, last, rows = len(state.tokens), state.lineMax, 4
-    while not silent and start + rows < end:
-        state.lineMax = stop = start + rows
+    if silent:
+        return blockquote(state, start, end, silent)
+    rows: dict[Span, int] = state.env.setdefault("quotes", {})  # to try, by line and level
+    place, count, last = (start, state.level), len(state.tokens), state.lineMax
+    while True:
+        stop = min(end, start + rows.get(place, _QUOTE))
+        state.lineMax = stop if stop < end else last
         found = blockquote(state, start, stop, silent)
         state.lineMax = last
         if not found or state.line < stop:
             return found
+        if stop == end:  # a quote around this one may come here again, with more lines
+            rows[place] = len(state.bMarks)
+            return found
+        rows[place] = _GROWTH * (stop - start)
         del state.tokens[count:]
         state.line = start
-        rows *= 16
-    return blockquote(state, start, end, silent)
 
 
 def _words(inline: Token) -> str:
