@@ -7,13 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from brain import filter_expr, tokens
-from brain.changes import Add, Append, Change, Configure, Move, Put, Relate, Remove, Retag, Update
+from brain.changes import Add, Append, Change, Configure, Put, Relate, Retag, Update
 from brain.cli.output import safe
 from brain.context import triggers
 from brain.errors import BrainError
 from brain.formats import (
     brain_yaml,
-    links,
     memory_edit,
     memory_md,
     memory_part,
@@ -22,7 +21,6 @@ from brain.formats import (
     records_json,
     session_jsonl,
 )
-from brain.journal import codec
 from brain.lifecycle import contradiction, dedup
 from brain.recall import snippet, terms
 from brain.recall.procedures import procedure
@@ -58,8 +56,6 @@ def nest(
 SHAPES: dict[str, Callable[[int], str]] = {
     "one bullet of equals signs": repeat("=", "- ", "\n"),
     "one bullet of dashes": repeat("-", "- a ", "\n"),
-    "one bullet of spaces": repeat(" ", "- a", "b\n"),
-    "one long word": repeat("a", "- ", "\n"),
     "combining marks": repeat("\u0301", "- e", "\n"),
     "invisible characters": repeat("\u200b\u202e\x1b", "- a", "\n"),
     "blank lines": repeat("\n", "- a\n", "- b\n"),
@@ -67,46 +63,33 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "mixed line ends": repeat("- a\r\n- b\n- c\r"),
     "unclosed fence": repeat("- a b\n", "- first\n\n```\n"),
     "unclosed fences of all lengths": rows(lambda n: "`" * (3 + n % 50) + "\n", width=28),
-    "fences in bullets": repeat("- ```\n"),
     "fences in quotes": repeat("> ```\na\n"),
-    "runs of backticks": rows(lambda n: "`" * (n % 200) + " ", width=100),
     "unclosed comment": repeat("a %% `b` \n", "%%"),
     "percent signs": repeat("%", "- ", "\n"),
     "HTML comments": repeat("<!-- a\n"),
-    "HTML blocks": repeat("<div>\n\n"),
     "opening wikilinks": repeat("[[", "- ", "\n"),
     "wikilinks": repeat("[[a|b]] ", "- ", "\n"),
     "nested square brackets": nest("[", "]", "- ", "\n"),
     "brackets and parentheses": repeat("](", "- [a", "\n"),
-    "Markdown links": repeat("[a](b) ", "- ", "\n"),
     "link definitions": rows(lambda n: f"[x{n}]: y\n"),
     "open fields": repeat("[a:: ", "- ", "\n"),
     "fields": repeat("[a:: b] ", "- ", "\n"),
     "tags": rows(lambda n: f"#t{n} ", "- "),
-    "nested tags": repeat("/a", "- #a", "\n"),
     "headings": rows(lambda n: f"{'#' * (1 + n % 6)} h{n}\n"),
-    "equal headings with bullets": repeat("## Same\n- a\n"),
-    "rules": repeat("---\n- a\n***\n"),
     "table": repeat("|a|b|\n", "|a|b|\n|-|-|\n"),
-    "row of table cells": repeat("|a", "|a|\n|-|\n", "\n"),
     "nested list": lambda size: "".join(
         " " * (2 * (n % 40)) + "- a\n" for n in range(max(1, size // 44))
     ),
     "one bullet with nested lines": repeat("  - b c\n", "- a\n"),
-    "one bullet with lazy lines": repeat("b c d\n", "- a\n"),
     "nested quotes": rows(lambda n: "> " * (n % 25) + "a\n", width=26),
-    "numbers of a list": rows(lambda n: f"{n}. a\n", width=8),
     "equal bullets": repeat("- same words here\n"),
-    "equal ids": repeat("- same ^id\n"),
     "different bullets with ids": rows(lambda n: f"- words {n} ^m-{n:08d}\n", width=26),
-    "formulas": repeat("$$\n- a\n"),
     "conflict markers": repeat("<<<<<<< a\n=======\n>>>>>>> b\n"),
     "frontmatter keys": lambda size: (
         "---\n" + "".join(f"k{n}: v\n" for n in range(size // 9)) + "---\n- a\n"
     ),
     "frontmatter list": repeat("- b\n", "---\na:\n", "---\n- a\n"),
     "unclosed frontmatter": repeat("a: b\n", "---\n"),
-    "frontmatter block scalar": repeat("  x\n", "---\na: |\n", "---\n- a\n"),
     "one YAML bracket in another": nest("[", "]", "---\na: ", "\n---\n- a\n"),
     "deep JSON": nest("[", "]"),
     "JSON records": lambda size: json.dumps(
@@ -120,20 +103,15 @@ SHAPES: dict[str, Callable[[int], str]] = {
         lambda n: f'{{"id": "m{n}", "role": "user", "content": "a"}}\n', width=45
     ),
     "session with blank lines": repeat("\n", '{"id": "m", "content": "a"}\n'),
-    "session of broken lines": repeat("{\n"),
     "assignments": repeat("a=b "),
     "assigned passwords": repeat("password="),
     "one long password": repeat("x", "pw="),
     "password words": repeat("password ", "- "),
     "URLs": repeat("https://a.b/c?d=e&", "- "),
     "at signs": repeat("a@", "- "),
-    "dots": repeat("a.", "- "),
-    "quotation marks": repeat('"', "- ", "\n"),
-    "role names": repeat("\nuser: ", "- a"),
     "steps": repeat("1. a\n   b\n"),
     "sentences": rows(lambda n: f"The port is {n}. ", "- ", 16),
     "parentheses": nest("(", ")", "- "),
-    "block ids": repeat("^a-", "- ", "\n"),
 }
 
 # -- work -----------------------------------------------------------------------------------------
@@ -219,7 +197,6 @@ def filtered(text: str) -> None:
 WORK: dict[str, Callable[[str], object]] = {
     "parse memory": lambda text: memory_md.parse(text.encode()),
     "parse note": lambda text: note_md.parse(text.encode()),
-    "parse agent": lambda text: note_md.parse_agent(text.encode()),
     "parse items": lambda text: records_json.parse("items", text.encode()),
     "parse session": lambda text: session_jsonl.parse(text.encode(), "s"),
     "parse message": session,
@@ -230,7 +207,6 @@ WORK: dict[str, Callable[[str], object]] = {
     "add lines": lambda text: edited(text.encode(), Add(NOTE, REF, "new\n- a\n- b", "Facts")),
     "add text": lambda text: edited(b"- a\n", Add(NOTE, REF, text, "Facts")),
     "update": lambda text: edited(with_entry(text), Update(NOTE, REF, "other words")),
-    "update first": lambda text: edited(with_entry_first(text), Update(NOTE, REF, "other words")),
     "update text": lambda text: edited(with_entry(""), Update(NOTE, REF, text)),
     "update long": lambda text: edited(
         f"- {text} ^{REF}\n- b\n".encode(), Update(NOTE, REF, "other words")
@@ -241,8 +217,6 @@ WORK: dict[str, Callable[[str], object]] = {
     "relate": lambda text: edited(
         f"- {text} ^{REF}\n".encode(), Relate(NOTE, REF, "a", "b", gone=True)
     ),
-    "remove": lambda text: edited(with_entry_first(text), Remove(NOTE, REF)),
-    "move": lambda text: edited(with_entry(text), Move(NOTE, REF, "Same")),
     "edit items": lambda text: _tried(
         lambda: records_json.edit("items", "i", text.encode(), [Put("i", "i1", {"title": "x"})])
     ),
@@ -253,17 +227,14 @@ WORK: dict[str, Callable[[str], object]] = {
     "tokens": tokens.estimate,
     "safe": lambda text: (safe(text), safe(text, lines=True)),
     "clean": lambda text: defuse.clean(text, len(text)),
-    "short": lambda text: defuse.short(text, len(text)),
     "procedure": procedure,
     "snippet": marked,
     "question": asked,
     "prose": lambda text: prose.fingerprint(prose.without_links(text)),
-    "files": links.mentioned_files,
     "compare": compared,
     "merge": merged,
     "merge rewritten": rewritten,
     "filter": filtered,
-    "journal": lambda text: codec.decode(text.encode()),
 }
 
 

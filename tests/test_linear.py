@@ -47,7 +47,7 @@ def caches() -> list[functools._lru_cache_wrapper[object]]:
 
 def growth(act: Callable[[str], object], shape: Callable[[int], str]) -> float:
     """Return how many times the CPU time grows when a text grows by FACTOR."""
-    size, ratio = 1_000, 0.0
+    size, ratio = 500, 0.0
     while cpu(act, shape(size), 1) < MEASURABLE and size < MOST:
         size *= 2
     for runs in (1, 3, 9):
