@@ -105,7 +105,11 @@ def resolve(vault: OpenVault, by: Actor | str, session: str = "") -> Actor:
 
 
 def _agent(vault: OpenVault, name: str) -> Actor:
-    place = home(vault, name)
+    try:
+        place = home(vault, name)
+    except NotFound:  # without the names of others, as anybody could be asking
+        remedy = "Check --by. A folder with an AGENT.md is an agent."
+        raise NotFound(f"There is no agent {name!r}.", remedy) from None
     _refuse_twins(vault, place.split("/")[1:])
     role = vault.paths.role(f"{place}/AGENT.md")
     assert role
@@ -204,7 +208,7 @@ def agent_name(vault: OpenVault, name: str) -> str:
     """Return the agent of this name: that of its folder, or the id or name in its AGENT.md."""
     folded = name.casefold()
     owners = read.owners(vault.index)
-    known = {owner.casefold(): owner for owner in owners}
+    known = {ADMIN: ADMIN} | {owner.casefold(): owner for owner in owners}
     for found in read.agents(vault.index):
         for key in ("id", "name"):
             known.setdefault(str(found.get(key, "")).casefold(), found["agent"])

@@ -80,7 +80,7 @@ def _read_text(values: Values) -> None:
 def print_context(found: Context, options: Values) -> None:
     """Print the text for a prompt, and what explains it."""
     if prompt := found.text or ("{}" if found.asked.format == "json" else ""):
-        say(prompt)
+        say(prompt, lines=True)
     if options["explain"]:
         _explain(found)
     warn(found.freshness)
@@ -90,8 +90,9 @@ def print_context(found: Context, options: Values) -> None:
 
 def _explain(found: Context) -> None:
     fitted = found.fitted
+    say()
     say(
-        f"\n{fitted.tokens:,} of {fitted.allocation.total:,} tokens,"
+        f"{fitted.tokens:,} of {fitted.allocation.total:,} tokens,"
         f" {fitted.compression:.0%} of what was offered,"
         f" chosen among {found.recalled.considered:,}.",
         "dim",
@@ -136,7 +137,7 @@ def _formula(entry: ScoredEntry) -> str:
 
 def print_entry(entry: Entry, _: Values) -> None:
     say(f"{entry.path}:{entry.line}", "bold")
-    say(entry.text)
+    say(entry.text, lines=True)
     say()
     keys = ("id", "scope", "kind", "status", "agent", "project", "heading")
     about = [(key, str(getattr(entry, key))) for key in keys]

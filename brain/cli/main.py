@@ -21,7 +21,17 @@ from typing import Any
 
 import click
 
-from brain.cli.output import View, choices, common, guarded, opened, read_only_option, tell
+from brain.cli.output import (
+    View,
+    choices,
+    common,
+    crashed,
+    guarded,
+    opened,
+    read_only_option,
+    say,
+    tell,
+)
 from brain.errors import BadRequest, BrainError, suggest
 from brain.operations import GROUPS, OPERATIONS, Operation, call
 from brain.operations.parameters import HIDDEN, Parameter, parameter
@@ -109,7 +119,7 @@ def cli(ctx: click.Context, vault: str | None, as_json: bool) -> None:
     """
     ctx.obj = {"vault": vault, "json": as_json}
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        say(ctx.get_help(), lines=True)
 
 
 cli.params.append(read_only_option())
@@ -121,6 +131,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what the terminal cannot show
+    sys.excepthook = crashed
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
@@ -216,7 +227,7 @@ def subgroup(name: str, summary: str) -> click.Group:
             if "list" in found:
                 context.invoke(found["list"])
             else:
-                click.echo(context.get_help())
+                say(context.get_help(), lines=True)
 
     return click.Group(
         name,

@@ -216,7 +216,7 @@ events_command = click.Command(
 def _print(event: Event, as_json: bool) -> None:
     shape = serialize.event(event)
     if as_json:
-        say(json.dumps(shape, ensure_ascii=False))
+        say(json.dumps(shape, ensure_ascii=False), lines=True)
     else:
         say(f"{shown(event.at)[11:]}  {event.name:<13} {_words(shape)}")
 

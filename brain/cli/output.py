@@ -11,17 +11,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from brain.errors import BrainError
+from brain.errors import BrainError, StaleFile
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from brain.open_vault import Freshness, OpenVault
 
 Values = dict[str, Any]
 
 _READ_ONLY = "brain.read_only"
 STYLES = {"bold": "\033[1m", "dim": "\033[2m"}
-# A note may contain what a terminal would take for a command.
-_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+# What a terminal takes for a command, a new line, or a change of direction. The escapes are those
+# of JSON, so that JSON stays the same data.
+_UNSAFE = {
+    code: f"\\u{code:04x}"
+    for code in (
+        *range(9), *range(11, 32), *range(127, 160), 0x61C, 0x200E, 0x200F,
+        *range(0x2028, 0x202F), *range(0x2066, 0x206A),
+    )
+} | {ord("\r"): "\\r"}  # fmt: skip
 
 
 class View(NamedTuple):
@@ -103,13 +112,29 @@ class Progress:
             sys.stderr.write("\r\033[K")
 
 
-def say(text: str = "", style: str = "") -> None:
-    """A line on stdout, coloured only on a terminal and without NO_COLOR."""
-    if sys.stdout.isatty():
-        text = text.translate(_CONTROLS)
-        if style and not os.environ.get("NO_COLOR"):
-            text = f"{STYLES[style]}{text}\033[0m"
+def safe(text: str, lines: bool = False) -> str:
+    """Return a text that a terminal shows and does not obey, as one line unless `lines`.
+
+    Control characters and marks that change the direction of the text become escapes like
+    `\\u001b`. A tab stays. Everything that is printed goes through this function.
+    """
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n") if lines else text.replace("\n", "\\n")
+    return text.translate(_UNSAFE)
+
+
+def say(text: str = "", style: str = "", *, lines: bool = False) -> None:
+    """Print a line, or several, on stdout. It is coloured only on a terminal without NO_COLOR."""
+    text = safe(text, lines)
+    if style and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        text = f"{STYLES[style]}{text}\033[0m"
     print(text)
+
+
+def indented(text: str) -> str:
+    """Return a text that is part of a list, each line of it two columns from the margin."""
+    return "\n".join([f"  {line}" for line in text.split("\n")])
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -118,10 +143,11 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def fitted(text: str, before: int, most: int = 100) -> str:
-    """Return a line as far as it fits after so many columns of the terminal, or `most` in a pipe;
-    a cut line ends in `…`."""
+    """Return a line, made safe, as far as it fits after so many columns of the terminal, or `most`
+    in a pipe; a cut line ends in `…`."""
     import shutil
 
+    text = safe(text)
     if sys.stdout.isatty():
         most = max(20, shutil.get_terminal_size().columns - before)
     if sum(map(_columns, text)) <= most:
@@ -143,9 +169,9 @@ def _columns(char: str) -> int:
     return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
 
 
-def note(text: str) -> None:
-    """A line on stderr: for the person, not for a pipe."""
-    print(text, file=sys.stderr)
+def note(text: str, *, lines: bool = False) -> None:
+    """Print a line, or several, on stderr: for the person, not for a pipe."""
+    print(safe(text, lines), file=sys.stderr)
 
 
 def warn(freshness: Freshness) -> None:
@@ -155,10 +181,18 @@ def warn(freshness: Freshness) -> None:
 
 
 def tell(value: Any) -> None:
-    """One JSON document on stdout."""
+    """Print one JSON document on stdout."""
     import json
 
-    print(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    indent = 2 if sys.stdout.isatty() else None
+    say(json.dumps(value, ensure_ascii=False, indent=indent), lines=True)
+
+
+def crashed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print the traceback of an error that nobody expected, which may hold text of a note."""
+    import traceback
+
+    note("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"), lines=True)
 
 
 def guarded(act: Callable[[], object], args: list[str]) -> int:
@@ -183,5 +217,5 @@ def _failed(error: BrainError, args: list[str]) -> int:
     if "--json" in args:
         tell({"error": type(error).__name__, "message": error.message, "remedy": error.remedy})
     else:
-        note(f"brain: {error}")
+        note(f"brain: {error}", lines=isinstance(error, StaleFile))  # it shows a difference
     return error.exit_code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brain.cli.output import Values, View, note, say
+from brain.cli.output import Values, View, indented, note, say
 from brain.cli.write import print_change
 from brain.index.moment import shown
 
@@ -54,7 +54,7 @@ def print_conflicts(found: list[Conflict], _: Values) -> None:
     for conflict in found:
         say(f"{conflict.event}  {conflict.type}, {shown(conflict.at)[:10]}", "bold")
         for entry in conflict.entries:
-            say(f"  {entry.id}  {entry.text}")
+            say(indented(f"{entry.id}  {entry.text}"), lines=True)
     if not found:
         say("No conflicts.")
 

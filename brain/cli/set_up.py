@@ -54,8 +54,10 @@ def _init(folder: str | None, demo: bool, views: bool, vault: str | None, as_jso
     total = f"{counted(len(made), 'file')} created in {root.resolve()}."
     say(total if made else "Everything was there already.")
     if advice := setup.advice(root):
-        say(f"\n{advice}")
-    say("\nNext: brain search WORDS")
+        say()
+        say(advice, lines=True)
+    say()
+    say("Next: brain search WORDS")
 
 
 init_command = click.Command(
@@ -86,7 +88,7 @@ def _completion(shell: str, vault: str | None, as_json: bool) -> None:
     assert kind
     script = kind(cli, {}, "brain", "_BRAIN_COMPLETE").source()
     _, as_json = choices(vault, as_json)
-    tell({"shell": shell, "script": script}) if as_json else click.echo(script)
+    tell({"shell": shell, "script": script}) if as_json else say(script, lines=True)
 
 
 completion_command = click.Command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain.cli.output import Values, View, say
+from brain.cli.output import Values, View, indented, say
 from brain.config import default, to_yaml
 
 if TYPE_CHECKING:
@@ -46,10 +46,9 @@ def print_change(changed: Changed, _: Values) -> None:
     text = changed.text
     if changed.kind == "setting" and not text:
         text = f"It is not set any more; the default is {to_yaml(default(changed.id))}."
-    for line in text.split("\n"):
-        say(f"  {line}")
+    say(indented(text), lines=True)
     for remark in _remarks(changed):
-        say(f"  {remark}", "dim")
+        say(indented(remark), "dim", lines=True)
 
 
 def _remarks(changed: Changed) -> list[str]:

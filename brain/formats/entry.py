@@ -8,6 +8,7 @@ text; what it is not about stays as it is.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from textwrap import dedent
 from typing import NamedTuple
 from unicodedata import normalize
@@ -24,7 +25,7 @@ _STARTS = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S|>|#{1,6}(?:[ \t]|$)|```|~~~")
 # a first line that words, tags and an id cannot stand on
 _BLOCK = re.compile(r"```|~~~|\$\$|<[/!?A-Za-z](?![\w.+-]*[:@])|\|")
 _LISTED = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|>")
-_DELIMITER = re.compile(r"[ \t|:-]*-[ \t|:-]*$")
+_DELIMITER = re.compile(r"(?=[ \t|:]*-)[ \t|:-]*+$")
 _MARKDOWN_LINK = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
 _BOX = re.compile(r"\[[^\[\]\n]\](?:\s+|$)")
 _VALUE = re.compile(r"(?:\[\[[^\[\]\n]*\]\]|[^,])+")  # of a field that has several
@@ -160,11 +161,7 @@ def lines_of(text: str, careful: bool) -> tuple[str, list[str]]:
     """The first line and those to be nested below it; the first is '' if all of them are."""
     text = storable(text).replace("\r\n", "\n").replace("\r", "\n")
     text = _escaped(text, careful)
-    lines = [line.rstrip(" \t") for line in text.split("\n")]
-    while lines and not lines[0].strip():
-        del lines[0]
-    while lines and not lines[-1].strip():
-        del lines[-1]
+    lines = _without_blank_ends([line.rstrip(" \t") for line in text.split("\n")])
     if not lines:
         return "", []
     first, below = lines[0].strip(), lines[1:]
@@ -175,12 +172,17 @@ def lines_of(text: str, careful: bool) -> tuple[str, list[str]]:
     return first, dedent("\n".join(below)).split("\n") if below else []
 
 
+def _without_blank_ends(lines: list[str]) -> list[str]:
+    """The lines from the first to the last that is not blank."""
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
+
+
 def nested(below: list[str], style: Style) -> str:
     """The lines below the first; a blank one before them unless they start a block, because what
     goes on right below a line belongs to it, and an id counts only at the very end of it."""
-    lines = list(below)
-    while lines and not lines[0].strip():
-        del lines[0]
+    first = next((number for number, line in enumerate(below) if line.strip()), len(below))
+    lines = below[first:]
     if not lines:
         return ""
     deeper = _deeper(style)
@@ -203,9 +205,9 @@ def _escaped(text: str, careful: bool) -> str:
     one has to be careful, each `$$` that could start or end a formula."""
     if careful:
         text = text.replace("$$", "$\\$").replace("$$", "$\\$")
-    while "%%" in text and (comments := hidden(text)[1]):
-        for start, _ in reversed(comments):
-            text = f"{text[: start + 1]}\\{text[start + 1 :]}"
+    while "%%" in text and (comments := hidden(text)[1]):  # each time at most half of them are left
+        cuts = [0, *(start + 1 for start, _ in comments), len(text)]
+        text = "\\".join([text[start:stop] for start, stop in pairwise(cuts)])
     return text
 
 

@@ -136,7 +136,7 @@ def refusal(block: str) -> str:
     if len(block) > MAX_CHARS:
         return f"properties are over {MAX_CHARS:,} characters; they were not read"
     indents = {len(line) - len(line.lstrip(" ")) for line in block.split("\n") if line.strip()}
-    if _brackets(block) > MAX_DEPTH or len(indents) > MAX_DEPTH or _COMPACT.search(block):
+    if brackets(block) > MAX_DEPTH or len(indents) > MAX_DEPTH or _COMPACT.search(block):
         return "properties are nested too deeply; they were not read"
     if _STARS.search(block):
         from brain.formats import yaml_text
@@ -146,7 +146,7 @@ def refusal(block: str) -> str:
     return ""
 
 
-def _brackets(block: str) -> int:
+def brackets(block: str) -> int:
     """How deep the brackets are nested at most, those in strings and comments included."""
     depth = deepest = 0
     for char in block:

@@ -18,6 +18,7 @@ from brain.record import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)(?:\[[^\[\]\n]\](?:\s+|$))?")
@@ -26,6 +27,7 @@ _LISTS = {"bullet_list_open", "ordered_list_open"}
 _OTHER = {"fence", "code_block", "html_block", "blockquote_open", "table_open"}
 _OPENER = re.compile(r"`+|~{3,}|%%")
 _PREFIX = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]*)*")
+_QUOTE, _GROWTH = 4, 16  # lines of a quote that are tried first, and by how many times more then
 _DEEP = 80  # a fence is looked for at most this many characters into its line
 # a blank line, or one that starts a list item, a heading, a table row or a fence
 _NEXT_BLOCK = re.compile(r"\n[ \t\r]*(?:\n|\||```|~~~|(?:[-*+]|#{1,6}|\d{1,9}[.)])[ \t])")
@@ -244,7 +246,36 @@ def _markdown() -> MarkdownIt:
 
     md = MarkdownIt("commonmark").enable("table")
     md.core.ruler.disable(["inline", "text_join"])
+    terminates = ["paragraph", "reference", "blockquote", "list"]
+    md.block.ruler.at("blockquote", _quote, {"alt": terminates})
     return md
+
+
+def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Apply markdown-it's rule for quotes to a few lines, and to more if the quote is longer.
+
+    The rule itself looks through all lines that could go on with a quote, for every quote: that is
+    quadratic where quotes end before these lines do.
+    """
+    from markdown_it.rules_block import blockquote
+
+    if silent:
+        return blockquote(state, start, end, silent)
+    rows: dict[Span, int] = state.env.setdefault("quotes", {})  # to try, by line and level
+    place, count, last = (start, state.level), len(state.tokens), state.lineMax
+    while True:
+        stop = min(end, start + rows.get(place, _QUOTE))
+        state.lineMax = stop if stop < end else last
+        found = blockquote(state, start, stop, silent)
+        state.lineMax = last
+        if not found or state.line < stop:
+            return found
+        if stop == end:  # a quote around this one may come here again, with more lines
+            rows[place] = len(state.bMarks)
+            return found
+        rows[place] = _GROWTH * (stop - start)
+        del state.tokens[count:]
+        state.line = start
 
 
 def _words(inline: Token) -> str:

@@ -29,7 +29,7 @@ from brain.changes import (
 from brain.errors import BadRequest, Refused
 from brain.formats import frontmatter, links, memory_md
 from brain.formats.entry import Parts, Style, anchored, parts, related, retagged, updated, written
-from brain.formats.markdown import mask
+from brain.formats.markdown import blocks, mask
 from brain.formats.memory_part import around, is_plain
 from brain.formats.memory_place import (
     ITEM,
@@ -136,7 +136,7 @@ def _everywhere(path: str, data: bytes, changes: Sequence[Change], owner: str) -
     except Odd:
         if len(changes) > 1:
             return _one_by_one(path, data, changes, owner)
-        note, done = _carefully(path, data, changes[0], owner)
+        note, done = _carefully(path, data, changes[0], owner, note)
     return note.edited(done)
 
 
@@ -151,13 +151,18 @@ def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -
     return Edited(data, tuple(moved))
 
 
-def _carefully(path: str, data: bytes, change: Change, owner: str) -> tuple[Note, list[Done]]:
-    """Other places and more blank lines, until the change reads as it should."""
+def _carefully(
+    path: str, data: bytes, change: Change, owner: str, odd: Note
+) -> tuple[Note, list[Done]]:
+    """Other places and more blank lines, until the change reads as it should. `odd` is the note
+    as it was parsed for the first try."""
     whole = Note(path, data, owner)
+    whole.pieces = odd.first
     tried: set[str] = set()
     for care in range(1, 8):
         note = Note(path, data, owner)
         note.pieces = [piece.copy() for piece in whole.load()]
+        note.open = note.pieces[-1] if odd.open else None
         note.text, note.seen = whole.text, whole.outline()
         try:
             done = note.apply(change, care)
@@ -178,6 +183,8 @@ class Note:
         self.path, self.owner = path, owner
         self.bom = BOM if data.startswith(BOM) else b""
         self.pieces: list[Piece] | None = None
+        self.first: list[Piece] = []  # as they were before any change
+        self.open: Piece | None = None  # a block that is never closed
         self.seen: Outline | None = None
         self.text, self.problems = decode(data)
         self.head = self.tail = ""
@@ -215,7 +222,16 @@ class Note:
         """Where the entries are, from a parse if there was none yet."""
         if self.pieces is None:
             self.pieces = self.parsed()
+            self.first = [piece.copy() for piece in self.pieces]
+            if self.pieces and self._is_open(self.pieces[-1]):
+                self.open = self.pieces[-1]
         return self.pieces
+
+    def _is_open(self, last: Piece) -> bool:
+        """Return True if the last piece is a block that is never closed: code or HTML, of which
+        everything behind it is a part."""
+        text = self.text[last.start - len(self.prefix(last)) :]
+        return last.note and len(list(blocks(f"{text}\n\n# heading\n\n- entry\n"))) == 1
 
     def parsed(self) -> list[Piece]:
         data = self.bom + self.text.encode()
@@ -240,6 +256,8 @@ class Note:
         """Raise Odd unless every entry is where it was put. Quick additions need no check."""
         if self.pieces is None or self.text == self._read:
             return
+        if self.open and any(piece.start > self.open.start for piece in self.pieces):
+            raise Odd
         there, found = sorted(self.pieces, key=lambda piece: piece.start), self.parsed()
         if len(there) != len(found):
             raise Odd

@@ -41,15 +41,18 @@ def _messages(
 ) -> Iterator[tuple[tuple[int, int, int], dict[str, Any]]]:
     """((line, start, end), message) of each line that holds one; its end is before the line end."""
     lines = data.split(b"\n")
+    filled = [line for line in lines if line.strip()]
     # the reader has decoded a line before it calls `loads`, whatever its annotations say
-    reader = jsonlines.Reader(lines, loads=_loads)  # type: ignore[arg-type]
+    reader = jsonlines.Reader(filled, loads=_loads)  # type: ignore[arg-type]
     start = 0
     for number, line in enumerate(lines, 1):
+        if not line.strip():
+            start += len(line) + 1
+            continue
         try:
             value = reader.read(type=dict)
         except jsonlines.InvalidLineError as error:
-            if line.strip():
-                problems.append(_problem(error, number, last=number == len(lines)))
+            problems.append(_problem(error, number, last=number == len(lines)))
         else:
             first = start + 3 if line.startswith(BOM) else start
             yield (number, first, start + len(line.removesuffix(b"\r"))), value

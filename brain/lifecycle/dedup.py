@@ -107,15 +107,15 @@ def _jaccard(one: Words, other: Words) -> float:
 def _is_reordered(one: Words, other: Words) -> bool:
     """Return True if the common words come in the same order, or one phrase of a text is elsewhere
     in the other ("In Go, use tabs" and "Use tabs in Go")."""
-    first = [word for word in one.sequence if word in other.sequence]
-    second = [word for word in other.sequence if word in one.sequence]
+    common = set(one.sequence) & set(other.sequence)
+    first = [word for word in one.sequence if word in common]
+    second = [word for word in other.sequence if word in common]
     if first == second:
         return True
     # what they begin and end with alike does not count
-    while first[0] == second[0]:
-        first, second = first[1:], second[1:]
-    while first[-1] == second[-1]:
-        first, second = first[:-1], second[:-1]
+    differing = [at for at, pair in enumerate(zip(first, second, strict=True)) if len({*pair}) > 1]
+    first = first[differing[0] : differing[-1] + 1]
+    second = second[differing[0] : differing[-1] + 1]
     at = second.index(first[0])
     return second[at:] + second[:at] == first
 

@@ -20,6 +20,7 @@ from brain.lifecycle.vocabulary import OVER, PREPOSITIONS, root
 from brain.record import NamedTuple
 
 LONGEST = 400  # characters of a sentence that is compared
+MOST = 30  # sentences of a text that are compared, each with each of the other text
 
 
 class Word(NamedTuple):
@@ -57,7 +58,7 @@ def sentences(text: str) -> tuple[Sentence | None, ...]:
     said = normalize("NFKC", prose(without_links(text)))
     said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\N{MINUS SIGN}", "-")
     said = " ".join(_NESTED.split(_TITLE.sub(r"\1", said), maxsplit=1)[0].split())
-    parts = [part for part in _END.split(said) if part]
+    parts = [part for part in _END.split(said) if part][:MOST]
     return tuple([_sentence(part) for part in (parts if len(parts) == 1 else [said, *parts])])
 
 

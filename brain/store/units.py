@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from itertools import pairwise
 from typing import TypeVar
 
 Units = tuple[str, ...]
@@ -26,13 +27,15 @@ _MARKER = re.compile(r"^\s*([-*+]|\d+[.)])?\s*(\[.\]\s*)?")
 
 def split(text: str) -> Units:
     """Return the units of a text. Joined with line breaks, they are the text."""
-    out: list[str] = []
-    for line in text.split("\n"):
-        if line[:1] in (" ", "\t") and out and line.strip() and out[-1].strip():
-            out[-1] += "\n" + line
-        else:
-            out.append(line)
-    return tuple(out)
+    lines = text.split("\n")
+    starts = [0]
+    above = lines[0].strip()
+    for number, line in enumerate(lines[1:], 1):
+        words = line.strip()
+        if not (words and above and line[0] in " \t"):
+            starts.append(number)
+        above = words
+    return tuple(["\n".join(lines[start:stop]) for start, stop in pairwise([*starts, len(lines)])])
 
 
 def join(units: Iterable[str]) -> str:

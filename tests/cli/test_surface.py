@@ -404,6 +404,130 @@ def test_a_note_gives_the_terminal_no_orders(demo: Path, run: Run) -> None:
     assert run("search", "zeppelin", "--json").json["results"][0]["text"].count("\033") == 1
 
 
+# an escape sequence, C0 and C1 controls, DEL, a direction override and an isolate
+HOSTILE = "\033]0;owned\007\x08\x7f\x9b31m\u202e\u2066\u200f\u061c"
+
+
+def is_safe(shown: str) -> bool:
+    """Return True if a terminal obeys nothing of this text."""
+    return not re.search(
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", shown
+    )
+
+
+def test_one_function_makes_text_safe() -> None:
+    assert output.safe("plain: é 東京 👩‍🌾") == "plain: é 東京 👩‍🌾"
+    assert output.safe("a\033[2Jb") == "a\\u001b[2Jb"
+    assert output.safe("a\nb\r\tc") == "a\\nb\\r\tc"
+    assert output.safe("a\r\nb\rc", lines=True) == "a\nb\\rc"
+    every = "".join(map(chr, range(0x3000)))
+    for lines in (False, True):
+        made = output.safe(every, lines)
+        assert is_safe(made)
+        assert output.safe(made, lines) == made
+    assert "\n" not in output.safe(every)
+
+
+def test_names_of_files_are_safe_on_both_streams(demo: Path, run: Run) -> None:
+    name = f"Evil{HOSTILE}\nbrain: All is well..md"
+    (demo / name).write_text("zeppelin\n")
+    (demo / "Link.md").write_text(f"zeppelin {HOSTILE} [[x]] #tag\n")
+    for args in (
+        ["search", "zeppelin"],
+        ["search", "zeppelin", "--explain"],
+        ["list", "--scope", "sources"],
+        ["show", f"{name}"],
+        ["open", f"{name}"],
+        ["doctor", "--all"],
+        ["graph"],
+        ["context", "zeppelin"],
+        ["events"],
+    ):
+        said = run(*args)
+        assert is_safe(said.out), args
+        assert is_safe(said.err), args
+        assert "\nbrain: All is well" not in said.out + said.err, args
+    assert "Evil\\u001b]0;owned" in run("search", "zeppelin").out
+    assert "All is well" in run("search", "zeppelin").out
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["status", "--vault", f"/nowhere/{HOSTILE}\nbrain: All is well."],
+        ["show", f"x{HOSTILE}\ny"],
+        ["search", "frost", "--by", f"x{HOSTILE}\ny"],
+        ["search", "frost", "--agent", f"x{HOSTILE}\ny"],
+        ["search", "frost", f"--x{HOSTILE}"],
+        [f"x{HOSTILE}"],
+        ["config", f"x{HOSTILE}"],
+        ["list", "--filter", f"x{HOSTILE}=1"],
+        ["undo", f"x{HOSTILE}"],
+    ],
+)
+def test_errors_are_safe(demo: Path, run: Run, args: list[str]) -> None:
+    said = run(*args)
+    assert said.code
+    assert said.err.count("\n") == 1
+    assert is_safe(said.err)
+
+
+def test_an_agent_with_an_evil_name_is_shown_safely(demo: Path, run: Run) -> None:
+    name = f"evil{HOSTILE}"
+    (demo / "40_Brain/agents" / name).mkdir(parents=True)
+    (demo / "40_Brain/agents" / name / "AGENT.md").write_text("---\ntype: project\n---\nEvil.\n")
+    for args in (
+        ["status"],
+        ["remember", "Zebras graze", "--by", name, "--agent", name],
+        ["audit"],
+    ):
+        said = run(*args)
+        assert said.code == 0, said
+        assert is_safe(said.out + said.err)
+    assert is_safe(run("search", "zebras", "--agent", "nobody").err)
+    assert is_safe(run("audit", "--by", name).err)
+
+
+def test_json_is_safe_and_the_same_data(demo: Path, run: Run) -> None:
+    text = f"zeppelin {HOSTILE} \u2028 end"
+    (demo / "Evil.md").write_text(f"{text}\n")
+    for args in (["search", "zeppelin", "--json"], ["context", "zeppelin", "--format", "json"]):
+        assert is_safe(run(*args).out)
+    assert run("search", "zeppelin", "--json").json["results"][0]["text"].strip() == text
+
+
+def test_a_crash_is_shown_safely(demo: Path, tmp_path: Path) -> None:
+    program = (
+        "import sys; from brain.cli import main\n"
+        "def run(args): raise ValueError(chr(27) + '[2J' + chr(0x202e))\n"
+        "main.run = run; main.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 1
+    assert "ValueError: \\u001b[2J\\u202e" in done.stderr
+    assert is_safe(done.stderr)
+
+
+def test_an_unknown_actor_is_not_told_who_else_is_there(demo: Path, run: Run) -> None:
+    said = run("search", "frost", "--by", "nobody")
+    assert said.code == 4
+    assert said.err == (
+        "brain: There is no agent 'nobody'. Check --by. A folder with an AGENT.md is an agent.\n"
+    )
+    assert "garden-planner" not in run("context", "frost", "--by", "garden", "--json").out
+
+
+def test_everything_is_printed_by_the_functions_that_make_it_safe() -> None:
+    folder = Path(output.__file__).parent
+    for path in folder.glob("*.py"):
+        if path.name != "output.py":
+            assert not re.search(r"\bprint\(|click\.echo|std(out|err)\.write", path.read_text()), (
+                path
+            )
+
+
 def test_what_a_terminal_cannot_show_is_spelled_out(demo: Path, shell: Run) -> None:
     said = shell("search", "間引き", PYTHONIOENCODING="latin-1")
     assert said.code == 0

@@ -37,7 +37,7 @@ _CONTROL = re.compile(
     r"|<(?=/?s>|/?project_memory)"
     r"|<(?=/?(?:bos|eos|bot|eot|pad|unk|sep|start_of_turn|end_of_turn|system|user|assistant|model)"
     r"(?:_token)?\b)"
-    r"|=(?===+\s*(?:end\s+of\s+)?project\s+memory)",
+    r"|=(?===(?!=)\s*(?:end\s+of\s+)?project\s+memory)",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
