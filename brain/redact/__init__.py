@@ -21,6 +21,7 @@ WORDS = (
     *("şifre", "mật khẩu", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
 GUESSED = ("keyword", "entropy")
+PERSONAL = ("email", "card", "iban", "ssn")  # rules that find personal data, not secrets
 _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 
 

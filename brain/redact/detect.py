@@ -62,7 +62,7 @@ _NAME = (
     r"|kennwort|contrase[ñn]a|senha|mot de passe|wachtwoord|adgangskode|lösenord|salasana|hasło"
     r"|heslo|jelszó|parola|şifre|mật khẩu|пароль|密[码碼]|パスワード|비밀번호)"
     r"|secret|token|credential|(?:(?<=[ _.-])|(?<=[a-z]))key)"
-    r"(?P<tail>[\w.-]{0,40})"
+    r"(?P<tail>(?<![码碼ド호])[\w.-]{0,40}|)"
 )
 _CLOSED = r"""\\?["'`\])*]{0,3}"""
 _QUOTED_NEXT = r"""(?:[bfru@]{1,2}(?=["'`]))?"""
@@ -185,7 +185,7 @@ def _least(lower: str, name: re.Match[str]) -> int:
     before = lower[max(0, name.start() - 12) : name.start()]
     if compiled(_KEY_OF).search(before):
         return 12
-    return _MOST + 1 if compiled(_OPEN_KEY).search(before) else 20
+    return _MOST + 1 if compiled(_OPEN_KEY).search(before) else 16
 
 
 def _is_option(lower: str, start: int) -> bool:
