@@ -44,6 +44,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "flyio": ("fo1_{w:43}", "fm2_{b64:120}"),
     "vercel": ("vcp_{an:56}", "vercel_blob_rw_{an:30}", "VERCEL_TOKEN={an:24}"),
     "netlify": ("nfp_{an:36}", "NETLIFY_AUTH_TOKEN={w:43}"),
+    "authress": ("authress_{a:8}.{a:5}.acc_{a:20}.{b64:60}",),
     "scalingo": ("tk-us-{w:48}",),
     "render": ("rnd_{an:32}",),
     "supabase": ("sbp_{hex:40}", "sb_secret_{w:31}"),
@@ -107,6 +108,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "flutterwave": ("FLWSECK_TEST-{hex:32}-X", "FLWSECK-{hex:32}-X"),
     "razorpay": ("rzp_live_{an:14}",),
     "plaid": ("access-sandbox-{uuid}", "access-production-{uuid}"),
+    "duffel": ("duffel_live_{w:43}",),
     "shippo": ("shippo_live_{hex:40}",),
     "easypost": ("EZAK{an:54}", "EZTK{an:54}"),
     "slack": (

@@ -109,7 +109,8 @@ _VALUE = (
 _INNER = r"(?i)(?:pass(?:word|wd)?|pwd?|secret|token|key)[=:]"
 _REST = r"[!#-&(-;=?-\[\]-_a-~]*+"
 _STAND_IN = (
-    r"\$\{|\$\(|\$[A-Za-z_]\w*(?![\w!#%^&*@+=~?$])|%\w+%$|\{\{|[<\[*]|(?:your|my|some|the)[-_ ]"
+    r"\$\{|\$\(|\$[A-Za-z_]\w*(?![\w!#%^&*@+=~?$])|%\w+%$|\{\{"
+    r"|\{\w+[:}]|[<\[*]|(?:your|my|some|the)[-_ ]"
     r"|.*(?:[xX]{4}|\.{3}|…|[Ee]xample|EXAMPLE|[Cc]hange-?me|placeholder)"
 )
 _DATE = r"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{8}T\d{6}"

@@ -48,6 +48,8 @@ def is_random(value: str, least: int = 16) -> bool:
     letters = sum(map(str.isalpha, value))
     if not letters or sum(map(str.isalnum, value)) < 0.6 * len(value):
         return False
+    if letters == len(value) < 14 and (value.islower() or value.isupper()):
+        return False
     if not any(map(str.isdigit, value)) and letters < max(least, 0.8 * len(value)):
         return len(compiled(SIGN).findall(value)) > 1 and not value.islower()
     return not is_name(value)

@@ -60,6 +60,11 @@ PREFIXED = (
     _prefixed("flyio", "fo1_ fm1a_ fm1r_ fm2_", r"[\w+/-]{43,}={0,3}"),
     _prefixed("vercel", "vcp_ vci_ vca_ vcr_ vck_ vercel_blob_rw_", r"\w{24,}"),
     _prefixed("netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", f"{_ALNUM}{{36,}}"),
+    _prefixed(
+        "authress",
+        "authress_ sc_ ext_",
+        r"[\w-]{5,30}\.\w{4,6}\.acc[_-][\w-]{10,32}\.[\w+/=-]{30,120}",
+    ),
     _prefixed("scalingo", "tk-us-", r"[\w-]{48}"),
     _prefixed("render", "rnd_", f"{_ALNUM}{{28,}}"),
     _prefixed("supabase", "sbp_ sb_secret_", r"[\w-]{22,}"),
@@ -134,6 +139,7 @@ PREFIXED = (
     _prefixed("flutterwave", "FLWSECK_TEST- FLWSECK-", "[a-h0-9]{12,}(?:-X)?"),
     _prefixed("razorpay", "rzp_live_ rzp_test_", f"{_ALNUM}{{14,}}"),
     _prefixed("plaid", "access-sandbox- access-development- access-production-", _UUID),
+    _prefixed("duffel", "duffel_test_ duffel_live_", r"[\w=-]{43}"),
     _prefixed("shippo", "shippo_live_ shippo_test_", f"{_HEX}{{40}}"),
     _prefixed("easypost", "EZAK EZTK", f"{_ALNUM}{{54}}"),
     # chat, mail, the rest
@@ -212,7 +218,7 @@ SHAPED = (
     Rule(
         "slack-webhook",
         ("hooks.slack.com/",),
-        r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/]{40,})",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/]{30,})",
     ),
     Rule("discord-webhook", ("/api/webhooks/",), r"com/api/webhooks/\d{10,}/([\w-]{40,})"),
     Rule("teams-webhook", ("/webhookb2/",), r"webhook\.office\.com/webhookb2/([\w@/-]{40,})"),
