@@ -189,7 +189,7 @@ class Config(NamedTuple):
         must="a kind and a heading, as `decision=Choices made`",
         fits=_is_section,
     )
-    redactEmails: bool = _setting(True, "Treat e-mail addresses like secrets: never store them.")
+    redactEmails: bool = _setting(True, "E-mail addresses are personal data: do not store them.")
     reinforceWeight: float = _setting(3.0, "What `reinforce` adds to the score of a memory.")
     demoteWeight: float = _setting(1.0, "What `demote` subtracts from the score of a memory.")
     holdSeconds: float = _setting(

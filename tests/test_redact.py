@@ -20,9 +20,9 @@ PEM = f"-----BEGIN {'PRIVATE KEY'}-----"  # not whole, for the sake of scanners
 DICE = random.Random(7)
 
 
-def secret(size: int = 20) -> str:
+def secret(size: int = 20, dice: random.Random = DICE) -> str:
     """Letters of both cases and digits, as a password manager makes them, hardly one twice."""
-    chosen = DICE.sample(corpus.SETS["an"], k=size - 3)
+    chosen = dice.sample(corpus.SETS["an"], k=size - 3)
     return "a" + "".join(chosen) + "9Z"
 
 
@@ -67,8 +67,9 @@ NAMED = (
 
 @pytest.mark.parametrize("notation", NAMED)
 def test_what_is_called_a_secret_is_one(notation: str) -> None:
+    dice = random.Random(notation)
     for _ in range(5):
-        value = secret()
+        value = secret(dice=dice)
         redacted, found = redact(notation.format(value))
         assert redacted == notation.format("[redacted:keyword]")
         assert [hit.rule for hit in found] == ["keyword"]
@@ -132,7 +133,95 @@ def test_only_the_secret_part_is_replaced(text: str, rule: str) -> None:
         assert redact(text.format(secret(size)))[0] == text.format(f"[redacted:{rule}]")
 
 
+KEYS = {
+    "hex16": ("hex", 16), "hex32": ("hex", 32), "hex40": ("hex", 40), "hex64": ("hex", 64),
+    "lower16": ("a", 16), "letters24": ("al", 24), "mixed20": ("an", 20), "mixed40": ("an", 40),
+    "base32": ("b32", 32), "base64": ("b64", 40), "url": ("w", 32), "uuid": ("uuid", 0),
+}  # fmt: skip
+CALLS = (
+    "API_KEY={}", "token: {}", "secret: {}", '"apiKey": "{}"', "auth_token = '{}'", "--token {}",
+    "the api key is {}.", "SECRET_KEY={}", "finnhub_key={}", "Token: **{}**", "- token: `{}`",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_random_key_behind_a_name_is_caught_whatever_its_alphabet(kind: str) -> None:
+    """At least 99 of 100: digits in hexadecimal have few bits each, and are keys all the same."""
+    name, size = KEYS[kind]
+    dice = random.Random(kind)
+    values = [corpus.expand(f"{{{name}:{size}}}", dice)[0] for _ in range(1100)]
+    texts = [(CALLS[at % len(CALLS)], value) for at, value in enumerate(values)]
+    missed = [form.format(value) for form, value in texts if value in redact(form.format(value))[0]]
+    assert len(missed) <= len(texts) / 100, missed
+
+
+PLACED = (
+    ("https://{}@o1.ingest.example.org/3", "9f86d081884c7d659a2feaa0c55ad015", "url"),
+    ("//registry.npmjs.org/:_auth={}", "Ym9iOmh1bnRlcjI=", "login"),
+    ('{{"auths": {{"x.org": {{"auth": "{}"}}}}}}', "Ym9iOmh1bnRlcjI=", "login"),
+    ("Cookie: theme=dark; sessionid={}; a=b", "k3j4h5k3j4h5", "cookie"),
+    ("Set-Cookie: sid={}; Path=/; HttpOnly", "s%3Aq8Zk2m1p", "cookie"),
+    ("https://a.example.net/c?sp=r&sig={}", "q-_1234567890abcdefghijklmnopqrsA%3D", "azure-sas"),
+    ("mysql -u root -p{} shop", "s3cret", "command"),
+    ("mysqldump -h db -p'{}' shop > a.sql", "hunter2", "command"),
+    ("sshpass -p {} ssh bob@host", "hunter2", "command"),
+    ("sshpass -p{} ssh bob@host", "hunter2", "command"),
+    ("db.example.org:5432:shop:bob:{}", "hunter2", "pgpass"),
+    ("see\n*:*:*:bob:{}\nend", "swordfish", "pgpass"),
+    ("bob:{}", "$apr1$Vb3zQ.K1$Gk2kY9mXH7s0bq3cZ1Jr/1", "password-hash"),
+    ('<add key="Password" value="{}"/>', "s3cretpw", "keyword"),
+    ('<add key="Password" value="{}"/>', "swordfish", "keyword"),
+    ("- name: DB_PASSWORD\n  value: {}", "s3cretpw", "keyword"),
+    ("connect scott/{}@db", "tiger", "oracle"),
+    ("connect scott/{}@warehouse", "t1gerLily", "oracle"),
+    ("Password: **{}**", "hunter2abc", "keyword"),
+    ("**Password: {}**", "hunter2abc", "keyword"),
+    ("Password: “{}”", "hunter2abc", "keyword"),
+    ("Passwort: „{}“", "hunter2abc", "keyword"),
+    ("Password: ‘{}’", "hunter2abc", "keyword"),
+    ("mot de passe : «{}»", "hunter2abc", "keyword"),
+    ("password = <{}>", "hunter2abc", "keyword"),
+    ("user bob, password {}", "hunter2abc", "keyword"),
+    ("Password - {}", "hunter2abc", "keyword"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("notation", "value", "rule"), PLACED)
+def test_a_password_is_caught_in_each_place(notation: str, value: str, rule: str) -> None:
+    assert redact(notation.format(value))[0] == notation.format(f"[redacted:{rule}]")
+
+
+SPOKEN = (
+    "The password is {}", "password {}", "Das Passwort ist {}", "Passwort {}", "Kennwort {}",
+    "la contraseña es {}", "contraseña {}", "a senha é {}", "senha {}", "le mot de passe est {}",
+    "mot de passe {}", "wachtwoord is {}", "wachtwoord {}", "adgangskoden er {}", "adgangskode {}",
+    "lösenordet är {}", "lösenord {}", "salasana on {}", "salasana {}", "hasło to {}", "hasło {}",
+    "heslo je {}", "heslo {}", "jelszó {}", "la parola è {}", "parola este {}", "parola {}",
+    "şifre {}", "mật khẩu là {}", "mật khẩu {}", "пароль — {}", "пароль {}", "密码是{}", "密码 {}",
+    "密码{}", "パスワードは{}", "パスワード {}", "비밀번호는 {}", "비밀번호 {}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", SPOKEN)
+def test_a_password_in_a_sentence_is_caught_in_every_language(sentence: str) -> None:
+    text = f"Merk: {sentence}, ok"
+    assert redact(text.format("hunter2abc"))[0] == text.format("[redacted:keyword]")
+
+
+def test_a_long_value_goes_whole() -> None:
+    for size in (99, 100, 101, 5000):
+        value = corpus.expand(f"{{an:{size}}}", random.Random(size))[0]
+        assert redact(f"token={value} end")[0] == "token=[redacted:keyword] end"
+
+
 LEFT = (
+    "password step2 of the form", "the password RFC7617 describes", "password in version 2.3",
+    "a password 12-character rule", "secret: my-app-tls-cert-v2", "token: bert-base-uncased-v2",
+    "token: AdminAPIKeyCreateResponse", "uses: actions/checkout2@v4", "owner/tool2x@main",
+    "main.c:12:5:error:x", "2024:10:11:12:13", '"auth": "required"', "auth: oauth2",
+    "Cookie: none of them", "mysql -p shop", "cache key: 5d41402abc4b2a76b9719d911017c592",
+    "https://deploy-user-account@git.example.org/x", "login and password with care",
+    "git push -u stable/5.2.x:stable/5.2.x and curl", "Password: ********", "sshpass -p $PASS ssh",
     "the password is rotated monthly", "token bucket: rate limits requests", "max_tokens: 4096",
     "Key Decisions: we use SQLite 3.45", "password: str = Field(min_length=12, max_length=128)",
     "token = secrets.token_urlsafe(32)", "password = os.environ['DB_PASSWORD']",
@@ -326,6 +415,8 @@ HOSTILE = (
     "\0a", "Private-Lines: 1\nAAAAAAAAAAAAAAAA ", "ghp_aaaa@a.b.c.", "curl -u a:", "token is ",
     "key: {", "e" * 31 + " ",
     "pass: aB3$x ", "pw=", "password=", "sk-proj-a", "mot de passe est ", "password is now ",
+    "cookie: a=", "mysql -p", "sshpass -p ", "a/b1@", "*:*:*:*:", "$1$a$", "_auth=a", "password “",
+    "https://aaaaaaaaaaaaaaaaaaaa", "name: password value=",
     "token for a b c ", "aB3" * 20 + " ", "password:a ", "M" * 24 + ".", "1",
 )  # fmt: skip
 
@@ -337,6 +428,28 @@ def test_a_megabyte_of_anything_takes_no_longer_than_its_length_asks_for(piece: 
     redact(small)
     ratio = _seconds(large) / max(_seconds(small), 0.0005)
     assert ratio < 16 * 4, f"{ratio:.0f} times as long for 16 times the text"
+
+
+HEAVY = ("password=", "pw=", "token:aB", "token:a1-", "password ", "mysql ", "cookie: a=", "a/b1c@")
+
+
+@pytest.mark.parametrize("piece", HEAVY)
+def test_names_in_a_row_take_little_more_than_prose(piece: str) -> None:
+    """Work per character, as a ratio: a name is not judged again by each name before it."""
+    prose = (HERE.parent / "docs/explanation/data-safety.md").read_text(encoding="utf-8")
+    size = 100_000
+    prose = (prose * (size // len(prose) + 1))[:size]
+    ratio = _seconds(piece * (size // len(piece))) / _seconds(prose)
+    assert ratio < 40, f"{ratio:.0f} times as long as prose"
+
+
+@pytest.mark.parametrize(
+    "filling", ["a", "aB3", "a1", "$", "=", "a&", "a/", "a-", "*", "3f9a", '"']
+)
+def test_what_is_behind_a_name_is_judged_by_its_beginning(filling: str) -> None:
+    small, large = ("pw=" + filling * (size // len(filling)) for size in (60_000, 480_000))
+    ratio = _seconds(large) / max(_seconds(small), 0.0005)
+    assert ratio < 8 * 3, f"{ratio:.0f} times as long for 8 times the text"
 
 
 def _seconds(text: str) -> float:

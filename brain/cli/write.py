@@ -54,14 +54,18 @@ def print_change(changed: Changed, _: Values) -> None:
 def _remarks(changed: Changed) -> list[str]:
     """Return what the user should know besides."""
 
+    from brain.redact import PERSONAL
+
     def field(name: str) -> Any:
         return getattr(changed, name, None) or ()
 
     out = []
     if changed.state == "pending":
         out.append("Not in the note yet. `brain pending` says why.")
-    if changed.redacted:
-        out.append(f"Left out, as secrets: {', '.join(changed.redacted)}.")
+    if secrets := [rule for rule in changed.redacted if rule not in PERSONAL]:
+        out.append(f"Left out, as secrets: {', '.join(secrets)}.")
+    if personal := [rule for rule in changed.redacted if rule in PERSONAL]:
+        out.append(f"Left out, as personal data: {', '.join(personal)}.")
     if links := field("linked_from"):
         out.append(f"Still linked from {', '.join(links)}.")
     out += [f"May still be in {place}." for place in field("left")]

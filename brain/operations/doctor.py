@@ -47,14 +47,16 @@ def large(vault: OpenVault) -> list[Found]:
 
 
 def _secrets(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
-    from brain.redact import find
+    from brain.redact import PERSONAL, find
 
     for path in paths:
         text, _ = decode(vault.read(path))
         for found in find(text, emails=vault.config.redactEmails):
             line = text.count("\n", 0, found.start) + 1
-            said = f"looks like a secret ({found.rule}); Brain leaves what a person wrote as it is"
-            yield path, Problem(line, "secret", said)
+            personal = found.rule in PERSONAL
+            kind = "personal data" if personal else "a secret"
+            said = f"looks like {kind} ({found.rule}); Brain leaves what a person wrote as it is"
+            yield path, Problem(line, "personal" if personal else "secret", said)
 
 
 def _orphans(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:

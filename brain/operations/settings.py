@@ -52,7 +52,8 @@ def alias_add(
     synonyms = lookup.words(synonyms)
     if rules := apply.redacted(vault, "\n".join([word, *synonyms]))[1]:
         raise BadRequest(
-            f"An alias holds no secrets: {', '.join(rules)}.", "Name a word that may be read."
+            f"An alias holds no secrets and no personal data: {', '.join(rules)}.",
+            "Name a word that may be read.",
         )
     word, more = _words(word, synonyms)
     if not more:

@@ -9,19 +9,19 @@ length and nothing else; a text redacted twice is as after the first time; nothi
 from __future__ import annotations
 
 from brain.record import NamedTuple
-from brain.redact import detect, personal, rules
+from brain.redact import detect, personal, places, rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MARKS = ("-----begin", "private-lines", "authorization", "bearer ", "curl", "password", "pwd")
 WORDS = (
     *("pass", "pw", "secret", "token", "key", "credential", "kennwort", "contrase", "senha"),
     *("wachtwoord", "adgangskode", "lösenord", "salasana", "hasło", "heslo", "jelszó", "parola"),
     *("şifre", "mật khẩu", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
 GUESSED = ("keyword", "entropy")
+PERSONAL = ("email", "card", "iban", "ssn")  # rules that find personal data, not secrets
 _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 
 
@@ -112,8 +112,8 @@ def _scan(text: str, emails: bool) -> list[Found]:
     found: list[Found] = []
     for rule in rules.hinted(" ".join(long), lower) if long else ():
         found += (Found(rule.name, *span) for span in rules.spans(rule, text, lower))
-    if any(mark in lower for mark in MARKS) or ("://" in text and "@" in text):
-        found += (Found(*span) for span in detect.placed(text, lower))
+    if text.count(":") >= 4 or any(mark in lower for mark in places.MARKS):
+        found += (Found(*span) for span in places.placed(text, lower))
     if sum(map(text.count, "0123456789")) >= 13 or "ssn" in lower or "social se" in lower:
         found += (Found(*span) for span in personal.numbers(text))
     if emails and "@" in text:

@@ -1,12 +1,9 @@
-"""Secrets without a provider's format: known by their place, by their name, or because they look
-like noise.
+"""Secrets without a provider's format or a place: known by their name, or because they look like
+noise.
 
-By place: in an address, a header, a connection string, a PEM block. Only the secret part is
-replaced, so that the text still says which server was meant.
-
-By name: a value behind a word such as `token` counts from 3.5 bits a character on. Behind
-`password`, in many languages, one that a person made up counts too: with a digit and a sign, or a
-capital letter.
+By name: a value behind a word such as `token` counts from 12 characters on if it is not made of
+words. Behind `password`, in many languages, one that a person made up counts too: letters with a
+digit.
 
 Noise: 32 characters and 4.5 bits are needed, and that it is not an address, path, digest, id, link
 or name.
@@ -18,9 +15,18 @@ import re
 from collections.abc import Callable, Iterator
 from math import log2
 
+from brain.redact.judge import (
+    SAYABLE,
+    SIGN,
+    TERM,
+    is_name,
+    is_random,
+    is_word,
+    made_up,
+    matches,
+    worded,
+)
 from brain.redact.rules import NOISE, compiled
-
-Span = tuple[str, int, int]
 
 # -- what hides a secret from the rules, and what must be hidden from them -------------------------
 
@@ -48,119 +54,7 @@ def cover(text: str) -> str:
     return compiled(_DONE).sub(lambda match: "\0" * len(match[0]), text)
 
 
-# -- by place --------------------------------------------------------------------------------------
-
-_BETWEEN = r"(?:\\[nrt]|[\s\"',+>#*|\\])"  # the lines of a key, also inside a string or a quote
-_PEM = (
-    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-    rf"(?:{_BETWEEN}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*+"
-    r"|[A-Za-z0-9+/=]{16,}+)*+"  # a key that was cut off ends with its last line
-    rf"(?:(?:[A-Za-z0-9+/=]{{1,15}}+{_BETWEEN}*+)++(?=-----END))?"
-    r"(?:-----END [A-Z0-9 ]{1,60}-----)?"
-)
-_PUTTY = rf"Private-Lines: \d+{_BETWEEN}++(?P<secret>(?:[A-Za-z0-9+/=]{{16,}}+{_BETWEEN}*+)++)"
-_ADDRESS = (
-    r"(?<![A-Za-z0-9\0])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>\0]{0,100}:"
-    r"(?P<secret>[^\s/\"'<>]{1,256})@(?=[\w\[%$({-])"
-)
-_HEADER = (
-    r"(?a)(?i:authorization)\\?[\"'\])]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"'`]?"
-    r"(?:(?i:bearer|basic|token|digest|apikey|negotiate|key)[ \t]{1,4})?"
-    r"(?P<secret>[\w+/=.~%-]{8,4000})"
-)
-_BEARER = r"(?a)\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})"
-_CURL = r"(?:^|[\s\"'])(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'\0]{1,100}:(?P<secret>[^\s\"']{1,200})"
-_DSN = r"(?<![A-Za-z0-9_\0])(?:password|pwd)=(?P<secret>[^;\s\"'`&,)]{1,200})"
-_DSN_PEER = (
-    r"(?a)\b(?:server|data source|host|hostname|dbname|database|initial catalog|user id|uid|user"
-    r"|username)[ ]?="
-)
-_NETRC = r"(?a:\b)login\s{1,4}\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})"
-# Letters of scripts without spaces between words (Thai to Burmese, Khmer, kana, Han), the signs
-# between their sentences, and the letters of Korean, which hang a word's case on anything.
-_DENSE = (
-    r"\u0e00-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u312f\u3190-\ua4cf"
-    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-)
-_SIGNS = r"\u2014\u2018-\u201f\u2026\u3000-\u3004\u3008-\u303f\uff00-\uff65"
-_HANGUL = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
-# How far a secret goes that is not ASCII: prose may go on behind it without a space.
-_TO_PROSE = rf"[^{_DENSE}{_HANGUL}{_SIGNS}]+"
-_TO_HOST = rf"{_TO_PROSE}(?=@)|[^{_SIGNS}]+(?=@)"
-_EMPTY_VALUE = (
-    r"(?i)[<{\[*]|\$[A-Z_({]|%[A-Z_(]|(?:pass(?:word|wd)?|pwd?|secret|x{3,}|\.{3}|…|your\W?\w*|token|none"
-    r"|null|true|false|required|optional)$"
-)
-
-
-def placed(text: str, lower: str) -> Iterator[Span]:
-    """Each rule that the text gives reason for; `lower` is the text in small letters."""
-    if "-----BEGIN" in text:
-        for match in compiled(_PEM).finditer(text):
-            yield "private-key", match.start(), match.start() + len(match[0].rstrip(" \r\n\t\"',+"))
-    if "private-lines" in lower:
-        yield from _secrets("private-key", _PUTTY, text)
-    if "://" in text and "@" in text:
-        yield from _secrets("url", _ADDRESS, text)
-    if "authorization" in lower:
-        yield from _secrets("authorization", _HEADER, text)
-    if "earer " in text:
-        yield from _secrets("bearer", _BEARER, text)
-    if "curl" in lower:
-        yield from _secrets("curl-user", _CURL, text)
-    if "password" in lower or "pwd" in lower:
-        yield from _connections(text, lower)
-    if "login" in lower:
-        yield from _secrets("netrc", _NETRC, text)
-
-
-def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
-    for start, end in _held(pattern, text):
-        secret = text[start:end]
-        if "\0" in secret or compiled(_EMPTY_VALUE).match(secret):
-            continue
-        if rule in ("authorization", "bearer") and not _coded(secret):
-            continue
-        yield rule, start, end
-
-
-def _held(pattern: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where each secret stands that the pattern finds, without the prose behind it."""
-    at = 0
-    while match := compiled(pattern).search(text, at):
-        (start, end), at = match.span("secret"), match.end()
-        if not match["secret"].isascii():
-            shape = _TO_HOST if pattern == _ADDRESS else _TO_PROSE
-            own = compiled(shape).match(text, start, at)
-            end = own.end() if own else start
-            at = max(end, start + 1)
-        if end > start:
-            yield start, end
-
-
-def _coded(secret: str) -> bool:
-    """Letters and digits, or padding: not a word of a sentence, nor the name of a variable."""
-    plain = secret.strip("=")
-    if secret != plain:
-        return True
-    mixed = not plain.isupper() and not plain.islower() and not plain.istitle()
-    return any(map(str.isdigit, plain)) or (mixed and plain.isalpha())
-
-
-def _connections(text: str, lower: str) -> Iterator[Span]:
-    """`Server=…;Password=…` and `host=… password=…`, on one line."""
-    for start, end in _held(_DSN, lower):
-        if "\0" in lower[start:end] or compiled(_EMPTY_VALUE).match(text, start, end):
-            continue
-        before = lower[max(0, start - 300) : start].rpartition("\n")[2]
-        after = lower[end : end + 300].partition("\n")[0]
-        if compiled(_DSN_PEER).search(before) or compiled(_DSN_PEER).search(after):
-            yield "connection-string", start, end
-
-
-# -- by name, and noise ----------------------------------------------------------------------------
-
-NAMED_BITS, TYPED_BITS, BARE_BITS = 3.5, 3.0, 4.5
+# -- by name ---------------------------------------------------------------------------------------
 
 # All of these are searched for in the text in small letters.
 _NAME = (
@@ -168,51 +62,184 @@ _NAME = (
     r"|kennwort|contrase[ñn]a|senha|mot de passe|wachtwoord|adgangskode|lösenord|salasana|hasło"
     r"|heslo|jelszó|parola|şifre|mật khẩu|пароль|密[码碼]|パスワード|비밀번호)"
     r"|secret|token|credential|(?:(?<=[ _.-])|(?<=[a-z]))key)"
-    r"(?P<tail>[\w.-]{0,40})"
+    r"(?P<tail>(?<![码碼ド호])[\w.-]{0,40}|)"
 )
+_CLOSED = r"""\\?["'`\])*]{0,3}"""
+_QUOTED_NEXT = r"""(?:[bfru@]{1,2}(?=["'`]))?"""
 _SEPARATOR = (
-    r"""\\?["'`\])*]{0,3}(?:[ ](?:for|of|to|on|in|at|für|von|pour|para|del?|per|voor)"""
+    _CLOSED + r"""(?:[ ](?:for|of|to|on|in|at|für|von|pour|para|del?|per|voor)"""
     r"""(?:[ ][\w.@-]{1,30}){1,3})?"""
     r"""(?:[ \t]{0,3}:[ \t]{0,2}[a-z][\w.\[\]| ]{0,30}(?=[ \t]{0,2}=))?"""  # password: str = …
-    r"""(?:[ \t]{0,8}(?:=>|:=|==?|::?|[>：是は]|\|(?=[ \t])|,(?=[ \t]{0,3}\\?["'`]))"""
-    r"""|[ \t]{1,3}(?:is|was|ist|war|lautet|es|est|è|é|är|er|jest)(?=[ \t:])(?:[ ]now)?:?"""
-    r"""|(?=[ \t]))(?:\*\*?(?=[ \t]))?[ \t]{0,8}(?:[bfru@]{1,2}(?=["'`]))?"""
+    r"""(?:[ \t]{0,8}(?:=>|:=|==?|::?|[>：]|[是为為は][：:]?|\|(?=[ \t])|,(?=[ \t]{0,3}\\?["'`]))"""
+    r"""|(?P<member>,?\s{1,20}\\?["']?value\\?["']?[ \t]{0,2}[=:]))"""
+    r"""(?:\*\*?(?=[ \t]))?[ \t]{0,8}""" + _QUOTED_NEXT
+)
+# Between a name and its value in a sentence: a verb, a dash or a space.
+_SPOKEN = (
+    _CLOSED
+    + r"""(?P<verb>[는은]|[ \t]{1,3}(?:is|was|to|ist|war|lautet|es|est|este|è|é|är|er|jest"""
+    r"""|on|je|là|это|[-–—])(?=[ \t:])(?:[ ](?:now|jetzt|nun|ahora|maintenant))?:?)?"""
+    r"""(?:[ \t]{1,3}|(?<=[码碼ド호]))"""
 )
 _KEY_OF = (
-    r"(?:api|access|account|app|auth|client|encryption|licen[cs]e|master|private|secret|session"
-    r"|shared|signing|storage|webhook)[ _.-]?$"
+    r"(?:api|access|account|admin|app|application|auth|client|consumer|database|db|deploy"
+    r"|encryption|integration|licen[cs]e|master|priv|private|secret|security|server|service|session"
+    r"|shared|signing|storage|subscription|user|webhook|write)[ _.-]?$"
+)
+# Keys of tables and of caches are no secrets; any other counts if its value looks like a key.
+_OPEN_KEY = (
+    r"(?:public|pub|primary|foreign|unique|sort|partition|cache|hash|host|row|index|object|s3"
+    r"|redis|group|map|dict|idempotency|ssh|gpg|pgp|signature|lookup|routing|config|answer"
+    r"|the|a)[ _.-]?$"
 )
 _OTHER = (
-    r"^(?:i[sz]|ary|less|ly)|(?:file|path|ur[il]|names?|ids?|types?|len|length|counts?|sizes?|ttl|expir\w*|policy|fields?"
-    r"|headers?|env|var|version|limits?|budget|endpoint|hash(?:es)?|at|hints?|manager|bucket)$"
+    r"^(?:i[sz]|ary|less|ly|board)|(?:file|path|ur[il]|names?|ids?|types?|len|length|counts?|sizes?|ttl"
+    r"|expir\w*|policy|fields?|headers?|env|var|version|limits?|budget|endpoint|hash(?:es)?|at|hints?"
+    r"|manager|bucket|fingerprint)$"
 )
 
+_MOST = 100  # a longer value is judged by its beginning
 _VALUE = (
-    r"""\\?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote))[\0!-\[\]-~]){6,200})"""
-    r"""|(?P<plain>[\0!#-&(-;=?-\[\]-_a-~]{6,200})"""
+    r"""(?P<bold>\*{1,3}|__)?(?:"""
+    rf"""\\?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote))[\0!-\[\]-~]){{6,{_MOST}}})"""
+    rf"""|[“”„‟«‘’‚「『](?P<curly>[\0!-\[\]-~]{{6,{_MOST}}})"""
+    rf"""|<(?P<angle>[\0!-;=?-\[\]-~]{{6,{_MOST}}})>"""
+    rf"""|(?P<plain>[\0!#-&(-;=?-\[\]-_a-~]{{6,{_MOST}}}))"""
 )
+_INNER = r"(?i)(?:pass(?:word|wd)?|pwd?|secret|token|key)[=:]"
+_REST = r"[!#-&(-;=?-\[\]-_a-~]*+"
 _STAND_IN = (
-    r"\$\{?[A-Za-z_]|\$\(|%\w+%$|\{\{|[<\[*]|(?:your|my|some|the)[-_ ]"
+    r"\$\{|\$\(|\$[A-Za-z_]\w*(?![\w!#%^&*@+=~?$])|%\w+%$|\{\{"
+    r"|\{\w+[:}]|[<\[*]|(?:your|my|some|the)[-_ ]"
     r"|.*(?:[xX]{4}|\.{3}|…|[Ee]xample|EXAMPLE|[Cc]hange-?me|placeholder)"
 )
-_WORDS = r"[a-z_.,:;=/-]+$"
-_DATE = r"\d{4}-\d\d-\d\d(?:[T ]|$)"
-_CODE = r"\(|.*[A-Za-z_.]{3}[(\[]|[\w.]+\(\)|\w+[,&;]\w+="
+_DATE = r"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{8}T\d{6}"
+_CODE = r"\(|.*[A-Za-z_.]{3}[(\[]|[\w.]+\(\)|\w+[,&;]\w+=|os\.environ"
+_SIGNS = r"(?:[^!@#$%^*]*[!@#$%^*]){3}"
 _PATH = r"~?/|\.{1,2}/|[A-Za-z]:[\\/]|\\\\|[\w+.-]{2,20}:"
-_LOWER_NAME = r"[a-z][a-z0-9]*(?:[-_.:/][a-z0-9]+)+$"
+_KEY = r"(?a)[\w+/=.~-]+$"
 _CONSTANT = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"
-_CAMEL = r"[A-Za-z_][A-Za-z_.-]*\d{0,4}$"
-_WORD = r"[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])"
-_SIGN = r"[!$%^&*?+~#@=]"
-_NO_PASSWORD = (
-    r"[#^][\w/-]+$|\S+@[\w-]+\.[\w.]+$|v?\d+(?:\.\d+)+|\d+\W?[a-z]+$|.*[()\[\]{}<>|\\/,;:]"
-)
-_TERM = (
-    r"(?i).*(?:pass|pwd|secret|hash|crypt|argon|pbkdf|sha-?\d|md5|base64|oauth|value|text|string"
-    r"|null|none|undefined|unknown|required|optional|enabled|disabled|hidden|redacted)"
-)
-_SAYABLE = r"(?i)(?=.*[aeiouy])(?!.*[^aeiouy]{4})"
 
+
+def named(text: str, lower: str) -> Iterator[tuple[int, int]]:
+    """The values that stand behind the name of a secret and look like one."""
+    done = 0
+    for name in compiled(_NAME).finditer(lower):
+        if name.start() < done or compiled(_OTHER).search(name["tail"]):
+            continue
+        span = None
+        if separator := compiled(_SEPARATOR).match(lower, name.end()):
+            span = _secret(text, lower, name, separator)
+        if not span and (separator := compiled(_SPOKEN).match(lower, name.end())):
+            span = _spoken(text, lower, name, separator)
+        if span:
+            yield span
+            done = span[1]
+
+
+def _secret(
+    text: str, lower: str, name: re.Match[str], separator: re.Match[str]
+) -> tuple[int, int] | None:
+    """Where the value stands, if it is one that such a name has."""
+    if not (value := _value(text, separator.end())):
+        return None
+    start, word, group = value
+    between = separator[0].strip(" \t*")
+    if name["typed"] == "pass":
+        # pass it on to …; a second pass: Turbo5
+        signed = compiled(SIGN).search(word) or (between == "=" and len(word) >= 8)
+        sure = (made_up(word) and signed) or (is_random(word, 12) and matches(_MIXED, word))
+        return _span(text, value) if between in (":", "=") and sure else None
+    if _random(word, group, _least(lower, name)) or (name["typed"] and made_up(word)):
+        return _span(text, value)
+    # `password=` and a word: a password, unless it is the argument of a call
+    tight = name["typed"] == name[0] and (separator[0] == "=" or separator["member"])
+    if not tight or group == "angle" or len(word) < 8 or not word.isalpha() or matches(TERM, word):
+        return None
+    call = "(" in text[max(0, start - 200) : start].rpartition("\n")[2]
+    return None if call else _span(text, value)
+
+
+def _spoken(
+    text: str, lower: str, name: re.Match[str], separator: re.Match[str]
+) -> tuple[int, int] | None:
+    """Where the value stands in `the password is …`, `password …` or `--password …`."""
+    option = not separator["verb"] and _is_option(lower, name.start())
+    if name["typed"] == "pass" or (name["tail"] and not (separator["verb"] or option)):
+        return None
+    if not (value := _value(text, separator.end())):
+        return None
+    _, word, group = value
+    sure = option or bool(separator["verb"])
+    if name["typed"] and made_up(word, alone=not sure):
+        return _span(text, value)
+    least = _least(lower, name)
+    if not sure:
+        least = max(least, 20) if matches(_KEY, word) else _MOST + 1
+    return _span(text, value) if _random(word, group, least) else None
+
+
+def _least(lower: str, name: re.Match[str]) -> int:
+    """How long a random value must be behind this name; an `api_key` is sure, a `key` is not."""
+    if not name[0].startswith("key"):
+        return 12
+    before = lower[max(0, name.start() - 12) : name.start()]
+    if compiled(_KEY_OF).search(before):
+        return 12
+    return _MOST + 1 if compiled(_OPEN_KEY).search(before) else 16
+
+
+def _is_option(lower: str, start: int) -> bool:
+    """`--db-password value`: only an option has its value behind a space."""
+    return lower.startswith("-", lower.rfind(" ", max(0, start - 40), start) + 1)
+
+
+def _value(text: str, at: int) -> tuple[int, str, str] | None:
+    """What stands there: from where on, the word, and how it is quoted. None for a stand-in."""
+    match = compiled(_VALUE).match(text, at)
+    if not match or "\0" in match[0]:
+        return None
+    group = next(each for each in ("plain", "quoted", "curly", "angle") if match[each] is not None)
+    start, value = match.start(group), match[group]
+    if inner := compiled(_INNER).search(value):  # judged by its own name: each piece once
+        value = value[: inner.start()]
+        if len(value) < 6:
+            return None
+    if group == "plain" and len(value) < _MOST:
+        if "?" in text[max(0, start - 500) : start].rpartition(" ")[2]:
+            value = value.partition("&")[0]
+        value = value if "(" in value else value.rstrip(".,;:)]}")
+        value = value.rstrip("*_") if match["bold"] or value.endswith("**") else value
+    if any(matches(shape, value) for shape in (_STAND_IN, _DATE, _CONSTANT)):
+        return None
+    return start, value, "plain" if match["quote"] == "`" else group
+
+
+def _span(text: str, value: tuple[int, str, str]) -> tuple[int, int]:
+    """The value from start to end, also if it is longer than what was judged."""
+    start, word, _ = value
+    end = start + len(word)
+    if len(word) < _MOST:
+        return start, end
+    rest = compiled(_REST).match(text, end)
+    return start, rest.end() if rest else end
+
+
+def _random(value: str, group: str, least: int) -> bool:
+    """Does a value look like a key, and not like code or a path?"""
+    if not is_random(value, least):
+        return False
+    if group == "plain" and matches(_CODE, value) and not matches(_SIGNS, value):
+        return False
+    if not matches(_PATH, value):
+        return True
+    parts = value.lower().split("/")
+    return not (worded(value) or "://" in value or any(len(p) > 3 and is_word(p) for p in parts))
+
+
+# -- noise -----------------------------------------------------------------------------------------
+
+BARE_BITS = 4.5
 _PIECE = rf"""[^\s"'`,;(){{}}<>\[\]|]{{{NOISE},}}"""
 _RUN = rf"(?a)[\w+/.~-]{{{NOISE},}}={{0,2}}"
 _MIXED = r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)"
@@ -232,114 +259,11 @@ def entropy(text: str) -> float:
     return -sum(n / size * log2(n / size) for n in map(text.count, set(text)))
 
 
-def named(text: str, lower: str) -> Iterator[tuple[int, int]]:
-    """The values that stand behind the name of a secret and look like one."""
-    done = 0
-    for name in compiled(_NAME).finditer(lower):
-        if name.start() < done or not _calls(lower, name):
-            continue
-        separator = compiled(_SEPARATOR).match(lower, name.end())
-        if not separator or (separator[0].isspace() and not _is_option(lower, name.start())):
-            continue
-        if span := _secret(text, name, separator):
-            yield span
-            done = span[1]
-
-
-def _calls(lower: str, name: re.Match[str]) -> bool:
-    """Is this the name of a secret: an `api_key` but no `key`, a `token` but no `token_url`?"""
-    before = lower[max(0, name.start() - 12) : name.start()]
-    if name[0].startswith("key") and not compiled(_KEY_OF).search(before):
-        return False
-    return not compiled(_OTHER).search(name["tail"])
-
-
-def _is_option(lower: str, start: int) -> bool:
-    """`--db-password value`: only an option has its value behind a space."""
-    return lower.startswith("-", lower.rfind(" ", max(0, start - 40), start) + 1)
-
-
-def _secret(text: str, name: re.Match[str], separator: re.Match[str]) -> tuple[int, int] | None:
-    """Where the value stands, if it is one that such a name has."""
-    value = _value(text, separator.end())
-    if not value or any(_is(shape, value[1]) for shape in (_STAND_IN, _DATE, _CONSTANT)):
-        return None
-    start, word, group = value
-    span, between = (start, start + len(word)), separator[0].strip(" \t*")
-    if name["typed"] == "pass" and between not in (":", "="):  # pass it on to …
-        return None
-    if name["typed"] != "pass" and _telling(word, name, group):
-        return span
-    if name["typed"] and _made_up(word, name["typed"], between):
-        return span
-    # `password=` and a word: a password, unless it is the argument of a call
-    tight = name["typed"] == name[0] and separator[0] == "="
-    call = "(" in text[max(0, start - 200) : start].rpartition("\n")[2]
-    plain = len(word) >= 8 and word.isalpha() and not _is(_TERM, word)
-    return span if tight and plain and not call else None
-
-
-def _value(text: str, at: int) -> tuple[int, str, str] | None:
-    """What stands there: from where on, the word, and whether it is in quotes."""
-    match = compiled(_VALUE).match(text, at)
-    if not match or "\0" in match[0]:
-        return None
-    group = "plain" if match["quoted"] is None else "quoted"
-    start, value = match.start(group), match[group]
-    if group == "plain":
-        if "?" in text[max(0, start - 500) : start].rpartition(" ")[2]:
-            value = value.partition("&")[0]
-        value = value if "(" in value else value.rstrip(".,;:)]}")
-    return start, value, group
-
-
-def _telling(value: str, name: re.Match[str], group: str) -> bool:
-    """Does a value look like a secret, if something of that name holds it?"""
-    if len(value) < 12 or _is(_WORDS, value):
-        return False
-    if group == "plain" and _is(_CODE, value):
-        return False
-    if _is(_PATH, value) and (_worded(value) or value.count("/") > 2 or "://" in value):
-        return False
-    named = _is(_LOWER_NAME, value) or _is(_CAMEL, value)
-    mixed = name["typed"] and _is(_MIXED, value)
-    if named and not mixed and (_worded(value) or _is(_TERM, value)):
-        return False
-    return entropy(value) >= (TYPED_BITS if name["typed"] else NAMED_BITS)
-
-
-def _made_up(value: str, name: str, between: str) -> bool:
-    """Is this a password as people make them: letters, a digit, and a sign or a capital?"""
-    if _is(_NO_PASSWORD, value) or not (
-        any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    ):
-        return False
-    if compiled(_SIGN).search(value):
-        return True
-    if _is(_TERM, value) or len(value) < 8:
-        return False
-    if name == "pass" and between == ":":  # a second pass: Turbo5
-        return len(value) >= 12 and _is(_MIXED, value) and not _worded(value)
-    if value.islower() or value.isupper():
-        return len(value) >= 10 and value.isalnum() and between in (":", "=")
-    return True
-
-
-def _is(shape: str, text: str) -> bool:
-    return compiled(shape).match(text) is not None
-
-
-def _worded(text: str) -> bool:
-    """Is it made of words that can be said, as names and paths are?"""
-    said = sum(len(word) for word in compiled(_WORD).findall(text) if _is(_SAYABLE, word))
-    return said >= 0.6 * sum(map(str.isalnum, text))
-
-
 def bare(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The long runs that look like noise, in pieces where nothing else was found."""
     linked: list[tuple[int, int]] | None = None
     for piece in compiled(_PIECE).finditer(text):
-        if not _is(_MIXED, piece[0]) or _harmless(text, piece) or _meets(piece.span(), taken):
+        if not matches(_MIXED, piece[0]) or _harmless(text, piece) or _meets(piece.span(), taken):
             continue
         linked = [m.span() for m in compiled(_LINKED).finditer(text)] if linked is None else linked
         if not _meets(piece.span(), linked):
@@ -358,11 +282,13 @@ def _harmless(text: str, piece: re.Match[str]) -> bool:
 
 
 def _noise(run: str, before: str) -> bool:
-    if len(run) < NOISE or not _is(_MIXED, run) or compiled(_DIGEST).search(before):
+    if len(run) < NOISE or not matches(_MIXED, run) or compiled(_DIGEST).search(before):
         return False
-    if _is(_PUBLIC, run) or all(_is(_ID, part) for part in re.split(r"[-_./+~]", run.strip("="))):
+    if matches(_PUBLIC, run) or all(
+        matches(_ID, part) for part in re.split(r"[-_./+~]", run.strip("="))
+    ):
         return False
-    return not _worded(run) and not _path(run) and entropy(run) >= BARE_BITS
+    return not worded(run) and not is_name(run) and not _path(run) and entropy(run) >= BARE_BITS
 
 
 def _path(run: str) -> bool:
@@ -370,7 +296,7 @@ def _path(run: str) -> bool:
     parts = run.split("/")
     if len(parts) == 1:
         return False
-    if run[0] in "/.~" or "." in run or any(p.islower() and _is(_SAYABLE, p) for p in parts):
+    if run[0] in "/.~" or "." in run or any(p.islower() and matches(SAYABLE, p) for p in parts):
         return True
     return len(parts) > 1 + len(run) // 12
 

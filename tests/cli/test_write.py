@@ -200,6 +200,13 @@ def test_secrets_in_words(demo: Path, run: Run) -> None:
     assert "Left out, as secrets: " in said.out
 
 
+def test_an_address_is_personal_data_and_no_secret(demo: Path, run: Run) -> None:
+    said = run("remember", "Ask mara@example.com about the nets")
+    assert "mara@example.com" not in said.out
+    assert "Left out, as personal data: email." in said.out
+    assert "secrets" not in said.out
+
+
 def test_while_somebody_types_in_words(demo: Path, run: Run) -> None:
     path = demo / "40_Brain/MEMORY.md"
     path.write_text(path.read_text() + "- typ")
@@ -336,3 +343,11 @@ def test_doctor_names_secrets_in_notes(demo: Path, run: Run) -> None:
     assert "secret: looks like a secret (" in said.out
     assert key not in said.out
     assert key in note.read_text()
+
+
+def test_doctor_calls_an_address_personal_data(demo: Path, run: Run) -> None:
+    note = demo / "40_Brain/MEMORY.md"
+    note.write_text(note.read_text() + "- Ask mara@example.com about the nets\n")
+    said = run("doctor")
+    assert "personal: looks like personal data (email)" in said.out
+    assert "a secret" not in said.out

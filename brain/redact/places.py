@@ -1,0 +1,208 @@
+"""Secrets known by their place: in an address, a header, a command, a connection string, a PEM
+block. Only the secret part is replaced, so that the text still says which server was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brain.redact.judge import is_random, made_up, matches
+from brain.redact.rules import compiled
+
+Span = tuple[str, int, int]
+
+_BETWEEN = r"(?:\\[nrt]|[\s\"',+>#*|\\])"  # the lines of a key, also inside a string or a quote
+_PEM = (
+    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    rf"(?:{_BETWEEN}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*+"
+    r"|[A-Za-z0-9+/=]{16,}+)*+"  # a key that was cut off ends with its last line
+    rf"(?:(?:[A-Za-z0-9+/=]{{1,15}}+{_BETWEEN}*+)++(?=-----END))?"
+    r"(?:-----END [A-Z0-9 ]{1,60}-----)?"
+)
+_PUTTY = rf"Private-Lines: \d+{_BETWEEN}++(?P<secret>(?:[A-Za-z0-9+/=]{{16,}}+{_BETWEEN}*+)++)"
+_ADDRESS = (
+    r"(?<![A-Za-z0-9\0])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>\0]{0,100}:"
+    r"(?P<secret>[^\s/\"'<>]{1,256})@(?=[\w\[%$({-])"
+)
+_TOKEN_ADDRESS = (
+    r"(?a)(?<![A-Za-z0-9\0])[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<secret>[\w.~%-]{16,256})@(?=[\w\[])"
+)
+_HEADER = (
+    r"(?a)(?i:authorization)\\?[\"'\])]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"'`]?"
+    r"(?:(?i:bearer|basic|token|digest|apikey|negotiate|key)[ \t]{1,4})?"
+    r"(?P<secret>[\w+/=.~%-]{8,4000})"
+)
+_BEARER = r"(?a)\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})"
+_COOKIES = r"(?i)cookies?\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}(?P<all>[^\n]{8,4000})"
+_COOKIE = r"(?a)(?<![\w.-])(?P<name>[\w.-]{1,60})=\\?[\"']?(?P<secret>[^\s;,\"'\\\0]{8,1000})"
+_SESSION = r"(?i).*(?:sess|sid$|auth|token|jwt|login|remember|csrf|xsrf|secret)"
+# `_auth` of .npmrc and "auth" of docker's config.json hold base64 of `user:password`.
+_LOGIN = (
+    r"(?a)(?<![\w-])(?:_auth|auth(?=\\?[\"']))\\?[\"']?[ \t]{0,3}[=:][ \t]{0,3}\\?[\"']?"
+    r"(?P<secret>[\w+/-]{8,2000}={0,2})"
+)
+_CURL = r"(?:^|[\s\"'])(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'\0]{1,100}:(?P<secret>[^\s\"']{1,200})"
+_ARGUMENT = r"\\?[\"']?(?P<secret>[^\s\"'`|;&\0\\]{4,200})"
+# Commands with a password behind an option. With `-p` of mysql no space may follow.
+_COMMANDS = {
+    "mysql": rf"\bmysql\w{{0,10}}\b[^\n|;&]{{0,200}}?[ ]-p(?![ ]){_ARGUMENT}",
+    "mariadb": rf"\bmariadb[\w-]{{0,10}}\b[^\n|;&]{{0,200}}?[ ]-p(?![ ]){_ARGUMENT}",
+    "sshpass": rf"\bsshpass[^\n|;&]{{0,60}}?[ ]-p[ ]?{_ARGUMENT}",
+    "docker login": rf"\bdocker login[^\n|;&]{{0,200}}?[ ]-p[ ]{_ARGUMENT}",
+    "mongo": rf"\bmongo\w{{0,10}}[^\n|;&]{{0,200}}?[ ]-p[ ]{_ARGUMENT}",
+    "redis-cli": rf"\bredis-cli[^\n|;&]{{0,200}}?[ ]-a[ ]{_ARGUMENT}",
+    "sqlcmd": rf"\bsqlcmd[^\n|;&]{{0,200}}?[ ]-P[ ]?{_ARGUMENT}",
+    "ldap": rf"\bldap[a-z]{{3,8}}[^\n|;&]{{0,200}}?[ ]-w[ ]{_ARGUMENT}",
+    "smbclient": rf"\bsmbclient[^\n|;&]{{0,200}}?[ ]-U[ ][\"']?[\w.\\-]{{1,60}}%{_ARGUMENT}",
+    "sqlplus": rf"\bsqlplus[^\n|;&]{{0,80}}?[ ][\"']?\w{{1,60}}/{_ARGUMENT}",
+}
+# user/password@database, as Oracle's tools take it
+_ORACLE = (
+    r"(?a)(?<![\w@/.:\0-])[A-Za-z]\w{1,29}/(?P<secret>[^\s/@:\"'<>()\[\]{}|,;\0]{4,30})"
+    r"@(?P<host>(?://)?[A-Za-z][\w.-]{0,60}(?::\d{4})?)"
+)
+_DATABASE = r"(?i)//|.*(?:db|orcl|xe$|:\d{4}$)"
+_REVISION = r"v?\d|[0-9a-f]{7,}$|sha\d|(?:main|master|dev\w*|head|latest|next|stable|release\S*)$"
+_PGPASS = (
+    r"(?am)^[ \t]{0,8}(?:[\w.-]{1,100}|\*):(?:\d{4,5}|\*):(?:[\w-]{1,63}|\*):(?:[\w@-]{1,63}|\*):"
+    r"(?P<secret>[^\s:\0]{1,200})[ \t]{0,8}$"
+)
+_DSN = r"(?<![A-Za-z0-9_\0])(?:password|pwd)=(?P<secret>[^;\s\"'`&,)]{1,200})"
+_DSN_PEER = (
+    r"(?a)\b(?:server|data source|host|hostname|dbname|database|initial catalog|user id|uid|user"
+    r"|username)[ ]?="
+)
+_NETRC = r"(?a:\b)login\s{1,4}(?!(?:and|or)\s)\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})"
+# Letters of scripts without spaces between words (Thai to Burmese, Khmer, kana, Han), the signs
+# between their sentences, and the letters of Korean, which hang a word's case on anything.
+_DENSE = (
+    r"\u0e00-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u312f\u3190-\ua4cf"
+    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_SIGNS = r"\u2014\u2018-\u201f\u2026\u3000-\u3004\u3008-\u303f\uff00-\uff65"
+_HANGUL = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
+# How far a secret goes that is not ASCII: prose may go on behind it without a space.
+_TO_PROSE = rf"[^{_DENSE}{_HANGUL}{_SIGNS}]+"
+_TO_HOST = rf"{_TO_PROSE}(?=@)|[^{_SIGNS}]+(?=@)"
+_EMPTY_VALUE = (
+    r"(?i)[<{\[*]|\$[A-Z_({]|%[A-Z_(]|(?:pass(?:word|wd)?|pwd?|secret|x{3,}|\.{3}|…|your\W?\w*|token|none"
+    r"|null|true|false|required|optional)$"
+)
+
+MARKS = (
+    *("-----begin", "private-lines", "authorization", "bearer ", "curl", "password", "pwd"),
+    *("cookie", "_auth", '"auth', "'auth", "://", "@", ":*:", "login", *_COMMANDS),
+)
+
+
+def placed(text: str, lower: str) -> Iterator[Span]:
+    """Each rule that the text gives reason for; `lower` is the text in small letters."""
+    if "-----BEGIN" in text:
+        for match in compiled(_PEM).finditer(text):
+            yield "private-key", match.start(), match.start() + len(match[0].rstrip(" \r\n\t\"',+"))
+    if "private-lines" in lower:
+        yield from _secrets("private-key", _PUTTY, text)
+    if "://" in text and "@" in text:
+        yield from _secrets("url", _ADDRESS, text)
+        yield from _secrets("url", _TOKEN_ADDRESS, text)
+    if "authorization" in lower:
+        yield from _secrets("authorization", _HEADER, text)
+    if "earer " in text:
+        yield from _secrets("bearer", _BEARER, text)
+    if "cookie" in lower:
+        yield from _cookies(text)
+    if "auth" in lower:
+        yield from _secrets("login", _LOGIN, text)
+    if "curl" in lower:
+        yield from _secrets("curl-user", _CURL, text)
+    for command, pattern in _COMMANDS.items():
+        if command in lower:
+            yield from _secrets("command", pattern, text)
+    if "/" in text and "@" in text:
+        yield from _oracle(text)
+    if "password" in lower or "pwd" in lower:
+        yield from _connections(text, lower)
+    if "login" in lower:
+        yield from _secrets("netrc", _NETRC, text)
+    if text.count(":") >= 4:
+        yield from _secrets("pgpass", _PGPASS, text)
+
+
+def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
+    for start, end in _held(pattern, text):
+        secret = text[start:end]
+        if "\0" in secret or matches(_EMPTY_VALUE, secret):
+            continue
+        if rule in ("authorization", "bearer") and not _coded(secret):
+            continue
+        if pattern == _TOKEN_ADDRESS and not is_random(secret):
+            continue
+        if rule == "curl-user" and "curl" not in text[max(0, start - 500) : start].lower():
+            continue
+        if rule == "login" and not (_is_login(secret) or is_random(secret)):
+            continue
+        yield rule, start, end
+
+
+def _held(pattern: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where each secret stands that the pattern finds, without the prose behind it."""
+    at = 0
+    while match := compiled(pattern).search(text, at):
+        (start, end), at = match.span("secret"), match.end()
+        if not match["secret"].isascii():
+            shape = _TO_HOST if pattern == _ADDRESS else _TO_PROSE
+            own = compiled(shape).match(text, start, at)
+            end = own.end() if own else start
+            at = max(end, start + 1)
+        if end > start:
+            yield start, end
+
+
+def _coded(secret: str) -> bool:
+    """Letters and digits, or padding: not a word of a sentence, nor the name of a variable."""
+    plain = secret.strip("=")
+    if secret != plain:
+        return True
+    mixed = not plain.isupper() and not plain.islower() and not plain.istitle()
+    return any(map(str.isdigit, plain)) or (mixed and plain.isalpha())
+
+
+def _is_login(secret: str) -> bool:
+    """Return True for base64 of `user:password`."""
+    from base64 import b64decode
+
+    try:
+        user, colon, _ = b64decode(secret + "=" * (-len(secret) % 4)).decode().partition(":")
+    except ValueError:
+        return False
+    return bool(colon) and user.isprintable()
+
+
+def _cookies(text: str) -> Iterator[Span]:
+    """The values in `Cookie:` headers that open a session, or are random."""
+    for header in compiled(_COOKIES).finditer(text):
+        for cookie in compiled(_COOKIE).finditer(text, *header.span("all")):
+            secret = cookie["secret"]
+            session = matches(_SESSION, cookie["name"]) and any(map(str.isdigit, secret))
+            if (session or is_random(secret)) and not matches(_EMPTY_VALUE, secret):
+                yield "cookie", *cookie.span("secret")
+
+
+def _oracle(text: str) -> Iterator[Span]:
+    """`scott/password@db`: told from `owner/repository@revision` by its password."""
+    for match in compiled(_ORACLE).finditer(text):
+        secret, host = match["secret"], match["host"]
+        likely = made_up(secret) and "-" not in secret and not matches(_REVISION, host.lower())
+        if (likely or matches(_DATABASE, host)) and not matches(_EMPTY_VALUE, secret):
+            yield "oracle", *match.span("secret")
+
+
+def _connections(text: str, lower: str) -> Iterator[Span]:
+    """`Server=…;Password=…` and `host=… password=…`, on one line."""
+    for start, end in _held(_DSN, lower):
+        if "\0" in lower[start:end] or compiled(_EMPTY_VALUE).match(text, start, end):
+            continue
+        before = lower[max(0, start - 300) : start].rpartition("\n")[2]
+        after = lower[end : end + 300].partition("\n")[0]
+        if compiled(_DSN_PEER).search(before) or compiled(_DSN_PEER).search(after):
+            yield "connection-string", start, end
