@@ -39,7 +39,7 @@ _ORDERINGS = ("<", "<=", ">", ">=")
 _OPERATORS = ("=", "==", "!=", *_ORDERINGS, "~", "!~", "has", "in", "not in")
 _OPPOSITES = {"!=": "=", "!~": "~", "not in": "in"}
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<op>[<>!=]=|!~|[<>=~])|(?P<mark>[(),])"""
+    r"""\s*+(?:(?P<string>"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+')|(?P<op>[<>!=]=|!~|[<>=~])|(?P<mark>[(),])"""
     r"""|(?P<word>[^\s()<>=!~,"']+))"""
 )
 _EXAMPLE = "Such as `importance>=0.7 and kind in (decision, fact)`."
