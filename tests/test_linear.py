@@ -1,9 +1,9 @@
 """The work of parsing, redacting, sanitising and editing grows with the size of a text, not faster.
 
-For most shapes the CPU time at one size is compared with that at 16 times the size: 16 times as much
-is linear, 256 times is quadratic. The bound is between the two, far from both, because the time of
-a busy machine varies. The smaller size is doubled until it takes long enough to be measured. A ratio
-that looks too high is measured again, with more runs, before it counts.
+For most shapes the CPU time at one size is compared with that at 16 times the size: 16 times as
+much is linear, 256 times is quadratic. The bound is far from both, because the time of a busy
+machine varies. The smaller size is doubled until it takes long enough to be measured. A ratio that
+looks too high is measured again, with more runs, before it counts.
 """
 
 from __future__ import annotations
