@@ -6,7 +6,7 @@ __version__ = "0.1.0"
 # fmt: off
 # isort: off
 __all__ = [
-    "AliasChange", "Aliases", "Ambiguous", "Answer", "BadConfig", "BadRequest", "Brain",
+    "Agent", "AliasChange", "Aliases", "Ambiguous", "Answer", "BadConfig", "BadRequest", "Brain",
     "BrainError", "Budget", "Busy", "ChangeRecord", "Changed", "Conflict", "Context", "Denied",
     "Diagnosis", "Entry", "Event", "Feedback", "FileProblem", "Forgotten", "Freshness", "Gap",
     "Gaps", "Graph", "IndexDamaged", "Link", "Listing", "Memory", "Mention", "NoModel",
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from brain.model import Event, Link
     from brain.open_vault import Freshness
     from brain.operations.results import (
-        AliasChange, Aliases, Answer, Budget, Changed, ChangeRecord, Conflict, Context, Diagnosis,
-        Entry,
-        Feedback, FileProblem, Forgotten, Gap, Gaps, Graph, Listing, Memory, Mention,
+        Agent, AliasChange, Aliases, Answer, Budget, Changed, ChangeRecord, Conflict, Context,
+        Diagnosis, Entry, Feedback, FileProblem, Forgotten, Gap, Gaps, Graph, Listing, Memory,
+        Mention,
         PendingWrite, Place, Provenance, Remembered, Resolved, Reverted, SettingChange, Status,
         TagSuggestion, Undone, Updated,
     )

@@ -59,7 +59,11 @@ def test_every_operation_says_who_acts(operation: Operation) -> None:
     given = inspect.signature(operation.load()).parameters
     assert "by" in given
     whole = ("config", "budget", "sync", "journal write", "pause", "resume", "undo")
-    assert "agent" in given or operation.name in whole or operation.name.startswith("alias ")
+    assert (
+        "agent" in given
+        or operation.name in whole
+        or operation.name.startswith(("alias ", "agent "))
+    )
     assert all(parameter(operation.name, name).meaning for name in given if name not in HIDDEN)
 
 

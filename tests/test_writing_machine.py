@@ -309,6 +309,8 @@ class Writing(RuleBasedStateMachine):
     def copy_the_state(self) -> None:
         """The state folder is restored from a copy: another device writes the journal."""
         self.settle()
+        if not (self.home / "state").exists():
+            return  # nothing was written yet
         shutil.copytree(self.home / "state", self.home / "copy")
         shutil.rmtree(self.home / "state")
         os.rename(self.home / "copy", self.home / "state")

@@ -11,7 +11,7 @@ from operator import itemgetter
 from brain import access
 from brain.access import PERSON
 from brain.config import SETTINGS
-from brain.errors import BadRequest, NotFound, suggest
+from brain.errors import BadRequest, NotFound, Refused, suggest
 from brain.formats import brain_yaml
 from brain.formats.text import digest
 from brain.index import facts, moment, read, records
@@ -91,7 +91,8 @@ def _known_texts(vault: OpenVault, found: Sequence[Record]) -> Iterator[str]:
         yield from (data[start:stop].decode("utf-8", "replace") for _, start, stop in spans)
     if any(record.path == settings for record in found):
         text = vault.read(settings).decode("utf-8", "replace")
-        yield from (brain_yaml.lines_of(text, ref) for ref in refs if ref in SETTINGS)
+        with suppress(Refused):  # a setting that is there twice
+            yield from (brain_yaml.lines_of(text, ref) for ref in refs if ref in SETTINGS)
 
 
 def audit(

@@ -270,13 +270,14 @@ def test_what_is_tied_comes_along(made: Made) -> None:
 
 
 def test_no_session_has_more_than_its_share(made: Made) -> None:
-    brain = made({NOTE: bullets("walrus by hand ^m-00000001")})
+    brain = made({NOTE: bullets("seals bark")})
+    other = brain.remember("walrus by hand", date=False)
     for n in range(4):
         brain.remember(f"walrus fact number {n}", session="s1", date=False)
     said = brain.context("walrus")
     sessions = [piece.session for piece in said.fitted.package.memories]
     assert sessions.count("s1") == 2
-    assert "m-00000001" in shown(said)
+    assert other.id in shown(said)
 
 
 def test_the_weakest_are_dropped_and_a_few_kept(made: Made) -> None:
@@ -533,7 +534,7 @@ def test_what_is_in_a_prompt_is_a_hit(made: Made) -> None:
     assert brain.show("m-00000002").hits == 0
     after = {path.name for path in brain.vault.paths.folder.rglob("*") if path.is_file()}
     assert {name for name in after - before if not name.startswith("brain.db")} == set()
-    assert brain.journal_write() == 1
+    assert brain.journal_write() == 3  # the hits, and two memories that were seen
     brain.sync(rebuild=True)
     assert brain.show("m-00000001").hits == 2
 

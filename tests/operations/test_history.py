@@ -64,6 +64,13 @@ def test_a_setting_is_shown(brain: Brain) -> None:
     ]
 
 
+def test_a_file_that_cannot_be_read_as_it_is_leaves_the_text_out(brain: Brain) -> None:
+    brain.budget(3000)
+    settings = brain.vault.paths.root / "40_Brain/brain.yaml"
+    settings.write_text("budgetCeiling: 1\nbudgetCeiling: 2\n")
+    assert "text" not in brain.audit()[-1].data
+
+
 def test_a_purged_text_is_not_shown(brain: Brain) -> None:
     made = brain.remember("Seals bark")
     brain.update(made.id, "Seals bark at dawn")
