@@ -303,7 +303,7 @@ class Writing(RuleBasedStateMachine):
     def lose_the_state(self) -> None:
         """Another machine, or state.db was deleted: only the history is lost."""
         self.settle()
-        shutil.rmtree(self.home / "state", ignore_errors=True)
+        shutil.rmtree(self.home / "state", ignore_errors=True)  # there may be none yet
 
     @rule()
     def copy_the_state(self) -> None:
