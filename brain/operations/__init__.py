@@ -94,8 +94,7 @@ OPERATIONS = (
               " `auth=authentication, login`.",
               ("brain alias add auth login sign-in",)),
     Operation("alias remove", "operations.settings", "set up",
-              "Remove synonyms of WORD, or all of them.",
-              "A built-in alias is switched off by a line `word=` in brain.yaml.",
+              "Remove synonyms of WORD, or all of them.", "",
               ("brain alias remove auth login", "brain alias remove db")),
     # -- find -------------------------------------------------------------------------------------
     Operation("search", "operations.find", "find", "Search memories, tasks and notes.",
