@@ -7,6 +7,8 @@ BIN    := $(VENV)/bin
 DEMO   := .demo
 VAULT  ?=
 LOCOMO ?=
+HELP   ?=
+REFERENCE ?=
 HYBRID ?=
 
 run: $(VENV)/run.stamp ## sync a vault (VAULT=path, else a demo) and watch it
@@ -35,9 +37,10 @@ stress: $(VENV)/test.stamp ## the long runs
 bench: $(VENV)/test.stamp ## speed and memory, as ratios within one run
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m bench
 
-bench-recall: $(VENV)/test.stamp ## how well it finds; LOCOMO=file adds conversations, HYBRID=1 models
+bench-recall: $(VENV)/test.stamp ## how well it finds; HELP=folder, LOCOMO=file, REFERENCE=rank.py, HYBRID=1
 	$(if $(HYBRID),$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[hybrid,hybrid-light]')
-	$(BIN)/python -m bench.recall $(if $(LOCOMO),--locomo "$(LOCOMO)")
+	$(BIN)/python -m bench.recall $(if $(HELP),--questions "$(HELP)") \
+	  $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(REFERENCE),--reference "$(REFERENCE)")
 
 docs: $(VENV)/test.stamp ## write the generated references anew
 	$(BIN)/python -m tests.generate

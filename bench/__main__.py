@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from bench import journal, vault, watching, writing
 from bench.measure import BRAIN, Cost, machine, run, together
+from bench.plain import expression
 
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / ".bench"
@@ -122,7 +123,6 @@ def in_process(root: Path, state: Path) -> Iterator[Line]:
 
     from brain.api import Brain
     from brain.open_vault import OpenVault
-    from brain.recall.terms import match, terms
     from brain.vault import layout
 
     found = vault.questions(random.Random(5), vault.vocabulary(), 200)
@@ -135,11 +135,13 @@ def in_process(root: Path, state: Path) -> Iterator[Line]:
         def bare_query(question: str, db: sqlite3.Connection, table: str) -> object:
             columns = f"SELECT rowid, bm25({table}) FROM {table}"
             sql = f"{columns} WHERE {table} MATCH ? ORDER BY rank LIMIT 10"
-            return db.execute(sql, (match(terms(question)),)).fetchall()
+            return db.execute(sql, (expression(question, stop=True),)).fetchall()
 
         jobs: dict[str, Callable[[str], object]] = {
             "bare": lambda q: bare_query(q, plain, "notes"),
-            "own": lambda q: bare_query(q, brain.vault.index.db, "chunks_fts"),
+            "own": lambda q: [
+                bare_query(q, brain.vault.index.db, table) for table in ("notes", "passages")
+            ],
             "brain": lambda q: brain.search(q, check=False).results,
         }
         seconds = {name: [cpu(job, q) for q in found] for name, job in jobs.items()}

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import brain
-from bench import ladder, locomo, plain
-from bench.ladder import Factor
+from bench import ladder, locomo, plain, reference
+from bench.ladder import Step
 from bench.locomo import Question, Turn
 from bench.measure import machine
 from bench.scoring import METRICS, Scores, interval, mean, quantile, score
@@ -76,7 +76,16 @@ def by_plain(
     return ask(questions, lambda q: tables["" if pooled else q.conversation](q.text, DEPTH))
 
 
-def report(data: Path, work: Path) -> Iterator[str]:
+def by_reference(path: Path, turns: Sequence[Turn], questions: Sequence[Question]) -> list[Result]:
+    """Ask the reference, each question in its own conversation."""
+    said: dict[str, list[Turn]] = {}
+    for turn in turns:
+        said.setdefault(turn.conversation, []).append(turn)
+    tables = {name: reference.turns(path, some) for name, some in said.items()}
+    return ask(questions, lambda q: tables[q.conversation](q.text)[:DEPTH])
+
+
+def report(data: Path, work: Path, other: Path | None) -> Iterator[str]:
     """All tables, as lines of Markdown."""
     root = work / "locomo" / "vault"
     shutil.rmtree(root.parent, ignore_errors=True)
@@ -88,14 +97,13 @@ def report(data: Path, work: Path) -> Iterator[str]:
     yield f"{len(turns):,} turns of {len(known)} conversations, {len(headline)} questions with"
     yield f"evidence, and {len(every) - len(headline)} adversarial ones."
     for pooled in (False, True):
-        yield from _quality(root, turns, every, pooled)
+        yield from _quality(root, turns, every, pooled, other)
     yield from _with_meaning(root, headline)
-    yield from _ladder(root, turns, headline)
     yield from _one_less(root, headline)
 
 
 def _quality(
-    root: Path, turns: Sequence[Turn], every: Sequence[Question], pooled: bool
+    root: Path, turns: Sequence[Turn], every: Sequence[Question], pooled: bool, other: Path | None
 ) -> Iterator[str]:
     where = "All conversations in one search" if pooled else "Each question in its conversation"
     yield from ("", f"### {where}", "", HEAD, "|---|---|---|---|---|---|---|")
@@ -104,6 +112,8 @@ def _quality(
     yield _row("**Brain**", head)
     yield f"| 95 % interval | {' | '.join(_interval(head, metric) for metric in METRICS)} |"
     yield _row("plain FTS5", _headline(by_plain(turns, every, pooled)))
+    if other and not pooled:
+        yield _row("reference", _headline(by_reference(other, turns, every)))
     for number, name in locomo.CATEGORIES.items():
         some = [one for one in found if one.question.category == number]
         yield _row(f"{name}, {len(some)} questions", some)
@@ -120,7 +130,7 @@ def _with_meaning(root: Path, asked: Sequence[Question]) -> Iterator[str]:
     yield from ("", "### With `searchProvider: hybrid`", "", HEAD, "|---|---|---|---|---|---|---|")
     missing = []
     for model in embed.CARRIERS:
-        hybrid = Factor(model, {"searchProvider": "hybrid", "vectorModel": model})
+        hybrid = Step(model, {"searchProvider": "hybrid", "vectorModel": model})
         try:
             embed.provider(model, Config())
         except NoModel:
@@ -148,35 +158,18 @@ def _row(what: str, found: Sequence[Result], metrics: Sequence[str] = METRICS) -
     return f"| {what} | {' | '.join(f'{mean(scores, metric):.3f}' for metric in metrics)} |"
 
 
-def _ladder(root: Path, turns: Sequence[Turn], asked: Sequence[Question]) -> Iterator[str]:
-    yield from ("", "### The ladder", "", "| | R@10 | MRR | nDCG@10 | R@10 in all | MRR in all |")
-    yield "|---|---|---|---|---|---|"
-
-    def both(what: str, search: Callable[[bool], list[Result]]) -> str:
-        return _row(what, search(False), SHOWN)[:-2] + _row("", search(True), SHOWN[:2])[2:]
-
-    yield both("plain FTS5", lambda pooled: by_plain(turns, asked, pooled))
-    yield both(
-        "plain FTS5 with porter and stop words",
-        lambda pooled: by_plain(turns, asked, pooled, "porter unicode61", stop=True),
-    )
-    for what, off in ladder.rungs():
-        with ladder.without(off, root):
-            yield both(what, lambda pooled: by_brain(root, asked, pooled))
-
-
 def _one_less(root: Path, asked: Sequence[Question]) -> Iterator[str]:
     names = sorted({q.conversation for q in asked})
     yield from ("", "### Everything but one", "")
     yield f"| without | R@10 | MRR | nDCG@10 | nDCG@10 lost | {' | '.join(names)} | lost in all |"
     yield f"|---|---|---|---|---|{'---|' * len(names)}---|"
     whole, in_all = by_brain(root, asked), by_brain(root, asked, pooled=True)
-    for factor in ladder.FACTORS:
-        with ladder.without([factor], root):
+    for step in (*ladder.TURNS, *ladder.EVERY):
+        with ladder.without([step], root):
             less, less_in_all = by_brain(root, asked), by_brain(root, asked, pooled=True)
         losses = [_lost(whole, less, name) for name in names]
         cells = [_lost(whole, less, interval_too=True), *losses, _lost(in_all, less_in_all)]
-        yield _row(factor.name, less, SHOWN) + f" {' | '.join(cells)} |"
+        yield _row(step.name, less, SHOWN) + f" {' | '.join(cells)} |"
 
 
 def _lost(

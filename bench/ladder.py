@@ -1,7 +1,6 @@
-"""The share of each factor in the quality of a search: searches with some of them switched off.
+"""The share of each step in the quality of a search: searches with some of them switched off.
 
-A factor is switched off by a constant or function of its module, patched in this process alone, or
-by a setting.
+A step is switched off by a constant or function of its module, patched in this process alone.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from brain.index import matches
-from brain.recall import concepts, lookup, near, priors, question, ranking
+from brain.index import fulltext
+from brain.search import exact, expansion, factors, question, ranking, retrieve
 
 
-class Factor(NamedTuple):
+class Step(NamedTuple):
     """A name, and what switches it off: settings, and names of modules with their values."""
 
     name: str
@@ -25,47 +24,47 @@ class Factor(NamedTuple):
     patches: tuple[tuple[Any, str, object], ...] = ()
 
 
-def _nothing(*_: object) -> tuple[str, ...]:
+def _nothing(*_: object, **__: object) -> tuple[str, ...]:
     return ()
 
 
-def _no_scores(*_: object) -> dict[int, float]:
+def _no_counts(*_: object) -> dict[int, int]:
     return {}
 
 
-def _all_the_same(*_: object) -> float:
-    return 1.0
-
-
-FACTORS = (
-    Factor("forms of words", patches=((concepts, "forms", _nothing),)),
-    Factor("names of speakers are no words", patches=((matches, "speakers", _nothing),)),
-    Factor("author", patches=((priors, "AUTHOR", 1.0),)),
-    Factor("near", patches=((near, "spread", _no_scores),)),
-    Factor("near: a question hands on more", patches=((near, "ASKED", 1.0),)),
-    Factor("coverage", patches=((lookup, "coverage", _all_the_same),)),
-    Factor("parent", patches=((ranking, "PARENT_FACTOR", 0.0),)),
-    Factor("when", patches=((priors, "WHEN", 1.0),)),
-    Factor("dated", patches=((priors, "DATED", 1.0),)),
-    Factor("aliases", patches=((question, "ALIAS_FACTOR", 0.0),)),
+FLAT = fulltext.WEIGHTS | {"notes": (1.0,) * 6, "entries": (1.0,) * 5}
+TURNS = (
+    Step("irregular forms of words", patches=((expansion, "forms", _nothing),)),
+    Step("names of speakers are no words", patches=((fulltext, "speakers", _nothing),)),
+    Step("author", patches=((factors, "AUTHOR", 1.0),)),
+    Step("when", patches=((factors, "WHEN", 1.0),)),
+    Step("dated", patches=((factors, "DATED", 1.0),)),
+    Step("neighbours", patches=((ranking, "neighbours", _nothing),)),
+    Step("a question hands on more", patches=((ranking, "ASKED", 1.0),)),
+    Step("session", patches=((ranking, "SESSION_WEIGHT", 0.0),)),
 )
+EVERY = (
+    Step("stop words and fillers", patches=((question, "_SMALL", frozenset()),)),
+    Step("fillers", patches=((question, "_SMALL", question.STOP_WORDS),)),
+    Step("coverage", patches=((retrieve, "ALL_WEIGHT", 0.0),)),
+    Step("exact first", patches=((exact, "counts", _no_counts),)),
+)
+NOTES = (
+    Step("best passage", patches=((ranking, "PASSAGE_WEIGHT", 0.0),)),
+    Step("weights of fields", patches=((fulltext, "WEIGHTS", FLAT),)),
+    Step("cut of common words", patches=((retrieve, "COMMON", 1.0),)),
+)
+STEPS = (*TURNS, *EVERY, *NOTES)
 
 
 @contextmanager
-def without(factors: Sequence[Factor], root: Path) -> Iterator[None]:
-    """While this lasts, a vault that is opened at `root` ranks without these factors."""
+def without(steps: Sequence[Step], root: Path) -> Iterator[None]:
+    """While this lasts, a vault that is opened at `root` ranks without these steps."""
     settings = root / "40_Brain" / "brain.yaml"
-    lines = [f"{key}: {value}\n" for factor in factors for key, value in factor.settings.items()]
+    lines = [f"{key}: {value}\n" for step in steps for key, value in step.settings.items()]
     with ExitStack() as stack:
-        for target, name, value in (change for factor in factors for change in factor.patches):
+        for target, name, value in (change for step in steps for change in step.patches):
             stack.enter_context(patch.object(target, name, value))
         settings.write_text("".join(lines), encoding="utf-8")
         stack.callback(settings.unlink)
         yield
-
-
-def rungs() -> Iterator[tuple[str, list[Factor]]]:
-    """(what is added, what is still off), from every factor off to none."""
-    yield "Brain with every factor off", list(FACTORS)
-    for count, factor in enumerate(FACTORS, 1):
-        yield f"+ {factor.name}", list(FACTORS[count:])

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 import brain
 from bench.__main__ import cpu, lay
 from bench.measure import machine
+from bench.plain import expression
 from bench.scoring import quantile
 from brain.api import Brain
-from brain.index import matches
+from brain.index import fulltext
 from brain.index.read import Filters
 from brain.operations import find
-from brain.recall.terms import match, terms
 
 PIECES, ASKED = 100_000, 200
 SEEN = 2_000  # pieces of which the questions are made
@@ -38,7 +38,7 @@ def measured(opened: Brain) -> Iterator[str]:
             seconds[name].append(cpu(job, question))
     contexts = [cpu(lambda q: opened.context(q, check=False), q) for q in questions]
     yield f"On {machine()}."
-    yield f"{matches.size(opened.vault.index):,} pieces, {len(questions)} questions:"
+    yield f"{fulltext.size(opened.vault.index, 'passages'):,} pieces, {len(questions)} questions:"
     yield from ("", "| CPU | p50 | p95 | promised |", "|---|---|---|---|")
     yield _row("the bare query", seconds["bare"])
     yield _row("`search`", seconds["brain"], "p95 < 25 ms")
@@ -62,9 +62,13 @@ def _jobs(opened: Brain) -> dict[str, Callable[[str], object]]:
 
 
 def bare(db: sqlite3.Connection, question: str) -> object:
-    """The same words on the same index, joined by OR."""
-    sql = "SELECT rowid, bm25(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ?"
-    return db.execute(f"{sql} ORDER BY rank LIMIT 10", (match(terms(question)),)).fetchall()
+    """The same words on the same two tables of notes, joined by OR."""
+    found = []
+    for table in ("notes", "passages"):
+        sql = f"SELECT rowid, bm25({table}) FROM {table} WHERE {table} MATCH ?"
+        given = (expression(question, stop=True),)
+        found += db.execute(f"{sql} ORDER BY rank LIMIT 10", given).fetchall()
+    return found
 
 
 def asked(opened: Brain, seed: int = 9) -> list[str]:

@@ -1,9 +1,9 @@
 """Measure how well and how fast Brain finds things, and print it as tables.
 
-    python -m bench.recall [--locomo FILE] [--write]
+    python -m bench.recall [--questions FOLDER] [--locomo FILE] [--reference FILE] [--write]
 
-`make bench-recall LOCOMO=file` runs this. Without LoCoMo's data, what can be measured on notes is.
-`--write` keeps the tables in docs/explanation/recall-quality.md.
+`make bench-recall HELP=folder LOCOMO=file REFERENCE=file` runs this. What needs data that is not
+given is left out. `--write` keeps the tables in docs/explanation/recall-quality.md.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import conversations, latency, notes
+from bench import conversations, latency, notes, vault_questions
 from bench.__main__ import ROOT, WORK
 
 REPORT = ROOT / "docs" / "explanation" / "recall-quality.md"
-PARTS = ("conversations", "notes", "latency")
+PARTS = ("conversations", "questions", "notes", "latency")
 
 
 def main() -> None:
@@ -25,18 +25,23 @@ def main() -> None:
         if part == "conversations" and not options.locomo:
             print("Conversations are left out: give LoCoMo's data as LOCOMO=file.json.\n")
             continue
+        if part == "questions" and not options.questions:
+            print("Questions of people are left out: give a folder of notes as HELP=folder.\n")
+            continue
         lines = []
-        for line in measured(part, options.locomo):
+        for line in measured(part, options):
             print(line, flush=True)
             lines.append(line)
         if options.write:
             keep(part, "\n".join(lines))
 
 
-def measured(part: str, data: Path) -> Iterator[str]:
+def measured(part: str, options: argparse.Namespace) -> Iterator[str]:
     """The tables of one part."""
     if part == "conversations":
-        return conversations.report(data, WORK)
+        return conversations.report(options.locomo, WORK, options.reference)
+    if part == "questions":
+        return vault_questions.report(options.questions, WORK, options.reference)
     return notes.report(WORK) if part == "notes" else latency.report()
 
 
@@ -51,6 +56,8 @@ def keep(part: str, text: str) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--locomo", type=Path, help="LoCoMo's conversations, as JSON")
+    parser.add_argument("--questions", type=Path, help="a folder of notes, questions next to it")
+    parser.add_argument("--reference", type=Path, help="another ranking to compare with: rank.py")
     parser.add_argument("--only", action="append", choices=PARTS, help="one part; may be repeated")
     parser.add_argument("--write", action="store_true", help=f"keep the tables in {REPORT.name}")
     return parser.parse_args()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         PendingWrite, Place, Provenance, Remembered, Resolved, Reverted, SettingChange, Status,
         TagSuggestion, Undone, Updated,
     )
-    from brain.recall.search import SearchResult
+    from brain.search.results import SearchResult
     from brain.sync import Stats
 # fmt: on
 # isort: on
@@ -43,7 +43,7 @@ _HOMES = {
     "Event": "brain.model",
     "Freshness": "brain.open_vault",
     "Link": "brain.model",
-    "SearchResult": "brain.recall.search",
+    "SearchResult": "brain.search.results",
     "Stats": "brain.sync",
     "open": "brain.api",
 }  # the others are in brain.errors and brain.operations.results

@@ -127,8 +127,7 @@ class Config(NamedTuple):
     searchLimit: int = _setting(10, "How many results a search shows by default.")
     aliases: tuple[str, ...] = _setting(
         (),
-        "Words with the same meaning, as `auth=login, sign-in`; see `brain alias`. A few are built"
-        " in.",
+        "Words with the same meaning, as `auth=login, sign-in`; see `brain alias`.",
         must="words as `auth=login, sign-in`",
         fits=_is_alias,
     )
@@ -137,10 +136,12 @@ class Config(NamedTuple):
         "The embedding model for `searchProvider: hybrid`: `minilm`, `static`, `command: …` or an"
         " http address.",
     )
-    textWeight: float = _setting(0.7, "The weight of the words in a hybrid search.")
-    vectorWeight: float = _setting(0.3, "The weight of the meaning in a hybrid search.")
+    textWeight: float = _setting(1.0, "Multiplies what words add to the score of a hybrid search.")
+    vectorWeight: float = _setting(
+        1.0, "Multiplies what meaning adds to the score of a hybrid search."
+    )
     similarityThreshold: float = _setting(
-        0.4, "A hybrid search adds no entry that is less similar than this."
+        0.4, "A lower similarity counts as none in a hybrid search."
     )
 
     # contexts

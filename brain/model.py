@@ -41,7 +41,8 @@ class Chunk(NamedTuple):
     """One searchable piece of a file: a memory, an item, a task, a turn, or a passage of a note.
 
     Lines count from 1 and include both ends. `start` and `end` are byte offsets into the file; they
-    are 0 for passages of source notes, which are never edited.
+    are 0 for passages of source notes, which are never edited. The first `lead` characters of the
+    text are properties of the note.
     """
 
     ref: str
@@ -57,6 +58,7 @@ class Chunk(NamedTuple):
     start: int = 0
     end: int = 0
     extra: dict[str, Any] | None = None
+    lead: int = 0
 
 
 class Document(NamedTuple):
@@ -72,6 +74,7 @@ class Document(NamedTuple):
     properties: dict[str, Any] = {}  # noqa: RUF012 - never changed
     created: str | None = None
     broken: bool = False
+    headings: tuple[str, ...] = ()
 
 
 class Part(NamedTuple):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from brain.context.scoring import ScoredEntry
     from brain.model import Event, Link
     from brain.operations.results import Answer, Changed, Context, Value
-    from brain.recall.search import SearchResult
+    from brain.search.results import SearchResult
 
     Json = dict[str, Any]
 
@@ -95,10 +95,11 @@ def answer(value: Answer, explain: bool = False) -> Json:
 def search_result(value: SearchResult, explain: bool = False) -> Json:
     """Return an entry, at the line that answers, with its score and a marked snippet."""
     out = _head(entry(value.row)) | {"line": value.line, "score": value.score}
-    out |= {"snippet": value.snippet(), "conflicts": value.conflicts}
+    out |= {"snippet": value.snippet(), "conflicts": value.conflicts, "also": value.also}
     if explain:
         matched = "beginnings of words" if value.prefix else "whole words"
-        out |= {"factors": value.factors._asdict(), "exact": value.exact, "matched": matched}
+        out |= {"factors": value.factors, "covered": value.covered}
+        out |= {"exact": value.exact, "matched": matched}
     return out
 
 
@@ -145,7 +146,7 @@ def scored(value: ScoredEntry) -> Json:
     inherited = value.inherited
     out = _head(entry(value.row)) | {
         "score": value.score,
-        "factors": value.search_factors._asdict() if value.search_factors else None,
+        "factors": value.search_factors or None,
         "fitness": dict(value.recall_factors),
         "handed": inherited.score if inherited else 0.0,
         "via": inherited.via if inherited else None,

@@ -125,15 +125,17 @@ def until(condition: Callable[[], Any], seconds: float = PATIENCE, pause: float 
 def dump(index: Index) -> list[tuple[Any, ...]]:
     """Return all that the index says, without row ids and stat values: equal for equal vaults."""
     files = index.rows(
-        "SELECT path, digest, scope, agent, project, title, created, stale FROM files ORDER BY path"
+        "SELECT path, digest, scope, agent, project, title, aliases, headings, tags, created, stale"
+        " FROM files ORDER BY path"
     )
     chunks = index.rows(
         "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
-        " created, ref, extra, place, siblings, fingerprint, heading, text, tags FROM chunks"
+        " created, ref, extra, place, siblings, lead, sort, fingerprint, heading, text, tags"
+        " FROM chunks"
         " ORDER BY path, line, start, id"
     )
     spaced = index.rows(
-        "SELECT c.path, c.line, c.start, c.stop, s.spaced FROM chunks_spaced s"
+        "SELECT c.path, c.line, c.start, c.stop, s.spaced FROM characters s"
         " LEFT JOIN chunks c ON c.id = s.rowid ORDER BY c.path, c.line, c.start, c.id"
     )
     links = index.rows(

@@ -35,6 +35,7 @@ LAYERS = (
     ("sync",),
     ("store",),
     ("recall",),
+    ("search",),
     ("graph",),
     ("context",),
     ("open_vault",),

@@ -91,7 +91,7 @@ def content(index: Index) -> list[Any]:
     words = {word for (text,) in index.rows("SELECT text FROM chunks") for word in text.split()}
     found = []
     for word in sorted(words):
-        for table in ("chunks_fts", "chunks_spaced"):
+        for table in ("passages", "entries", "characters"):
             sql = f"""SELECT c.path, c.line, c.ref FROM {table} JOIN chunks c
                 ON c.id = {table}.rowid WHERE {table} MATCH ? ORDER BY c.path, c.line"""
             quoted = word.replace('"', '""')

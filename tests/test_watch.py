@@ -123,7 +123,8 @@ def found(root: Path, word: str) -> set[str]:
         return set()
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
-            sql = "SELECT path FROM chunks_fts WHERE chunks_fts MATCH ?"
+            sql = """SELECT c.path FROM passages JOIN chunks c ON c.id = passages.rowid
+                WHERE passages MATCH ?"""
             return {path for (path,) in db.execute(sql, (word,))}
     except sqlite3.DatabaseError:
         return set()  # being made

@@ -11,9 +11,10 @@ from brain.cli.output import Values, View, counted, fitted, note, say, tell, war
 from brain.index.moment import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from brain.context.scoring import Inherited, ScoredEntry
     from brain.operations.results import Answer, Context, Entry, Graph, Listing, Memory, Place
-    from brain.recall.rank import Factors
 
 TOP = 5  # members of a cluster that are listed
 EDGES = {  # read from the source, and from the target
@@ -37,11 +38,15 @@ def print_answer(answer: Answer, options: Values) -> None:
         say(f"  {result.snippet()}")
         day = shown(row.created)[:10]
         say(f"  {row.ref} · {' · '.join(about)} · {day} · {result.score:.2f}", "dim")
+        if result.also:
+            say(f"  also in {', '.join(result.also)}", "dim")
         if result.conflicts:
             say(f"  [⚠ CONFLICT] {', '.join(result.conflicts)} says the opposite.")
         if options["explain"]:
             exact = f", and {result.exact} exactly as asked" if result.exact else ""
             say(f"  {result.score:.6f} = {formula(result.factors)}{exact}", "dim")
+            if ordered := _ordered(result.factors):
+                say(f"  {ordered}", "dim")
     if not answer.results:
         say("Nothing found.")
     warn(answer.freshness)
@@ -55,18 +60,27 @@ def _answer_document(answer: Answer, options: Values) -> Any:
     return serialize.answer(answer, options["explain"])
 
 
-def formula(factors: Factors, alone: bool = True) -> str:
+def formula(values: Mapping[str, float], alone: bool = True) -> str:
     """Return the formula of a score, with the numbers in it; factors of 1 and parts of 0 are left
     out. `alone`, it needs no brackets around a sum."""
-    from brain.recall.rank import ADDENDS
+    from brain.search.factors import ADDED, MULTIPLIED
 
-    named = list(factors._asdict().items())
-    parts = [f"bm25 {factors.bm25:.6f} × coverage {factors.coverage:.6f}"]
-    parts += [f"{name} {value:.6f}" for name, value in named[2:ADDENDS] if value]
-    sum = " + ".join(parts)
-    others = [f"{name} {value:.6f}" for name, value in named[ADDENDS:] if value != 1]
+    parts = [f"{name} {values[name]:.6f}" for name in ADDED if values.get(name)] or ["nothing 0"]
+    others = [f"{name} {values[name]:.6f}" for name in MULTIPLIED if values.get(name, 1) != 1]
     closed = len(parts) > 1 and (others or not alone)
+    sum = " + ".join(parts)
     return " × ".join([f"({sum})" if closed else sum, *others])
+
+
+def _ordered(values: Mapping[str, float]) -> str:
+    """Return what orders a memory among those that cover the question equally."""
+    from brain.search.factors import order
+
+    others = [f"{name} {values[name]:.6f}" for name in ("feedback", "recency") if name in values]
+    if not others:
+        return ""
+    among = "among memories that cover the question equally"
+    return f"{order(values):.6f} = score × {' × '.join(others)}, {among}"
 
 
 # -- context -------------------------------------------------------------------------------------
@@ -120,15 +134,15 @@ def _inherited(entry: ScoredEntry) -> Inherited | None:
 
 
 def _formula(entry: ScoredEntry) -> str:
-    from brain.recall.rank import Factors
-
     if entry.search_factors is None and entry.inherited is None:
         return "came unasked"
     if found := _inherited(entry):
         steps = [f" × tie {weight:.6f} × decay {decay:.6f}" for weight, decay in found.steps]
         return f"{found.origin.id} {found.origin.score:.6f}{''.join(steps)} ({found.via})"
-    recall = [f"{name} {value:.6f}" for name, value in entry.recall_factors.items() if value != 1]
-    search = entry.search_factors or Factors(0.0, 0.0)
+    search = entry.search_factors or {}
+    order = {name: search[name] for name in ("feedback", "recency") if name in search}
+    every = order | entry.recall_factors
+    recall = [f"{name} {value:.6f}" for name, value in every.items() if value != 1]
     return " × ".join([formula(search, alone=not recall), *recall])
 
 

@@ -15,8 +15,8 @@ from brain.formats.text import decode, derived_id
 from brain.model import Chunk, Document, Problem
 from brain.record import NamedTuple
 
-PACKED = 2_400  # sections are taken together while they stay under this many characters
-LARGE = 4_000  # a section longer than this is divided
+PACKED = 500  # short sections are taken together while they stay under this many characters
+LARGE = 700  # a passage has no more characters; a longer section is divided
 AGENT_TYPES = ("admin", "project", "skill")
 
 
@@ -35,19 +35,22 @@ def parse(data: bytes, name: str = "") -> Document:
     problems += more
     title = frontmatter.title(properties)
     aliases = frontmatter.as_list(properties.get("aliases") or properties.get("alias"))
-    roots = tuple(dict.fromkeys((title, *aliases))) if title else aliases
+    body = text[body_at:]
+    masked = mask(body)
+    found = headings(masked, body)
+    chunks = tuple(_chunks(text, body_at, masked, found, frontmatter.tags(properties)))
     return Document(
-        tuple(_chunks(text, body_at, roots, frontmatter.tags(properties))),
-        tuple(problems), title or name, aliases, properties, frontmatter.created(properties), False,
+        chunks, tuple(problems), title or name, aliases, properties,
+        frontmatter.created(properties), False, tuple([h.words for h in found if h.words]),
     )  # fmt: skip
 
 
-def headings(masked: str, text: str = "", most: int = 1_000_000) -> list[Heading]:
-    """Return the first `most` ATX headings of a masked text; their words come from `text`."""
+def headings(masked: str, text: str = "") -> list[Heading]:
+    """Return the ATX headings of a masked text; their words come from `text`."""
     text = text or masked
     found: list[Heading] = []
     at = 0 if masked.startswith("#") else masked.find("\n#") + 1 or -1
-    while at >= 0 and len(found) < most:
+    while at >= 0:
         end = masked.find("\n", at)
         line = text[at:end] if end >= 0 else text[at:]
         words = line.lstrip("#")
@@ -63,21 +66,19 @@ def headings(masked: str, text: str = "", most: int = 1_000_000) -> list[Heading
 
 
 def _chunks(
-    text: str, body_at: int, roots: tuple[str, ...], own_tags: tuple[str, ...]
+    text: str, body_at: int, masked: str, found: list[Heading], own_tags: tuple[str, ...]
 ) -> Iterator[Chunk]:
-    """The passages of a note; the first holds its properties too."""
-    body = text[body_at:]
-    masked = mask(body)
+    """The passages of a note; the text of the first one begins with the properties."""
     seen: dict[str, int] = {}
     line, counted = 1, 0
-    for start, end, path in _pieces(body, masked):
+    for start, end, path in _pieces(masked, found):
         first = start + body_at if start else 0
         said = text[first : end + body_at].rstrip()
         line += text.count("\n", counted, first)
         counted = first
         if not said:
             continue
-        heading = " > ".join(dict.fromkeys((*roots, *path)))
+        heading = " > ".join(path)
         ref = derived_id("n", heading, said)
         if ref in seen:
             seen[ref] += 1
@@ -87,24 +88,22 @@ def _chunks(
         piece = masked[start:end] if end - start < len(masked) else masked
         tags = links.tags(piece)
         if start:
-            found = links.links(piece, line)
+            pointed = links.links(piece, line)
         else:
-            found = links.links(piece, 1 + text.count("\n", 0, body_at))
+            pointed = links.links(piece, 1 + text.count("\n", 0, body_at))
             if text.find("[[", 0, body_at) >= 0:
-                found = links.links(text[:body_at]) + found
+                pointed = links.links(text[:body_at]) + pointed
         yield Chunk(
             ref, "note", "", heading, said,
             tuple(dict.fromkeys((*own_tags, *tags))) if tags else own_tags,
-            line, line + said.count("\n"), None, tuple(found), 0, 0, None,
+            line, line + said.count("\n"), None, tuple(pointed), 0, 0, None,
+            0 if start else min(body_at, len(said)),
         )  # fmt: skip
 
 
-def _pieces(text: str, masked: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def _pieces(masked: str, found: list[Heading]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """(start, end, heading path) of each passage, the over-long ones divided."""
-    if len(masked) <= PACKED:
-        yield 0, len(masked), tuple([h.words for h in headings(masked, text, 1) if h.words])
-        return
-    for start, end, path in _passages(headings(masked, text), len(masked)):
+    for start, end, path in _passages(found, len(masked)):
         at = start
         while end - at > LARGE:
             cut = _cut(masked, at)
@@ -134,7 +133,7 @@ def _cut(text: str, start: int) -> int:
     """Where to divide: after the last blank line that fits, else a line, a sentence, a word."""
     stop = start + LARGE
     for gap in ("\n\n", "\n\r\n", "\n", ". ", "\u3002", " "):
-        at = text.rfind(gap, start + LARGE // 4, stop)
+        at = text.rfind(gap, start + LARGE // 2, stop)
         if at > 0:
             return at + len(gap)
     return stop

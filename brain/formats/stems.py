@@ -15,6 +15,14 @@ STOP_WORDS = frozenset(
     until up us very was we were what when where which while who whom why will with would you your
     """.split()  # noqa: SIM905 - a list of them would fill the page
 )
+# Words that say nothing of what is asked for, though they may matter in a sentence.
+FILLERS = frozenset(
+    """
+    anything cannot done either else ever every get gets getting give goes going got however keep
+    let like may need never nothing now one please put see show since someone something still tell
+    thing things though thus try trying upon use used using want wants way without yes yet yours
+    """.split()  # noqa: SIM905
+)
 
 _C = "(?:[^aeiou][^aeiouy]*)"  # a run of consonants, of which y may be the first
 _V = "(?:[aeiouy][aeiou]*)"

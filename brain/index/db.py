@@ -28,9 +28,14 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 14
 APPLICATION_ID = 0x42726E31  # "Brn1"
-FULL_TEXT = "heading, text, tags, path"
-FULL_TEXTS = ("chunks_fts", "chunks_spaced")
-_FTS_MARK = "-- Full text over chunks."
+FULL_TEXTS = {  # the tables of full text, with their columns
+    "passages": ("title", "heading", "text"),
+    "turns": ("text",),
+    "entries": ("text", "tags", "path", "heading", "kind"),
+    "notes": ("title", "aliases", "headings", "folder", "tags", "body"),
+    "characters": ("spaced",),
+}
+_FTS_MARK = "-- Full text: "
 _SEAL = 256  # characters, so that a shorter one covers a longer one
 _WAIT = 30.0  # seconds for a lock without which nothing can be done
 
@@ -303,9 +308,7 @@ class Index:
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -16000")
         if self.fts == "fts4":
-            from sqlite_fts4 import register_functions
-
-            register_functions(db)
+            db.create_function("saturation", -1, _saturation, deterministic=True)
         self._inode = _inode(self.path)
 
     def _renew(self, why: str) -> None:
@@ -427,6 +430,22 @@ def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
     except sqlite3.OperationalError:
         return "fts4"
     return "fts5"
+
+
+K1, B = 1.2, 0.75  # of bm25, as in FTS5
+
+
+def _saturation(matchinfo: bytes, *weights: float) -> float:
+    """Return how much of a phrase a row of FTS4 holds, from 0 to 1: FTS5's bm25 without the idf.
+    `matchinfo` is of the form 'pcalx'."""
+    from sqlite_fts4 import decode_matchinfo
+
+    _, columns, *numbers = decode_matchinfo(matchinfo)
+    mean, length = numbers[:columns], numbers[columns : 2 * columns]
+    counts = numbers[2 * columns :: 3]  # each with two numbers of all rows
+    count = float(sum(n * weight for n, weight in zip(counts, weights, strict=True)))
+    relative = sum(length) / (sum(mean) or 1)
+    return float(count / (count + K1 * (1 - B + B * relative)))
 
 
 def _is_tagged(tags: str, tag: str) -> bool:

@@ -1,9 +1,12 @@
--- Stands in for the full text of schema.sql where SQLite has no FTS5; ranked by sqlite-fts4.
-CREATE VIRTUAL TABLE chunks_fts USING fts4 (
-    heading, text, tags, path,
-    content="chunks", tokenize=unicode61 "remove_diacritics=2"
+-- Stands in for the full text of schema.sql where SQLite has no FTS5. It keeps its own texts.
+CREATE VIRTUAL TABLE notes USING fts4 (
+    title, aliases, headings, folder, tags, body, tokenize=unicode61 "remove_diacritics=2"
 );
--- With a row for every chunk: what stands in most rows has no rank at all.
-CREATE VIRTUAL TABLE chunks_spaced USING fts4 (
-    spaced, tokenize=unicode61 "remove_diacritics=2"
+CREATE VIRTUAL TABLE passages USING fts4 (
+    title, heading, text, tokenize=unicode61 "remove_diacritics=2"
 );
+CREATE VIRTUAL TABLE turns USING fts4 (text, tokenize=unicode61 "remove_diacritics=2");
+CREATE VIRTUAL TABLE entries USING fts4 (
+    text, tags, path, heading, kind, tokenize=unicode61 "remove_diacritics=2"
+);
+CREATE VIRTUAL TABLE characters USING fts4 (spaced, tokenize=unicode61 "remove_diacritics=2");

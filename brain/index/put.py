@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Sequence
-from itertools import chain, groupby
+from itertools import chain
 
 from brain.formats.text import glued, spaced
-from brain.index.db import FULL_TEXT, Index, each, marks
+from brain.index.db import FULL_TEXTS, Index, each, marks
 from brain.model import Chunk, Document, Part, Problem
 from brain.record import NamedTuple
 
@@ -193,7 +193,8 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
     db = index.db
     next_file = _next_id(db, "files")
     next_chunk = _next_id(db, "chunks")
-    files, chunks, links = [], [], []
+    files, chunks, links, notes = [], [], [], []
+    texts: dict[str, list[tuple[Any, ...]]] = {}
     for entry in batch:
         file_id = entry.id
         if file_id is None:
@@ -201,41 +202,85 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
         document = entry.document
         kept = document.broken and entry.id is not None
         stale = document.problems[0].message if kept else ""
+        names, headings, tags = _fields(entry)
         files.append(
             (file_id, entry.path, *entry.stat, entry.digest, entry.scope, entry.agent,
-             entry.project, document.title, document.created, stale)
+             entry.project, document.title, names, headings, tags, document.created, stale)
         )  # fmt: skip
         if kept:
             _relabel(index, entry)
             continue
         places = _places(entry.scope, document.chunks)
         rows = [
-            (_chunk_row(file_id, entry, chunk, place), chunk.links)
-            for chunk, place in zip(document.chunks, places, strict=True)
+            (_chunk_row(file_id, entry, chunk, place, at), chunk.links)
+            for at, (chunk, place) in enumerate(zip(document.chunks, places, strict=True))
         ]
         if entry.id is not None:
+            _unlist_note(index, entry.id)
             rows = _replace(index, entry, rows)
+        table = _sort(entry)
         for row, its_links in rows:
             chunks.append((next_chunk, *row))
+            texts.setdefault(table, []).append(_text(table, document.title, chunks[-1]))
             links += [
                 (next_chunk, seq, line, kind, target, fragment)
                 for seq, (line, kind, target, fragment, _) in enumerate(its_links)
             ]
             next_chunk += 1
+        if entry.scope == "sources":
+            folder, body = _folder(entry.path), "\n".join([c.text for c in document.chunks])
+            notes.append((file_id, document.title, names, headings, folder, tags, body))
     db.executemany(_UPSERT_FILE, files)
-    db.executemany(f"INSERT INTO chunks VALUES {marks(21)}", chunks)
+    db.executemany(f"INSERT INTO chunks VALUES {marks(23)}", chunks)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
-    _list(index, [(row[0], *row[_AT_FULL_TEXT:]) for row in chunks])  # not read back: that is slow
+    for table, some in (*texts.items(), ("notes", notes)):  # not read back: that is slow
+        _list(index, table, some)
+    _list_characters(index, [(row[0], *row[_AT_TEXTS:]) for row in chunks])
     set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
+
+
+def _sort(entry: Entry) -> str:
+    """Return the table of full text that has the chunks of a file."""
+    return {"sources": "passages", "sessions": "turns"}.get(entry.scope, "entries")
+
+
+def _fields(entry: Entry) -> tuple[str, str, str]:
+    """Return aliases, headings and tags of a note, as full text has them."""
+    if entry.scope != "sources":
+        return "", "", ""
+    document = entry.document
+    stem = entry.path.rpartition("/")[2].removesuffix(".md")
+    names = (*document.aliases, stem) if stem != document.title else document.aliases
+    tags = dict.fromkeys(tag for chunk in document.chunks for tag in chunk.tags)
+    return "\n".join(names), "\n".join(document.headings), " ".join(tags)
+
+
+def _folder(path: str) -> str:
+    return path[: path.rfind("/") + 1]
+
+
+def _text(table: str, title: str, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the row of full text for the row of a chunk; see the views in schema.sql."""
+    id, (heading, text, tags, path) = row[0], row[_AT_TEXTS:]
+    if table == "passages":
+        return id, title, heading, text[row[_AT_LEAD] :]
+    if table == "turns":
+        return id, text
+    source = ""
+    if row[_AT_EXTRA] and '"sourceFile"' in row[_AT_EXTRA]:
+        import json
+
+        source = json.loads(row[_AT_EXTRA])["sourceFile"]
+    return id, text, tags, path, heading, f"{row[_AT_KIND]} {source}"
 
 
 def _replace(index: Index, entry: Entry, rows: list[Linked]) -> list[Linked]:
     """Remove the rows of a known file, or of a part of it, that are not among these, and move the
     others to where they are now. Return the rows that are missing."""
     db, (where, values) = index.db, _inside(entry.id or 0, entry.part)
-    title = index.value("SELECT title FROM files WHERE id = ?", (entry.id,))
-    if entry.scope in ("sources", "sessions") or title != entry.document.title:
-        _clear(index, where, [values])  # their ids are in a row; and vectors are made of the title
+    role = index.rows("SELECT title, scope FROM files WHERE id = ?", (entry.id,))
+    if entry.scope == "sessions" or role != [(entry.document.title, entry.scope)]:
+        _clear(index, where, [values])  # ids of turns are in a row; and titles are in full text
         return rows
     links: dict[int, list[tuple[Any, ...]]] = {}
     sql = f"SELECT * FROM links WHERE chunk IN (SELECT id FROM chunks WHERE {where})"
@@ -286,37 +331,35 @@ def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any,
 
 
 _PLACED = slice(8, 12)  # line, end_line, start and stop in the row of a chunk, without its id
-_AT_FULL_TEXT = 17  # the columns FULL_TEXT are the last of a chunk's row
+_AT_KIND, _AT_EXTRA, _AT_LEAD, _AT_TEXTS = 5, 13, 16, 19  # in the whole row of a chunk
 _UPSERT_FILE = f"""
-    INSERT INTO files VALUES {marks(14)}
+    INSERT INTO files VALUES {marks(17)}
     ON CONFLICT (id) DO UPDATE SET
         path = excluded.path, size = excluded.size, mtime_ns = excluded.mtime_ns,
         ctime_ns = excluded.ctime_ns, inode = excluded.inode, seen_ns = excluded.seen_ns,
         digest = excluded.digest, scope = excluded.scope, agent = excluded.agent,
         project = excluded.project, stale = excluded.stale,
         title = iif(excluded.stale = '', excluded.title, title),
+        aliases = iif(excluded.stale = '', excluded.aliases, aliases),
+        headings = iif(excluded.stale = '', excluded.headings, headings),
+        tags = iif(excluded.stale = '', excluded.tags, tags),
         created = iif(excluded.stale = '', excluded.created, created)
 """
 
 
 def _places(scope: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
-    """(place, siblings) of each chunk: in its session, or among the passages of a note that follow
-    each other under one heading. A memory, an item, a task stands alone."""
+    """(place, siblings) of each chunk: of a turn in its session; any other stands alone."""
     if scope == "sessions":
         return [(place, len(chunks)) for place in range(len(chunks))]
-    if len(chunks) == 1 or scope != "sources":
-        return [(0, 1)] * len(chunks)
-    found: list[tuple[int, int]] = []
-    for _, run in groupby(chunks, key=lambda chunk: chunk.heading):
-        size = sum(1 for _ in run)
-        found += [(place, size) for place in range(size)]
-    return found
+    return [(0, 1)] * len(chunks)
 
 
 HEADING = 1_000  # characters: every passage of a note repeats the headings that it stands under
 
 
-def _chunk_row(file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]) -> tuple[Any, ...]:
+def _chunk_row(
+    file: int, entry: Entry, chunk: Chunk, place: tuple[int, int], at: int
+) -> tuple[Any, ...]:
     extra = None
     if chunk.extra:
         import json  # which few notes need
@@ -330,10 +373,11 @@ def _chunk_row(file: int, entry: Entry, chunk: Chunk, place: tuple[int, int]) ->
         from brain.formats.prose import fingerprint, without_links  # not needed to search
 
         words = fingerprint(without_links(chunk.text))
+    span = (at, at) if entry.scope == "sources" else (chunk.start, chunk.end)
     return (
         file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
-        chunk.ref, chunk.line, chunk.end_line, chunk.start, chunk.end, extra, *place, words,
-        chunk.heading[:HEADING], chunk.text, tags, entry.path,
+        chunk.ref, chunk.line, chunk.end_line, *span, extra, *place, chunk.lead, _sort(entry),
+        words, chunk.heading[:HEADING], chunk.text, tags, entry.path,
     )  # fmt: skip
 
 
@@ -358,6 +402,8 @@ def finish(index: Index, walk: str) -> None:
 def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:
     """Remove files, given as (id, path), with all that was known of them."""
     db = index.db
+    for id, _ in gone:
+        _unlist_note(index, id)
     _clear(index, "file = ?", [(id,) for id, _ in gone])
     db.executemany("DELETE FROM files WHERE id = ?", [(id,) for id, _ in gone])
     db.executemany("DELETE FROM problems WHERE path = ?", [(path,) for _, path in gone])
@@ -408,13 +454,17 @@ def _clear(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
     db.executemany(f"DELETE FROM chunks WHERE {where}", values)
 
 
-def _list(index: Index, words: list[tuple[Any, ...]]) -> None:
-    """Put chunks into full text, given as their ids and FULL_TEXT."""
-    db, every = index.db, index.fts == "fts4"
-    db.executemany(f"INSERT INTO chunks_fts (rowid, {FULL_TEXT}) VALUES (?, ?, ?, ?, ?)", words)
-    apart = [(id, _apart("\n".join(texts))) for id, *texts in words]
-    sql = "INSERT INTO chunks_spaced (rowid, spaced) VALUES (?, ?)"
-    db.executemany(sql, [row for row in apart if row[1] or every])
+def _list(index: Index, table: str, rows: list[tuple[Any, ...]]) -> None:
+    """Put rows into a table of full text, given as their ids and its columns."""
+    columns = FULL_TEXTS[table]
+    sql = f"INSERT INTO {table} (rowid, {', '.join(columns)}) VALUES {marks(1 + len(columns))}"
+    index.db.executemany(sql, rows)
+
+
+def _list_characters(index: Index, rows: list[tuple[Any, ...]]) -> None:
+    """Put the characters of scripts without spaces into full text, given as an id and texts."""
+    apart = ((id, _apart("\n".join(texts))) for id, *texts in rows)
+    _list(index, "characters", [row for row in apart if row[1]])
 
 
 def _apart(text: str) -> str:
@@ -427,27 +477,48 @@ def _apart(text: str) -> str:
 def _unlist(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
     """Remove such chunks from full text, while their old values can be read."""
     some = f"(SELECT id FROM chunks WHERE {where})"
-    index.db.executemany(f"DELETE FROM chunks_spaced WHERE rowid IN {some}", values)
+    index.db.executemany(f"DELETE FROM characters WHERE rowid IN {some}", values)
+    for table, view in _VIEWS.items():
+        _unlist_rows(index, table, view, f"id IN {some}", values)
+
+
+def _unlist_note(index: Index, file: int) -> None:
+    """Remove a note from full text, while its passages can be read."""
+    _unlist_rows(index, "notes", "note_texts", "id = ?", [(file,)])
+
+
+_VIEWS = {"passages": "passage_texts", "turns": "turn_texts", "entries": "entry_texts"}
+
+
+def _unlist_rows(
+    index: Index, table: str, view: str, where: str, values: Sequence[tuple[int, ...]]
+) -> None:
     if index.fts == "fts4":
-        sql = f"DELETE FROM chunks_fts WHERE docid IN {some}"
+        sql = f"DELETE FROM {table} WHERE docid IN (SELECT id FROM {view} WHERE {where})"
     else:
-        sql = (
-            f"INSERT INTO chunks_fts (chunks_fts, rowid, {FULL_TEXT})"
-            f" SELECT 'delete', id, {FULL_TEXT} FROM chunks WHERE {where}"
-        )
+        columns = ", ".join(FULL_TEXTS[table])
+        sql = f"""INSERT INTO {table} ({table}, rowid, {columns})
+            SELECT 'delete', id, {columns} FROM {view} WHERE {where}"""
     index.db.executemany(sql, values)
 
 
 def _relabel(index: Index, entry: Entry) -> None:
-    """Move chunks that outlive their text to where the file lies now, and to whom it belongs."""
+    """Move chunks that outlive their text to where the file lies now, and to whom it belongs. A
+    note never does: there is no note that cannot be parsed."""
+    db, file = index.db, (entry.id,)
     _unlist(index, "file = ?", [(entry.id or 0,)])
-    index.db.execute(
-        "UPDATE chunks SET path = ?, agent = ?, project = ?,"
+    db.execute(
+        "UPDATE chunks SET path = ?, agent = ?, project = ?, sort = ?,"
         " scope = iif(kind = 'note' AND ? = 'memory', 'sources', ?) WHERE file = ?",
-        (entry.path, entry.agent, entry.project, entry.scope, entry.scope, entry.id),
+        (entry.path, entry.agent, entry.project, _sort(entry), entry.scope, entry.scope, entry.id),
     )
-    sql = f"SELECT id, {FULL_TEXT} FROM chunks WHERE file = ?"
-    _list(index, index.db.execute(sql, (entry.id,)).fetchall())
+    table = _sort(entry)
+    columns = ", ".join(FULL_TEXTS[table])
+    where = "id IN (SELECT id FROM chunks WHERE file = ?)"
+    rows = db.execute(f"SELECT id, {columns} FROM {_VIEWS[table]} WHERE {where}", file).fetchall()
+    _list(index, table, rows)
+    sql = "SELECT id, heading, text, tags, path FROM chunks WHERE file = ?"
+    _list_characters(index, db.execute(sql, file).fetchall())
 
 
 def _next_id(db: sqlite3.Connection, table: str) -> int:

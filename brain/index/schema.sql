@@ -26,11 +26,15 @@ CREATE TABLE files (
     agent    TEXT    NOT NULL,         -- '' where no agent owns it
     project  TEXT    NOT NULL,
     title    TEXT    NOT NULL,
+    aliases  TEXT    NOT NULL,         -- other names of a note, one a line
+    headings TEXT    NOT NULL,         -- of a note, one a line
+    tags     TEXT    NOT NULL,         -- of a note and all its passages
     created  TEXT,                     -- what the note itself claims; else mtime_ns counts
     stale    TEXT    NOT NULL          -- why the rows below are older than the file, else ''
 );
 CREATE INDEX files_stale ON files (path) WHERE stale != '';
 CREATE INDEX files_tied ON files (id) WHERE scope IN ('memory', 'items');
+CREATE INDEX files_owned ON files (id, agent, scope) WHERE agent NOT IN ('', 'admin');
 
 -- One row per searchable piece: a memory, an item, a task, a turn, a passage of a note.
 -- AUTOINCREMENT, so that a rowid once handed out never comes to mean another text.
@@ -46,11 +50,13 @@ CREATE TABLE chunks (
     ref      TEXT    NOT NULL,         -- the id a person or an agent uses
     line     INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
-    start    INTEGER NOT NULL,         -- byte span in the file
+    start    INTEGER NOT NULL,         -- byte span in the file; of a passage, its number
     stop     INTEGER NOT NULL,
     extra    TEXT,                     -- JSON: what only this kind of chunk has
-    place    INTEGER NOT NULL,         -- in its session or section, from 0
-    siblings INTEGER NOT NULL,         -- how many pieces that session or section has, with ids in a row
+    place    INTEGER NOT NULL,         -- of a turn in its session, from 0
+    siblings INTEGER NOT NULL,         -- how many turns that session has, with ids in a row
+    lead     INTEGER NOT NULL,         -- characters of properties before the text of a note
+    sort     TEXT    NOT NULL,         -- its table of full text: passages, turns or entries
     fingerprint TEXT,                  -- of the words of a memory without links; else NULL
     heading  TEXT    NOT NULL,
     text     TEXT    NOT NULL,
@@ -58,10 +64,11 @@ CREATE TABLE chunks (
     path     TEXT    NOT NULL          -- of the file, for full text
 );
 CREATE INDEX chunks_file ON chunks (file, start);
+CREATE INDEX chunks_note ON chunks (id, file);  -- the note of a passage, without reading its text
 CREATE INDEX chunks_ref ON chunks (ref);
 CREATE INDEX chunks_fingerprint ON chunks (fingerprint) WHERE fingerprint IS NOT NULL;
-CREATE INDEX chunks_speaker ON chunks (heading, agent) WHERE scope = 'sessions';
-CREATE INDEX chunks_owned ON chunks (id, agent) WHERE agent NOT IN ('', 'admin');
+CREATE INDEX chunks_speaker ON chunks (heading, agent, file) WHERE scope = 'sessions';
+CREATE INDEX chunks_owned ON chunks (id, agent, sort) WHERE agent NOT IN ('', 'admin');
 CREATE INDEX chunks_pinned ON chunks (agent) WHERE scope = 'memory' AND status = 'pinned';
 CREATE INDEX chunks_negative ON chunks (agent) WHERE scope = 'memory' AND kind = 'negative';
 CREATE INDEX chunks_summary ON chunks (agent) WHERE kind IN ('summary', 'session');
@@ -193,18 +200,50 @@ CREATE TABLE vectors (
     vector BLOB NOT NULL               -- signed bytes; of a long text, several in a row
 );
 
--- Full text over chunks. Rows are removed by rowid, before their chunk is touched.
-CREATE VIRTUAL TABLE chunks_fts USING fts5 (
-    heading, text, tags, path,
-    content = 'chunks', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2'
+-- What notes, their passages, turns and all other entries say, as full text has it.
+CREATE VIEW note_texts AS SELECT f.id, f.title, f.aliases, f.headings,
+    rtrim(f.path, replace(f.path, '/', '')) AS folder, f.tags,
+    (SELECT group_concat(text, char(10)) FROM
+        (SELECT text FROM chunks WHERE file = f.id ORDER BY start, id)) AS body
+    FROM files f WHERE f.scope = 'sources';
+CREATE VIEW passage_texts AS SELECT c.id, f.title, c.heading, substr(c.text, c.lead + 1) AS text
+    FROM chunks c JOIN files f ON f.id = c.file WHERE c.sort = 'passages';
+CREATE VIEW turn_texts AS SELECT c.id, c.text FROM chunks c WHERE c.sort = 'turns';
+CREATE VIEW entry_texts AS SELECT c.id, c.text, c.tags, c.path, c.heading,
+    c.kind || ' ' || coalesce(json_extract(c.extra, '$.sourceFile'), '') AS kind
+    FROM chunks c WHERE c.sort = 'entries';
+-- Full text: a score compares a row with the mean length of its table, so each sort of text has a
+-- table of its own. Rows are removed by rowid, before what they are made of is touched.
+CREATE VIRTUAL TABLE notes USING fts5 (
+    title, aliases, headings, folder, tags, body,
+    content = 'note_texts', content_rowid = 'id',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE passages USING fts5 (
+    title, heading, text, content = 'passage_texts', content_rowid = 'id',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE turns USING fts5 (
+    text, content = 'turn_texts', content_rowid = 'id',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE entries USING fts5 (
+    text, tags, path, heading, kind, content = 'entry_texts', content_rowid = 'id',
+    tokenize = 'porter unicode61 remove_diacritics 2'
 );
 -- The characters of scripts without spaces, one by one, and a 0 for each other word; only of chunks
 -- that hold such characters. Apart, because words weigh less in a row that is long.
-CREATE VIRTUAL TABLE chunks_spaced USING fts5 (
+CREATE VIRTUAL TABLE characters USING fts5 (
     spaced, tokenize = 'unicode61 remove_diacritics 2'
 );
 -- Few large writes: what is gathered before a segment is written, and the size of its pages.
-INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 8388608);
-INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('pgsz', 16000);
-INSERT INTO chunks_spaced (chunks_spaced, rank) VALUES ('hashsize', 8388608);
-INSERT INTO chunks_spaced (chunks_spaced, rank) VALUES ('pgsz', 16000);
+INSERT INTO notes (notes, rank) VALUES ('hashsize', 8388608);
+INSERT INTO notes (notes, rank) VALUES ('pgsz', 16000);
+INSERT INTO passages (passages, rank) VALUES ('hashsize', 8388608);
+INSERT INTO passages (passages, rank) VALUES ('pgsz', 16000);
+INSERT INTO turns (turns, rank) VALUES ('hashsize', 8388608);
+INSERT INTO turns (turns, rank) VALUES ('pgsz', 16000);
+INSERT INTO entries (entries, rank) VALUES ('hashsize', 8388608);
+INSERT INTO entries (entries, rank) VALUES ('pgsz', 16000);
+INSERT INTO characters (characters, rank) VALUES ('hashsize', 8388608);
+INSERT INTO characters (characters, rank) VALUES ('pgsz', 16000);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brain.formats.links import mentioned_files
 from brain.formats.prose import fingerprint, without_links
-from brain.index import links, matches, read, records
+from brain.index import fulltext, links, read, records
 from brain.lifecycle.dedup import NEAR, is_same, similarity, terms
 from brain.record import NamedTuple
 
@@ -49,7 +49,7 @@ def similar(
     if found := _same(equal, files):
         return found
     words = terms(text)
-    texts = dict(matches.sharing(index, words, owners, MOST_COMPARED)) if words else {}
+    texts = dict(fulltext.sharing(index, words, owners, MOST_COMPARED)) if words else {}
     scored = {id: similarity(text, other) for id, other in texts.items()}
     opposite = _opposite(text, texts, scored) if kind not in EVENTS else []
     alike = [id for id, score in scored.items() if score >= NEAR]

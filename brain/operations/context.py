@@ -20,8 +20,8 @@ from brain.recall import procedures
 from brain.recall.budget import Fitted, allocate, divide, fit
 from brain.recall.package import Conflict, Package, Piece, sections
 from brain.recall.render import FORMATS, render
-from brain.recall.snippet import Words, best_line, body_at
-from brain.recall.terms import terms
+from brain.search.question import terms
+from brain.search.snippet import Words, best_line, body_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

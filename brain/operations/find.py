@@ -34,16 +34,18 @@ def search(
     until: str = "",
     superseded: bool = False,
     limit: int | None = None,
+    passages: bool = False,
     check: bool = True,
     by: Actor | str = "",
 ) -> Answer:
-    """Return the best matches for a question, after updating the index.
+    """Return the best matches for a question, after updating the index: of each note its best
+    passage, or with `passages` all that match.
 
     Superseded memories are left out unless `superseded` is given, and so is everything that `by`
     may not read. `check=False` skips the update, for a caller that has just done it.
     """
-    from brain.recall.search import search
     from brain.redact import redact
+    from brain.search.results import search
 
     if not question.strip():
         raise BadRequest("There is nothing to search for.", "Give at least one word.")
@@ -55,9 +57,10 @@ def search(
     given = (vault.index, question, filters, most, vault.clock(), vault.config)
     model, notes = semantic.model(vault)
     try:
-        hits, about = search(*given, model)
+        hits, about = search(*given, model, passages)
     except NoModel as error:
-        (hits, about), notes = search(*given), [semantic.words_alone(error)]
+        hits, about = search(*given, None, passages)
+        notes = [semantic.words_alone(error)]
     shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
     asked, _ = redact(question, emails=vault.config.redactEmails)
     vault.events.publish(vault.now(), "memory:search", {"query": asked, "results": shown})

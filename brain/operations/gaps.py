@@ -13,7 +13,7 @@ from brain.graph.edges import topics
 from brain.index import read, records
 from brain.operations import usage
 from brain.operations.results import Gap, Gaps, TagSuggestion
-from brain.recall.terms import fold, terms
+from brain.search.question import fold, terms
 from brain.state import Use, sum_uses
 
 TYPE_CHECKING = False

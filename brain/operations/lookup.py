@@ -93,7 +93,7 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
 
 def _by_words(vault: OpenVault, words: str) -> list[Row]:
     """Return the memories that contain all of these words."""
-    from brain.recall.search import search
+    from brain.search.results import search
 
     wanted = words.casefold().split()
     filters = Filters(scopes=("memory",))

@@ -41,6 +41,7 @@ PARAMETERS = {
     "project": Parameter("Only entries of this project.", ("--project", "-p")),
     "since": Parameter("Only entries from this day on, such as 2026-02-01.", metavar="DATE"),
     "until": Parameter("Only entries up to this day.", metavar="DATE"),
+    "passages": Parameter("List all passages of a note that match, not only the best one."),
     "superseded": Parameter("Include memories that another one replaces."),
     "limit": Parameter("Number of results.", ("--limit", "-n"), least=1, most=100_000),
     "search.limit": Parameter(

@@ -10,7 +10,7 @@ from brain.index import facts, records
 from brain.index.facts import Facts
 from brain.operations import lookup
 from brain.operations.results import Entry, Memory, Provenance, entry, entry_fields
-from brain.recall.rank import days_between
+from brain.search.factors import days_between
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from brain.open_vault import Freshness
     from brain.operations.usage import Round
     from brain.recall.budget import Fitted
-    from brain.recall.search import SearchResult
+    from brain.search.results import SearchResult
 else:
 
     def dataclass_transform(**_):  # noqa: ANN201, ANN003

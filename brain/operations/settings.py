@@ -8,8 +8,8 @@ from brain.config import SETTINGS, nearest
 from brain.errors import BadRequest, NotFound
 from brain.operations import apply, lookup
 from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
-from brain.recall import aliases
 from brain.recall.budget import allocate
+from brain.search.expansion import own_aliases, split_alias
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def config(vault: OpenVault, name: str = "", *, by: Actor | str = "") -> dict[st
 def alias_list(vault: OpenVault, *, by: Actor | str = "") -> Aliases:
     """Return the aliases of this vault, and all that a search uses."""
     access.resolve(vault, by)
-    known = aliases.expand(vault.config)
+    known = own_aliases(vault.config.aliases)
     every = {word: list(known[word]) for word in sorted(known)}
     return Aliases(own=list(vault.config.aliases), aliases=every)
 
@@ -58,14 +58,14 @@ def alias_add(
     word, more = _words(word, synonyms)
     if not more:
         raise BadRequest(f"What means the same as {word!r}?", "Name at least one other word.")
-    known = aliases.expand(vault.config).get(word, ())
+    known = own_aliases(vault.config.aliases).get(word, ())
     new = tuple(other for other in more if other not in known)
     return _set_aliases(vault, word, _more(list(vault.config.aliases), word, new), actor)
 
 
 def _more(entries: list[str], word: str, new: tuple[str, ...]) -> list[str]:
     """Return the setting with more words for `word`."""
-    for at, (head, others) in enumerate(map(aliases.split, entries)):
+    for at, (head, others) in enumerate(map(split_alias, entries)):
         if head == word and others and new:
             return [*entries[:at], _written(word, (*others, *new)), *entries[at + 1 :]]
     return [*entries, _written(word, new)] if new else entries
@@ -79,20 +79,15 @@ def alias_remove(
     session: str = "",
     by: Actor | str = "",
 ) -> AliasChange:
-    """Remove these synonyms of `word`, or all of them. Built-in ones are switched off."""
+    """Remove these synonyms of `word`, or all of them."""
     actor = access.resolve(vault, by, session)
     word, less = _words(word, lookup.words(synonyms))
-    known = aliases.expand(vault.config).get(word, ())
+    known = own_aliases(vault.config.aliases).get(word, ())
     if not known or not set(less) <= set(known):
         raise NotFound(f"{'='.join([word, *less])} is no alias.", "See `brain alias list`.")
     gone = less or known
     entries = [new for old in vault.config.aliases if (new := _less(old, word, gone)) is not None]
-    if set(_stands_for(vault, entries, word)) & set(gone):
-        entries.append(_written(word, ()))
-        rest = _stands_for(vault, entries, word)
-        kept = tuple(other for other in known if other not in (*gone, *rest))
-        entries = _more(entries, word, kept)
-    if still := set(_stands_for(vault, entries, word)) & set(gone):
+    if still := {*own_aliases(tuple(entries)).get(word, ())} & {*gone}:
         raise BadRequest(
             f"{word!r} and {sorted(still)[0]!r} stand together in the alias of another word.",
             "See `brain alias list`, and remove it there.",
@@ -102,7 +97,7 @@ def alias_remove(
 
 def _less(entry: str, word: str, gone: tuple[str, ...]) -> str | None:
     """Return one line of the setting without these words; None if nothing is left."""
-    head, others = aliases.split(entry)
+    head, others = split_alias(entry)
     if head == word:
         kept = tuple(other for other in others if other not in gone)
     elif head in gone:
@@ -114,17 +109,13 @@ def _less(entry: str, word: str, gone: tuple[str, ...]) -> str | None:
     return _written(head, kept) if kept else None
 
 
-def _stands_for(vault: OpenVault, entries: list[str], word: str) -> tuple[str, ...]:
-    return aliases.expand(vault.config._replace(aliases=tuple(entries))).get(word, ())
-
-
 def _words(word: str, synonyms: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     """Return folded words, each once. Raises BadRequest for what the setting cannot contain."""
     given = [word, *synonyms]
     for one in given:
         if not one.strip() or set(one) & set("=,\n"):
             raise BadRequest(f"{one!r} is no word.", "Give words without `=` and commas.")
-    head, *others = (aliases.split(one)[0] for one in given)
+    head, *others = (split_alias(one)[0] for one in given)
     return head, tuple(dict.fromkeys(other for other in others if other != head))
 
 
@@ -134,7 +125,7 @@ def _written(word: str, others: tuple[str, ...]) -> str:
 
 def _set_aliases(vault: OpenVault, word: str, entries: list[str], by: Actor) -> AliasChange:
     change = configure(vault, "aliases", tuple(entries), by)
-    stands_for = list(_stands_for(vault, change.value, word))
+    stands_for = list(own_aliases(tuple(change.value)).get(word, ()))
     return AliasChange(**vars(change), word=word, stands_for=stands_for)
 
 

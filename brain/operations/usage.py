@@ -15,8 +15,8 @@ from brain.errors import BrainError
 from brain.formats.stems import stem
 from brain.formats.text import ALPHABET, digest
 from brain.index import read
-from brain.recall.terms import fold, terms
 from brain.record import NamedTuple
+from brain.search.question import fold, terms
 from brain.state import Use
 
 TYPE_CHECKING = False

@@ -7,17 +7,15 @@ same cosine, to the last bit, however the index came to hold them.
 
 from __future__ import annotations
 
-import re
 import time
 
 from brain.errors import NoModel
 from brain.index import vectors
 from brain.recall import hybrid
-from brain.recall.terms import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from brain.embed import Provider
     from brain.index.db import Index
     from brain.index.read import Filters
-    from brain.recall.concepts import Concept
 
 EXACT = 1024  # numbers of a vector up to which 32 bits hold the sum
 BLOCK = 8192  # rows that are compared at once
@@ -46,20 +43,6 @@ class Meaning:
         self._starts: NDArray[np.int64]  # where the rows of each begin
         self._rows: NDArray[np.int8]
         self._lengths: NDArray[np.float64]
-
-    def asked(
-        self, index: Index, question: str, names: Iterable[Concept], filters: Filters
-    ) -> Callable[[int, list[int]], dict[int, float]]:
-        """`similar` for one question: the limit and what else is wanted are still to be given. The
-        names of speakers are left out of it: they tell who said it, not what was said."""
-        said = {fold(name.term.words[0]) for name in names}
-
-        def kept(word: re.Match[str]) -> str:
-            return "" if fold(word[1]) in said else word[0]
-
-        plain = re.sub(r"([^\W_]+)(?:['’]s\b)?", kept, question) if said else question
-        plain = " ".join(plain.split())
-        return lambda limit, also: self.similar(index, plain or question, filters, limit, also)
 
     def similar(
         self, index: Index, question: str, filters: Filters, limit: int, also: Iterable[int] = ()

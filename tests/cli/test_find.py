@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import pytest
 
 from brain.cli.find import _age
+from brain.search.factors import ADDED, MULTIPLIED
 from tests.cli.conftest import Run
 
 ENTRY = {
@@ -58,8 +59,8 @@ def test_search_json_has_the_documented_shape(demo: Path, run: Run) -> None:
     answer = run("search", "sqlite", "--json").json
     assert set(answer) == {"query", "results", "notes"} | FRESH
     assert (answer["query"], answer["fresh"], answer["stale"]) == ("sqlite", True, [])
-    first = answer["results"][0]
-    assert set(first) - {"anchored"} == ENTRY | {"score", "snippet", "conflicts"}
+    first = next(each for each in answer["results"] if each["scope"] == "memory")
+    assert set(first) - {"anchored"} == ENTRY | {"score", "snippet", "conflicts", "also"}
     assert first["id"] == "m-7f3k2ab4"
     assert (first["scope"], first["kind"], first["agent"]) == ("memory", "decision", "admin")
     assert first["line"] == line_of(demo, first["path"], "^m-7f3k2ab4")
@@ -85,9 +86,11 @@ def test_as_of_is_a_moment_before_the_answer(demo: Path, run: Run) -> None:
 def test_explain_names_every_factor(demo: Path, run: Run) -> None:
     result = run("search", "frost", "--json", "--explain", "-n", "1").json["results"][0]
     assert result["matched"] == "whole words"
-    bm25, coverage, near, parent, vector, *factors = result["factors"].values()
-    expected = (bm25 * coverage + near + parent + vector) * math.prod(factors)
+    factors = result["factors"]
+    expected = sum(factors.get(name, 0) for name in ADDED)
+    expected *= math.prod(factors.get(name, 1) for name in MULTIPLIED)
     assert result["score"] == pytest.approx(expected)
+    assert 0 < result["covered"] <= 1
 
 
 def test_the_score_can_be_worked_out_from_what_is_printed(demo: Path, run: Run) -> None:

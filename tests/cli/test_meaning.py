@@ -35,7 +35,7 @@ def test_a_command_makes_what_means_the_same_findable(tmp_path: Path, run: Run) 
     assert run("sync", "--vault", str(vault)).code == 0
     said = run("search", "car?", "--explain", "--vault", str(vault))
     assert said.out.startswith("a.md:1\n")
-    assert " vector 0.300000" in said.out
+    assert " = meaning 0." in said.out
     assert said.err == ""
 
 

@@ -64,20 +64,22 @@ def section(heading: str, size: int, word: str = "words ") -> str:
 
 
 def test_small_sections_stay_together_and_large_ones_part() -> None:
-    note = section("# A", 500) + section("## B", 500) + section("## C", 2_000) + section("# D", 300)
+    note = section("# A", 200) + section("## B", 200) + section("## C", 400) + section("# D", 60)
+    note += section("# E", 1_500)
     assert [(c.heading, c.line, c.end_line) for c in read(note).chunks] == [
         ("A", 1, 4),
         ("A > C", 5, 8),
+        *[("E", 9, 10), ("E", 10, 10), ("E", 10, 10)],
     ]
 
 
 def test_the_text_before_the_first_heading_is_a_passage_of_its_own_if_long() -> None:
-    note = "words " * 500 + "\n\n# A\n" + "more " * 500
+    note = "words " * 100 + "\n\n# A\n" + "more " * 100
     assert [(c.heading, c.line) for c in read(note).chunks] == [("", 1), ("A", 3)]
 
 
 def test_heading_path() -> None:
-    large = section("", 2_300)
+    large = section("", 600)
     note = f"# A\n{large}## B\n{large}#### C\n{large}## D #\n{large}#\n{large}# C#\n{large}#no\n"
     assert [c.heading for c in read(note).chunks] == [
         *["A", "A > B", "A > B > C", "A > D", "", "C#"],
@@ -90,7 +92,7 @@ def test_headings_in_code_and_comments_are_none() -> None:
         (0, 1, "A"),
         (8, 1, "B `c`"),
     ]
-    note = section("# A", 2_300) + "```\n# no\n```\n%%\n# no\n%%\n" + section("# Use `x`", 2_300)
+    note = section("# A", 600) + "```\n# no\n```\n%%\n# no\n%%\n" + section("# Use `x`", 600)
     assert [c.heading for c in read(note).chunks] == ["A", "Use `x`"]
 
 
@@ -119,7 +121,7 @@ def test_a_long_section_is_divided_where_a_reader_would(unit: str, behind: str) 
 
 
 def test_one_endless_word_is_divided_too() -> None:
-    assert [len(chunk.text) for chunk in read("x" * 10_000).chunks] == [4_000, 4_000, 2_000]
+    assert [len(chunk.text) for chunk in read("x" * 10_000).chunks] == [700] * 14 + [200]
 
 
 @given(st.integers(0, 30), st.integers(0, 40), st.sampled_from(["\n", "\r\n"]))
@@ -134,20 +136,27 @@ def test_links_know_their_line_behind_properties(keys: int, lines: int, end: str
 
 
 def test_equal_passages_have_different_ids_and_keep_them() -> None:
-    same = section("# Same", 2_300)
+    same = section("# Same", 600)
     refs = [chunk.ref for chunk in read(same * 3).chunks]
     assert len(set(refs)) == 3
     assert [chunk.ref for chunk in read(same * 2).chunks] == refs[:2]
-    assert [chunk.ref for chunk in read(same * 2 + section("# Other", 2_300)).chunks][:2] == refs[
-        :2
-    ]
+    assert [chunk.ref for chunk in read(same * 2 + section("# Other", 600)).chunks][:2] == refs[:2]
 
 
-def test_title_and_aliases_are_found_with_every_passage() -> None:
-    note = "---\ntitle: T\nalias: Other Name\n---\n" + section("# A", 2_300) + section("# B", 2_300)
+def test_title_aliases_and_headings_are_of_the_whole_note() -> None:
+    note = "---\ntitle: T\nalias: Other Name\n---\n" + section("# A", 600) + section("# B", 600)
     document = read(note)
     assert (document.title, document.aliases) == ("T", ("Other Name",))
-    assert [c.heading for c in document.chunks] == ["T > Other Name > A", "T > Other Name > B"]
+    assert [c.heading for c in document.chunks] == ["A", "B"]
+    assert document.headings == ("A", "B")
+
+
+def test_properties_are_the_lead_of_the_first_passage() -> None:
+    properties = "---\ntags: [a]\n---\n"
+    first, second = read(properties + section("# A", 600) + section("# B", 600)).chunks
+    assert (first.text[: first.lead], second.lead) == (properties, 0)
+    (only,) = read(properties).chunks
+    assert only.lead == len(only.text)
 
 
 def test_a_note_without_text_has_no_passage() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import Ambiguous, NotFound
-from brain.index import matches, put, read
+from brain.index import fulltext, put, read
 from brain.model import SCOPES
 from brain.operations import find, lookup
 from tests import kit
@@ -102,12 +102,18 @@ def test_nothing_is_left_of_characters_that_are_gone(
     root = vault({"a.md": "鯱と海象\n", "b.md": "海象\n", "c.md": "walrus\n"})
     brain = opened(root, engine=engine)
     brain.sync()
-    assert matches.size(brain.vault.index, matches.SPACED) >= 2
-    before = matches.size(brain.vault.index), matches.size(brain.vault.index, matches.SPACED)
+    assert fulltext.size(brain.vault.index, "characters") >= 2
+    before = (
+        fulltext.size(brain.vault.index, "passages"),
+        fulltext.size(brain.vault.index, "characters"),
+    )
     (root / "a.md").unlink()
     brain.sync()
     assert kit.found(brain, "海象") == ["b.md"]
-    after = matches.size(brain.vault.index), matches.size(brain.vault.index, matches.SPACED)
+    after = (
+        fulltext.size(brain.vault.index, "passages"),
+        fulltext.size(brain.vault.index, "characters"),
+    )
     assert [a - b for a, b in zip(after, before, strict=True)] == [-1, -1]
     assert brain.vault.index.compact()
     assert "鯱".encode() not in (root / "40_Brain/brain.db").read_bytes()
@@ -118,14 +124,14 @@ def test_only_what_holds_characters_has_a_row_for_them(vault: MakeVault, opened:
     root = vault({"a.md": "walrus and clams\n"})
     brain = opened(root)
     brain.sync()
-    assert matches.size(brain.vault.index, matches.SPACED) == 0
+    assert fulltext.size(brain.vault.index, "characters") == 0
     (root / "a.md").write_text("walrus 海象\n", encoding="utf-8")
     brain.sync()
-    (row,) = brain.vault.index.db.execute("SELECT spaced FROM chunks_spaced").fetchall()
+    (row,) = brain.vault.index.db.execute("SELECT spaced FROM characters").fetchall()
     assert row == ("海 象 0 0 0",)  # and as long as the note: two words, and its name
     (root / "a.md").write_text("walrus\n", encoding="utf-8")
     brain.sync()
-    assert matches.size(brain.vault.index, matches.SPACED) == 0
+    assert fulltext.size(brain.vault.index, "characters") == 0
 
 
 def test_counts_links_agents(vault: MakeVault, opened: OpenBrain) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brain.api import Brain
-from brain.index import matches, read
+from brain.index import fulltext, read
 from brain.lifecycle.dedup import terms
 from brain.lifecycle.similar import MOST_COMPARED, Similar, similar
 from tests.conftest import MakeVault, OpenBrain
@@ -176,7 +176,7 @@ def test_what_may_contradict_a_text_is_compared_with_it(
 
 def compared_with(brain: Brain, text: str) -> set[int]:
     """Return the numbers of the memories that full text finds for a text."""
-    found = matches.sharing(brain.vault.index, terms(text), None, MOST_COMPARED)
+    found = fulltext.sharing(brain.vault.index, terms(text), None, MOST_COMPARED)
     return {int(row.ref[2:]) for row in read.rows(brain.vault.index, [id for id, _ in found])}
 
 

@@ -17,6 +17,7 @@ from brain.context import triggers
 from brain.errors import BadRequest
 from brain.operations.context import QUESTION
 from brain.operations.results import Context, TagSuggestion
+from brain.search.factors import order
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.operations.conftest import NOTE, Made
@@ -350,12 +351,10 @@ def test_a_prompt_tells_the_confidence_that_show_tells(made: Made) -> None:
 
 
 def own(one: dict[str, Any]) -> float:
-    """What an entry's own factors make."""
+    """What an entry is worth by itself."""
     if not one["factors"]:
         return 0.0
-    bm25, coverage, near, parent, vector, *factors = one["factors"].values()
-    rank = (bm25 * coverage + near + parent + vector) * math.prod(factors)
-    return float(rank * math.prod(one["fitness"].values()))
+    return order(one["factors"]) * math.prod(one["fitness"].values())
 
 
 def score(one: dict[str, Any]) -> float:

@@ -34,8 +34,8 @@ def test_the_factors_say_so(made: Made) -> None:
     brain = made({NOTE: SAME})
     brain.reinforce("m-00000003")
     hit = brain.search("seals", scopes=["memory"]).results[0]
-    assert hit.factors.feedback == pytest.approx(2.718281828 ** (0.2 * 3))
-    assert hit.factors.recency == pytest.approx(1.0)  # from when it was reinforced
+    assert hit.factors["feedback"] == pytest.approx(2.718281828 ** (0.2 * 3))
+    assert hit.factors["recency"] == pytest.approx(1.0)  # from when it was reinforced
 
 
 def test_a_high_score_is_looked_for_far_down(made: Made) -> None:

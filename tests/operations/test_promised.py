@@ -57,7 +57,7 @@ def test_the_score_survives_a_person_s_edit(vault: MakeVault, opened: OpenBrain)
     assert shown.id != old
     assert shown.score == 3
     [hit] = brain.search("walrus naps").results
-    assert hit.factors.feedback > 1.8
+    assert hit.factors["feedback"] > 1.8
     brain.sync(rebuild=True)
     assert brain.show(old).score == 3
 

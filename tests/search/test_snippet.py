@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.recall.snippet import WIDTH, Words, best_line, mark
-from brain.recall.terms import terms
+from brain.search.question import terms
+from brain.search.snippet import WIDTH, Words, best_line, mark
 
 
 def marked(line: str, question: str, prefix: bool = False) -> str:

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.index.matches import Candidate
-from brain.recall.lookup import Held
-from brain.recall.near import AFTER, BEFORE, neighbours, parents, spread
+from brain.index.fulltext import Found
+from brain.search.ranking import neighbours
 from tests.conftest import MakeVault, OpenBrain
 
 SESSION = "40_Brain/sessions/{}.jsonl"
@@ -38,8 +37,8 @@ def test_an_answer_is_found_beside_its_question(vault: MakeVault, opened: OpenBr
     hits = brain.search("ladder", scopes=["sessions"]).results
     assert [hit.row.ref for hit in hits][:2] == ["t2", "t3"]
     question, answer, *_ = hits
-    assert (answer.factors.bm25, question.factors.near) == (0, 0)
-    assert answer.factors.near == pytest.approx(0.8 * question.factors.bm25)
+    assert (answer.factors["share"], question.factors["near"]) == (0, 0)
+    assert answer.factors["near"] == pytest.approx(0.8 * question.factors["share"])
 
 
 def test_neighbours_are_of_the_same_session(vault: MakeVault, opened: OpenBrain) -> None:
@@ -62,31 +61,44 @@ def test_memories_have_no_neighbours(vault: MakeVault, opened: OpenBrain) -> Non
     brain = opened(vault({"40_Brain/MEMORY.md": lines, "a.md": "clam\n", "b.md": "clam\n"}))
     hits = brain.search("ladder", scopes=["all"]).results
     assert len(hits) == 2
-    assert {(hit.factors.near, hit.factors.parent) for hit in hits} == {(0, 0)}
+    assert not any({"near", "session"} & hit.factors.keys() for hit in hits)
 
 
 def test_in_notes_nothing_is_found_for_its_neighbours_alone(
     vault: MakeVault, opened: OpenBrain
 ) -> None:
-    """But of two passages that match, the one beside another match is better."""
-    long = "\n\n".join(f"{'Some words to fill the page with. ' * 40}{n}" for n in range(9))
-    parts = long.split("\n\n")
-    parts[1] += " ladder"
+    parts = [f"{'Some words to fill the page with. ' * 20}{n}" for n in range(9)]
     parts[3] += " ladder"
-    brain = opened(vault({"long.md": "# One\n\n" + "\n\n".join(parts), "b.md": "the ladder\n"}))
-    hits = brain.search("ladder").results
+    text = "# One\n\n" + "\n\n".join(parts)
+    brain = opened(vault({"long.md": text, "b.md": "the ladder\n"}))
+    hits = brain.search("ladder", passages=True).results
+    assert len(hits) == 2
     assert all("ladder" in hit.row.text for hit in hits)
-    assert any(hit.factors.parent > 0 for hit in hits if hit.row.path == "long.md")
-    assert all(hit.factors.near == 0 for hit in hits if hit.row.path == "b.md")
+
+
+def test_the_session_of_a_turn_counts(vault: MakeVault, opened: OpenBrain) -> None:
+    """Of two turns that say the same, that of the session which says more about it is better."""
+    small = ("Hm", "Yes", "Well", "Right", "So", "Fine", "Good")
+    files = {
+        SESSION.format("a"): turns("We paint it", *small, "Rain again"),
+        SESSION.format("b"): turns("We paint it", *small, "The ladder is old"),
+    }
+    brain = opened(vault(FILLER | files))
+    hits = [
+        h for h in brain.search("paint ladder", scopes=["sessions"]).results if h.row.ref == "t0"
+    ]
+    assert [hit.row.path for hit in hits[:2]] == [SESSION.format("b"), SESSION.format("a")]
+    assert hits[0].factors["session"] > hits[1].factors["session"] > 0
+    assert hits[0].factors["share"] == hits[1].factors["share"]
 
 
 # -- the arithmetic ----------------------------------------------------------------------------
 
 
-def turn(id: int, place: int, siblings: int, text: str = "said") -> Candidate:
-    return Candidate(
-        id, "sessions", "2026-01-01", "s.jsonl", place + 1, place, siblings, "Ada", text
-    )
+def turn(id: int, place: int, siblings: int, text: str = "said") -> Found:
+    where = {"file": 1, "sort": "turns", "scope": "sessions", "path": "s.jsonl", "line": place + 1}
+    said = {"created": "2026-01-01", "speaker": "Ada", "text": text}
+    return Found(id=id, place=place, siblings=siblings, **where, **said)
 
 
 def test_what_is_handed_on() -> None:
@@ -97,40 +109,10 @@ def test_what_is_handed_on() -> None:
         105: 0.8, 106: 0.2, 107: 0.1, 103: 0.3, 102: 0.15, 101: 0.1,
     }  # fmt: skip
     assert dict(neighbours(turn(100, 0, 2))) == {101: 0.4}
-    assert spread([(turn(7, 0, 1), 5.0)]) == {}
+    assert dict(neighbours(turn(7, 0, 1))) == {}
 
 
-@given(
-    place=st.integers(0, 30),
-    more=st.integers(1, 30),
-    score=st.floats(0.001, 100),
-    asks=st.booleans(),
-)
-def test_nothing_leaves_its_section(place: int, more: int, score: float, asks: bool) -> None:
+@given(place=st.integers(0, 30), more=st.integers(1, 30), asks=st.booleans())
+def test_nothing_leaves_its_session(place: int, more: int, asks: bool) -> None:
     one = turn(1000 + place, place, place + more, "where?" if asks else "there")
-    handed = spread([(one, score)])
-    assert set(handed) <= set(one.section) - {one.id}
-    assert sum(handed.values()) <= score * (sum(AFTER) + sum(BEFORE) + AFTER[0]) * 1.001
-
-
-@given(
-    sizes=st.lists(st.integers(1, 6), min_size=1, max_size=6),
-    data=st.data(),
-)
-def test_a_whole_counts_by_how_many_of_its_pieces_match(
-    sizes: list[int], data: st.DataObject
-) -> None:
-    """More of them, more worth; none, nothing; a single piece is no whole."""
-    sections, first = [], 1
-    for size in sizes:
-        sections.append(range(first, first + size))
-        first += size
-    ids = sorted(data.draw(st.sets(st.integers(1, first - 1))))
-    found = parents(sections, [Held(dict.fromkeys(ids, 1.0), idf=2.0)])
-    assert set(found) == {section.start for section in sections if len(section) > 1}
-    for start, worth in found.items():
-        section = next(s for s in sections if s.start == start)
-        assert (worth > 0) == bool(set(section) & set(ids))
-        fewer = [id for id in ids if id != max(set(section) & set(ids), default=0)]
-        less = parents(sections, [Held(dict.fromkeys(fewer, 1.0), idf=2.0)])[start]
-        assert less < worth or worth == 0
+    assert set(dict(neighbours(one))) <= set(range(1000, 1000 + place + more)) - {one.id}

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.index.matches import Candidate
-from brain.recall.priors import DATED, WHEN, author, dated, expected, when
+from brain.index.fulltext import Found
+from brain.search.factors import (
+    DATED,
+    WHEN,
+    author,
+    dated,
+    days_between,
+    feedback,
+    order,
+    recency,
+    score,
+    when,
+)
+from brain.search.question import expected
 from tests.conftest import MakeVault, OpenBrain
 
 
-def said(
-    text: str, *, by: str = "Ada", on: str = "2026-03-14T10:00:00", scope: str = "sessions"
-) -> Candidate:
-    return Candidate(1, scope, on, "s.jsonl", 1, 0, 1, by, text)
+def said(text: str, *, by: str = "Ada", on: str = "2026-03-14T10:00:00") -> Found:
+    return Found(1, 1, "turns", "sessions", on, "s.jsonl", 1, 0, 1, by, text)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +52,8 @@ def test_what_the_speaker_said_counts_more() -> None:
     assert author(said("x", by="ADA"), wanted) == 1.5
     assert author(said("x", by="Bo"), wanted) == 1
     assert author(said("x", by=""), wanted) == 1
+    both = expected("What did Ada tell Bo?", ["Ada", "Bo"])
+    assert author(said("x", by="Ada"), both) == 1  # who of them said it is not known
 
 
 @pytest.mark.parametrize(
@@ -91,7 +104,6 @@ def test_what_names_a_time_answers_when(text: str, names_one: bool) -> None:
 def test_dates_that_a_question_names(question: str, on: str, meant: bool) -> None:
     wanted = expected(question, [])
     assert dated(said("x", on=f"{on}T08:00:00"), wanted) == (DATED if meant else 1)
-    assert dated(said("", on=f"{on}T08:00:00"), wanted) == 1  # a note: too long to be of one day
 
 
 @given(question=st.text(), text=st.text(), name=st.text(), day=st.text(max_size=12))
@@ -134,7 +146,7 @@ def test_the_speaker_named_in_the_question_comes_first(vault: MakeVault, opened:
     for name, ref in (("Ada", "2026-01-01/0"), ("Bo", "2026-01-02/0")):
         hits = brain.search(f"What does {name} paint?", scopes=["sessions"]).results
         assert first(hits) == ref
-        assert hits[0].factors.author == 1.5
+        assert hits[0].factors["author"] == 1.5
         assert f"{ref[:10]}/4" not in [hit.row.ref for hit in hits]  # a name is no word to look for
 
 
@@ -153,3 +165,52 @@ def test_the_name_alone_is_a_word_like_any_other(vault: MakeVault, opened: OpenB
     files = {SESSION.format("a"): conversation(("Bo", "Hello Ada"), *SMALL)}
     hits = opened(vault(files)).search("Ada", scopes=["sessions"]).results
     assert "2026-03-14/0" in [hit.row.ref for hit in hits]
+
+
+# -- the formula -------------------------------------------------------------------------------
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def test_the_formula() -> None:
+    made = {"share": 0.5, "near": 0.2, "session": 0.1, "author": 1.5, "dated": 2.0}
+    assert score(made) == pytest.approx((0.5 + 0.2 + 0.1) * 1.5 * 2.0)
+    memory = {"share": 0.5, "feedback": 2.0, "recency": recency(10)}
+    assert score(memory) == 0.5
+    assert order(memory) == pytest.approx(0.5 * 2.0 / (1 + 0.01 * 10))
+
+
+@pytest.mark.parametrize(
+    ("score", "factor"), [(0, 1.0), (3, 1.82), (-1, 0.82), (-5, 0.37), (99, 7.39), (-99, 0.14)]
+)
+def test_feedback(score: float, factor: float) -> None:
+    assert feedback(score) == pytest.approx(factor, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "days"),
+    [
+        ("2026-02-28T12:00:00Z", 1),
+        ("2026-02-28T12:00:00+00:00", 1),
+        ("2026-02-28T14:00:00+02:00", 1),
+        ("2026-02-28", 1.5),
+        ("2026-03-01", 0.5),
+        ("2027-01-01", 0),
+        ("2026-99-99", 0),
+        ("yesterday", 0),
+        ("", 0),
+    ],
+)
+def test_days(earlier: str, days: float) -> None:
+    assert days_between(earlier, NOW) == days
+
+
+@given(st.datetimes(timezones=st.just(UTC)), st.text())
+def test_days_are_never_negative(then: datetime, text: str) -> None:
+    assert days_between(then.isoformat(), NOW) >= 0
+    assert days_between(text, NOW) >= 0
+
+
+@given(st.integers(0, 10_000), st.integers(0, 10_000))
+def test_older_is_never_better(days: int, more: int) -> None:
+    assert 0 < recency(days + more) <= recency(days) <= 1

@@ -1,4 +1,4 @@
-"""Words that mean the same, built in and the vault's own."""
+"""Words that mean the same, as the user says."""
 
 from __future__ import annotations
 
@@ -6,58 +6,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.config import Config
-from brain.recall.aliases import GROUPS, expand, split
-from brain.recall.concepts import concepts
-from brain.recall.lookup import look_up
-from brain.recall.terms import fold, terms
+from brain.search.expansion import own_aliases, split_alias
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
 
-def test_what_is_built_in_works_both_ways() -> None:
-    known = expand(Config())
-    assert "database" in known["db"]
-    assert "db" in known["database"]
-    assert "login" in known["auth"]
-    assert "login" not in known  # which means more than auth does
-
-
-def test_own_words_are_added() -> None:
-    known = expand(Config(aliases=("auth=Sign-In", "Käse=cheese, fromage")))
-    assert known["auth"] == ("authentication", "authorization", "login", "sign-in")
+def test_own_words_stand_for_each_other() -> None:
+    known = own_aliases(("auth=Sign-In", "Käse=cheese, fromage", "auth=login"))
+    assert known["auth"] == ("sign-in", "login")
     assert known["sign-in"] == ("auth",)
     assert known["kase"] == ("cheese", "fromage")
     assert known["fromage"] == ("kase", "cheese")
 
 
-def test_a_word_without_others_is_switched_off() -> None:
-    known = expand(Config(aliases=("db=",)))
-    assert not {"db", "database"} & known.keys()
-    assert "auth" in known
-
-
-def test_a_word_can_be_switched_off_and_given_others() -> None:
-    known = expand(Config(aliases=("db=", "db=store")))
-    assert known["db"] == ("store",)
-    assert "database" not in known
-
-
-def test_the_table_is_folded_and_names_no_word_twice() -> None:
-    words = [word for group in GROUPS for word in group]
-    assert words == [fold(word) for word in words]
-    assert len(words) == len(set(words))
-
-
 def test_an_entry_is_read_leniently() -> None:
-    assert split("  Auth =  log in,login, ,AUTH,login") == ("auth", ("log in", "login"))
-    assert split("no sign") == ("no sign", ())
-    assert expand(Config(aliases=("", "=x", ","))) == expand(Config())
+    assert split_alias("  Auth =  log in,login, ,AUTH,login") == ("auth", ("log in", "login"))
+    assert split_alias("no sign") == ("no sign", ())
+    assert own_aliases(("", "=x", ",")) == {}
 
 
 @given(st.lists(st.text("ab=, é", max_size=8), max_size=5))
 def test_whatever_is_set_a_word_never_stands_for_itself(entries: list[str]) -> None:
-    for word, others in expand(Config(aliases=tuple(entries))).items():
+    for word, others in own_aliases(tuple(entries)).items():
         assert word
         assert others
         assert word not in others
@@ -116,8 +86,6 @@ def test_an_alias_is_used_however_it_is_written(
         question = question.replace("xyz", "snail").replace("slugs", "slugs slug")
     found = brain.search(question).results
     assert {hit.row.path for hit in found} == expected
-    scores = {hit.row.path: hit.score for hit in found}
-    assert scores == {hit.row.path: hit.factors.rank for hit in found}
 
 
 def test_the_words_themselves_come_before_their_alias(vault: MakeVault, opened: OpenBrain) -> None:
@@ -129,29 +97,18 @@ def test_the_words_themselves_come_before_their_alias(vault: MakeVault, opened: 
     assert kit.found(brain, '"garden snail"') == ["snail.md"]  # in quotes it is meant so
 
 
-def test_forms_of_what_is_built_in(vault: MakeVault, opened: OpenBrain) -> None:
-    brain = opened(vault({"db.md": "one db\n", "c.md": "the config\n", "p.md": "the prod\n"}))
-    for question, found in (("databases", "db"), ("setting", "c"), ("configurations", "c")):
-        assert kit.found(brain, question) == [f"{found}.md"]
-    for question in ("set", "product"):  # forms of `settings` and `production` to a stemmer alone
-        assert kit.found(brain, question) == []
+def test_nothing_is_built_in(vault: MakeVault, opened: OpenBrain) -> None:
+    files = {"a.md": "the database is slow\n", "b.md": "the db is slow\n"}
+    own = {"40_Brain/brain.yaml": "aliases: [db=database]\n"}
+    assert kit.found(opened(vault(files)), "db") == ["b.md"]
+    brain = opened(vault(files | own))
+    assert kit.found(brain, "db") == ["b.md", "a.md"]
+    assert kit.found(brain, "databases") == ["a.md", "b.md"]
 
 
-def test_common_words_with_aliases_in_two_scripts(
-    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is not weighed because it is everywhere is still known to be there."""
-    files = {f"d{n}.md": "we deploy filler\n" for n in range(9)} | NOTES
-    files |= {f"z{n}.md": "周二部署 filler\n" for n in range(9)}
-    files["both.md"] = "部署 walrus filler\n"
+def test_an_alias_is_worth_half(vault: MakeVault, opened: OpenBrain) -> None:
+    files = {f"40_Brain/{n}/MEMORY.md": f"- filler {n}\n" for n in range(3)}
+    files |= {"40_Brain/MEMORY.md": "- the walrus\n", "40_Brain/brain.yaml": "aliases: [a1=walrus]"}
     brain = opened(vault(files))
-    brain.sync()
-    known = expand(Config(aliases=OWN))
-    for question in ("deploy walrus", "walrus 部署", "deploy filler", "deploy 部署 filler"):
-        wanted = concepts(terms(question), known, 0.5, question)
-        every = look_up(brain.vault.index, wanted, (1, 1, 1, 1, 1))
-        some = look_up(brain.vault.index, wanted, (1, 1, 1, 1, 1), most=3)
-        assert some.scores
-        assert {id for id, held in some.held.items() if held == len(wanted)} == {
-            id for id, held in every.held.items() if held == len(wanted)
-        }
+    (itself,), (other,) = brain.search("walrus").results, brain.search("a1").results
+    assert other.score == pytest.approx(itself.score / 2)

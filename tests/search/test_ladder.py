@@ -1,4 +1,4 @@
-"""The ladder of the benchmark switches what it says: a factor that has moved would be found out."""
+"""The ladder of the benchmark switches what it says: a step that has moved would be found out."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ def scores(brain: Brain) -> list[float]:
     return [hit.score for hit in found]
 
 
-@pytest.mark.parametrize("factor", ladder.FACTORS, ids=lambda factor: factor.name)
-def test_a_factor_can_be_switched_off(
-    vault: MakeVault, opened: OpenBrain, factor: ladder.Factor
-) -> None:
+@pytest.mark.parametrize("step", ladder.STEPS, ids=lambda step: step.name)
+def test_a_step_can_be_switched_off(vault: MakeVault, opened: OpenBrain, step: ladder.Step) -> None:
     root = vault(kit.VAULT)
-    with ladder.without([factor], root):
+    with ladder.without([step], root):
         brain = opened(root)
-        for key, value in factor.settings.items():
+        for key, value in step.settings.items():
             assert getattr(brain.vault.config, key) == value
         assert scores(brain)
 
 
-def test_without_any_factor_the_rank_is_another(vault: MakeVault, opened: OpenBrain) -> None:
+def test_without_any_step_the_rank_is_another(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault(kit.VAULT)
     whole = scores(opened(root))
-    with ladder.without(ladder.FACTORS, root):
+    with ladder.without(ladder.STEPS, root):
         assert scores(opened(root)) != whole

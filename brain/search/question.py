@@ -1,4 +1,4 @@
-"""A question as a person types it, turned into words that the full-text index can look up.
+"""A question as a person types it: the words to look up, whom it names, what time it asks for.
 
 The six steps: URLs go, hyphens become spaces, other punctuation goes, single characters go, every
 word is quoted, the words are joined with OR. The exceptions: text in quotes is a phrase; a `#tag`,
@@ -13,7 +13,7 @@ import re
 import unicodedata
 from itertools import chain, islice
 
-from brain.formats.stems import STOP_WORDS
+from brain.formats.stems import FILLERS, STOP_WORDS
 from brain.formats.text import UNSPACED
 from brain.record import NamedTuple
 
@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_SMALL = STOP_WORDS | FILLERS
 _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+|\b[wW]{3}\.\S+")
 _QUOTED = re.compile(r'"([^"]*)"|\u201c([^\u201c\u201d]*)\u201d')
 _WORD = re.compile(r"[^\W_]+")
@@ -130,7 +131,7 @@ def _is_a_name(said: str, words: list[str], alone: bool) -> bool:
     if "-" in said.replace("->", ""):
         return any(map(str.isdigit, said)) or _is_a_header(words)
     return any(len(word) > 1 and not word.isdigit() for word in words) and not all(
-        word.casefold() in STOP_WORDS for word in words
+        word.casefold() in _SMALL for word in words
     )
 
 
@@ -154,31 +155,11 @@ def _without_noise(found: Iterable[Term]) -> tuple[Term, ...]:
     quiet: dict[Term, None] = {}
     for term in found:
         if term.column or term.exact or len(term.words[0]) > 1:
-            is_loud = term.exact or term.words[0].casefold() not in STOP_WORDS
+            is_loud = term.exact or term.words[0].casefold() not in _SMALL
             (loud if is_loud else quiet)[term] = None
         if len(loud) == MAX_TERMS:
             break
     return tuple(loud or quiet)[:MAX_TERMS]
-
-
-def match(
-    wanted: tuple[Term, ...], *, prefix: bool = False, engine: str = "fts5", every: bool = False
-) -> str:
-    """The terms as an FTS expression for any or for `every` one of them, every word quoted; with
-    `prefix`, as beginnings of words.
-
-    FTS4 knows no phrase in one column, wants the star inside of the quotes, and need not know AND.
-    """
-    star = "*" if prefix else ""
-    if engine == "fts4":
-        parts = [f'"{" ".join(term.words)}{star}"' for term in wanted]
-        return (" " if every else " OR ").join(parts)
-    columns = [f"{term.column}:" if term.column else "" for term in wanted]
-    parts = [
-        f'{column}"{" ".join(term.words)}"{star}'
-        for column, term in zip(columns, wanted, strict=True)
-    ]
-    return (" AND " if every else " OR ").join(parts)
 
 
 def fold(text: str) -> str:
@@ -191,3 +172,57 @@ def fold(text: str) -> str:
 def _fold_char(char: str) -> str:
     folded = unicodedata.normalize("NFD", char)[0].lower()
     return folded if len(folded) == 1 else char
+
+
+# -- what a question says about its answer ---------------------------------------------------------
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)  # fmt: skip
+_ASKS_WHEN = re.compile(
+    r"\W*(?:since |until |by )?(?:when|how long|(?:in |on |at )?(?:what|which) "
+    r"(?:date|day|month|year|week|time|season))\b"
+)
+_MONTH = "|".join(MONTHS)
+_DATE = re.compile(
+    rf"\b(?P<iso>[12][0-9]{{3}}-[01][0-9](?:-[0-3][0-9])?)\b"
+    rf"|\b(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b"
+    rf"(?:,? (?P<year>(?:19|20)[0-9]{{2}}))?"
+    rf"|\b(?P<month2>{_MONTH})\b(?: (?P<day2>[0-9]{{1,2}})(?:st|nd|rd|th)?\b)?"
+    rf"(?:,? (?P<year2>(?:19|20)[0-9]{{2}}))?"
+    rf"|\b(?:in|of|during|since) (?P<year3>(?:19|20)[0-9]{{2}})\b"
+)
+
+
+class Expected(NamedTuple):
+    """What a question says about its answer."""
+
+    names: frozenset[str] = frozenset()  # folded names of speakers that it mentions
+    time: bool = False  # it asks when
+    dates: tuple[tuple[str, str, str], ...] = ()  # (year, month, day) that it names, '' for any
+
+
+def expected(question: str, speakers: Iterable[str]) -> Expected:
+    """What to expect of the answer to a question, in a vault where these speak."""
+    folded = fold(question)
+    words = set(re.findall(r"[^\W_]+", folded)) - STOP_WORDS
+    names = {fold(name) for name in speakers}
+    named = frozenset(name for name in names if words.intersection(name.split()))
+    return Expected(named, bool(_ASKS_WHEN.match(folded)), tuple(_dates(folded)))
+
+
+def _dates(folded: str) -> list[tuple[str, str, str]]:
+    found = []
+    for said in _DATE.finditer(folded):
+        if said["iso"]:
+            year, month, *day = said["iso"].split("-")
+            found.append((year, month, "".join(day)))
+            continue
+        name = said["month"] or said["month2"] or ""
+        date = said["day"] or said["day2"] or ""
+        year = said["year"] or said["year2"] or said["year3"] or ""
+        if name != "may" or date or year:  # which is mostly no month
+            number = f"{MONTHS.index(name) + 1:02}" if name else ""
+            found.append((year, number, date and f"{int(date):02}"))
+    return found

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.recall.exact import exactly
-from brain.recall.terms import fold, terms
+from brain.search.exact import exactly
+from brain.search.question import fold, terms
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-from tests.recall.conftest import OTHERS, Searched
+from tests.search.conftest import OTHERS, Searched
 
 
 def stands(question: str, text: str, tags: str = "") -> bool:
@@ -118,7 +118,7 @@ def test_whatever_is_written_stands_in_itself(question: str) -> None:
 
 
 def _many(number: int) -> dict[str, str]:
-    return {f"loose/{n}.md": "---\ntags: [db/sql]\n---\nmax size\n" for n in range(number)}
+    return {f"loose/{n}.md": f"---\ntags: [db/sql]\n---\nmax size {n}\n" for n in range(number)}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_what_is_exactly_so_is_first_among_very_many(
 def test_the_note_that_is_named_is_first_among_many(
     question: str, engine: str, vault: MakeVault, opened: OpenBrain
 ) -> None:
-    notes = {f"{n}.md": "garden plan garden plan garden\n" for n in range(80)}
+    notes = {f"{n}.md": f"garden plan garden plan garden {n}\n" for n in range(80)}
     notes |= {"N/Garden Plan.md": "Something else altogether\n", "Garden Plan/x.md": "No\n"}
     brain = opened(vault(notes), engine=engine)
     assert brain.search(question).results[0].row.path == "N/Garden Plan.md"
@@ -160,7 +160,7 @@ def test_a_tag_without_a_letter_is_found(
     brain = opened(vault({"a.md": "Launch #🚀\n", "b.md": "Notes 🚀 #🚀🚀\n"}))
     found = brain.search(question).results
     assert found[0].row.path == "a.md"
-    assert found[0].score == found[0].factors.rank
+    assert found[0].exact == 1
 
 
 # -- what is written so, whatever else weighs more ---------------------------------------------
@@ -195,7 +195,7 @@ def test_exact_comes_before_any_weight(question: str, path: str, searched: Searc
     assert first.row.path == path
     assert first.exact > 0
     if question[0] != '"' or " garden" in question:
-        assert any(hit.factors.bm25 > first.factors.bm25 for hit in others)
+        assert any(hit.score > first.score for hit in others)
 
 
 MUCH = "in the middle of a long and boring sentence about nothing at all"

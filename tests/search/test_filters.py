@@ -9,7 +9,7 @@ import pytest
 from brain.errors import BadRequest, NotFound
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-from tests.recall.conftest import Searched
+from tests.search.conftest import Searched
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from brain.formats.stems import stem
-from brain.recall.terms import Term, fold
+from brain.search.question import Term, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from brain import serialize
 from brain.api import Brain
 from brain.errors import BadRequest
+from brain.search.factors import ADDED, MULTIPLIED
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-from tests.recall.conftest import OTHERS, Searched
+from tests.search.conftest import OTHERS, Searched
 
 
 @pytest.mark.parametrize(
@@ -100,8 +101,8 @@ def test_a_question_in_two_scripts(searched: Searched) -> None:
     brain = searched(files | {"both.md": f"clam {SENTENCE}\n", "ja.md": f"{SENTENCE}\n"})
     assert kit.found(brain, "clam 海象")[:3] == ["both.md", "ja.md", "0.md"]
     hits = brain.search("clam 海象").results
-    assert [hit.factors.coverage for hit in hits[:3]] == [1, 0.5, 0.5]
-    assert hits[1].factors.bm25 > hits[2].factors.bm25
+    assert hits[0].covered == 1
+    assert hits[0].covered > hits[1].covered > hits[2].covered
 
 
 def test_the_characters_of_a_heading_a_tag_and_a_path_count(searched: Searched) -> None:
@@ -126,28 +127,28 @@ def test_the_score_follows_from_its_factors(searched: Searched) -> None:
     assert len(hits) > 4
     for hit in hits:
         shown = serialize.search_result(hit, explain=True)
-        bm25, coverage, near, parent, vector, *factors = shown["factors"].values()
-        assert shown["score"] == pytest.approx(
-            (bm25 * coverage + near + parent + vector) * math.prod(factors)
-        )
-        assert bm25 >= 0
-        assert shown["factors"]["feedback"] == 1
-    assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
+        factors = shown["factors"]
+        added = sum(factors.get(name, 0) for name in ADDED)
+        multiplied = math.prod(factors.get(name, 1) for name in MULTIPLIED)
+        assert shown["score"] == added * multiplied > 0
+        assert factors.keys() <= {*ADDED, *MULTIPLIED, "feedback", "recency"}
+        assert all(0 <= factors[name] <= 1 for name in ADDED if name in factors)
+    others = [h.score for h in hits if h.row.scope != "memory"]
+    assert others == sorted(others, reverse=True)
 
 
 def test_what_holds_every_word_comes_first(searched: Searched) -> None:
-    """By bm25 alone the rare word, said often, would win."""
+    """Also if the other holds the rarer word."""
     brain = searched({
-        "often.md": "walrus walrus walrus\n",
+        "often.md": "walrus\n",
         "both.md": f"clam {'and something else ' * 3} walrus\n",
         "clam.md": "clam\n",
-        **{f"{n}.md": f"clam {'filler ' * 20}\n" for n in range(9)},
+        **{f"{n}.md": f"{'clam' if n < 3 else ''} {'filler ' * 20}{n}\n" for n in range(9)},
     })  # fmt: skip
     first, second, *_ = brain.search("walrus clam").results
     assert (first.row.path, second.row.path) == ("both.md", "often.md")
-    assert first.factors.bm25 < second.factors.bm25
-    assert (first.factors.coverage, second.factors.coverage) == (1.0, 0.5)
-    assert {hit.factors.coverage for hit in brain.search("walrus").results} == {1.0}
+    assert first.covered == 1.0 > second.covered
+    assert {hit.covered for hit in brain.search("walrus").results} == {1.0}
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_complete_is_what_holds_all_that_was_asked(
         "tagged.md": "clam #sea\n", "水.md": "水族館 clam\n", "clam.md": "clam\n",
     })  # fmt: skip
     hits = brain.search(question).results
-    assert {hit.row.path for hit in hits if hit.factors.coverage == 1} == complete
+    assert {hit.row.path for hit in hits if hit.covered == 1} == complete
     assert len(hits) > len(complete)
 
 
@@ -183,12 +184,12 @@ def test_a_newer_memory_is_better_and_a_newer_note_is_not(searched: Searched) ->
     })  # fmt: skip
     new, old = brain.search("walrus").results
     assert (new.row.line, old.row.line) == (2, 1)
-    assert old.factors.recency == pytest.approx(1 / (1 + 0.01 * 2251.5))
-    assert [hit.factors.recency for hit in brain.search("clam").results] == [1.0, 1.0]
+    assert old.factors["recency"] == pytest.approx(1 / (1 + 0.01 * 2251.5))
+    assert not any("recency" in hit.factors for hit in brain.search("clam").results)
 
 
 def test_the_order_is_always_the_same(searched: Searched) -> None:
-    files = {f"{n:02}.md": "walrus\n" for n in (5, 3, 9, 1, 7)}
+    files = {f"{n:02}.md": f"walrus\n{' ' * n}\n" for n in (5, 3, 9, 1, 7)}
     brain = searched(files)
     first = kit.found(brain, "walrus")
     assert first == sorted(files)
@@ -197,7 +198,7 @@ def test_the_order_is_always_the_same(searched: Searched) -> None:
 
 
 def test_limit(searched: Searched) -> None:
-    brain = searched({f"{n:02}.md": "walrus\n" for n in range(30)})
+    brain = searched({f"{n:02}.md": f"walrus {n}\n" for n in range(30)})
     assert len(brain.search("walrus").results) == 10
     assert len(brain.search("walrus", limit=25).results) == 25
     assert brain.search("walrus", limit=0).results == []
@@ -237,7 +238,7 @@ def test_the_line_of_a_turn(searched: Searched) -> None:
     brain = searched({"40_Brain/sessions/s.jsonl": text} | filler)
     hit, beside = brain.search("walrus", scopes=["sessions"]).results
     assert (hit.line, beside.line) == (2, 1)
-    assert (hit.factors.near, beside.factors.bm25) == (0, 0)
+    assert (hit.factors["near"], beside.factors["share"]) == (0, 0)
 
 
 # -- what must never happen --------------------------------------------------------------------
@@ -290,7 +291,7 @@ def test_feedback_moves_a_memory_up_and_down(vault: MakeVault, opened: OpenBrain
 
     def found() -> list[tuple[str, float]]:
         hits = brain.search("walrus eats").results
-        return [(hit.row.ref, round(hit.factors.feedback, 2)) for hit in hits]
+        return [(hit.row.ref, round(hit.factors["feedback"], 2)) for hit in hits]
 
     assert found() == [("m-00000001", 1.0), ("m-00000002", 1.0)]
     brain.reinforce("m-00000002")
@@ -432,4 +433,4 @@ def test_a_word_between_characters_is_found(
     assert {path for path, text in notes.items() if word.lower() in text.lower()} <= found
     both = brain.search("redis 缓存").results
     assert both[0].row.path == "1.md"
-    assert both[0].factors.coverage == 1
+    assert both[0].covered == 1

@@ -22,8 +22,9 @@ from brain.index.vectors import Piece
 from brain.model import SCOPES
 from brain.operations import semantic
 from brain.recall import hybrid
-from brain.recall.search import search
 from brain.recall.similar import Meaning
+from brain.search.factors import ADDED, MULTIPLIED
+from brain.search.results import search
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.embed.kit import SIZE, Hashing, Sleeper
@@ -261,7 +262,7 @@ def test_what_is_found_by_meaning_alone_shows_its_text(vault: MakeVault, opened:
     brain = opened(vault({**HYBRID, "car.md": text}))
     brain.vault.provider = Hashing()
     (hit,) = (hit for hit in brain.search("vehicle").results if hit.row.path == "car.md")
-    assert hit.factors.bm25 == 0
+    assert hit.factors["note"] + hit.factors["passage"] == 0
     assert (hit.line, hit.snippet()) == (5, CARS["car.md"].strip())
 
 
@@ -269,12 +270,27 @@ def test_the_score_follows_from_what_is_shown(searched: Brain) -> None:
     results = searched.search("the physician needs tyres", scopes=["all"]).results
     for hit in results:
         shown = serialize.search_result(hit, explain=True)
-        bm25, coverage, near, parent, vector, *factors = shown["factors"].values()
-        product = (bm25 * coverage + near + parent + vector) * math.prod(factors)
-        assert shown["score"] == pytest.approx(product, rel=1e-12)
-    assert max(hit.factors.vector for hit in results) == pytest.approx(0.3)
-    best = max(hit.factors.relevance - hit.factors.vector for hit in results)
-    assert best == pytest.approx(0.7)
+        factors = shown["factors"]
+        added = sum(factors.get(name, 0) for name in ADDED)
+        assert shown["score"] == added * math.prod(factors.get(name, 1) for name in MULTIPLIED)
+    assert any(hit.factors.get("meaning") for hit in results)
+
+
+def test_meaning_is_not_scaled_by_other_results(searched: Brain) -> None:
+    """What an entry scores does not depend on what else is found."""
+    before = {hit.path: hit.score for hit in searched.search("automobile tyres").results}
+    root = searched.vault.paths.root
+    (root / "more.md").write_text("Nothing of the sort, with as many words as others.\n")
+    (root / "best.md").write_text("automobile\n")
+    meaning = {
+        hit.path: hit.factors["meaning"] for hit in searched.search("automobile tyres").results
+    }
+    assert before["car.md"] > meaning["car.md"] > 0
+    cosines = searched.vault.meaning.similar(
+        searched.vault.index, "automobile tyres", Filters(), 300
+    )
+    rows = {row.path: row.id for row in read.rows(searched.vault.index, list(cosines))}
+    assert meaning["car.md"] == pytest.approx(1.5 * cosines[rows["car.md"]])
 
 
 def test_an_agent_finds_by_meaning_only_what_it_may_read(searched: Brain) -> None:
@@ -366,19 +382,6 @@ def test_names_of_speakers_are_left_out_of_what_is_meant(
     assert hits[0].row.ref == "t0"
 
 
-def test_the_best_by_words_is_worth_its_weight_with_what_stands_near(
-    vault: MakeVault, opened: OpenBrain
-) -> None:
-    said = ["We bought tyres.", "Tyres for the car?", "Yes, winter tyres.", "Good.", "See you."]
-    lines = [json.dumps({"role": "user", "content": text}) for text in said]
-    brain = opened(vault({**HYBRID, "40_Brain/sessions/one.jsonl": "\n".join(lines) + "\n"}))
-    brain.vault.provider = Hashing()
-    hits = brain.search("winter tyres", scopes=["sessions"]).results
-    assert max(hit.factors.near for hit in hits) > 0
-    best = max(hit.factors.relevance - hit.factors.vector for hit in hits)
-    assert best == pytest.approx(0.7)
-
-
 def test_what_means_less_than_the_threshold_is_not_added(searched: Brain) -> None:
     filters, now = Filters(), kit.NOW
     searched.search("car")
@@ -401,8 +404,8 @@ def test_feedback_counts_for_what_is_found_by_its_meaning_alone(
     (before,) = brain.search("doctor", scopes=["memory"]).results[:1]
     brain.reinforce("m-7f3k2ab4")
     (after,) = brain.search("doctor", scopes=["memory"]).results[:1]
-    assert (before.factors.bm25, before.factors.feedback) == (0.0, 1.0)
-    assert after.factors.feedback > 1.5
+    assert (before.factors["share"], before.factors["feedback"]) == (0.0, 1.0)
+    assert after.factors["feedback"] > 1.5
 
 
 def test_vectors_of_two_models_are_never_mixed(vault: MakeVault, opened: OpenBrain) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.formats.stems import stem
-from brain.recall.forms import _FORMS, forms
+from brain.search.expansion import _FORMS, forms
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
@@ -42,6 +44,16 @@ def test_a_word_is_no_form_of_itself(word: str) -> None:
     assert word not in forms(word)
 
 
+SESSION = "40_Brain/sessions/s.jsonl"
+
+
+def turn(text: str) -> str:
+    return json.dumps({"role": "user", "content": text}) + "\n"
+
+
+OTHERS = {f"40_Brain/sessions/x{n}.jsonl": turn(f"Nothing of that sort, {n}") for n in range(4)}
+
+
 @pytest.mark.parametrize(
     ("text", "question"),
     [
@@ -56,27 +68,34 @@ def test_a_word_is_no_form_of_itself(word: str) -> None:
         ("The bus is late", "buses"),
     ],
 )
-def test_a_question_in_another_form_finds_the_note(
+def test_a_question_in_another_form_finds_the_turn(
     text: str, question: str, vault: MakeVault, opened: OpenBrain
 ) -> None:
-    others = {f"{n}.md": f"Nothing of that sort, number {n}\n" for n in range(4)}
-    brain = opened(vault({"note.md": f"{text}\n"} | others))
-    hits = brain.search(question).results
-    assert [hit.row.path for hit in hits] == ["note.md"]
-    assert hits[0].factors.coverage == 1
+    brain = opened(vault({SESSION: turn(text), **OTHERS}))
+    hits = brain.search(question, scopes=["sessions"]).results
+    assert [hit.row.path for hit in hits] == [SESSION]
+    assert hits[0].covered == 1
     assert not hits[0].prefix
     assert "«" in hits[0].snippet()
 
 
+def test_in_notes_irregular_forms_are_other_words(vault: MakeVault, opened: OpenBrain) -> None:
+    """A note that says *left* mostly means a side, and *found* a foundation."""
+    brain = opened(vault({"a.md": "the left side\n", "b.md": "leave it\n", "c.md": "gardens\n"}))
+    assert kit.found(brain, "leave") == ["b.md"]
+    assert kit.found(brain, "garden") == ["c.md"]
+
+
 def test_the_word_itself_and_its_forms_count_alike(vault: MakeVault, opened: OpenBrain) -> None:
-    """Which form stands in a note says nothing about how well it answers."""
-    texts = {"a.md": "they went home\n", "b.md": "they go home\n", "c.md": "something else\n",
-             "d.md": "or other\n", "e.md": "or none\n"}  # fmt: skip
-    brain = opened(vault(texts))
-    scores = [hit.score for hit in brain.search("went").results]
+    """Which form stands in a turn says nothing about how well it answers."""
+    texts = {"a": "they went home", "b": "they go home", "c": "something else"}
+    files = {f"40_Brain/sessions/{name}.jsonl": turn(text) for name, text in texts.items()}
+    brain = opened(vault(files | OTHERS))
+    scores = [hit.score for hit in brain.search("went", scopes=["sessions"]).results]
     assert len(scores) == 2
     assert scores[0] == pytest.approx(scores[1])
-    assert kit.found(brain, "went") == kit.found(brain, "go") == ["a.md", "b.md"]
+    one, other = (kit.found(brain, word, scopes=["sessions"]) for word in ("went", "go"))
+    assert one == other == ["40_Brain/sessions/a.jsonl", "40_Brain/sessions/b.jsonl"]
 
 
 def test_forms_are_not_what_a_stemmer_finds_anyway() -> None:

@@ -1,0 +1,198 @@
+"""What else stands for a word of a question: other forms of it, and the user's own aliases.
+
+Forms that no stemmer brings together (*went* and *go*) count in conversations alone: a note that
+says *left* mostly means a side.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from brain.config import Config
+from brain.formats.text import UNSPACED
+from brain.record import NamedTuple
+from brain.search.question import Term, fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ALIAS_WEIGHT = 0.5  # of an alias, relative to the word itself
+_PIECE = f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+"  # compiled when an alias needs it, which few do
+
+
+class Concept(NamedTuple):
+    """One thing asked for: a term, and what else stands for it, with what that is worth."""
+
+    term: Term
+    others: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def every(self) -> tuple[tuple[Term, float], ...]:
+        """The terms that stand for it, each with what it is worth."""
+        return ((self.term, 1.0), *((_term(words), worth) for words, worth in self.others))
+
+
+def concepts(
+    wanted: Sequence[Term], config: Config, question: str, *, irregular: bool = False
+) -> list[Concept]:
+    """Return what the terms of a question stand for; with `irregular`, in all forms of a word."""
+    aliases = own_aliases(config.aliases)
+    every: list[tuple[Term, dict[str, float]]] = []
+    for term in wanted:
+        word = _word(term)
+        others = dict.fromkeys(forms(word), 1.0) if irregular and word and not term.column else {}
+        if aliases:
+            names = (word, *bases(word)) if word else (fold(term.exact),)
+            known = (aliases.get(name, ()) for name in names)
+            others = {other: ALIAS_WEIGHT for some in known for other in some} | others
+        every.append((term, others))
+    for head in _heads(question, aliases) if aliases else ():
+        _share(every, head, aliases[head])
+    return [Concept(term, tuple(others.items())) for term, others in every]
+
+
+def _term(words: str) -> Term:
+    if not words.isascii() and re.fullmatch(f"[{UNSPACED}]+", words):
+        return Term(tuple(words), "spaced")
+    return Term(tuple(words.split()))
+
+
+def _word(term: Term) -> str:
+    """The folded word, or run of characters, that may have aliases; '' if there is none."""
+    if term.column == "spaced":
+        return fold("".join(term.words))
+    return fold(term.words[0]) if len(term.words) == 1 and not (term.column or term.exact) else ""
+
+
+# -- aliases ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8)
+def own_aliases(entries: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """For each folded word, the others that stand for it: `word=other, words` is a group."""
+    found: dict[str, dict[str, None]] = {}
+    for word, others in map(split_alias, entries):
+        group = [word, *others] if word and others else []
+        for each in group:
+            found.setdefault(each, {}).update(dict.fromkeys(o for o in group if o != each))
+    return {word: tuple(others) for word, others in found.items() if others}
+
+
+def split_alias(entry: str) -> tuple[str, tuple[str, ...]]:
+    """(word, others) of `word=other, words`, folded, each once."""
+    word, _, rest = entry.partition("=")
+    word, *others = [fold(" ".join(part.split())) for part in (word, *rest.split(","))]
+    return word, tuple(dict.fromkeys(other for other in others if other and other != word))
+
+
+def _heads(question: str, aliases: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The words with aliases that are several, or several characters, and stand in a question."""
+    long = [head for head in aliases if not (head.isascii() and head.isalnum())]
+    if not long:
+        return
+    folded = fold(question)
+    said = [{piece, *bases(piece)} for piece in re.findall(_PIECE, folded)]
+    for head in long:
+        parts = re.findall(_PIECE, head)
+        if re.fullmatch(f"[{UNSPACED}]{{2,}}", head):
+            if head in folded:
+                yield head
+        elif len(parts) > 1 and any(
+            all(part in piece for part, piece in zip(parts, said[at:], strict=False))
+            for at in range(len(said) - len(parts) + 1)
+        ):
+            yield head
+
+
+def _share(
+    every: Sequence[tuple[Term, dict[str, float]]], head: str, others: Sequence[str]
+) -> None:
+    """Let those of these terms that are part of a head divide the worth of its aliases."""
+    parts = set(re.findall(_PIECE, head))
+    pairs = {head[at : at + 2] for at in range(len(head) - 1)}
+    mine = []
+    for term, known in every:
+        word = _word(term)
+        inside = word in pairs if term.column == "spaced" else parts & {word, *bases(word)}
+        if word and (inside or word == head):
+            mine.append(known)
+    for known in mine:
+        for other in others:
+            known.setdefault(other, ALIAS_WEIGHT / len(mine))
+
+
+# -- forms of English words ------------------------------------------------------------------------
+
+_GROUPS = """
+    arise arose arisen, awake awoke awoken, bear bore borne, beat beaten, become became,
+    begin began begun, bend bent, bind bound, bite bit bitten, bleed bled, blow blew blown,
+    break broke broken, breed bred, bring brought, build built, burn burnt, buy bought,
+    catch caught, choose chose chosen, cling clung, come came, creep crept, deal dealt, dig dug,
+    draw drew drawn, dream dreamt, drink drank drunk, drive drove driven, eat ate eaten,
+    fall fell fallen, feed fed, feel felt, fight fought, find found, flee fled, fly flew flown,
+    forbid forbade forbidden, forget forgot forgotten, forgive forgave forgiven,
+    freeze froze frozen, get got gotten, give gave given, go went gone, grind ground,
+    grow grew grown, hang hung, hear heard, hide hid hidden, hold held, keep kept, kneel knelt,
+    know knew known, lay laid, lead led, lean leant, leap leapt, learn learnt, leave left,
+    lend lent, light lit, lose lost, make made, mean meant, meet met, overcome overcame, pay paid,
+    prove proven, ride rode ridden, ring rang rung, rise rose risen, run ran, say said,
+    see saw seen, seek sought, sell sold, send sent, shake shook shaken, shine shone, shoot shot,
+    show shown, shrink shrank shrunk, sing sang sung, sink sank sunk, sit sat, sleep slept,
+    slide slid, speak spoke spoken, speed sped, spell spelt, spend spent, spin spun,
+    spring sprang sprung, stand stood, steal stole stolen, stick stuck, sting stung, sow sown,
+    sew sewn, mow mown, shear shorn, slay slew slain, sling slung, spit spat, stink stank stunk,
+    strike struck, strive strove striven, swear swore sworn, sweep swept, swell swollen,
+    swim swam swum, swing swung, take took taken, teach taught, tear tore torn, tell told,
+    tread trod trodden, think thought, throw threw thrown, understand understood,
+    undertake undertook undertaken, wake woke woken, wear wore worn, weave wove woven, weep wept,
+    win won, wind wound, withdraw withdrew withdrawn, write wrote written, child children,
+    man men, woman women, person people, foot feet, tooth teeth, goose geese, mouse mice, ox oxen,
+    life lives, wife wives, knife knives, leaf leaves, half halves, loaf loaves, shelf shelves,
+    thief thieves, wolf wolves, calf calves, self selves, analysis analyses, basis bases,
+    crisis crises, hypothesis hypotheses, thesis theses, criterion criteria, phenomenon phenomena,
+    datum data, medium media, index indices, matrix matrices, vertex vertices,
+    appendix appendices, good better best, bad worse worst
+"""
+
+_FORMS = {
+    word: tuple(other for other in group.split() if other != word)
+    for group in _GROUPS.split(",")
+    for word in group.split()
+}
+_ENDINGS = ("ing", "es", "s")  # `going` and `goes` are forms of `go`, and so of `went`
+
+
+def forms(word: str) -> tuple[str, ...]:
+    """Other forms of a folded word; empty for one that is regular."""
+    if word in _FORMS:
+        return _FORMS[word]
+    if word.endswith(("us", "as")):  # a stemmer takes `bus` for several of something
+        return (f"{word}es",)
+    if word.endswith(("uses", "ases")):
+        return (word[:-2],)
+    for ending in _ENDINGS:
+        root = word.removesuffix(ending)
+        for base in (root, f"{root}e", root[:-1]) if root != word else ():
+            if base in _FORMS:
+                return tuple(other for other in _FORMS[base] if other != word)
+    return ()
+
+
+def bases(word: str) -> list[str]:
+    """Words of which a folded word may be a form, and its own plural: `slug` for *slugs*, `deploy`
+    for *deploying*, `docs` for *doc*. Some of them are no words."""
+    found = [f"{word}s", *forms(word)]
+    if word.endswith("y"):
+        found.append(f"{word[:-1]}ies")
+    if word.endswith("ies"):
+        found.append(f"{word[:-3]}y")
+    for ending in ("s", "es", "ed", "ing"):
+        root = word.removesuffix(ending)
+        if root != word and len(root) > 1:
+            found.append(root)
+            if ending in ("ed", "ing"):
+                found.append(f"{root}e")
+                found += [root[:-1]] if root[-1] == root[-2] else []
+    return found

@@ -1,0 +1,111 @@
+"""The factors of a score: one table for what is added, one for what multiplies the sum.
+
+    score = (share + note + passage + near + session + meaning) x author x when x dated
+
+Every part is between 0 and about 1, and none is scaled by the other results of a question, so that
+scores can be compared between questions. Feedback and recency are not part of a score: they order
+memories that cover the question equally. To add a factor, add it to a table and set it in
+`ranking`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import datetime
+
+from brain.index.fulltext import Found
+from brain.index.moment import shown
+from brain.search.question import MONTHS, Expected, fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ADDED = {
+    "share": "how much of the question the entry contains",
+    "note": "how much of it the whole note contains",
+    "passage": "how much of it the best passage contains",
+    "near": "what the turns around it contain",
+    "session": "what its whole session contains",
+    "meaning": "how similar in meaning it is",
+}
+PASSAGE_WEIGHT = 0.5  # of the best passage, relative to the whole note
+SESSION_WEIGHT = 0.4  # of the whole session, relative to the turn
+AFTER = (0.4, 0.2, 0.1)  # of the share of a turn, for the turns that follow it
+BEFORE = (0.3, 0.15, 0.1)  # and for those before it
+ASKED = 2.0  # times that much for the turn after a question: it may be the answer
+
+AUTHOR = 1.5  # for a turn whose speaker the question names
+WHEN = 1.3  # for a turn that names a time, if the question asks for one
+DATED = 2.0  # for a turn of the day, month or year that the question names
+_TIME = re.compile(
+    rf"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|weeks?|weekends?|months?|years?|days?"
+    rf"|morning|recently|since|{'|'.join(MONTHS)}|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    rf"|(?:19|20)[0-9]{{2}}|[0-9]+(?:st|nd|rd|th))\b"
+)
+
+SCORE_FACTOR = 0.2  # a score of 10, the most that feedback gives, counts 7 times
+RECENCY_DECAY = 0.01  # per day: a memory of 100 days counts half of one of today
+
+
+def author(turn: Found, expected: Expected) -> float:
+    """More for a turn whose speaker the question names, alone."""
+    named = len(expected.names) == 1 and fold(turn.speaker) in expected.names
+    return AUTHOR if named else 1.0
+
+
+def when(turn: Found, expected: Expected) -> float:
+    """More for what names a time, if the question asks for one."""
+    return WHEN if expected.time and _TIME.search(fold(turn.text)) else 1.0
+
+
+def dated(turn: Found, expected: Expected) -> float:
+    """More for what was said at the time that the question names."""
+    created = shown(turn.created)
+    day = created[:4], created[5:7], created[8:10]
+    named = any(all(a in ("", b) for a, b in zip(d, day, strict=True)) for d in expected.dates)
+    return DATED if named else 1.0
+
+
+MULTIPLIED: dict[str, Callable[[Found, Expected], float]] = {
+    "author": author,
+    "when": when,
+    "dated": dated,
+}
+
+
+def score(factors: Mapping[str, float]) -> float:
+    """Return the score that follows from the factors; one that is missing changes nothing."""
+    added = sum(factors[name] for name in ADDED if name in factors)
+    return added * math.prod(factors[name] for name in MULTIPLIED if name in factors)
+
+
+def order(factors: Mapping[str, float]) -> float:
+    """Return what orders memories that cover the question equally."""
+    return score(factors) * factors.get("feedback", 1.0) * factors.get("recency", 1.0)
+
+
+def feedback(score: float) -> float:
+    """More for what was found useful, less for what was not; 1 without feedback."""
+    return math.exp(SCORE_FACTOR * max(-10.0, min(10.0, score)))
+
+
+def recency(days: float) -> float:
+    """Falls slowly with age."""
+    return 1 / (1 + RECENCY_DECAY * days)
+
+
+def days_between(earlier: str, now: datetime) -> float:
+    """Return the days from an ISO time to `now`; never negative, 0 for what is no time. A day
+    begins when it does on this machine."""
+    try:
+        then = datetime.fromisoformat(earlier)
+    except ValueError:
+        return 0.0
+    if then.tzinfo is None:
+        try:
+            then = then.astimezone()
+        except (ValueError, OverflowError):  # at the ends of time
+            then = then.replace(tzinfo=now.tzinfo)
+    return max(0.0, (now - then).total_seconds() / 86400)

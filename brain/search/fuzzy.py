@@ -1,0 +1,94 @@
+"""Words similar to those of a question, for one that nothing else answers: `sqlte` finds *sqlite*.
+
+A similar word has the same first letter. It stands in something that passes the filters, so that
+nobody is told of words in what they may not read.
+"""
+
+from __future__ import annotations
+
+import re
+
+from brain.formats.stems import stem
+from brain.index import fulltext
+from brain.search.expansion import Concept
+from brain.search.question import Term, fold
+from brain.search.retrieve import match
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from brain.index.db import Index
+    from brain.index.read import Filters
+
+SHORTEST, LONGEST = 4, 40  # letters of a word that may be misspelt
+LONG = 8  # letters of a word in which more than one may be missing
+SIMILAR = 0.75  # of the letters of two stems are the same, in the same order
+WORDS = 5  # of a question that are tried, and similar ones for each
+NAMED = 3  # words that a note names
+_ENDINGS = ("", "e", "s", "ed", "ing", "ion", "ation", "al", "ly")
+
+
+def similar(index: Index, wanted: Sequence[Concept], filters: Filters) -> list[Concept]:
+    """Return the same concepts, some of them with similar words; [] if there are none."""
+    if index.fts != "fts5":
+        return []
+    named = {word for c in wanted if c.term.exact and not c.term.column for word in c.term.words}
+    tried = [c for c in wanted if _may_be_wrong(c.term) and c.term.words[0] not in named][:WORDS]
+    found = {c: words for c in tried if (words := _words(index, fold(c.term.words[0]), filters))}
+    if not found:
+        return []
+    return [Concept(c.term, tuple((word, 1.0) for word in found.get(c, ()))) for c in wanted]
+
+
+def note(wanted: Sequence[Concept], texts: Iterable[str]) -> str:
+    """Return what to say of texts that hold similar words: which, as they stand there."""
+    asked = [concept.term.words[0] for concept in wanted if concept.others]
+    stems = {stem(word) for concept in wanted for word, _ in concept.others}
+    words = (word for text in texts for word in re.findall(r"[^\W_]+", text))
+    found: dict[str, str] = {}
+    for word in words:
+        folded = fold(word)
+        if stem(folded) in stems:
+            found.setdefault(folded, word)
+    said = list(found.values())[:NAMED]
+    return f"Nothing here holds {_either(asked)}; this is what holds {_either(said)}."
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join(f"'{word}'" for word in words)
+
+
+def _may_be_wrong(term: Term) -> bool:
+    """Return True for one word of letters that is not a small one."""
+    word = term.words[0]
+    plain = len(term.words) == 1 and not (term.column or term.exact)
+    return plain and word.isalpha() and SHORTEST <= len(word) <= LONGEST
+
+
+def _words(index: Index, word: str, filters: Filters) -> list[str]:
+    """Return similar words that stand where the filters let one look."""
+    from difflib import get_close_matches
+
+    root, every = stem(word), fulltext.vocabulary(index, word[0])
+    known = sorted(
+        term
+        for term in every
+        if term.isalpha() and (len(word) >= LONG or abs(len(term) - len(root)) <= 1)
+    )
+    stems = get_close_matches(root, known, 4 * WORDS, SIMILAR)
+    words = [word for each in stems if (word := _with_stem(each))]
+    return [word for word in words if _stands(index, word, filters)][:WORDS]
+
+
+def _stands(index: Index, word: str, filters: Filters) -> bool:
+    said = [(table, match(Term((word,)), table)) for table in ("passages", "entries", "turns")]
+    return any(fulltext.any_matches(index, *each, filters) for each in said)
+
+
+def _with_stem(root: str) -> str:
+    """Return a word that has this stem; '' if none comes to mind."""
+    words = [root + ending for ending in _ENDINGS]
+    if root.endswith("i"):
+        words.append(f"{root[:-1]}y")
+    return next((word for word in words if stem(word) == root), "")

@@ -1,0 +1,455 @@
+"""Ranking: the steps of a search, from a question to ordered matches.
+
+1. Understand the question: terms, aliases, names of speakers, times (`question`, `expansion`).
+2. Look up the share of it that notes, passages, entries and turns contain (`retrieve`).
+3. Score the best that pass the filters (`factors`), with their meaning if a model is given.
+4. Put first what contains a quoted text, tag, path or identifier exactly as written (`exact`).
+5. Order by score. Feedback and recency order memories that cover the question equally.
+6. If nothing matches, try the beginnings of words, then quoted words one by one, then similar
+   words (`fuzzy`).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from brain.config import Config
+from brain.index import fulltext
+from brain.index.db import Index
+from brain.index.fulltext import Found
+from brain.index.read import Filters
+from brain.record import NamedTuple
+from brain.search import exact, factors, semantic
+from brain.search.expansion import Concept, concepts
+from brain.search.factors import AFTER, ASKED, BEFORE, PASSAGE_WEIGHT, SESSION_WEIGHT
+from brain.search.question import Expected, expected, fold, terms, without_quotes
+from brain.search.retrieve import Basis, Lookup, Shares, combine, saturation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeVar
+
+    from brain.index.db import Owners
+    from brain.recall.similar import Meaning
+
+    T = TypeVar("T", int, float)
+    Cosines = Mapping[int, float]  # by row id
+    Sorts = Mapping[int, tuple[str, int]]  # table of full text and file of an entry, by row id
+
+MIN_MATCHES = 60  # of each sort that are scored for a page of ten
+MAX_SEEDS = 500  # turns that hand on to their neighbours, and memories whose feedback is read
+SHOWN_PASSAGES = 5  # of a note that are looked at, the best by their words and meaning
+SAME_COVERAGE = 0.1  # memories whose coverage differs by less cover a question equally
+SPARE = 40  # that may not pass the filters
+UNQUOTED = "Nothing here holds the text in quotes; this is what holds its words."
+
+
+class Match:
+    """An entry that matches a question, or the best passage of a note, with its score factors."""
+
+    __slots__ = ("also", "basis", "exact", "factors", "found", "mask", "passages")
+
+    def __init__(
+        self, found: Found, factors: dict[str, float], mask: int, basis: Basis, exact: int = 0
+    ) -> None:
+        self.found, self.factors, self.exact = found, factors, exact
+        self.mask, self.basis = mask, basis  # which concepts of the question it contains
+        self.passages = [found.id]  # of a note, the best first
+        self.also: list[str] = []  # paths of equal notes
+
+    @property
+    def score(self) -> float:
+        """How well it answers, from 0 to about 1; more with its meaning."""
+        return factors.score(self.factors)
+
+    @property
+    def covered(self) -> float:
+        """The fraction of the question that it contains."""
+        return self.basis.covered(self.mask)
+
+    @property
+    def key(self) -> tuple[int, float, tuple[str, int, int]]:
+        """The place among all matches."""
+        return -self.exact, -self.score, self.place
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """The order of equal scores."""
+        return self.found.path, self.found.line, self.found.place
+
+
+class Question(NamedTuple):
+    """A question, understood."""
+
+    text: str
+    concepts: list[Concept]
+    spoken: list[Concept]  # what is looked up in turns: in all forms, without names of speakers
+    names: list[Concept]  # of speakers
+    speakers: list[str]  # whom it names, as written
+    expected: Expected
+    exact: dict[int, int]  # how much an entry contains exactly as written, by row id
+
+
+class Matches(NamedTuple):
+    """Matches of a question, best first, and how they were found."""
+
+    ranked: list[Match]
+    prefix: bool = False  # the terms only match as beginnings of words
+    note: str = ""
+    corrections: Sequence[Concept] = ()  # similar words, where the question's own match nothing
+    concepts: Sequence[Concept] = ()  # what was searched for
+
+
+def find_matches(
+    index: Index,
+    question: str,
+    filters: Filters,
+    limit: int,
+    now: datetime,
+    config: Config,
+    meaning: Meaning | None = None,
+    passages: bool = False,
+) -> Matches:
+    """Return the matches of a question, at least `limit` of each sort if there are so many: of a
+    note its best passage, or with `passages` all. The same index, question and clock give the same
+    matches."""
+    search = Search(index, filters.resolve(index), limit, now, config, meaning, passages)
+    if (asked := search.understand(question)) is None:
+        return Matches([])
+    plain = without_quotes(question)
+    loose = search.understand(plain) if plain != question else None
+    for each, note in ((asked, ""), (loose, UNQUOTED)):
+        for prefix in (False, True) if each else ():
+            if each and (found := search.rank(each, prefix)):
+                return Matches(found, prefix, note, concepts=each.concepts)
+    from brain.search import fuzzy  # which few questions need
+
+    similar = fuzzy.similar(index, (loose or asked).concepts, search.filters)
+    if similar and (found := search.rank(asked._replace(concepts=similar, spoken=similar))):
+        return Matches(found, corrections=similar, concepts=similar)
+    found = search.rank(asked, by_words=False) if meaning else []
+    return Matches(found, concepts=asked.concepts)
+
+
+class Search:
+    """One search: what it may see, and what it is made with."""
+
+    def __init__(
+        self,
+        index: Index,
+        filters: Filters,
+        limit: int,
+        now: datetime,
+        config: Config,
+        meaning: Meaning | None,
+        passages: bool,
+    ) -> None:
+        self.index, self.filters, self.now, self.config = index, filters, now, config
+        self.meaning, self.passages = meaning, passages
+        self.enough = max(MIN_MATCHES, 2 * limit)
+        # counts are of what the actor may read, and of the agents that are asked for
+        self.owners: Owners = filters.agents or filters.owners
+        if filters.agents and filters.owners is not None:
+            self.owners = tuple(a for a in filters.agents if a in filters.owners)
+
+    def understand(self, text: str) -> Question | None:
+        """Return what a question asks of this index; None if it has no word, no tag and no id."""
+        wanted = terms(text)
+        first = exact.counts(self.index, text, wanted, self.filters)
+        if not wanted and not first:
+            return None
+        speakers = fulltext.speakers(self.index, self.filters.owners) if self.has_turns else []
+        hints = expected(text, speakers)
+        said = {word for name in hints.names for word in name.split()}
+        names = [term for term in wanted if fold(term.words[0]) in said and len(term.words) == 1]
+        rest = [term for term in wanted if term not in names]
+        if not rest:
+            rest, names, hints = list(wanted), [], hints._replace(names=frozenset())
+        return Question(
+            text=text,
+            concepts=concepts(wanted, self.config, text),
+            spoken=concepts(rest, self.config, text, irregular=True),
+            names=concepts(names, self.config, text),
+            speakers=[name for name in speakers if fold(name) in hints.names],
+            expected=hints,
+            exact=first,
+        )
+
+    @property
+    def has_turns(self) -> bool:
+        return "sessions" in self.filters.scopes
+
+    def rank(self, asked: Question, prefix: bool = False, by_words: bool = True) -> list[Match]:
+        """Return the matches of a question in their order; with `by_words`, only if one of them
+        contains a word."""
+        lookup = Lookup(self.index, self.owners, prefix)
+        found: list[Match] = []
+        if self.filters.scopes != ("sessions",):
+            entries = lookup.shares("entries", asked.concepts)
+            notes = lookup.shares("notes", asked.concepts)
+            passages = lookup.shares("passages", asked.concepts)
+            cosines = self._cosines(asked.text, (*entries.scores, *passages.scores))
+            others = fulltext.sorts(self.index, [*asked.exact, *cosines])
+            found += self._entries(asked, entries, cosines, others)
+            found += self._notes(asked, notes, passages, cosines, others)
+        if self.has_turns:
+            found += self._turns(asked, lookup)
+        if by_words and not any(match.mask or match.exact for match in found):
+            return []
+        return self._order(self._without_copies(sorted(found, key=lambda match: match.key)))
+
+    # -- memories, items, tasks ------------------------------------------------------------------
+
+    def _entries(
+        self, asked: Question, shares: Shares, cosines: Cosines, others: Sorts
+    ) -> list[Match]:
+        """Return the best entries for themselves: memories, items, tasks."""
+        rows = {*shares.scores, *(id for id, (sort, _) in others.items() if sort == "entries")}
+        parts = {id: self._parts("entries", id, shares, cosines) for id in rows}
+        scores = {id: factors.score(each) for id, each in parts.items()}
+        known = self._feedback(scores)
+        liked = {id: scores[id] * factors.feedback(score) for id, (score, _) in known.items()}
+        matches = []
+        for found in self._best(scores | liked, asked.exact):
+            each = parts[found.id]
+            if found.scope == "memory":  # a note or a task is not less true for being old
+                score, touched = known.get(found.id, (0.0, ""))
+                days = factors.days_between(max(found.created, touched), self.now)
+                each |= {"feedback": factors.feedback(score), "recency": factors.recency(days)}
+            mask, count = shares.masks.get(found.id, 0), asked.exact.get(found.id, 0)
+            matches.append(Match(found, each, mask, shares.basis, count))
+        return matches
+
+    def _feedback(self, scores: Mapping[int, float]) -> dict[int, tuple[float, str]]:
+        """Return the feedback on the best of these, which may lift one among the first."""
+        if not fulltext.any_feedback(self.index):
+            return {}
+        best = next(_batches(scores, {}, max(self.enough, MAX_SEEDS)), [])
+        return fulltext.feedback(self.index, best)
+
+    def _parts(self, sort: str, id: int, shares: Shares, cosines: Cosines) -> dict[str, float]:
+        """Return the factors of an entry from its words and its meaning."""
+        parts = {"share": self._words(shares.scores.get(id, 0.0))}
+        if id in cosines:
+            parts["meaning"] = semantic.added(cosines[id], sort, self.config)
+        return parts
+
+    def _words(self, share: float) -> float:
+        return share * self.config.textWeight if self.meaning else share
+
+    # -- notes -----------------------------------------------------------------------------------
+
+    def _notes(
+        self, asked: Question, whole: Shares, part: Shares, cosines: Cosines, others: Sorts
+    ) -> list[Match]:
+        """Return the best notes, each with its best passage, or all passages."""
+        notes = fulltext.notes_of(self.index, list(part.scores))
+        notes |= {id: note for id, (sort, note) in others.items() if sort == "passages"}
+        passages: dict[int, list[int]] = {}
+        for id, note in notes.items():
+            passages.setdefault(note, []).append(id)
+        first = {n: c for n, ids in passages.items() if (c := _most(asked.exact, ids))}
+
+        def parts(note: int, ids: Sequence[int]) -> dict[str, float]:
+            scale = self._words(1 / (1 + PASSAGE_WEIGHT))
+            made = {
+                "note": whole.scores.get(note, 0.0) * scale,
+                "passage": PASSAGE_WEIGHT * _most(part.scores, ids) * scale,
+            }
+            if similar := _most(cosines, ids):
+                made["meaning"] = semantic.added(similar, "passages", self.config)
+            return made
+
+        def worth(id: int) -> tuple[int, float]:
+            similar = semantic.added(cosines.get(id, 0.0), "passages", self.config)
+            return asked.exact.get(id, 0), self._words(part.scores.get(id, 0.0)) + similar
+
+        scores = {
+            note: factors.score(parts(note, passages.get(note, ())))
+            for note in {*whole.scores, *passages}
+        }
+        matches: list[Match] = []
+        for batch in _batches(scores, first, self.enough):
+            ids = [id for n in batch for id in self._best_passages(passages.get(n, ()), worth)]
+            heads = fulltext.first_passages(self.index, [n for n in batch if n not in passages])
+            passing: dict[int, list[Found]] = {}
+            for found in fulltext.entries(self.index, [*ids, *heads.values()], self.filters):
+                passing.setdefault(found.file, []).append(found)
+            for note, some in passing.items():
+                some.sort(key=lambda found: (*(-each for each in worth(found.id)), found.line))
+                for shown in ([each] for each in some) if self.passages else (some,):
+                    own = [found.id for found in shown]
+                    mask = whole.masks.get(note, 0)
+                    for id in own:
+                        mask |= part.masks.get(id, 0)
+                    exactly = _most(asked.exact, own)
+                    match = Match(shown[0], parts(note, own), mask, whole.basis, exactly)
+                    match.passages = own
+                    matches.append(match)
+            if len(matches) >= self.enough:
+                break
+        return matches
+
+    def _best_passages(
+        self, ids: Sequence[int], worth: Callable[[int], tuple[int, float]]
+    ) -> Iterable[int]:
+        """Return the passages of a note that may be shown; all if a filter may reject some."""
+        if len(ids) <= SHOWN_PASSAGES or self.passages or self.filters.tags:
+            return ids
+        least = sorted(map(worth, ids), reverse=True)[SHOWN_PASSAGES - 1]
+        return [id for id in ids if worth(id) >= least]
+
+    # -- turns -----------------------------------------------------------------------------------
+
+    def _turns(self, asked: Question, lookup: Lookup) -> list[Match]:
+        """Return the best turns: by their words, those of the turns around them, and those of the
+        whole session."""
+        own = lookup.shares("turns", asked.spoken)
+        question = semantic.without_names(asked.text, asked.expected.names)
+        cosines = self._cosines(question, own.scores)
+        filters = self.filters._replace(scopes=("sessions",))
+        seeds = self._best(own.scores, asked.exact, max(self.enough, MAX_SEEDS), filters)
+        near: dict[int, float] = {}
+        for seed in seeds:
+            for id, part in neighbours(seed):
+                near[id] = near.get(id, 0.0) + part * own.scores.get(seed.id, 0.0)
+        there = {seed.id for seed in seeds}
+        more = [id for id in dict.fromkeys((*near, *cosines, *asked.exact)) if id not in there]
+        turns = seeds + fulltext.entries(self.index, more, filters)
+        sessions = self._sessions(asked, lookup, own, turns)
+        matches = []
+        for turn in turns:
+            parts = self._parts("turns", turn.id, own, cosines)
+            parts["near"] = self._words(near.get(turn.id, 0.0))
+            parts["session"] = self._words(SESSION_WEIGHT * sessions.get(turn.file, 0.0))
+            parts |= {name: f(turn, asked.expected) for name, f in factors.MULTIPLIED.items()}
+            mask, count = own.masks.get(turn.id, 0), asked.exact.get(turn.id, 0)
+            matches.append(Match(turn, parts, mask, own.basis, count))
+        return matches
+
+    def _sessions(
+        self, asked: Question, lookup: Lookup, own: Shares, turns: Sequence[Found]
+    ) -> dict[int, float]:
+        """Return the share of the question that each session contains, by its file: as if a session
+        were one text in which each turn is a word. The names of speakers count."""
+        if not turns:
+            return {}
+        files = fulltext.notes_of(self.index, list(own.masks))
+        counts: list[dict[int, int]] = [{} for _ in asked.spoken]
+        for id, mask in own.masks.items():
+            for at, count in enumerate(counts):
+                if mask >> at & 1:
+                    count[files[id]] = count.get(files[id], 0) + 1
+        if asked.names:
+            spoken = fulltext.spoken(self.index, asked.speakers, self.owners)
+            counts += [spoken for _ in asked.names]
+        size = fulltext.sessions(self.index, self.owners)
+        mean = fulltext.size(self.index, "turns", self.owners) / (size or 1)
+        lengths = {turn.file: turn.siblings for turn in turns}
+        basis = Basis([*asked.spoken, *asked.names], [len(each) for each in counts], size)
+        found = [
+            {
+                file: saturation(n, lengths[file] / mean)
+                for file, n in count.items()
+                if file in lengths
+            }
+            for count in counts
+        ]
+        return combine(found, basis).scores
+
+    # -- all sorts -------------------------------------------------------------------------------
+
+    def _cosines(self, question: str, rows: Iterable[int]) -> dict[int, float]:
+        given = (self.meaning, self.index, question, self.filters, self.config)
+        return semantic.cosines(*given, rows)
+
+    def _best(
+        self,
+        scores: Mapping[int, float],
+        first: Mapping[int, int],
+        enough: int = 0,
+        filters: Filters | None = None,
+    ) -> list[Found]:
+        """Return the best entries that pass the filters; those of `first` come first."""
+        enough, best = enough or self.enough, []
+        for batch in _batches(scores, first, enough):
+            best += fulltext.entries(self.index, batch, filters or self.filters)
+            if len(best) >= enough:
+                break
+        place = [(-first.get(f.id, 0), -scores[f.id], f.path, f.line, f.place) for f in best]
+        return [found for _, found in sorted(zip(place, best, strict=True))][:enough]
+
+    def _without_copies(self, ranked: list[Match]) -> list[Match]:
+        """Return the matches without notes that are equal to one before; that one names them."""
+        notes = {match.found.file for match in ranked if match.found.sort == "passages"}
+        digests = fulltext.digests(self.index, sorted(notes))
+        shown: dict[bytes, Match] = {}
+        kept = []
+        for match in ranked:
+            digest = digests.get(match.found.file, b"")
+            other = shown.setdefault(digest, match) if digest else match
+            if other.found.file == match.found.file:
+                kept.append(match)
+            elif match.found.path not in other.also:
+                other.also.append(match.found.path)
+        return kept
+
+    def _order(self, ranked: list[Match]) -> list[Match]:
+        """Order memories that cover the question equally by feedback and recency, in the places
+        that they have together. None of them moves below an entry that covers less."""
+        ordered, done = list(ranked), set()
+        for at, first in enumerate(ranked):
+            if first.found.scope != "memory" or at in done:
+                continue
+            places, most = [], first.covered
+            for place in range(at, len(ranked)):
+                match = ranked[place]
+                if match.exact != first.exact:
+                    break
+                same = abs(match.covered - first.covered) < SAME_COVERAGE
+                if same and match.found.scope == "memory" and place not in done:
+                    places.append(place)
+                    most = max(most, match.covered)
+                elif match.covered < most:
+                    break
+            done.update(places)
+            group = [ranked[place] for place in places]
+            group.sort(key=lambda match: (-factors.order(match.factors), match.place))
+            for place, match in zip(places, group, strict=True):
+                ordered[place] = match
+        return ordered
+
+
+def neighbours(turn: Found) -> Iterator[tuple[int, float]]:
+    """Yield (row id, what part of its share is handed on) of the turns around a turn."""
+    start = turn.id - turn.place
+    session = range(start, start + turn.siblings)
+    for step, (after, before) in enumerate(zip(AFTER, BEFORE, strict=True), 1):
+        if turn.id + step in session:
+            asks = step == 1 and turn.text.rstrip().endswith(("?", "？"))
+            yield turn.id + step, after * (ASKED if asks else 1.0)
+        if turn.id - step in session:
+            yield turn.id - step, before
+
+
+def _most(values: Mapping[int, T], ids: Iterable[int]) -> T:
+    """Return the largest of these values, 0 if there is none."""
+    return max((values[id] for id in ids if id in values), default=0)
+
+
+def _batches(
+    scores: Mapping[int, float], first: Mapping[int, int], enough: int
+) -> Iterator[list[int]]:
+    """Yield row ids in steps, the best first. What is equally good is never divided, so that the
+    answer does not depend on the order in which the index was filled."""
+    if known := [id for id in first if id in scores]:
+        yield known
+    left = sorted((id for id in scores if id not in first), key=scores.__getitem__, reverse=True)
+    at, step = 0, enough + SPARE
+    while at < len(left):
+        stop = min(len(left), at + step)
+        while stop < len(left) and scores[left[stop]] == scores[left[stop - 1]]:
+            stop += 1
+        yield left[at:stop]
+        at, step = stop, 4 * step

@@ -1,0 +1,195 @@
+"""Which rows hold what a question asks for, and how much of it: the share, for each table.
+
+    held    = sum of idf x saturation of the concepts / sum of all idf
+    covered = sum of idf of the concepts that the row holds / sum of all idf
+    share   = held x (0.7 + 0.3 x covered)
+
+A saturation is bm25 without its idf, from 0 to 1. The idf counts only rows that the actor may read;
+a concept that no row holds counts, too.
+"""
+
+from __future__ import annotations
+
+import math
+
+from brain.index import fulltext
+from brain.index.db import K1, B, Index
+from brain.kinds import SOURCES
+from brain.record import NamedTuple
+from brain.search.expansion import Concept
+from brain.search.question import Term
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from brain.index.db import Owners
+
+ALL_WEIGHT = 0.3  # of a share depends on how much of the question is covered
+# A word of many passages is not weighed in each of them: it adds the saturation of an average
+# passage to those that a rarer word found.
+COMMON = 0.1  # of all passages hold such a word
+FEW = 2_000  # passages; a word of fewer is always weighed
+COMMON_SATURATION = 0.45  # of a word in a row of average length
+ENOUGH = 200  # passages found by rarer words; if there are fewer, the best for any word are added
+BEST = 2_000
+
+
+class Basis:
+    """What shares are made of: the concepts, how many of all rows hold each, and what each says."""
+
+    def __init__(self, concepts: Sequence[Concept], counts: Sequence[int], size: int) -> None:
+        self.concepts, self.counts, self.size = concepts, counts, size
+        self.idf = [idf(count, size) for count in counts]
+
+    def covered(self, mask: int) -> float:
+        """Return the fraction of the question that the concepts of a mask are."""
+        held = sum(each for at, each in enumerate(self.idf) if mask >> at & 1)
+        return held / (sum(self.idf) or 1.0)
+
+
+class Shares(NamedTuple):
+    """Shares of a question, by row id; `masks` has a bit for each concept that the row holds."""
+
+    scores: dict[int, float]
+    masks: dict[int, int]
+    basis: Basis
+
+
+class Lookup:
+    """The look-ups of one question: tables, their sizes, and what an actor may read."""
+
+    def __init__(self, index: Index, owners: Owners, prefix: bool = False) -> None:
+        self.index, self.owners, self.prefix = index, owners, prefix
+        self._characters: dict[Term, list[tuple[str, int, int, float]]] = {}
+
+    def shares(self, table: str, concepts: Sequence[Concept]) -> Shares:
+        """Return the share of the question in each row of a table."""
+        size = fulltext.size(self.index, table, self.owners)
+        common = self._common(concepts, size) if table == "passages" else {}
+        found = {c: self.saturations(table, c) for c in concepts if c not in common}
+        if common:
+            found |= self._beside(concepts, common, found)
+        counts = [common[c] if c in common else len(found[c]) for c in concepts]
+        return combine([found[c] for c in concepts], Basis(concepts, counts, size))
+
+    def saturations(self, table: str, concept: Concept) -> dict[int, float]:
+        """Return how much each row holds of a concept: of its best form."""
+        best: dict[int, float] = {}
+        for term, worth in concept.every:
+            rows = self._rows(table, term)
+            if not best and worth == 1.0:
+                best = dict(rows)
+                continue
+            for row, much in rows:
+                if much * worth > best.get(row, 0.0):
+                    best[row] = much * worth
+        return best
+
+    def _rows(self, table: str, term: Term) -> list[tuple[int, float]]:
+        rows: list[tuple[int, float]] = []
+        if term.column != "spaced":
+            said = match(term, table, self.prefix, self.index.fts)
+            rows = fulltext.saturations(self.index, table, said, self.owners)
+            source = "_".join(term.words).lower()
+            if table == "entries" and source in SOURCES:  # which only the journal has
+                known = dict(rows)
+                more = fulltext.from_source(self.index, source, self.owners)
+                rows += [(id, COMMON_SATURATION) for id in more if id not in known]
+            if len(term.words) > 1 or term.column:
+                return rows
+        return rows + self._glued(table, term)
+
+    def _glued(self, table: str, term: Term) -> list[tuple[int, float]]:
+        """The rows that hold characters of a script without spaces, or a word between such: full
+        text takes `我们用Redis做缓存` for one word. Of a note its best passage counts."""
+        if term not in self._characters:
+            said = match(term, "characters", self.prefix, self.index.fts)
+            rows = fulltext.saturations(self.index, "characters", said, self.owners)
+            sorts = fulltext.sorts(self.index, [id for id, _ in rows])
+            self._characters[term] = [(*sorts[id], id, much) for id, much in rows]
+        if table != "notes":
+            return [(id, much) for sort, _, id, much in self._characters[term] if sort == table]
+        best: dict[int, float] = {}
+        for sort, note, _, much in self._characters[term]:
+            if sort == "passages":
+                best[note] = max(best.get(note, 0.0), much)
+        return list(best.items())
+
+    # -- words that are nearly everywhere --------------------------------------------------------
+
+    def _common(self, concepts: Sequence[Concept], size: int) -> dict[Concept, int]:
+        """Return how many passages hold each concept that is nearly everywhere."""
+        most = max(FEW, int(size * COMMON))
+        if size <= most:
+            return {}
+        plain = [c for c in concepts if all(term.column != "spaced" for term, _ in c.every)]
+        every = {c: self._count(c, most + 1) for c in plain}
+        return {c: self._count(c) for c, count in every.items() if count > most}
+
+    def _count(self, concept: Concept, most: int = -1) -> int:
+        said = self._any([concept])
+        return fulltext.count(self.index, "passages", said, self.owners, most)
+
+    def _beside(
+        self,
+        concepts: Sequence[Concept],
+        common: Mapping[Concept, int],
+        rare: Mapping[Concept, Mapping[int, float]],
+    ) -> dict[Concept, dict[int, float]]:
+        """Return where common concepts are among the passages that rarer ones found."""
+        index, owners = self.index, self.owners
+        rows: set[int] = set().union(*rare.values()) if rare else set()
+        near = f"({self._any(rare)}) AND " if len(rows) >= ENOUGH and index.fts == "fts5" else ""
+        if len(rows) < ENOUGH:
+            rows.update(fulltext.best(index, "passages", self._any(concepts), owners, BEST))
+        found = {}
+        for concept in common:
+            said = f"{near}({self._any([concept])})" if near else self._any([concept])
+            held = rows.intersection(fulltext.matching(index, "passages", said))
+            found[concept] = dict.fromkeys(held, COMMON_SATURATION)
+        return found
+
+    def _any(self, concepts: Iterable[Concept]) -> str:
+        terms = [term for c in concepts for term, _ in c.every if term.column != "spaced"]
+        said = (match(term, "passages", self.prefix, self.index.fts) for term in terms)
+        return " OR ".join(dict.fromkeys(said))
+
+
+def combine(found: Sequence[Mapping[int, float]], basis: Basis) -> Shares:
+    """Return the shares that follow from the saturation of each concept, by row id."""
+    held: dict[int, float] = {}
+    masks: dict[int, int] = {}
+    every = basis.idf
+    whole = sum(every) or 1.0
+    for at, rows in enumerate(found):
+        bit, weight = 1 << at, every[at] / whole
+        for row, much in rows.items():
+            held[row] = held.get(row, 0.0) + weight * much
+            masks[row] = masks.get(row, 0) | bit
+    complete = {
+        mask: 1 - ALL_WEIGHT + ALL_WEIGHT * basis.covered(mask) for mask in set(masks.values())
+    }
+    scores = {row: much * complete[masks[row]] for row, much in held.items()}
+    return Shares(scores, masks, basis)
+
+
+def saturation(count: float, length: float) -> float:
+    """Return how much of a word a text holds that has it so often, from 0 to 1, as bm25 has it;
+    `length` is relative to the mean."""
+    return count / (count + K1 * (1 - B + B * length))
+
+
+def idf(count: int, size: int) -> float:
+    """Return how much a concept says that so many rows hold."""
+    return math.log(1 + (max(size, count) - count + 0.5) / (count + 0.5))
+
+
+def match(term: Term, table: str, prefix: bool = False, engine: str = "fts5") -> str:
+    """Return a term as an FTS expression, its words quoted; with `prefix`, as the beginning of a
+    word. FTS4 knows no phrase in one column, and wants the star inside of the quotes."""
+    words, star = " ".join(term.words), "*" if prefix else ""
+    if engine == "fts4":
+        return f'"{words}{star}"'
+    column = "tags:" if term.column == "tags" and table in ("notes", "entries") else ""
+    return f'{column}"{words}"{star}'
