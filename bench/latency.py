@@ -72,10 +72,10 @@ def bare(db: sqlite3.Connection, question: str) -> object:
 
 
 def asked(opened: Brain, seed: int = 9) -> list[str]:
-    """Two to six words of one note each, in turn a rare one and any."""
+    """Two to six words of one passage each, in turn a rare one and any."""
     rng = random.Random(seed)
     rows = find.entries(opened.vault, Filters(scopes=("sources",)), SEEN)
-    words = [_content(row.text) for row in rows]
+    words = [some for row in rows if len(set(some := _content(row.text))) > 3]
     common = Counter(word for some in words for word in set(some))
     out = []
     for some in rng.sample(words, min(ASKED, len(words))):

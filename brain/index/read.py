@@ -186,6 +186,21 @@ def by_place(index: Index, path: str, line: int) -> list[Row]:
     return _rows(index, f"WHERE {where} ORDER BY {order}", (text(path), line, line))
 
 
+def whole_note(index: Index, row: Row) -> tuple[Row, list[Link]]:
+    """Return the note of a passage as one row, with its links. White space at the ends of passages
+    is not kept, but every line is where it was."""
+    where = "WHERE c.file = (SELECT file FROM chunks WHERE id = ?) ORDER BY c.start, c.id"
+    passages = _rows(index, where, (row.id,))
+    said, line = "", 1
+    for each in passages:
+        gap = "\n" * (each.line - line) or (" " if said else "")
+        said, line = said + gap + each.text, each.end_line
+    links = [link for each in passages for link in links_of(index, each.id)]
+    tags = dict.fromkeys(tag for each in passages for tag in each.tags.split())
+    whole = passages[0]._replace(text=said, end_line=line, heading="", tags=f" {' '.join(tags)} ")
+    return whole, links
+
+
 def linking(index: Index, ref: str) -> list[Row]:
     """Return the chunks that link to the block with this id, whatever note the link names."""
     where = "c.id IN (SELECT chunk FROM links WHERE fragment = ?) AND c.ref != ?"

@@ -80,13 +80,15 @@ def _unknown(vault: OpenVault, filters: Filters) -> list[str]:
 
 
 def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -> Entry:
-    """Return an entry with its links; a memory also with its current values and its origin. Counts
-    as reading it."""
+    """Return an entry with its links; a memory also with its current values and its origin; of a
+    note that is named by its path, all of its text. Counts as reading it."""
     from brain.operations import provenance
 
     freshness = vault.refresh()
     row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
     links = read.links_of(vault.index, row.id)
+    if row.scope == "sources" and lookup.is_note(row, id):
+        row, links = read.whole_note(vault.index, row)
     payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
     vault.events.publish(vault.now(), "memory:read", payload)
     found = provenance.entries(vault, [row])[0]

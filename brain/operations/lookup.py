@@ -119,6 +119,11 @@ def is_memory(row: Row) -> bool:
     return row.scope in EDITABLE and row.kind != "note"
 
 
+def is_note(row: Row, name: str) -> bool:
+    """Return True if a name means the whole note of a passage: neither its id nor a line."""
+    return not row.ref.startswith(bare_id(name)) and not re.search(r":\d+\Z", name)
+
+
 def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
     """Return the memory of this name that the actor may read. With `agent`, only memories of that
     agent are meant."""

@@ -27,7 +27,7 @@ from brain.search.retrieve import Basis, Lookup, Shares, combine, saturation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from brain.index.db import Owners
@@ -206,13 +206,16 @@ class Search:
     ) -> list[Match]:
         """Return the best entries for themselves: memories, items, tasks."""
         rows = {*shares.scores, *(id for id, (sort, _) in others.items() if sort == "entries")}
-        parts = {id: self._parts("entries", id, shares, cosines) for id in rows}
-        scores = {id: factors.score(each) for id, each in parts.items()}
+        scores = {
+            id: self._words(shares.scores.get(id, 0.0))
+            + semantic.added(cosines.get(id, 0.0), "entries", self.config)
+            for id in rows
+        }
         known = self._feedback(scores)
         liked = {id: scores[id] * factors.feedback(score) for id, (score, _) in known.items()}
         matches = []
         for found in self._best(scores | liked, asked.exact):
-            each = parts[found.id]
+            each = self._parts("entries", found.id, shares, cosines)
             if found.scope == "memory":  # a note or a task is not less true for being old
                 score, touched = known.get(found.id, (0.0, ""))
                 days = factors.days_between(max(found.created, touched), self.now)
@@ -246,59 +249,76 @@ class Search:
         """Return the best notes, each with its best passage, or all passages."""
         notes = fulltext.notes_of(self.index, list(part.scores))
         notes |= {id: note for id, (sort, note) in others.items() if sort == "passages"}
-        passages: dict[int, list[int]] = {}
+        best: dict[int, float] = {}
+        near: dict[int, float] = {}
         for id, note in notes.items():
-            passages.setdefault(note, []).append(id)
-        first = {n: c for n, ids in passages.items() if (c := _most(asked.exact, ids))}
+            best[note] = max(best.get(note, 0.0), part.scores.get(id, 0.0))
+            if id in cosines:
+                near[note] = max(near.get(note, 0.0), cosines[id])
+        scores = {
+            note: self._words(whole.scores.get(note, 0.0) + PASSAGE_WEIGHT * best.get(note, 0.0))
+            for note in {*whole.scores, *best}
+        }
+        for note, cosine in near.items():
+            scores[note] += (1 + PASSAGE_WEIGHT) * semantic.added(cosine, "passages", self.config)
+        first = {notes[id]: count for id, count in asked.exact.items() if id in notes}
+        matches: list[Match] = []
+        for batch in _batches(scores, first, self.enough):
+            for note, passages in self._passages(asked, batch, notes, part, cosines):
+                for shown in ([each] for each in passages) if self.passages else (passages,):
+                    matches.append(self._note(asked, note, shown, whole, part, cosines))
+            if len(matches) >= self.enough:
+                break
+        return matches
 
-        def parts(note: int, ids: Sequence[int]) -> dict[str, float]:
-            scale = self._words(1 / (1 + PASSAGE_WEIGHT))
-            made = {
-                "note": whole.scores.get(note, 0.0) * scale,
-                "passage": PASSAGE_WEIGHT * _most(part.scores, ids) * scale,
-            }
-            if similar := _most(cosines, ids):
-                made["meaning"] = semantic.added(similar, "passages", self.config)
-            return made
+    def _passages(
+        self, asked: Question, batch: list[int], notes: Mapping[int, int], part: Shares,
+        cosines: Cosines,
+    ) -> Iterator[tuple[int, list[Found]]]:  # fmt: skip
+        """Yield those of these notes with a passage that passes the filters, and such passages, the
+        best first; of a note whose text matches nothing, its first."""
 
         def worth(id: int) -> tuple[int, float]:
             similar = semantic.added(cosines.get(id, 0.0), "passages", self.config)
             return asked.exact.get(id, 0), self._words(part.scores.get(id, 0.0)) + similar
 
-        scores = {
-            note: factors.score(parts(note, passages.get(note, ())))
-            for note in {*whole.scores, *passages}
-        }
-        matches: list[Match] = []
-        for batch in _batches(scores, first, self.enough):
-            ids = [id for n in batch for id in self._best_passages(passages.get(n, ()), worth)]
-            heads = fulltext.first_passages(self.index, [n for n in batch if n not in passages])
-            passing: dict[int, list[Found]] = {}
-            for found in fulltext.entries(self.index, [*ids, *heads.values()], self.filters):
-                passing.setdefault(found.file, []).append(found)
-            for note, some in passing.items():
-                some.sort(key=lambda found: (*(-each for each in worth(found.id)), found.line))
-                for shown in ([each] for each in some) if self.passages else (some,):
-                    own = [found.id for found in shown]
-                    mask = whole.masks.get(note, 0)
-                    for id in own:
-                        mask |= part.masks.get(id, 0)
-                    exactly = _most(asked.exact, own)
-                    match = Match(shown[0], parts(note, own), mask, whole.basis, exactly)
-                    match.passages = own
-                    matches.append(match)
-            if len(matches) >= self.enough:
-                break
-        return matches
+        wanted: dict[int, list[int]] = {note: [] for note in batch}
+        for id, note in notes.items():
+            if note in wanted:
+                wanted[note].append(id)
+        ids: list[int] = []
+        for some in wanted.values():
+            if len(some) > SHOWN_PASSAGES and not (self.passages or self.filters.tags):
+                least = sorted(map(worth, some), reverse=True)[SHOWN_PASSAGES - 1]
+                some = [id for id in some if worth(id) >= least]
+            ids += some
+        missing = [note for note, some in wanted.items() if not some]
+        ids += fulltext.first_passages(self.index, missing).values()
+        passing: dict[int, list[Found]] = {}
+        for found in fulltext.entries(self.index, ids, self.filters):
+            passing.setdefault(found.file, []).append(found)
+        for note, passages in passing.items():
+            passages.sort(key=lambda found: (*(-each for each in worth(found.id)), found.line))
+            yield note, passages
 
-    def _best_passages(
-        self, ids: Sequence[int], worth: Callable[[int], tuple[int, float]]
-    ) -> Iterable[int]:
-        """Return the passages of a note that may be shown; all if a filter may reject some."""
-        if len(ids) <= SHOWN_PASSAGES or self.passages or self.filters.tags:
-            return ids
-        least = sorted(map(worth, ids), reverse=True)[SHOWN_PASSAGES - 1]
-        return [id for id in ids if worth(id) >= least]
+    def _note(
+        self, asked: Question, note: int, passages: Sequence[Found], whole: Shares, part: Shares,
+        cosines: Cosines,
+    ) -> Match:  # fmt: skip
+        """Return the match of a note with these passages, of which the first is shown."""
+        ids, scale = [found.id for found in passages], self._words(1 / (1 + PASSAGE_WEIGHT))
+        parts = {
+            "note": whole.scores.get(note, 0.0) * scale,
+            "passage": PASSAGE_WEIGHT * _most(part.scores, ids) * scale,
+        }
+        if similar := _most(cosines, ids):
+            parts["meaning"] = semantic.added(similar, "passages", self.config)
+        mask = whole.masks.get(note, 0)
+        for id in ids:
+            mask |= part.masks.get(id, 0)
+        match = Match(passages[0], parts, mask, whole.basis, _most(asked.exact, ids))
+        match.passages = ids
+        return match
 
     # -- turns -----------------------------------------------------------------------------------
 

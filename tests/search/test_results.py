@@ -157,3 +157,21 @@ def test_the_explanation_gives_every_score(vault: MakeVault, opened: OpenBrain) 
         shown = serialize.search_result(hit, explain=True)
         assert shown["score"] == factors.score(shown["factors"]) == hit.score
         assert 0 < shown["covered"] <= 1 or shown["factors"].get("near")
+
+
+def test_a_note_that_is_named_is_shown_whole(vault: MakeVault, opened: OpenBrain) -> None:
+    text = f"---\ntags: [x]\n---\n# A\n\n{FILL} [[Other]]\n\n\n# B\n\n{FILL * 3}\n\n"
+    text += "# C\n\nThe end #y\n"
+    brain = opened(vault({"Notes/a.md": text}))
+    brain.sync()
+    whole = brain.show("Notes/a.md")
+    assert whole.text.split() == text.split()
+    assert [n for n, line in enumerate(whole.text.split("\n")) if line.startswith("#")] == [
+        n for n, line in enumerate(text.split("\n")) if line.startswith("#")
+    ]
+    assert (whole.line, whole.end_line, whole.tags) == (1, text.count("\n"), ["x", "y"])
+    assert [link.target for link in whole.links or ()] == ["Other"]
+    part = brain.show(f"Notes/a.md:{text.count(chr(10))}")
+    assert part.text.endswith("The end #y")
+    assert len(part.text) <= 700
+    assert brain.show(part.id).text == part.text
