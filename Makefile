@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 DEMO   := .demo
 VAULT  ?=
 LOCOMO ?=
-HYBRID ?=
+MODEL  ?=
 
 run: $(VENV)/run.stamp ## sync a vault (VAULT=path, else a demo) and watch it
 	@vault="$(VAULT)"; \
@@ -35,9 +35,8 @@ stress: $(VENV)/test.stamp ## the long runs
 bench: $(VENV)/test.stamp ## speed and memory, as ratios within one run
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m bench
 
-bench-recall: $(VENV)/test.stamp ## how well it finds; LOCOMO=file adds conversations, HYBRID=1 models
-	$(if $(HYBRID),$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[hybrid,hybrid-light]')
-	$(BIN)/python -m bench.recall $(if $(LOCOMO),--locomo "$(LOCOMO)")
+bench-recall: $(VENV)/test.stamp ## how well it finds; LOCOMO=file adds conversations, MODEL=name hybrid search
+	$(BIN)/python -m bench.recall $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(MODEL),--model "$(MODEL)")
 
 docs: $(VENV)/test.stamp ## write the generated references anew
 	$(BIN)/python -m tests.generate

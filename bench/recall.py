@@ -1,8 +1,8 @@
 """Measure how well and how fast Brain finds things, and print it as tables.
 
-    python -m bench.recall [--locomo FILE] [--write]
+    python -m bench.recall [--locomo FILE] [--model MODEL] [--write]
 
-`make bench-recall LOCOMO=file` runs this. Without LoCoMo's data, what can be measured on notes is.
+`make bench-recall LOCOMO=file MODEL=folder` runs this. Without LoCoMo's data, what can be measured on notes is.
 `--write` keeps the tables in docs/explanation/recall-quality.md.
 """
 
@@ -26,17 +26,17 @@ def main() -> None:
             print("Conversations are left out: give LoCoMo's data as LOCOMO=file.json.\n")
             continue
         lines = []
-        for line in measured(part, options.locomo):
+        for line in measured(part, options.locomo, options.model):
             print(line, flush=True)
             lines.append(line)
         if options.write:
             keep(part, "\n".join(lines))
 
 
-def measured(part: str, data: Path) -> Iterator[str]:
+def measured(part: str, data: Path, model: str) -> Iterator[str]:
     """The tables of one part."""
     if part == "conversations":
-        return conversations.report(data, WORK)
+        return conversations.report(data, WORK, model)
     return notes.report(WORK) if part == "notes" else latency.report()
 
 
@@ -51,6 +51,7 @@ def keep(part: str, text: str) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--locomo", type=Path, help="LoCoMo's conversations, as JSON")
+    parser.add_argument("--model", default="", help="a vectorModel, to measure hybrid search with")
     parser.add_argument("--only", action="append", choices=PARTS, help="one part; may be repeated")
     parser.add_argument("--write", action="store_true", help=f"keep the tables in {REPORT.name}")
     return parser.parse_args()

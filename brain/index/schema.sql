@@ -1,7 +1,7 @@
 -- brain.db, in reading order. A cache: everything can be built again from the vault and state.db, but
 -- for the last events.
 -- put.py alone changes files and chunks, and removes what hangs on a row before the row; there are
--- no foreign keys. records.py writes what journals say, events.py events, vectors.py what chunks mean.
+-- no foreign keys. records.py writes what journals say, events.py events. vectors.py has its own file.
 -- There are no migrations: db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
 
 -- Facts about this index: the vault and the version of Brain it was built from, the full-text
@@ -178,14 +178,6 @@ CREATE TABLE pending_uses (
     PRIMARY KEY (ref, other)
 ) WITHOUT ROWID;
 CREATE INDEX pending_uses_other ON pending_uses (other) WHERE other != '';
-
--- What chunks mean, as numbers, where a hybrid search is set: written by vectors.py with the model
--- that `meta` names. A row may outlive its chunk until the next ones are made, which use it again.
-CREATE TABLE vectors (
-    chunk  INTEGER PRIMARY KEY,        -- chunks.id
-    digest BLOB NOT NULL,              -- of what the model was given
-    vector BLOB NOT NULL               -- signed bytes; of a long text, several in a row
-);
 
 -- Full text over chunks. Rows are removed by rowid, before their chunk is touched.
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (

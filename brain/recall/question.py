@@ -9,7 +9,7 @@ from brain.formats.links import tags
 from brain.index import matches, read
 from brain.index.db import Index
 from brain.index.read import Filters
-from brain.recall import aliases, priors
+from brain.recall import aliases, hybrid, priors
 from brain.recall.concepts import Concept, concepts, with_glued
 from brain.recall.terms import MAX_TERMS, Term, fold, terms
 from brain.record import NamedTuple
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from brain.recall.similar import Meaning
+    from brain.embed.meanings import Meanings as Meaning
 
     Similar = Callable[[int, list[int]], dict[int, float]]
 
@@ -60,7 +60,7 @@ def understood(
     votes = [c for c in every if c not in names]
     if filters.scopes != ("sessions",) or not votes:
         votes, names = every, []
-    similar = meaning.asked(index, question, names, filters) if meaning else None
+    similar = hybrid.asked(meaning, index, question, names, filters) if meaning else None
     return Asked(votes, names, expected, similar, name, called)
 
 

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from brain.recall.similar import Meaning
+    from brain.embed.meanings import Meanings as Meaning
 
 # weights of words in the heading, text, tags and path, and of characters of scripts without spaces
 FIELD_WEIGHTS = (1.0, 2.0, 1.5, 1.2, 2.0)

@@ -17,7 +17,7 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.recall.similar import Meaning
+    from brain.embed.meanings import Meanings as Meaning
 
 
 class SearchResult:
