@@ -2,8 +2,8 @@
 
     python -m bench.recall [--locomo FILE] [--model MODEL] [--write]
 
-`make bench-recall LOCOMO=file MODEL=folder` runs this. Without LoCoMo's data, what can be measured on notes is.
-`--write` keeps the tables in docs/explanation/recall-quality.md.
+`make bench-recall LOCOMO=file MODEL=folder` runs this. Without LoCoMo's data, what can be measured
+on notes is. `--write` keeps the tables in docs/explanation/recall-quality.md.
 """
 
 from __future__ import annotations

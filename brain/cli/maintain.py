@@ -106,7 +106,12 @@ def _embed(vault: OpenVault) -> None:
 
     if isinstance(vault.progress, Progress):
         vault.progress.what = "passages"
-    for error in call(semantic.embed, vault):
+    try:
+        errors = call(semantic.embed, vault)
+    except KeyboardInterrupt:
+        note("\nInterrupted. The next `brain sync` embeds the rest.")
+        raise
+    for error in errors:
         note(error)
 
 

@@ -185,6 +185,7 @@ class Vectors:
     def _connect(self) -> sqlite3.Connection:
         if self._db is None:
             os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
             try:
                 version = db.execute("PRAGMA user_version").fetchone()[0]
