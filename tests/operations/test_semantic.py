@@ -96,7 +96,8 @@ def test_loading_a_model_does_not_count_as_retrieval(vault: MakeVault, opened: O
     files = {"40_Brain/MEMORY.md": "- Boats are wet\n", "40_Brain/brain.yaml": settings}
     brain = opened(vault(files))
     brain.vault.provider = Hashing()
-    semantic.embed(brain.vault)
+    brain.sync()
+    assert semantic.embed(brain.vault) == []
     root = brain.vault.paths.root
     brain.close()
     again = opened(root)
