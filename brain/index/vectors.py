@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import suppress
-from functools import partial
 
 from brain.errors import Busy, NoModel
 from brain.formats.text import digest
@@ -103,17 +102,21 @@ class Vectors:
 
     def get(self, model: Model, digests: Collection[bytes]) -> dict[bytes, bytes]:
         """Return the vectors of these texts that there are."""
+        wanted = list(dict.fromkeys(digests))
         sql = "SELECT digest, vector FROM vectors WHERE model = ?"
-        if len(digests) > _MANY:  # five times as fast as to look for each
-            rows = self._run(lambda db: db.execute(sql, (model.id,)).fetchall())
-            return {digest: vector for digest, vector in rows if digest in digests}
-        found: dict[bytes, bytes] = {}
-        every = list(digests)
-        for at in range(0, len(every), _MOST):
-            values = (model.id, *every[at : at + _MOST])
-            some = f"{sql} AND digest IN ({','.join('?' * (len(values) - 1))})"
-            found.update(self._run(partial(_rows, sql=some, values=values)))
-        return found
+
+        def work(db: sqlite3.Connection) -> dict[bytes, bytes]:
+            if len(wanted) > _MANY:  # five times as fast as to look for each
+                every = set(wanted)
+                return {text: row for text, row in db.execute(sql, (model.id,)) if text in every}
+            found: dict[bytes, bytes] = {}
+            for at in range(0, len(wanted), _MOST):
+                part = wanted[at : at + _MOST]
+                some = f"{sql} AND digest IN ({','.join('?' * len(part))})"
+                found.update(db.execute(some, (model.id, *part)))
+            return found
+
+        return self._run(work)
 
     def add(self, model: Model, rows: Iterable[tuple[bytes, bytes]], day: int) -> None:
         """Keep these vectors, by the digests of their texts."""
@@ -210,12 +213,6 @@ class Vectors:
         for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 os.unlink(f"{self.path}{suffix}")
-
-
-def _rows(
-    db: sqlite3.Connection, sql: str, values: tuple[object, ...]
-) -> list[tuple[bytes, bytes]]:
-    return db.execute(sql, values).fetchall()
 
 
 def model_id(key: str) -> int:

@@ -31,18 +31,22 @@ def rows(*texts: str) -> list[tuple[bytes, bytes]]:
     return [(text_digest(text), text.encode()[:3]) for text in texts]
 
 
-def test_a_vector_is_found_by_model_and_text(kept: Vectors) -> None:
+@pytest.mark.parametrize("many", [10, 5000])
+def test_a_vector_is_found_by_model_and_text(
+    kept: Vectors, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "_MANY", many)
     mine, other = model(kept), model(kept, "other")
-    many = [f"{n:03}" for n in range(1000)]
-    kept.add(mine, rows(*many), DAY)
+    texts = [f"{n:03}" for n in range(1000)]
+    kept.add(mine, rows(*texts, "not wanted"), DAY)
     kept.add(other, rows("005"), DAY)
-    wanted = [text_digest(text) for text in many]
-    assert kept.get(mine, wanted) == dict(rows(*many))
+    wanted = [text_digest(text) for text in texts]
+    assert kept.get(mine, wanted) == dict(rows(*texts))
     assert kept.get(other, wanted) == dict(rows("005"))
     kept.close()
     again = Vectors(os.path.dirname(kept.path))
     assert again.model("mine") == mine
-    assert again.get(mine, wanted[:2]) == dict(rows(*many[:2]))
+    assert again.get(mine, wanted[:2]) == dict(rows(*texts[:2]))
     assert again.model("nobody's") is None
 
 
