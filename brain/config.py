@@ -134,13 +134,13 @@ class Config(NamedTuple):
     )
     vectorModel: str = _setting(
         "",
-        "The embedding model for `searchProvider: hybrid`: `minilm`, `static`, `command: …` or an"
-        " http address.",
+        "The embedding model for `searchProvider: hybrid`: the name of a model of fastembed, a"
+        " folder, `command: …` or an http address. Empty: all-MiniLM-L6-v2.",
     )
     textWeight: float = _setting(0.7, "The weight of the words in a hybrid search.")
     vectorWeight: float = _setting(0.3, "The weight of the meaning in a hybrid search.")
     similarityThreshold: float = _setting(
-        0.4, "A hybrid search adds no entry that is less similar than this."
+        0.4, "A hybrid search adds no entry whose meaning is less similar than this, 0 to 1."
     )
 
     # contexts
