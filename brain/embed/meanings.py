@@ -171,16 +171,17 @@ class Meanings:
             self._clear()
             self._mark = mark
         full = self._last == 0
+        count = 0
         for row, text in self._passages(self._index, self._last):
             self._pending.setdefault(text_digest(text), (text, []))[1].append(row)
-            self._last = row
+            self._last, count = row, count + 1
+        if full:
+            self._whole = count
         if full and self._today() >= model.swept + files.SWEEP:
             with suppress(Busy):  # else next time
                 self._vectors.sweep(model, self._pending, self._today())
                 model = model._replace(swept=self._today())
         self._take(self._vectors.get(model, self._pending))
-        if full:
-            self._whole = len(self._rows)
         self._known = self._calibrate(model)
         return self._known
 

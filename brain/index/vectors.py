@@ -101,19 +101,20 @@ class Vectors:
         self._run(work, write=True)
 
     def get(self, model: Model, digests: Collection[bytes]) -> dict[bytes, bytes]:
-        """Return the vectors of these texts that there are."""
+        """Return the vectors of these texts that there are, and have the size that they should."""
         wanted = list(dict.fromkeys(digests))
-        sql = "SELECT digest, vector FROM vectors WHERE model = ?"
+        sql = "SELECT digest, vector FROM vectors WHERE model = ? AND length(vector) = ?"
+        which = model.id, model.size
 
         def work(db: sqlite3.Connection) -> dict[bytes, bytes]:
             if len(wanted) > _MANY:  # five times as fast as to look for each
                 every = set(wanted)
-                return {text: row for text, row in db.execute(sql, (model.id,)) if text in every}
+                return {text: row for text, row in db.execute(sql, which) if text in every}
             found: dict[bytes, bytes] = {}
             for at in range(0, len(wanted), _MOST):
                 part = wanted[at : at + _MOST]
                 some = f"{sql} AND digest IN ({','.join('?' * len(part))})"
-                found.update(db.execute(some, (model.id, *part)))
+                found.update(db.execute(some, (*which, *part)))
             return found
 
         return self._run(work)

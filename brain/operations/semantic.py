@@ -5,6 +5,8 @@ If a package, a model or an answer is missing, search uses words alone and says 
 
 from __future__ import annotations
 
+import time
+
 from brain.errors import BrainError, Busy, NoModel
 
 TYPE_CHECKING = False
@@ -20,14 +22,17 @@ def model(vault: OpenVault) -> tuple[Meanings | None, list[str]]:
     None if search is not hybrid, or if the model cannot be used."""
     if vault.config.searchProvider != "hybrid":
         return None, []
+    started = time.perf_counter()
     try:
-        vault.meaning.load()
+        meaning, spent = vault.meaning, vault.meaning.spent
+        meaning.load()
         left = _embed(vault, PATIENCE)
     except NoModel as error:
         return None, [words_alone(error)]
+    meaning.spent = spent + time.perf_counter() - started  # also for reading the vectors
     many = f"{left:,} passages are" if left > 1 else "One passage is"
     rest = f"{many} not searched by meaning yet; `brain sync` does the rest."
-    return vault.meaning, [rest] if left else []
+    return meaning, [rest] if left else []
 
 
 def embed(vault: OpenVault, seconds: float | None = None) -> list[str]:

@@ -213,6 +213,21 @@ def test_a_model_of_another_size_under_the_same_name(made: Fixture) -> None:
     assert set(embedding.cosines("car")) == {*TEXTS, 50}
 
 
+def test_vectors_of_two_sizes_are_never_mixed(made: Fixture) -> None:
+    """A process that still has the former model goes on after another one began again."""
+    texts, size = Texts({n: f"note {n}" for n in range(1, 31)}), Hashing(32)
+    former = made(texts, Hashing())
+    former.embed_pending(seconds=0)
+    with pytest.raises(NoModel, match="gives 32 numbers"):
+        made(texts, size).embed_pending()
+    mine = made(texts, size)
+    mine.embed_pending(seconds=0)
+    former.embed_pending()
+    assert mine.embed_pending() == 0
+    assert len(mine.cosines("note 7")) == 30
+    assert next(iter(mine.cosines("note 7"))) == 7
+
+
 def test_nothing_is_kept_of_a_model_that_does_not_answer(made: Fixture) -> None:
     texts = Texts(TEXTS)
     made(texts, Hashing()).embed_pending()
