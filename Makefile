@@ -9,7 +9,7 @@ VAULT  ?=
 LOCOMO ?=
 HELP   ?=
 REFERENCE ?=
-HYBRID ?=
+MODEL  ?=
 
 run: $(VENV)/run.stamp ## sync a vault (VAULT=path, else a demo) and watch it
 	@vault="$(VAULT)"; \
@@ -37,10 +37,10 @@ stress: $(VENV)/test.stamp ## the long runs
 bench: $(VENV)/test.stamp ## speed and memory, as ratios within one run
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m bench
 
-bench-recall: $(VENV)/test.stamp ## how well it finds; HELP=folder, LOCOMO=file, REFERENCE=rank.py, HYBRID=1
-	$(if $(HYBRID),$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[hybrid,hybrid-light]')
+bench-recall: $(VENV)/test.stamp ## how well it finds; HELP=folder, LOCOMO=file, REFERENCE=rank.py, MODEL=name
 	$(BIN)/python -m bench.recall $(if $(HELP),--questions "$(HELP)") \
-	  $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(REFERENCE),--reference "$(REFERENCE)")
+	  $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(REFERENCE),--reference "$(REFERENCE)") \
+	  $(if $(MODEL),--model "$(MODEL)")
 
 docs: $(VENV)/test.stamp ## write the generated references anew
 	$(BIN)/python -m tests.generate

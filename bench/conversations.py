@@ -18,9 +18,7 @@ from bench.ladder import Step
 from bench.locomo import Question, Turn
 from bench.measure import machine
 from bench.scoring import METRICS, Scores, interval, mean, quantile, score
-from brain import embed
-from brain.config import Config
-from brain.errors import NoModel
+from brain.operations import semantic
 
 DEPTH = 50
 HEAD = "| | R@1 | R@5 | R@10 | R@20 | MRR | nDCG@10 |"
@@ -51,6 +49,7 @@ def by_brain(root: Path, questions: Sequence[Question], pooled: bool = False) ->
     """Ask Brain: each question in its own conversation, or in all of them."""
     with brain.open(root, state=root.parent / "state") as vault:
         vault.sync()
+        semantic.embed(vault.vault)
 
         def search(question: Question) -> list[str]:
             agent = "" if pooled else question.conversation
@@ -85,8 +84,9 @@ def by_reference(path: Path, turns: Sequence[Turn], questions: Sequence[Question
     return ask(questions, lambda q: tables[q.conversation](q.text)[:DEPTH])
 
 
-def report(data: Path, work: Path, other: Path | None) -> Iterator[str]:
-    """All tables, as lines of Markdown."""
+def report(data: Path, work: Path, other: Path | None = None, model: str = "") -> Iterator[str]:
+    """All tables, as lines of Markdown; also with this model of a hybrid search, if there is
+    one."""
     root = work / "locomo" / "vault"
     shutil.rmtree(root.parent, ignore_errors=True)
     turns, every = locomo.read(data)
@@ -98,7 +98,8 @@ def report(data: Path, work: Path, other: Path | None) -> Iterator[str]:
     yield f"evidence, and {len(every) - len(headline)} adversarial ones."
     for pooled in (False, True):
         yield from _quality(root, turns, every, pooled, other)
-    yield from _with_meaning(root, headline)
+    if model:
+        yield from _with_meaning(root, headline, model)
     yield from _one_less(root, headline)
 
 
@@ -125,23 +126,14 @@ def _quality(
     yield f"{quantile(cpu, 0.5):.1f} ms, p95 {quantile(cpu, 0.95):.1f} ms."
 
 
-def _with_meaning(root: Path, asked: Sequence[Question]) -> Iterator[str]:
-    """With `searchProvider: hybrid` and nothing else set, for each model that is installed."""
+def _with_meaning(root: Path, asked: Sequence[Question], model: str) -> Iterator[str]:
+    """With `searchProvider: hybrid`, this model and nothing else set."""
     yield from ("", "### With `searchProvider: hybrid`", "", HEAD, "|---|---|---|---|---|---|---|")
-    missing = []
-    for model in embed.CARRIERS:
-        hybrid = Step(model, {"searchProvider": "hybrid", "vectorModel": model})
-        try:
-            embed.provider(model, Config())
-        except NoModel:
-            missing.append(f"`{model}`")
-            continue
-        with ladder.without([hybrid], root):
-            yield _row(f"`{model}`", by_brain(root, asked))
-            yield _row(f"`{model}`, in all", by_brain(root, asked, pooled=True))
-    if missing:
-        yield "\nNot measured, as only `make bench-recall HYBRID=1` installs them:"
-        yield f"{', '.join(missing)}."
+    name = model.rstrip("/").rpartition("/")[2]
+    hybrid = Step(name, {"searchProvider": "hybrid", "vectorModel": f'"{model}"'})
+    with ladder.without([hybrid], root):
+        yield _row(f"`{name}`", by_brain(root, asked))
+        yield _row(f"`{name}`, in all", by_brain(root, asked, pooled=True))
 
 
 def _headline(found: Sequence[Result]) -> list[Result]:

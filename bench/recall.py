@@ -1,9 +1,10 @@
 """Measure how well and how fast Brain finds things, and print it as tables.
 
-    python -m bench.recall [--questions FOLDER] [--locomo FILE] [--reference FILE] [--write]
+    python -m bench.recall [--questions FOLDER] [--locomo FILE] [--reference FILE]
+        [--model MODEL] [--write]
 
-`make bench-recall HELP=folder LOCOMO=file REFERENCE=file` runs this. What needs data that is not
-given is left out. `--write` keeps the tables in docs/explanation/recall-quality.md.
+`make bench-recall HELP=folder LOCOMO=file REFERENCE=file MODEL=name` runs this. What needs data
+that is not given is left out. `--write` keeps the tables in docs/explanation/recall-quality.md.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def main() -> None:
 def measured(part: str, options: argparse.Namespace) -> Iterator[str]:
     """The tables of one part."""
     if part == "conversations":
-        return conversations.report(options.locomo, WORK, options.reference)
+        return conversations.report(options.locomo, WORK, options.reference, options.model)
     if part == "questions":
         return vault_questions.report(options.questions, WORK, options.reference)
     return notes.report(WORK) if part == "notes" else latency.report()
@@ -58,6 +59,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--locomo", type=Path, help="LoCoMo's conversations, as JSON")
     parser.add_argument("--questions", type=Path, help="a folder of notes, questions next to it")
     parser.add_argument("--reference", type=Path, help="another ranking to compare with: rank.py")
+    parser.add_argument("--model", default="", help="a vectorModel, to measure hybrid search with")
     parser.add_argument("--only", action="append", choices=PARTS, help="one part; may be repeated")
     parser.add_argument("--write", action="store_true", help=f"keep the tables in {REPORT.name}")
     return parser.parse_args()

@@ -133,15 +133,15 @@ class Config(NamedTuple):
     )
     vectorModel: str = _setting(
         "",
-        "The embedding model for `searchProvider: hybrid`: `minilm`, `static`, `command: …` or an"
-        " http address.",
+        "The embedding model for `searchProvider: hybrid`: the name of a model of fastembed, a"
+        " folder, `command: …` or an http address. Empty: all-MiniLM-L6-v2.",
     )
     textWeight: float = _setting(1.0, "Multiplies what words add to the score of a hybrid search.")
     vectorWeight: float = _setting(
         1.0, "Multiplies what meaning adds to the score of a hybrid search."
     )
     similarityThreshold: float = _setting(
-        0.4, "A lower similarity counts as none in a hybrid search."
+        0.4, "A meaning that is less similar than this, 0 to 1, counts as none in a hybrid search."
     )
 
     # contexts

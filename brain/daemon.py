@@ -84,7 +84,7 @@ def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str
             yield from pending.write_usage_if_due(vault)
         if hint is None or hint:
             stats = vault.sync(hint)
-            yield from semantic.add_vectors(vault, LEARNING)
+            yield from semantic.embed(vault, LEARNING)
             if hint is None and not stats.quiet and not stats.cold:
                 missed.set()  # what happened during a storm may have been missed
         vault.write_events()

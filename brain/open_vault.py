@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from brain.embed import Provider
+    from brain.embed.meanings import Meanings
+    from brain.index.vectors import Vectors
     from brain.journal.writer import Journal
-    from brain.recall.similar import Meaning
     from brain.state import State
     from brain.store import Store
 
@@ -103,13 +104,24 @@ class OpenVault:
         return Store(self.paths, self.config, self.journal, self.state, read_only=self.read_only)
 
     @cached_property
-    def meaning(self) -> Meaning:
-        """The model of a hybrid search, with its vectors. Raises NoModel."""
-        from brain.embed import Waited, provider
-        from brain.recall.similar import Meaning
+    def vectors(self) -> Vectors:
+        """The vectors of texts that were embedded on this machine."""
+        from brain.index.vectors import Vectors
 
-        model = self.provider or provider(self.config.vectorModel, self.config)
-        return Meaning(Waited(model, self.state))
+        return Vectors(self.paths.state_path)
+
+    @cached_property
+    def meaning(self) -> Meanings:
+        """The model of a hybrid search, with the passages that it has embedded. Nothing is loaded
+        yet."""
+        from brain.embed import Waited, provider
+        from brain.embed.meanings import Meanings
+        from brain.search.semantic import passages
+
+        downloads = os.path.join(os.path.dirname(self.paths.state_path), "models")
+        model = self.provider or provider(self.config.vectorModel, self.config, downloads)
+        waited = Waited(model, self.state)
+        return Meanings(waited, self.vectors, self.index, passages, self.today)
 
     def _index(self) -> Index:
         path = layout.database(self.paths, self.config.dbPath)
@@ -118,7 +130,7 @@ class OpenVault:
 
     def reload(self) -> None:
         """Read brain.yaml again. After BadConfig the settings are as before."""
-        before, paths = self.config, self.paths
+        before, paths, index = self.config, self.paths, self.index
         self.config, self.warnings = brain_yaml.parse(files.settings(paths))
         self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
         if (before.dbPath, paths) != (self.config.dbPath, self.paths):
@@ -126,7 +138,7 @@ class OpenVault:
             self.index = self._index()
         if "store" in self.__dict__:
             self.store.config, self.store.vault = self.config, self.paths
-        if before.vectorModel != self.config.vectorModel:
+        if before.vectorModel != self.config.vectorModel or index is not self.index:
             self.__dict__.pop("meaning", None)
 
     def __enter__(self) -> Self:
@@ -139,11 +151,16 @@ class OpenVault:
         """Write the remaining events unless another process is writing, and close the index."""
         self.write_events(wait=0)
         self.index.close()
-        if "state" in self.__dict__:
-            self.state.close()
+        for name in ("state", "vectors"):
+            if name in self.__dict__:
+                getattr(self, name).close()
 
     def now(self) -> str:
         return told(self.clock())
+
+    def today(self) -> int:
+        """The days since 1970."""
+        return int(self.clock().timestamp() // 86400)
 
     def read(self, path: str) -> bytes:
         """Return the content of a file; nothing if it is missing or cannot be read."""

@@ -100,13 +100,18 @@ def print_stats(stats: Stats, _: Values) -> None:
     say(f"{files}, {news} ({stats.seconds:.2f} s).")
 
 
-def _add_vectors(vault: OpenVault) -> None:
-    """Make the vectors of a hybrid search, if one is set, with a progress line of its own."""
+def _embed(vault: OpenVault) -> None:
+    """Embed what is new for a hybrid search, if one is set, with a progress line of its own."""
     from brain.operations import call, semantic
 
     if isinstance(vault.progress, Progress):
-        vault.progress.what = "entries"
-    for error in call(semantic.add_vectors, vault):
+        vault.progress.what = "passages"
+    try:
+        errors = call(semantic.embed, vault)
+    except KeyboardInterrupt:
+        note("\nInterrupted. The next `brain sync` embeds the rest.")
+        raise
+    for error in errors:
         note(error)
 
 
@@ -125,7 +130,7 @@ VIEWS = {
         code=lambda found: 1 if _serious(found) else 0,
         options=(click.Option(["--all"], is_flag=True, help="List harmless problems as well."),),
     ),
-    "sync": View(print_stats, after=_add_vectors),
+    "sync": View(print_stats, after=_embed),
     "journal write": View(print_written),
     "pause": View(print_paused),
     "resume": View(print_paused),

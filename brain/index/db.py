@@ -100,6 +100,11 @@ class Index:
         """Has a sync of the whole vault been finished since this database was made?"""
         return bool(self.value("SELECT 1 FROM meta WHERE key = 'whole'"))
 
+    @property
+    def mark(self) -> str:
+        """A text that is another one for every new database, whose rows count from 1 again."""
+        return str(self.value("SELECT value FROM meta WHERE key = 'mark'"))
+
     def check(self) -> None:
         """Make sure that the open database is the one on disk, and ours.
 
@@ -171,7 +176,6 @@ class Index:
         text, nor in the WAL. False if somebody reads what was before, and so keeps it there."""
         with self.exclusive(wait), reading():
             with self.transaction() as db:
-                db.execute("DELETE FROM vectors WHERE chunk NOT IN (SELECT id FROM chunks)")
                 for table in FULL_TEXTS:
                     db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
             try:
@@ -351,6 +355,7 @@ class Index:
         meta = {"vault": self.id or self.vault, "engine": self.fts, "version": __version__}
         meta["events_dropped"] = str(time.time_ns() // 1000)
         meta["names"] = self.names
+        meta["mark"] = os.urandom(8).hex()
         db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         self._shared = _inode(f"{self.path}-shm")
 

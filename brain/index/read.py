@@ -192,11 +192,11 @@ def whole_note(index: Index, row: Row) -> tuple[Row, list[Link]]:
     where = "WHERE c.file = (SELECT file FROM chunks WHERE id = ?) ORDER BY c.start, c.id"
     passages = _rows(index, where, (row.id,))
     said, line = "", 1
-    for each in passages:
-        gap = "\n" * (each.line - line) or (" " if said else "")
-        said, line = said + gap + each.text, each.end_line
-    links = [link for each in passages for link in links_of(index, each.id)]
-    tags = dict.fromkeys(tag for each in passages for tag in each.tags.split())
+    for one in passages:
+        gap = "\n" * (one.line - line) or (" " if said else "")
+        said, line = said + gap + one.text, one.end_line
+    links = [link for one in passages for link in links_of(index, one.id)]
+    tags = dict.fromkeys(tag for one in passages for tag in one.tags.split())
     whole = passages[0]._replace(text=said, end_line=line, heading="", tags=f" {' '.join(tags)} ")
     return whole, links
 

@@ -1,7 +1,7 @@
 -- brain.db, in reading order. A cache: everything can be built again from the vault and state.db, but
 -- for the last events.
 -- put.py alone changes files and chunks, and removes what hangs on a row before the row; there are
--- no foreign keys. records.py writes what journals say, events.py events, vectors.py what chunks mean.
+-- no foreign keys. records.py writes what journals say, events.py events. vectors.py has its own file.
 -- There are no migrations: db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
 
 -- Facts about this index: the vault and the version of Brain it was built from, the full-text
@@ -191,14 +191,6 @@ CREATE TABLE pending_seen (
     ref     TEXT PRIMARY KEY,
     created TEXT NOT NULL              -- the time of the file then
 ) WITHOUT ROWID;
-
--- What chunks mean, as numbers, where a hybrid search is set: written by vectors.py with the model
--- that `meta` names. A row may outlive its chunk until the next ones are made, which use it again.
-CREATE TABLE vectors (
-    chunk  INTEGER PRIMARY KEY,        -- chunks.id
-    digest BLOB NOT NULL,              -- of what the model was given
-    vector BLOB NOT NULL               -- signed bytes; of a long text, several in a row
-);
 
 -- What notes, their passages, turns and all other entries say, as full text has it.
 CREATE VIEW note_texts AS SELECT f.id, f.title, f.aliases, f.headings,

@@ -1,113 +1,226 @@
-"""The vectors of chunks: which are missing, which there are, and which of them may be seen.
+"""vectors.db: the vectors of texts, in the state folder of this machine.
 
-They are made in the order of the chunks' ids, which are never used twice: what has no vector yet
-comes behind all that has one, and who has read them up to some id only needs to read on, as long
-as `Made` is the same.
+A vector is kept by its model and the digest of its text, so that a new index, a renamed note or
+a second copy of a text needs no model. It is a cache: a damaged file is replaced by an empty one.
+Vectors of texts that are gone are removed a month after they were last seen, or at once if a memory
+is purged.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import sqlite3
+from contextlib import suppress
 
+from brain.errors import Busy, NoModel
+from brain.formats.text import digest
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable
+    from typing import TypeVar
 
-    from brain.index.db import Index
-    from brain.index.read import Filters
+    T = TypeVar("T")
 
-_KEY = "vectors"
-_STEP = 2000  # ids in one statement
-_MISSING = "c.id > (SELECT coalesce(max(chunk), 0) FROM vectors)"
+FILE = "vectors.db"
+KEEP = 30  # days
+SWEEP = 7  # days between two sweeps
+_WAIT = 2.0  # seconds for another process that writes
+_MOST = 400  # values in one statement: old SQLite takes 999
+_MANY = 5000  # texts whose vectors are read with all others
+_VERSION = 1
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS models (
+    id       INTEGER PRIMARY KEY,  -- from its key
+    key      TEXT    NOT NULL,
+    size     INTEGER NOT NULL,     -- of a vector
+    mean     REAL    NOT NULL,     -- cosine of unrelated texts
+    measured INTEGER NOT NULL,     -- texts of the vault when that was measured; 0: with other texts
+    swept    INTEGER NOT NULL      -- day of the last sweep
+);
+CREATE TABLE IF NOT EXISTS vectors (
+    model  INTEGER NOT NULL,
+    digest BLOB    NOT NULL,       -- of the text
+    seen   INTEGER NOT NULL,       -- day when the text was last known to exist
+    vector BLOB    NOT NULL,       -- signed bytes
+    PRIMARY KEY (model, digest)
+) WITHOUT ROWID;
+PRAGMA user_version = {_VERSION};
+COMMIT;
+"""
 
 
-class Made(NamedTuple):
-    """The model that made the vectors, and their size; `mark` is new each time they are dropped."""
-
-    model: str
-    size: int
-    mark: str
-
-
-class Piece(NamedTuple):
-    """A chunk as a model is to see it; `before` is the turn before it in a session."""
+class Model(NamedTuple):
+    """A model that has vectors; see the table `models`."""
 
     id: int
-    scope: str
-    title: str
-    heading: str
-    text: str
-    before: str
+    key: str
+    size: int
+    mean: float = 0.0
+    measured: int = 0
+    swept: int = 0
 
 
-def made(index: Index) -> Made | None:
-    """Who made the vectors that there are; None if there are none."""
-    value = index.value("SELECT value FROM meta WHERE key = ?", (_KEY,))
-    return Made(*json.loads(value)) if value else None
+class Vectors:
+    """The file vectors.db. Nothing is opened or created until it is used.
+
+    Raise NoModel if the file cannot be used, Busy if another process holds it for too long.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.path = f"{folder}/{FILE}"
+        self._db: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        if self._db is not None:
+            with suppress(sqlite3.Error):
+                self._db.close()
+        self._db = None
+
+    def model(self, key: str) -> Model | None:
+        """Return the model with this key. None if it is new."""
+        sql = "SELECT * FROM models WHERE id = ? AND key = ?"
+        values = (model_id(key), key)
+        row = self._run(lambda db: db.execute(sql, values).fetchone())
+        return Model(*row) if row else None
+
+    def save(self, model: Model) -> None:
+        """Add a model, or change what is known of it."""
+        sql = "INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?, ?)"
+        self._run(lambda db: db.execute(sql, model), write=True)
+
+    def drop(self, model: Model) -> None:
+        """Remove a model and its vectors."""
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM models WHERE id = ?", (model.id,))
+            db.execute("DELETE FROM vectors WHERE model = ?", (model.id,))
+
+        self._run(work, write=True)
+
+    def get(self, model: Model, digests: Collection[bytes]) -> dict[bytes, bytes]:
+        """Return the vectors of these texts that there are, and have the size that they should."""
+        wanted = list(dict.fromkeys(digests))
+        sql = "SELECT digest, vector FROM vectors WHERE model = ? AND length(vector) = ?"
+        which = model.id, model.size
+
+        def work(db: sqlite3.Connection) -> dict[bytes, bytes]:
+            if len(wanted) > _MANY:  # five times as fast as to look for each
+                every = set(wanted)
+                return {text: row for text, row in db.execute(sql, which) if text in every}
+            found: dict[bytes, bytes] = {}
+            for at in range(0, len(wanted), _MOST):
+                part = wanted[at : at + _MOST]
+                some = f"{sql} AND digest IN ({','.join('?' * len(part))})"
+                found.update(db.execute(some, (*which, *part)))
+            return found
+
+        return self._run(work)
+
+    def add(self, model: Model, rows: Iterable[tuple[bytes, bytes]], day: int) -> None:
+        """Keep these vectors, by the digests of their texts."""
+        values = [(model.id, text, day, vector) for text, vector in rows]
+        sql = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)"
+        self._run(lambda db: db.executemany(sql, values), write=True)
+
+    def sweep(self, model: Model, digests: Iterable[bytes], day: int) -> None:
+        """Note that these texts exist, and remove the vectors of texts, also of other models, that
+        were not seen for a month."""
+
+        def work(db: sqlite3.Connection) -> None:
+            sql = "UPDATE vectors SET seen = ? WHERE model = ? AND digest = ?"
+            db.executemany(sql, ((day, model.id, text) for text in digests))
+            db.execute("UPDATE models SET swept = ? WHERE id = ?", (day, model.id))
+            db.execute("DELETE FROM vectors WHERE seen < ?", (day - KEEP,))
+
+        self._run(work, write=True)
+
+    def purge(self, digests: Collection[bytes]) -> bool:
+        """Remove the vectors of all other texts, of every model, and leave nothing of them in the
+        file. Return False if another process is reading it."""
+        if not os.path.exists(self.path):
+            return True
+
+        def work(db: sqlite3.Connection) -> None:
+            kept = set(digests)
+            every = db.execute("SELECT DISTINCT digest FROM vectors").fetchall()
+            gone = [row for row in every if row[0] not in kept]
+            db.executemany("DELETE FROM vectors WHERE digest = ?", gone)
+
+        def clean(db: sqlite3.Connection) -> bool:
+            db.execute("VACUUM")
+            return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+        self._run(work, write=True)
+        return self._run(clean)
+
+    # -- the file ----------------------------------------------------------------------------------
+
+    def _run(
+        self, work: Callable[[sqlite3.Connection], T], write: bool = False, again: bool = True
+    ) -> T:
+        """Return what `work` returns. All that it writes is kept, or nothing. A damaged file is
+        replaced."""
+        try:
+            db = self._connect()
+            if write:
+                db.execute("BEGIN IMMEDIATE")
+            try:
+                found = work(db)
+                if write:
+                    db.execute("COMMIT")
+                return found
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+        except (sqlite3.Error, OSError) as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise Busy("Another process writes vectors.db.", "Try again.") from error
+            self.close()
+            if again and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                self._remove()
+                return self._run(work, write, again=False)
+            raise NoModel(
+                f"{self.path} cannot be used ({error}).", "Make room for it, or delete it."
+            ) from error
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._db is None:
+            os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+            try:
+                version = db.execute("PRAGMA user_version").fetchone()[0]
+                if version not in (0, _VERSION):
+                    db.close()
+                    self._remove()
+                    db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+                    version = 0
+                if not version:
+                    db.execute("PRAGMA journal_mode = WAL")
+                    db.executescript(_SCHEMA)
+                db.execute("PRAGMA synchronous = NORMAL")
+                db.execute("PRAGMA secure_delete = ON")
+            except BaseException:
+                db.close()
+                raise
+            self._db = db
+        return self._db
+
+    def _remove(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(f"{self.path}{suffix}")
 
 
-def begin(db: sqlite3.Connection, model: str, size: int) -> Made:
-    """Drop all vectors; those to come are of this model."""
-    made = Made(model, size, os.urandom(8).hex())
-    db.execute("DELETE FROM vectors")
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, json.dumps(made)))
-    return made
+def model_id(key: str) -> int:
+    """Return the number of the model with this key."""
+    return int.from_bytes(digest(key.encode("utf-8", "replace"))[:6])
 
 
-def missing(index: Index, limit: int) -> list[Piece]:
-    """The first chunks without a vector."""
-    before = """iif(c.scope = 'sessions', coalesce((SELECT b.heading || ': ' || b.text FROM chunks b
-        WHERE b.id = c.id - 1 AND b.file = c.file), ''), '')"""
-    sql = (
-        f"SELECT c.id, c.scope, f.title, c.heading, c.text, {before} FROM chunks c"
-        f" JOIN files f ON f.id = c.file WHERE {_MISSING} ORDER BY c.id LIMIT ?"
-    )
-    return [Piece(*row) for row in index.rows(sql, (limit,))]
-
-
-def count_missing(index: Index) -> int:
-    """How many chunks have no vector."""
-    return int(index.value(f"SELECT count(*) FROM chunks c WHERE {_MISSING}"))
-
-
-def left_over(index: Index) -> dict[bytes, bytes]:
-    """Vectors whose chunk is gone, by the digest of what the model was given."""
-    sql = (
-        "SELECT v.digest, v.vector FROM vectors v LEFT JOIN chunks c ON c.id = v.chunk"
-        " WHERE c.id IS NULL"
-    )
-    return dict(index.rows(sql))
-
-
-def store(db: sqlite3.Connection, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
-    """Keep (chunk, digest, vectors in a row), unless the chunk is gone or has them."""
-    db.executemany(
-        "INSERT OR IGNORE INTO vectors SELECT ?1, ?2, ?3 WHERE EXISTS"
-        " (SELECT 1 FROM chunks WHERE id = ?1)",
-        rows,
-    )
-
-
-def sweep(db: sqlite3.Connection) -> None:
-    """Drop the vectors whose chunk is gone."""
-    db.execute("DELETE FROM vectors WHERE chunk NOT IN (SELECT id FROM chunks)")
-
-
-def after(index: Index, id: int) -> list[tuple[int, bytes]]:
-    """(chunk, vectors) of all behind this id, in order; some may have outlived their chunk."""
-    return index.rows("SELECT chunk, vector FROM vectors WHERE chunk > ? ORDER BY chunk", (id,))
-
-
-def seen(index: Index, ids: Sequence[int], filters: Filters) -> Iterator[int]:
-    """Yield those of these chunks that pass the filters, in the order given; asks for the first
-    ones, and for the others only if they are wanted."""
-    where, values = filters.where(index)
-    sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {where}"
-    first, rest = ids[:_STEP], ids[_STEP:]
-    for some, these in ((first, f" AND c.id IN ({','.join(map(str, first))})"), (rest, "")):
-        passing = {id for (id,) in index.rows(sql + these, values)} if some else set()
-        yield from (id for id in some if id in passing)
+def text_digest(text: str) -> bytes:
+    """Return the digest by which the vector of a text is kept."""
+    return digest(text.encode("utf-8", "replace"))

@@ -66,7 +66,7 @@ def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str
     least = max(ALIKE, vault.config.similarityThreshold)
     model, _ = semantic.model(vault)
     try:
-        return model.pairs(vault.index, names, least) if model else []
+        return model.pairs(names, least) if model else []
     except NoModel:
         return []
 

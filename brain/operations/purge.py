@@ -8,7 +8,7 @@ from brain import access, events
 from brain.changes import Deed, Remove
 from brain.errors import BrainError, Busy, Denied, NotFound
 from brain.index import facts, records
-from brain.operations import apply, history, lookup, usage
+from brain.operations import apply, history, lookup, semantic, usage
 from brain.operations.results import Entry, Forgotten, entry
 from brain.store.store import MAX_HOLD
 
@@ -80,13 +80,16 @@ def _removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Ent
 
 
 def _purge_index(vault: OpenVault, refs: Collection[str]) -> list[str]:
-    """Remove a memory from the index. Return the index if another process is reading it."""
+    """Remove a memory from the index, and its vectors. Return the files that another process is
+    reading."""
     path = vault.index.path.removeprefix(f"{vault.paths.root_path}/")
     try:
         vault.sync()
         vault.write_events(wait=30.0)
         events.forget(vault.index, refs)
         clean = vault.index.compact()
+        vectors = semantic.purge(vault)
     except BrainError:
-        clean = False
-    return [] if clean else [f"{path}, which another process is reading"]
+        clean = vectors = False
+    left = [] if clean else [f"{path}, which another process is reading"]
+    return [*left, *([] if vectors else [_STATE])]

@@ -1,63 +1,81 @@
-"""Search by meaning: the model that the settings name, and the vectors it makes.
+"""Search by meaning: prepare the model that the settings name, and embed passages.
 
-If a package, a model or an answer is missing, search uses words alone and says so.
+If a package, a model or an answer is missing, search uses words alone and says so in one line.
 """
 
 from __future__ import annotations
 
 import time
 
-from brain.errors import Busy, NoModel
+from brain.errors import BrainError, Busy, NoModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brain.embed.meanings import Meanings
     from brain.open_vault import OpenVault
-    from brain.recall.similar import Meaning
 
-PATIENCE = 1.0  # seconds that a search spends on missing vectors
+PATIENCE = 1.0  # seconds that a search spends on passages that are not embedded yet
 
 
-def model(vault: OpenVault) -> tuple[Meaning | None, list[str]]:
-    """Return the model of a hybrid search and remarks for the user. It is None if search is not
-    hybrid, or if the model cannot be used."""
+def model(vault: OpenVault) -> tuple[Meanings | None, list[str]]:
+    """Return the passages by their meaning, with the model loaded, and remarks for the user. It is
+    None if search is not hybrid, or if the model cannot be used."""
     if vault.config.searchProvider != "hybrid":
         return None, []
-    from brain.index import vectors
-
     started = time.perf_counter()
-    errors = _add_vectors(vault, budget=PATIENCE, wait=0.25)
-    if "meaning" in vault.__dict__:
-        vault.meaning.spent += time.perf_counter() - started
-    if errors:
-        return None, [words_alone(error) for error in errors]
-    left = vectors.count_missing(vault.index)
-    many = f"{left:,} entries are" if left > 1 else "One entry is"
-    rest = f"{many} not searched by meaning yet; `brain sync` does the rest."
-    return vault.meaning, [rest] if left else []
-
-
-def add_vectors(vault: OpenVault, budget: float | None = None) -> list[str]:
-    """Make the missing vectors if a hybrid search is set, all or for `budget` seconds. Return what
-    went wrong."""
-    return _add_vectors(vault, budget) if vault.config.searchProvider == "hybrid" else []
-
-
-def _add_vectors(vault: OpenVault, budget: float | None = None, wait: float = 30.0) -> list[str]:
-    from brain.embed import forgive, patient
-    from brain.recall import hybrid
-
     try:
-        model = vault.meaning.provider
-        if budget is None:  # the model may take its time
-            hybrid.catch_up(vault.index, patient(model), progress=vault.progress, wait=wait)
-            forgive(model)
-        else:
-            hybrid.catch_up(vault.index, model, budget=budget, wait=wait)
+        meaning, spent = vault.meaning, vault.meaning.spent
+        meaning.load()
+        left = _embed(vault, PATIENCE)
+    except NoModel as error:
+        return None, [words_alone(error)]
+    meaning.spent = spent + time.perf_counter() - started  # also for reading the vectors
+    many = f"{left:,} passages are" if left > 1 else "One passage is"
+    rest = f"{many} not searched by meaning yet; `brain sync` does the rest."
+    return meaning, [rest] if left else []
+
+
+def embed(vault: OpenVault, seconds: float | None = None) -> list[str]:
+    """Embed the passages that are new or changed if search is hybrid, all or for so many seconds.
+    Return what went wrong. Without a limit, a model that is missing is downloaded first."""
+    if vault.config.searchProvider != "hybrid":
+        return []
+    try:
+        _embed(vault, seconds)
     except NoModel as error:
         return [str(error)]
-    except Busy:
-        pass  # another process may be making them
     return []
+
+
+def _embed(vault: OpenVault, seconds: float | None) -> int:
+    """Return how many passages are left."""
+    from brain.embed import forgive, patient
+
+    meaning, waited = vault.meaning, vault.meaning.model
+    try:
+        if seconds is not None:
+            return meaning.embed_pending(seconds=seconds)
+        meaning.model = patient(waited)
+        meaning.load(download=True)
+        left = meaning.embed_pending(vault.progress)
+        forgive(waited)
+        return left
+    except Busy:
+        return 0  # another process is embedding them
+    finally:
+        meaning.model = waited
+
+
+def purge(vault: OpenVault) -> bool:
+    """Remove the vectors of all texts that are not in the index any more. Return False if that is
+    not possible now."""
+    from brain.index.vectors import text_digest
+    from brain.search.semantic import passages
+
+    try:
+        return vault.vectors.purge({text_digest(text) for _, text in passages(vault.index)})
+    except BrainError:
+        return False
 
 
 def words_alone(why: object) -> str:

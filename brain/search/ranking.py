@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
+    from brain.embed.meanings import Meanings as Meaning
     from brain.index.db import Owners
-    from brain.recall.similar import Meaning
 
     T = TypeVar("T", int, float)
     Cosines = Mapping[int, float]  # by row id

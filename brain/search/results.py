@@ -16,7 +16,7 @@ from brain.search.snippet import Words, best_line, mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.recall.similar import Meaning
+    from brain.embed.meanings import Meanings as Meaning
 
 
 class SearchResult:

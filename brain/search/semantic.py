@@ -3,8 +3,8 @@
     meaning(note) = the highest cosine of its passages
     added         = vectorWeight x 1.5 (turns: 0.5) x meaning
 
-A model and the vectors it made come from `embed` and `index.vectors`; here they are only a mapping
-from row ids to cosines.
+`embed.meanings` has a model and the vectors that it made. `passages` says what the model sees of
+each entry, and `cosines` which entries that pass the filters are nearest to a question.
 """
 
 from __future__ import annotations
@@ -12,22 +12,29 @@ from __future__ import annotations
 import re
 
 from brain.config import Config
+from brain.record import NamedTuple
 from brain.search.question import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from brain.embed.meanings import Meanings
     from brain.index.db import Index
     from brain.index.read import Filters
-    from brain.recall.similar import Meaning
 
 WEIGHTS = {"passages": 1.5, "entries": 1.5, "turns": 0.5}
 NEAREST = 300  # entries that are considered for their meaning alone
+WINDOW = 500  # characters: what is said about one thing, as a rule
+WINDOWS = 32  # of one entry; what comes behind them is found by its words
+LEAD = 160  # characters of title and heading
+BEFORE = 240  # characters of the turn before
+PAGE = 2000  # entries that are read at once
+STEP = 2000  # ids in one statement
 
 
 def cosines(
-    meaning: Meaning | None,
+    meanings: Meanings | None,
     index: Index,
     question: str,
     filters: Filters,
@@ -36,9 +43,9 @@ def cosines(
 ) -> dict[int, float]:
     """Return how similar the nearest entries are to a question, and those of `rows`, which the
     actor may read, by row id. What is less similar than `similarityThreshold` is left out."""
-    if meaning is None:
+    if meanings is None:
         return {}
-    found = meaning.similar(index, question, filters, NEAREST, rows)
+    found = similar(meanings, index, question, filters, NEAREST, rows)
     return {id: cosine for id, cosine in found.items() if cosine >= config.similarityThreshold}
 
 
@@ -56,3 +63,95 @@ def without_names(question: str, names: Iterable[str]) -> str:
 
     plain = re.sub(r"([^\W_]+)(?:['’]s\b)?", kept, question) if said else question
     return " ".join(plain.split()) or question
+
+
+# -- what a model sees -----------------------------------------------------------------------------
+
+
+class Piece(NamedTuple):
+    """An entry as a model is to see it; `before` is the turn before it in a session."""
+
+    id: int
+    scope: str
+    title: str
+    heading: str
+    text: str
+    before: str
+
+
+def passages(index: Index, after: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield (row, text) of everything that is to be embedded and has a greater row; see
+    `brain.embed.meanings`."""
+    before = """iif(c.scope = 'sessions', coalesce((SELECT b.heading || ': ' || b.text FROM chunks b
+        WHERE b.id = c.id - 1 AND b.file = c.file), ''), '')"""
+    sql = (
+        f"SELECT c.id, c.scope, f.title, c.heading, c.text, {before} FROM chunks c"
+        " JOIN files f ON f.id = c.file WHERE c.id > ? ORDER BY c.id LIMIT ?"
+    )
+    while rows := index.rows(sql, (after, PAGE)):
+        for piece in map(Piece._make, rows):
+            yield from ((piece.id, text) for text in given(piece))
+        after = rows[-1][0]
+
+
+def given(piece: Piece) -> list[str]:
+    """What a model sees of an entry, in windows of a size that it can take in.
+
+    A turn is seen with the end of the one before, to which it may be the answer; a passage of a
+    note with its title and headings, and without its properties.
+    """
+    text = piece.text
+    if piece.scope == "sessions":
+        who = f"{piece.heading}: " if piece.heading else ""
+        first, *rest = [who + part for part in windows(text)]
+        return [f"{piece.before[-BEFORE:]}\n{first}".strip(), *rest]
+    if text.startswith("---\n") and (end := text.find("\n---", 3)) > 0:
+        text = text[end + 4 :]
+    title = piece.title if piece.scope == "sources" and piece.title not in piece.heading else ""
+    lead = "\n".join(part for part in (title, piece.heading) if part)[:LEAD]
+    return [f"{lead}\n{part}".strip() for part in windows(text.strip())]
+
+
+def windows(text: str) -> list[str]:
+    """The text in pieces of at most WINDOW characters, cut where a paragraph, a line, a sentence
+    or a word ends."""
+    parts: list[str] = []
+    while len(text) > WINDOW and len(parts) < WINDOWS - 1:
+        ends = (text.rfind(mark, WINDOW // 2, WINDOW) for mark in ("\n\n", "\n", ". ", " "))
+        stop = next((at + 1 for at in ends if at > 0), WINDOW)
+        parts.append(text[:stop].strip())
+        text = text[stop:].strip()
+    return [*parts, text[:WINDOW]]
+
+
+def similar(
+    meanings: Meanings,
+    index: Index,
+    question: str,
+    filters: Filters,
+    limit: int,
+    also: Iterable[int] = (),
+) -> dict[int, float]:
+    """The meanings of the `limit` entries that are nearest to a question and pass the filters, and
+    of those of `also`, which the caller may see, the nearest first. What is as near as the last is
+    there, too."""
+    cosines = meanings.cosines(question)
+    found: dict[int, float] = {}
+    last = 0.0
+    for id in seen(index, list(cosines), filters):
+        if len(found) >= limit and cosines[id] < last:
+            break
+        found[id] = last = cosines[id]
+    found |= {id: cosines[id] for id in also if id in cosines}
+    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+
+def seen(index: Index, ids: Sequence[int], filters: Filters) -> Iterator[int]:
+    """Yield those of these entries that pass the filters, in the order given; asks for the first
+    ones, and for the others only if they are wanted."""
+    where, values = filters.where(index)
+    sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {where}"
+    first, rest = ids[:STEP], ids[STEP:]
+    for some, these in ((first, f" AND c.id IN ({','.join(map(str, first))})"), (rest, "")):
+        passing = {id for (id,) in index.rows(sql + these, values)} if some else set()
+        yield from (id for id in some if id in passing)

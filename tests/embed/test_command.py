@@ -36,7 +36,7 @@ def test_one_array_or_one_a_line(script) -> None:
         "json.dump([[float(len(t)), 1.0] for t in texts], sys.stdout, indent=1)",
         "for t in texts: print([float(len(t)), 1.0])",
     ):
-        model = provider(f"command: {script(code)}", Config())
+        model = provider(f"command: {script(code)}", Config(), "")
         assert model.embed(["walru", "two"]) == rows
 
 

@@ -63,7 +63,7 @@ def server() -> Iterator[Server]:
 
 
 def test_texts_are_posted_and_rows_come_back(server: Server) -> None:
-    model = provider(server.at("/embed?x=1"), Config())
+    model = provider(server.at("/embed?x=1"), Config(), "")
     for answer in ([[1.0], [2.0]], {"embeddings": [[1.0], [2.0]]}):
         server.answer = answer
         assert model.embed(["a", "b"]) == [[1.0], [2.0]]
@@ -73,7 +73,7 @@ def test_texts_are_posted_and_rows_come_back(server: Server) -> None:
 @pytest.mark.parametrize("path", ["/v1/embeddings", "/api/embed"])
 def test_the_ways_of_others_are_known(server: Server, path: str) -> None:
     server.answer = {"data": [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]}
-    assert provider(server.at(f"{path}#nomic"), Config()).embed(["a", "b"]) == [[1.0], [2.0]]
+    assert provider(server.at(f"{path}#nomic"), Config(), "").embed(["a", "b"]) == [[1.0], [2.0]]
     assert server.asked == [(path, {"input": ["a", "b"], "model": "nomic"})]
 
 
@@ -110,11 +110,11 @@ def test_no_other_address_is_ever_asked(server: Server, monkeypatch: pytest.Monk
 def test_what_goes_wrong_is_a_sentence(
     server: Server, status: int, answer: Any, said: str
 ) -> None:  # fmt: skip
-    from brain.recall import hybrid
+    from brain.embed import meanings
 
     server.status, server.answer = status, answer
     with pytest.raises(NoModel, match=said):
-        hybrid.embed(Http(server.at("/")), ["a"])
+        meanings.embed(Http(server.at("/")), ["a"])
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1/", "http://127.0.0.1:99999/", "http:///x"])

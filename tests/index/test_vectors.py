@@ -1,138 +1,166 @@
-"""The vectors that an index holds: made in order, used again, dropped with their model."""
+"""vectors.db: kept by model and text, swept, purged, and replaced when it is damaged."""
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
 
-from brain.api import Brain
-from brain.index import read, vectors
-from brain.index.read import Filters
-from brain.operations import find, lookup
-from brain.recall import hybrid
-from tests import kit
-from tests.conftest import MakeVault, OpenBrain
-from tests.embed.kit import Hashing
+from brain.errors import Busy, NoModel
+from brain.index import vectors
+from brain.index.vectors import Model, Vectors, model_id, text_digest
+
+DAY = 20_000
 
 
-def by_text(brain: Brain) -> dict[str, bytes]:
-    """The vector of each chunk, by what the chunk says."""
-    held = dict(vectors.after(brain.vault.index, 0))
-    rows = read.rows(brain.vault.index, sorted(held))
-    return {f"{row.path} {row.text}": held[row.id] for row in rows}
+@pytest.fixture
+def kept(tmp_path: Path) -> Vectors:
+    return Vectors(str(tmp_path / "state"))
 
 
-def test_every_chunk_gets_a_vector_and_nothing_is_asked_twice(
-    vault: MakeVault, opened: OpenBrain
+def model(kept: Vectors, key: str = "mine", size: int = 3) -> Model:
+    made = Model(model_id(key), key, size, 0.25, 0, DAY)
+    kept.save(made)
+    return made
+
+
+def rows(*texts: str) -> list[tuple[bytes, bytes]]:
+    return [(text_digest(text), text.encode()[:3]) for text in texts]
+
+
+@pytest.mark.parametrize("many", [10, 5000])
+def test_a_vector_is_found_by_model_and_text(
+    kept: Vectors, many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    brain, model = opened(vault()), Hashing()
-    brain.sync()
-    assert vectors.count_missing(brain.vault.index) == size(brain) > 5
-    assert hybrid.catch_up(brain.vault.index, model) == 0
-    assert len(vectors.after(brain.vault.index, 0)) == size(brain)
-    asked = len(model.given)
-    assert hybrid.catch_up(brain.vault.index, model) == 0
-    assert len(model.given) == asked
+    monkeypatch.setattr(vectors, "_MANY", many)
+    mine, other = model(kept), model(kept, "other")
+    texts = [f"{n:03}" for n in range(1000)]
+    kept.add(mine, rows(*texts, "not wanted"), DAY)
+    kept.add(other, rows("005"), DAY)
+    wanted = [text_digest(text) for text in texts]
+    assert kept.get(mine, wanted) == dict(rows(*texts))
+    assert kept.get(other, wanted) == dict(rows("005"))
+    kept.close()
+    again = Vectors(os.path.dirname(kept.path))
+    assert again.model("mine") == mine
+    assert again.get(mine, wanted[:2]) == dict(rows(*texts[:2]))
+    assert again.model("nobody's") is None
 
 
-def test_an_edit_asks_only_for_what_is_new(vault: MakeVault, opened: OpenBrain) -> None:
-    lines = [f"- Fact number {n} is about {word}\n" for n, word in enumerate("abcdefgh")]
-    root = vault({"40_Brain/MEMORY.md": "".join(lines)})
-    brain, model = opened(root), Hashing()
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    model.given.clear()
-    (root / "40_Brain/MEMORY.md").write_text("".join([*lines, "- The walrus came\n"]))
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    assert model.given == ["The walrus came"]
-    assert len(vectors.after(brain.vault.index, 0)) == size(brain) == 9
+def test_nothing_is_created_until_it_is_used(kept: Vectors) -> None:
+    assert kept.purge(set())
+    kept.close()
+    assert not os.path.exists(os.path.dirname(kept.path))
 
 
-def test_after_edits_the_vectors_are_those_of_a_new_index(
-    vault: MakeVault, opened: OpenBrain, tmp_path: Path
+def test_only_its_owner_may_read_the_file(kept: Vectors) -> None:
+    model(kept)
+    if sys.platform != "win32":
+        assert os.stat(kept.path).st_mode & 0o777 == 0o600
+
+
+def test_texts_that_are_gone_lose_their_vectors_after_a_month(kept: Vectors) -> None:
+    mine, other = model(kept), model(kept, "other")
+    kept.add(mine, rows("kept", "gone"), DAY)
+    kept.add(other, rows("kept"), DAY)
+    every = [text_digest("kept"), text_digest("gone")]
+    for day in range(DAY, DAY + vectors.KEEP + 1, 7):
+        kept.sweep(mine, every[:1], day)
+    assert set(kept.get(mine, every)) == set(every)
+    assert kept.get(other, every)
+    kept.sweep(mine, every[:1], DAY + vectors.KEEP + 1)
+    assert set(kept.get(mine, every)) == set(every[:1])
+    assert kept.get(other, every) == {}  # of a model that was not used meanwhile
+    assert kept.model("mine") == mine._replace(swept=DAY + vectors.KEEP + 1)
+
+
+def test_a_purge_leaves_nothing_of_other_texts(kept: Vectors) -> None:
+    mine = model(kept)
+    secret = b"\x01WEEVIL\x02" * 4
+    kept.add(mine, [(text_digest("kept"), b"abc"), (text_digest("gone"), secret)], DAY)
+    files = list(Path(kept.path).parent.iterdir())
+    assert any(b"WEEVIL" in file.read_bytes() for file in files)
+    assert kept.purge({text_digest("kept")})
+    assert not any(b"WEEVIL" in file.read_bytes() for file in files if file.exists())
+    assert kept.get(mine, [text_digest("kept")])
+
+
+def test_a_purge_says_when_another_process_is_reading(kept: Vectors) -> None:
+    mine = model(kept)
+    kept.add(mine, rows("gone"), DAY)
+    reader = sqlite3.connect(kept.path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM vectors").fetchone()
+    try:
+        assert not kept.purge(set())
+    finally:
+        reader.close()
+    assert kept.purge(set())
+
+
+def test_dropping_a_model_leaves_the_others(kept: Vectors) -> None:
+    mine, other = model(kept), model(kept, "other")
+    for each in (mine, other):
+        kept.add(each, rows("text"), DAY)
+    kept.drop(mine)
+    assert kept.model("mine") is None
+    assert kept.get(mine, [text_digest("text")]) == {}
+    assert kept.get(other, [text_digest("text")])
+
+
+def test_a_damaged_file_is_replaced(kept: Vectors) -> None:
+    mine = model(kept)
+    kept.close()
+    Path(kept.path).write_bytes(b"no database" * 1000)
+    assert kept.model("mine") is None
+    kept.save(mine)
+    assert kept.model("mine") == mine
+
+
+def test_a_file_that_is_damaged_while_it_is_open_is_replaced(kept: Vectors) -> None:
+    mine = model(kept)
+    kept.add(mine, ((text_digest(str(n)), bytes(900)) for n in range(500)), DAY)
+    kept.purge({text_digest(str(n)) for n in range(500)})  # everything is in the file itself
+    with open(kept.path, "r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 400_000)
+    kept.close()
+    every = [text_digest(str(n)) for n in range(500)]
+    kept.add(mine, [(every[0], b"abc")], DAY)
+    kept.get(mine, every)
+    kept.add(mine, [(every[1], b"abc")], DAY)
+    assert kept.get(mine, every[:2]) == dict.fromkeys(every[:2], b"abc")
+
+
+def test_a_file_of_another_version_is_replaced(kept: Vectors) -> None:
+    mine = model(kept)
+    kept._run(lambda db: db.execute("PRAGMA user_version = 99"))
+    kept.close()
+    assert kept.model("mine") is None
+    kept.save(mine)
+    assert kept.model("mine") == mine
+
+
+def test_a_writer_is_not_waited_for_for_ever(
+    kept: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = vault()
-    brain, model = opened(root), Hashing()
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    (root / "Architecture.md").write_text("# Architecture\n\nOne vehicle, one file.\n")
-    (root / "Notes/Walrus.md").rename(root / "Notes/Seal.md")
-    (root / "40_Brain/sessions/2026-01-01.jsonl").write_text(
-        kit.TURN + '{"id": "msg_2", "role": "assistant", "content": "In the zoo."}\n'
-    )
-    (root / "Notes/Café.md").unlink()
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    incremental = by_text(brain)
-    brain.sync(rebuild=True)
-    hybrid.catch_up(brain.vault.index, Hashing())
-    assert by_text(brain) == incremental
-    assert len(vectors.after(brain.vault.index, 0)) == len(incremental)
+    monkeypatch.setattr(vectors, "_WAIT", 0.05)
+    mine = model(kept)
+    writer = sqlite3.connect(kept.path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    try:
+        with pytest.raises(Busy):
+            kept.add(mine, rows("text"), DAY)
+        assert kept.model("mine") == mine  # reading goes on
+    finally:
+        writer.close()
+    kept.add(mine, rows("text"), DAY)
 
 
-def test_what_is_forgotten_for_good_leaves_no_vector(vault: MakeVault, opened: OpenBrain) -> None:
-    brain, model = opened(vault()), Hashing()
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    (gone,) = read.by_ref(brain.vault.index, "m-7f3k2ab4")
-    brain.forget("m-7f3k2ab4", purge=True)
-    brain.sync()
-    assert gone.id not in dict(vectors.after(brain.vault.index, 0))
-    assert len(dict(vectors.after(brain.vault.index, 0))) > 3
-
-
-def test_another_model_makes_all_of_them_anew(vault: MakeVault, opened: OpenBrain) -> None:
-    brain = opened(vault())
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, Hashing())
-    first = vectors.made(brain.vault.index)
-    other = Hashing(16)
-    other.name = "other"
-    hybrid.catch_up(brain.vault.index, other)
-    assert {len(row) for _, row in vectors.after(brain.vault.index, 0)} == {16}
-    assert len(vectors.after(brain.vault.index, 0)) == size(brain)
-    assert vectors.made(brain.vault.index) != first
-
-
-def test_what_may_not_be_seen_is_not_seen(vault: MakeVault, opened: OpenBrain) -> None:
-    brain = opened(vault())
-    brain.sync()
-    every = [id for id, _ in _ids(brain)]
-    own = Filters(scopes=("memory",), owners=("zoo",))
-    rows = read.rows(brain.vault.index, list(vectors.seen(brain.vault.index, every, own)))
-    assert {(row.agent, row.scope) for row in rows} == {("zoo", "memory")}
-    assert list(vectors.seen(brain.vault.index, [*every, 10**9], Filters(owners=()))) == []
-
-
-def test_what_passes_is_found_however_far_behind_it_stands(
-    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    brain = opened(vault())
-    brain.sync()
-    every = [id for id, _ in _ids(brain)]
-    own = Filters(scopes=("memory",), owners=("zoo",))
-    whole = list(vectors.seen(brain.vault.index, every, own))
-    for step in (1, 2, 5):
-        monkeypatch.setattr(vectors, "_STEP", step)
-        assert list(vectors.seen(brain.vault.index, every, own)) == whole != []
-        assert list(vectors.seen(brain.vault.index, every[:step], own)) == [
-            id for id in every[:step] if id in whole
-        ]
-
-
-def test_the_order_given_is_the_order_of_what_is_seen(vault: MakeVault, opened: OpenBrain) -> None:
-    brain = opened(vault({"a.md": "one\n", "b.md": "two\n", "c.md": "three\n"}))
-    brain.sync()
-    every = [id for id, _ in _ids(brain)]
-    assert list(vectors.seen(brain.vault.index, every[::-1], Filters())) == every[::-1]
-
-
-def size(brain: Brain) -> int:
-    return len(_ids(brain))
-
-
-def _ids(brain: Brain) -> list[tuple[int, str]]:
-    rows = find.entries(brain.vault, lookup.filters(brain.vault, ["all"]), 100)
-    return sorted((row.id, row.path) for row in rows)
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    with pytest.raises(NoModel, match="cannot be used"):
+        Vectors(str(tmp_path / "state")).model("mine")

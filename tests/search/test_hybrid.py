@@ -16,18 +16,17 @@ from hypothesis import strategies as st
 from brain import embed, serialize
 from brain.api import Brain
 from brain.errors import NoModel
-from brain.index import read, vectors
+from brain.index import read
 from brain.index.read import Filters
-from brain.index.vectors import Piece
 from brain.model import SCOPES
 from brain.operations import semantic
-from brain.recall import hybrid
-from brain.recall.similar import Meaning
+from brain.search import semantic as hybrid
 from brain.search.factors import ADDED, MULTIPLIED
 from brain.search.results import search
+from brain.search.semantic import Piece
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-from tests.embed.kit import SIZE, Hashing, Sleeper
+from tests.embed.kit import Hashing, Sleeper
 
 np = pytest.importorskip("numpy")
 
@@ -54,11 +53,17 @@ class Broken:
         return self.answer
 
 
-def test_what_means_the_same_is_near(vault: MakeVault, opened: OpenBrain) -> None:
-    brain, model = opened(vault(CARS)), Hashing()
+def similar(brain: Brain, question: str, filters: Filters, limit: int) -> dict[int, float]:
+    """The entries that are nearest, after all were embedded."""
+    brain.vault.provider = brain.vault.provider or Hashing()
     brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    found = Meaning(model).similar(brain.vault.index, "car", EVERY, 2)
+    brain.vault.meaning.embed_pending()
+    return hybrid.similar(brain.vault.meaning, brain.vault.index, question, filters, limit)
+
+
+def test_what_means_the_same_is_near(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault(CARS))
+    found = similar(brain, "car", EVERY, 2)
     rows = read.rows(brain.vault.index, list(found))
     assert {row.path for row in rows} == {"car.md", "40_Brain/agents/mech/MEMORY.md"}
     assert list(found.values()) == sorted(found.values(), reverse=True)
@@ -66,144 +71,11 @@ def test_what_means_the_same_is_near(vault: MakeVault, opened: OpenBrain) -> Non
 
 
 def test_an_agent_is_not_told_what_it_may_not_read(vault: MakeVault, opened: OpenBrain) -> None:
-    brain, model = opened(vault(CARS)), Hashing()
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    found = Meaning(model).similar(
-        brain.vault.index, "vehicle noise", EVERY._replace(owners=("admin",)), 50
-    )
+    brain = opened(vault(CARS))
+    found = similar(brain, "vehicle noise", EVERY._replace(owners=("admin",)), 50)
     assert {row.agent for row in read.rows(brain.vault.index, list(found))} <= {"admin"}
-    mine = Meaning(model).similar(brain.vault.index, "noise", EVERY._replace(owners=("mech",)), 50)
+    mine = similar(brain, "noise", EVERY._replace(owners=("mech",)), 50)
     assert {row.agent for row in read.rows(brain.vault.index, list(mine))} == {"mech"}
-
-
-def test_changes_are_seen_by_one_who_has_read_before(vault: MakeVault, opened: OpenBrain) -> None:
-    root = vault(CARS)
-    brain, model = opened(root), Hashing()
-    meaning = Meaning(model)
-    brain.sync()
-    assert meaning.similar(brain.vault.index, "car", EVERY, 9) == {}
-    hybrid.catch_up(brain.vault.index, model)
-    meaning.similar(brain.vault.index, "car", EVERY, 9)
-    (root / "boat.md").write_text("A car on water is a boat.\n")
-    (root / "cat.md").unlink()
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    for asked in ("car", "cat", "boat on water"):
-        again = Meaning(Hashing()).similar(brain.vault.index, asked, EVERY, 9)
-        assert meaning.similar(brain.vault.index, asked, EVERY, 9) == again
-    other = Hashing(32)
-    other.name = "other"
-    hybrid.catch_up(brain.vault.index, other)
-    found = Meaning(other).similar(brain.vault.index, "boat on water", EVERY, 1)
-    assert [row.path for row in read.rows(brain.vault.index, list(found))] == ["boat.md"]
-
-
-def test_no_more_than_the_budget_allows_and_then_goes_on(
-    vault: MakeVault, opened: OpenBrain
-) -> None:
-    brain, model = opened(vault({f"{n}.md": f"note {n}\n" for n in range(50)})), Hashing()
-    brain.sync()
-    assert hybrid.catch_up(brain.vault.index, model, budget=0) == 50
-    told: list[tuple[int, int]] = []
-    assert hybrid.catch_up(brain.vault.index, model, progress=lambda *at: told.append(at)) == 0
-    assert told[-1] == (50, 50)
-
-
-def test_what_was_made_before_a_crash_is_kept(vault: MakeVault, opened: OpenBrain) -> None:
-    brain = opened(vault({f"{n}.md": f"note {n}\n" for n in range(100)}))
-    brain.sync()
-
-    class Dies(Hashing):
-        batch = 10
-
-        def embed(self, texts: Sequence[str]) -> list[list[float]]:
-            if len(self.given) > 60:
-                raise KeyboardInterrupt
-            return super().embed(texts)
-
-    dying = Dies()
-    with pytest.raises(KeyboardInterrupt):
-        hybrid.catch_up(brain.vault.index, dying)
-    kept = len(vectors.after(brain.vault.index, 0))
-    assert 50 <= kept < 100
-    living = Hashing()
-    assert hybrid.catch_up(brain.vault.index, living) == 0
-    assert len(living.given) == 100 - kept
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (RuntimeError("out of memory"), "out of memory"),
-        (NoModel("gone."), "gone"),
-        ([[float("nan"), 1.0]], "no number"),
-        ([[float("inf"), 1.0]], "no number"),
-        ([], "numbers for 1 texts"),
-        ([[1.0], [2.0]], "numbers for 1 texts"),
-        ([[]], "numbers for 1 texts"),
-        ([["one", "two"]], "failed"),
-        ([[1.0, 2.0], [1.0]], "failed"),
-        (None, "numbers for 1 texts"),
-        ({"a": 1}, "failed"),
-    ],
-)
-def test_a_model_that_fails_is_a_sentence(answer: Any, said: str) -> None:
-    with pytest.raises(NoModel, match=said):
-        hybrid.embed(Broken(answer), ["a text"])
-
-
-def test_nothing_is_dropped_for_a_model_that_does_not_answer(
-    vault: MakeVault, opened: OpenBrain
-) -> None:
-    brain, model = opened(vault(CARS)), Hashing()
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    before = vectors.after(brain.vault.index, 0)
-    with pytest.raises(NoModel):
-        hybrid.catch_up(brain.vault.index, Broken(RuntimeError("down")))
-    assert vectors.after(brain.vault.index, 0) == before
-    assert vectors.made(brain.vault.index).model == "hashing"  # type: ignore[union-attr]
-
-
-def test_a_model_of_another_size_under_the_same_name(vault: MakeVault, opened: OpenBrain) -> None:
-    root = vault(CARS)
-    brain, model = opened(root), Hashing()
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    larger = Hashing(2 * SIZE)
-    with pytest.raises(NoModel, match=rf"{2 * SIZE} numbers.*--rebuild"):
-        Meaning(larger).similar(brain.vault.index, "car", EVERY, 3)
-    (root / "boat.md").write_text("A car on water is a boat.\n")
-    brain.sync()
-    while hybrid.catch_up(brain.vault.index, larger):
-        pass
-    assert {len(row) for _, row in vectors.after(brain.vault.index, 0)} == {2 * SIZE}
-
-
-@given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=8, max_size=8), min_size=1, max_size=20))
-def test_bytes_keep_the_direction(rows: list[list[float]]) -> None:
-    given = np.array(rows, np.float32)
-    kept = [np.frombuffer(row, np.int8).astype(float) for row in hybrid.packed(given)]
-    for was, now in zip(given.astype(float), kept, strict=True):
-        length = math.sqrt(was @ was) * math.sqrt(now @ now)
-        if np.abs(was).max() > 1e-30:
-            assert was @ now / length > 0.99
-        else:
-            assert not now.any() or length == 0 or was @ now / length > 0.9
-
-
-@given(st.integers(1, 3000), st.integers(0, 2**32 - 1))
-def test_the_cosine_does_not_hang_on_the_place(size: int, seed: int) -> None:
-    """Whole numbers are added without an error, however the rows are cut into blocks."""
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(-127, 128, (64, size)).astype(np.int8)
-    asked = rng.integers(-127, 128, size).astype(np.int8)
-    kind = np.float32 if size <= 1024 else np.float64
-    exact = [sum(int(a) * int(b) for a, b in zip(row, asked, strict=True)) for row in rows[:2]]
-    whole = rows.astype(kind) @ asked.astype(kind)
-    assert whole[:2].tolist() == exact
-    assert (rows[3:9].astype(kind) @ asked.astype(kind) == whole[3:9]).all()
 
 
 def test_what_a_model_sees_of_a_chunk() -> None:
@@ -228,10 +100,7 @@ def test_all_of_a_text_is_seen_in_windows(heading: str, text: str) -> None:
 def test_the_end_of_a_long_note_is_found(vault: MakeVault, opened: OpenBrain) -> None:
     filler = "Nothing of interest stands in this sentence. " * 50
     brain = opened(vault({"long.md": filler + "The physician came.", "short.md": filler[:900]}))
-    model = Hashing()
-    brain.sync()
-    hybrid.catch_up(brain.vault.index, model)
-    found = Meaning(model).similar(brain.vault.index, "doctor", EVERY, 1)
+    found = similar(brain, "doctor", EVERY, 1)
     assert [row.path for row in read.rows(brain.vault.index, list(found))] == ["long.md"]
 
 
@@ -324,14 +193,13 @@ def test_the_answers_of_a_new_index_are_the_same(searched: Brain, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "model", ["minilm", "word2vec", "command: /nowhere/model", "http://127.0.0.1:1/", ""]
+    "model",
+    ["word2vec", "/nowhere/model", "command: /nowhere/model", "http://127.0.0.1:1/", ""],
 )
 def test_without_its_model_search_goes_on_by_words(
     vault: MakeVault, opened: OpenBrain, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from brain import embed
-
-    monkeypatch.setattr(embed, "CARRIERS", {"minilm": (("no_such_package", ""),)})
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     settings = f"searchProvider: hybrid\nvectorModel: '{model}'\n"
     brain = opened(vault({**CARS, "40_Brain/brain.yaml": settings}))
     plain = opened(vault(CARS))
@@ -342,14 +210,13 @@ def test_without_its_model_search_goes_on_by_words(
     (said,) = answer.notes
     assert said.startswith("Searched by words alone. ")
     assert serialize.answer(answer)["notes"] == [said]
-    (wrong,) = semantic.add_vectors(brain.vault)
-    assert wrong in said
+    assert "\n" not in said
+    assert len(semantic.embed(brain.vault)) == 1
 
 
 def test_a_model_that_fails_only_when_it_is_asked(searched: Brain) -> None:
     searched.search("car")
-    searched.vault.meaning.provider = Broken(RuntimeError("out of memory"))
-    searched.vault.meaning.provider.name = "hashing"
+    searched.vault.meaning.model = Broken(RuntimeError("out of memory"))
     answer = searched.search("tyres")
     assert [hit.row.path for hit in answer.results] == ["car.md"]
     assert "out of memory" in answer.notes[0]
@@ -362,8 +229,8 @@ def test_an_answer_says_what_is_not_searched_by_meaning_yet(
 
     monkeypatch.setattr(semantic, "PATIENCE", 0.0)
     (said,) = searched.search("tyres").notes
-    assert said == "4 entries are not searched by meaning yet; `brain sync` does the rest."
-    assert semantic.add_vectors(searched.vault) == []
+    assert said == "4 passages are not searched by meaning yet; `brain sync` does the rest."
+    assert semantic.embed(searched.vault) == []
     assert searched.search("tyres").notes == ()
 
 
@@ -408,32 +275,12 @@ def test_feedback_counts_for_what_is_found_by_its_meaning_alone(
     assert after.factors["feedback"] > 1.5
 
 
-def test_vectors_of_two_models_are_never_mixed(vault: MakeVault, opened: OpenBrain) -> None:
-    """Another process starts anew, with another model, while this one is at work."""
-    brain = opened(vault({f"{n}.md": f"note {n}\n" for n in range(30)}))
-    brain.sync()
-
-    class Overtaken(Hashing):
-        name = "overtaken"
-
-        def embed(self, texts: Sequence[str]) -> list[list[float]]:
-            if len(self.given) == 1:  # it was asked whether it is there
-                assert hybrid.catch_up(brain.vault.index, Hashing(), budget=0) == 30
-            return super().embed(texts)
-
-    hybrid.catch_up(brain.vault.index, Overtaken())
-    assert vectors.made(brain.vault.index).model == "hashing"  # type: ignore[union-attr]
-    again = Hashing()
-    assert hybrid.catch_up(brain.vault.index, again) == 0
-    assert len(again.given) == 30
-
-
 def test_a_context_is_made_by_meaning_too(vault: MakeVault, opened: OpenBrain) -> None:
     files = {**HYBRID, "40_Brain/MEMORY.md": "- The physician is kind\n- Boats are wet\n"}
     brain = opened(vault(files))
     brain.vault.provider = Hashing()
     assert "The physician is kind" in brain.context("doctor").text
-    brain.vault.meaning.provider = Broken(RuntimeError("down"))
+    brain.vault.meaning.model = Broken(RuntimeError("down"))
     said = brain.context("boats")
     assert "Boats are wet" in said.text
     assert said.degraded == "not all was searched by meaning"
@@ -470,10 +317,10 @@ def test_a_model_that_hangs_is_waited_for_once(
     for answer in (brain.search("tyres"), brain.search("tyres")):
         assert [hit.row.path for hit in answer.results] == ["car.md"]
         assert "is asked again in" in answer.notes[0]
-    assert sleeper.asked == [1]
+    assert len(sleeper.asked) == 1
     # who can wait asks it all the same
-    assert "took longer than 0.3 s" in semantic.add_vectors(brain.vault)[0]
-    assert sleeper.asked == [1, 1]
+    assert "took longer than 0.3 s" in semantic.embed(brain.vault)[0]
+    assert len(sleeper.asked) == 2
 
 
 def test_a_model_that_works_again_is_asked_after_a_sync(
@@ -490,30 +337,22 @@ def test_a_model_that_works_again_is_asked_after_a_sync(
     brain.vault.provider.name = "broken"
     del brain.vault.meaning
     assert "a moment ago" in brain.search("car").notes[0]
-    assert semantic.add_vectors(brain.vault) == []
+    assert semantic.embed(brain.vault) == []
     assert brain.search("car").notes == ()
 
 
-def test_long_entries_are_no_reason_to_wait_longer(vault: MakeVault, opened: OpenBrain) -> None:
-    """While somebody waits, a model gets so many windows at once, of however few entries."""
-    long = "Nothing of interest stands in this sentence. " * 200
-    brain = opened(vault({f"{n}.md": f"{n} {long}" for n in range(6)}))
+def test_what_may_not_be_seen_is_not_seen(
+    vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brain = opened(vault())
     brain.sync()
-    sizes: list[int] = []
-
-    class Counting(Hashing):
-        def embed(self, texts: Sequence[str]) -> list[list[float]]:
-            sizes.append(len(texts))
-            return super().embed(texts)
-
-    model = Counting()
-    with_budget = hybrid.catch_up(brain.vault.index, model, budget=0)
-    chunks = vectors.count_missing(brain.vault.index)
-    assert with_budget == chunks
-    pieces = vectors.missing(brain.vault.index, 99)
-    few = hybrid._few(pieces, hybrid.SMALL_BATCH)
-    assert 0 < sum(len(hybrid.given(piece)) for piece in few) <= hybrid.SMALL_BATCH
-    assert len(hybrid._few(pieces[:1], 1)) == 1
-    sizes.clear()
-    hybrid.catch_up(brain.vault.index, model)
-    assert len(sizes) == 1  # and a batch is a batch, whatever the entries are cut into
+    index = brain.vault.index
+    every = [id for (id,) in index.rows("SELECT id FROM chunks ORDER BY id DESC")]
+    assert list(hybrid.seen(index, every, Filters(scopes=SCOPES))) == every
+    own = Filters(scopes=("memory",), owners=("zoo",))
+    whole = list(hybrid.seen(index, [*every, 10**9], own))
+    assert {(row.agent, row.scope) for row in read.rows(index, whole)} == {("zoo", "memory")}
+    for step in (1, 2, 5):
+        monkeypatch.setattr(hybrid, "STEP", step)
+        assert list(hybrid.seen(index, every, own)) == whole
+    assert list(hybrid.seen(index, every, Filters(owners=()))) == []
