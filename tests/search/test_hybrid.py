@@ -155,8 +155,8 @@ def test_meaning_is_not_scaled_by_other_results(searched: Brain) -> None:
         hit.path: hit.factors["meaning"] for hit in searched.search("automobile tyres").results
     }
     assert before["car.md"] > meaning["car.md"] > 0
-    cosines = searched.vault.meaning.similar(
-        searched.vault.index, "automobile tyres", Filters(), 300
+    cosines = hybrid.similar(
+        searched.vault.meaning, searched.vault.index, "automobile tyres", Filters(), 300
     )
     rows = {row.path: row.id for row in read.rows(searched.vault.index, list(cosines))}
     assert meaning["car.md"] == pytest.approx(1.5 * cosines[rows["car.md"]])
