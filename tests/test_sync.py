@@ -627,3 +627,18 @@ def test_a_heading_of_a_megabyte_is_not_repeated_by_every_passage(
     brain.vault.index.close()
     assert (brain.vault.paths.folder / "brain.db").stat().st_size < 20_000_000
     assert brain.search("walrus").results
+
+
+def test_a_note_that_becomes_a_broken_brain_file_is_no_note_any_more(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    """Its old text stays, and full text knows it as an entry."""
+    root = vault({"n.md": "alpha one\n", "b.md": "beta\n"})
+    brain = opened(root)
+    brain.sync()
+    home = root / "40_Brain/agents/x"
+    home.mkdir(parents=True)
+    (root / "n.md").rename(home / "items.json")
+    brain.sync()
+    assert brain.vault.index.healthy()
+    assert kit.found(brain, "alpha") == ["40_Brain/agents/x/items.json"]

@@ -123,8 +123,11 @@ def found(root: Path, word: str) -> set[str]:
         return set()
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
-            sql = """SELECT c.path FROM passages JOIN chunks c ON c.id = passages.rowid
-                WHERE passages MATCH ?"""
+            sql = " UNION ".join(
+                f"SELECT c.path FROM {table} JOIN chunks c ON c.id = {table}.rowid"
+                f" WHERE {table} MATCH ?1"
+                for table in ("passages", "entries", "turns")
+            )
             return {path for (path,) in db.execute(sql, (word,))}
     except sqlite3.DatabaseError:
         return set()  # being made

@@ -207,6 +207,8 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
             (file_id, entry.path, *entry.stat, entry.digest, entry.scope, entry.agent,
              entry.project, document.title, names, headings, tags, document.created, stale)
         )  # fmt: skip
+        if entry.id is not None:
+            _unlist_note(index, entry.id)
         if kept:
             _relabel(index, entry)
             continue
@@ -216,7 +218,6 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
             for at, (chunk, place) in enumerate(zip(document.chunks, places, strict=True))
         ]
         if entry.id is not None:
-            _unlist_note(index, entry.id)
             rows = _replace(index, entry, rows)
         table = _sort(entry)
         for row, its_links in rows:
@@ -503,8 +504,8 @@ def _unlist_rows(
 
 
 def _relabel(index: Index, entry: Entry) -> None:
-    """Move chunks that outlive their text to where the file lies now, and to whom it belongs. A
-    note never does: there is no note that cannot be parsed."""
+    """Move chunks that outlive their text to where the file lies now, and to whom it belongs. That
+    is never a note: any text can be parsed as one."""
     db, file = index.db, (entry.id,)
     _unlist(index, "file = ?", [(entry.id or 0,)])
     db.execute(
