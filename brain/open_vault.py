@@ -202,10 +202,11 @@ class OpenVault:
             self.index.damaged(error)
             stats = self._sync(None, wait, accept_loss)
         try:
-            self._facts(wait)
+            has_news = self._facts(wait)
             if not heads and not stats.cold:
                 self._compare(stats.deltas, wait)
-            self._record_seen(stats, wait)
+            # other records may be all that was known of a memory
+            self._record_seen(stats, stats.cold or (has_news and not heads), wait)
         finally:  # the index has the files by now, so no later sync would report them
             self._publish(stats)
         self._checked = started
@@ -289,21 +290,22 @@ class OpenVault:
                 self.journal.append(entries)
             self._facts(wait)
 
-    def _facts(self, wait: float) -> None:
-        """Read new journal records into the index, if there are any."""
+    def _facts(self, wait: float) -> bool:
+        """Read new journal records into the index. Return False if there are none."""
         places = (f"{self.paths.folder_path}/journal", f"{self.paths.state_path}/state.db")
         if any(map(os.path.exists, places)):
             from brain.journal.reader import update_index
 
-            update_index(self.journal, self.index, wait)
+            return update_index(self.journal, self.index, wait)
+        return False
 
-    def _record_seen(self, stats: Stats, wait: float) -> None:
-        """Record the creation time of undated memories that are new. Without it, the next write to
-        their note would make them young again."""
-        if self.paused or (stats.quiet and not stats.cold):
+    def _record_seen(self, stats: Stats, everywhere: bool, wait: float) -> None:
+        """Record the creation time of undated memories that are new, in the notes that changed or
+        `everywhere`. Without it, the next write to their note would make them young again."""
+        if self.paused or (stats.quiet and not everywhere):
             return
         paths = [*stats.added, *stats.changed, *(new for _, new in stats.moved)]
-        found = read.unseen(self.index, None if stats.cold else paths)
+        found = read.unseen(self.index, None if everywhere else paths)
         if found:
             from brain.state import Use
 

@@ -75,6 +75,12 @@ def test_what_is_called_a_secret_is_one(notation: str) -> None:
         assert [hit.rule for hit in found] == ["keyword"]
 
 
+@pytest.mark.parametrize("notation", ["token: {}", '"api_key": "{}"', "secret = {}"])
+def test_an_equals_sign_inside_a_value_is_not_taken_for_a_default(notation: str) -> None:
+    for value in ("q" + secret(12) + "=" + secret(12), "q" + secret(21) + "=="):
+        assert redact(notation.format(value))[0] == notation.format("[redacted:keyword]")
+
+
 TYPED = (
     ("Server root pw: {}", "Sommer2024!"),
     ("db pass = {}", "eOV4qBkdf$"),

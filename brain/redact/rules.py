@@ -32,6 +32,7 @@ class Rule(NamedTuple):
 
 
 _HEX = "[0-9a-f]"
+_ANY_HEX = "[0-9A-Fa-f]"
 _UUID = rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
 _BASE64 = "[A-Za-z0-9+/]"
 _ALNUM = "[A-Za-z0-9]"
@@ -41,13 +42,12 @@ _DIGIT_NEAR = r"(?=[A-Za-z_-]{0,40}\d)"  # a shorter key is told from a name by 
 def _prefixed(name: str, prefixes: str, body: str) -> Rule:
     """A rule for `prefix` and body; the prefixes are plain words and their own hints."""
     words = tuple(prefixes.split())
-    escaped = "|".join(word.replace(".", r"\.").replace("$", r"\$") for word in words)
-    return Rule(name, words, f"(?:{escaped}){body}")
+    return Rule(name, words, f"(?:{'|'.join(map(re.escape, words))}){body}")
 
 
 PREFIXED = (
     # clouds and hosting
-    _prefixed("aws", "AKIA ASIA ABIA ACCA", "[A-Z2-7]{16}"),
+    _prefixed("aws", "AKIA ASIA ABIA ACCA A3T", "[A-Z0-9]?[A-Z2-7]{16}"),
     _prefixed("aws-session", "IQoJb3JpZ2lu FwoGZXIvYXdz", f"{_BASE64}{{60,}}={{0,2}}"),
     _prefixed("aws-bedrock", "ABSK bedrock-api-key-", f"{_BASE64}{{80,}}={{0,2}}"),
     _prefixed("google-api", "AIza", r"[\w-]{35}"),
@@ -58,11 +58,11 @@ PREFIXED = (
     _prefixed("heroku", "HRKU-", r"[\w-]{36,}"),
     _prefixed("cloudflare-origin", "v1.0-", f"{_HEX}{{24}}-{_HEX}{{100,}}"),
     _prefixed("flyio", "fo1_ fm1a_ fm1r_ fm2_", r"[\w+/-]{43,}={0,3}"),
-    _prefixed("vercel", "vcp_ vci_ vca_ vcr_ vck_ vercel_blob_rw_", r"\w{24,}"),
+    _prefixed("vercel", "vcp_ vci_ vca_ vcr_ vck_ vercel_blob_rw_", r"[\w-]{24,}"),
     _prefixed("netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", f"{_ALNUM}{{36,}}"),
     _prefixed(
         "authress",
-        "authress_ sc_ ext_",
+        "authress_ sc_ ext_ scauth_",
         r"[\w-]{5,30}\.\w{4,6}\.acc[_-][\w-]{10,32}\.[\w+/=-]{30,120}",
     ),
     _prefixed("scalingo", "tk-us-", r"[\w-]{48}"),
@@ -78,19 +78,30 @@ PREFIXED = (
     _prefixed("tailscale", "tskey-", r"[a-z]+-[\w-]{16,}"),
     _prefixed("openshift", "sha256~", r"[\w-]{43}"),
     _prefixed("dynatrace", "dt0c01. dt0s01. dt0s16.", rf"{_ALNUM}{{24}}\.{_ALNUM}{{64}}"),
+    _prefixed("cloudflare-token", "cfut_ cfat_", f"{_ALNUM}{{40,}}"),
+    _prefixed("cockroach", "CCDB1_", rf"{_ALNUM}{{22}}_{_ALNUM}{{40}}"),
+    _prefixed("datastax", "AstraCS:", r"[\w:]{20,}"),
+    _prefixed("defined-networking", "dnkey-", r"[\w=-]{70,}"),
+    _prefixed("elastic", "essu_", r"[\w-]{60,}={0,2}"),
+    _prefixed("mongodb-atlas", "mdb_sa_sk_", r"[\w-]{40,}"),
+    _prefixed("upcloud", "ucat_", f"{_ALNUM}{{24,}}"),
+    _prefixed("val-town", "vtwn_", rf"{_DIGIT_NEAR}[\w-]{{20,}}"),
+    _prefixed("deno", "ddp_ ddo_", f"{_ALNUM}{{36}}"),
+    _prefixed("exoscale", "EXO", f"{_DIGIT_NEAR}{_ALNUM}{{24,}}"),
+    _prefixed("vault-old", "s.", f"{_DIGIT_NEAR}{_ALNUM}{{24}}"),
     # code hosting, builds, packages
     _prefixed("github", "ghp_ gho_ ghu_ ghs_ ghr_", r"\w{36,}"),
     _prefixed("github-fine-grained", "github_pat_", r"\w{60,}"),
     _prefixed(
         "gitlab",
         "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glwt-",
-        r"[\w-]{20,}",
+        r"[\w-]{20,}(?:\.[\w-]+)*",
     ),
     _prefixed("gitlab-runner", "GR1348941", r"[\w-]{20,}"),
-    _prefixed("bitbucket", "ATBB ATCTT3", r"[\w=-]{28,}"),
-    _prefixed("atlassian", "ATATT3", r"[\w=-]{100,}"),
-    _prefixed("sourcegraph", "sgp_", rf"(?:{_HEX}{{16}}_|local_)?{_HEX}{{40}}"),
-    _prefixed("buildkite", "bkua_ bkct_ bkaj_", f"{_HEX}{{40}}"),
+    _prefixed("bitbucket", "ATBB ATCTT3 BBDC-", r"[\w+/=-]{28,}"),
+    _prefixed("atlassian", "ATAT", r"[\w=-]{100,}"),
+    _prefixed("sourcegraph", "sgp_", rf"(?:{_ANY_HEX}{{16}}_|local_)?{_ANY_HEX}{{40}}"),
+    _prefixed("buildkite", "bkua_ bkct_ bkaj_ bkaa_ bkar_ bkpt_ bkpat_ bkps_", r"[\w-]{40,}"),
     _prefixed("circleci", "CCIPAT_ CCIPRJ_", rf"{_ALNUM}{{16,}}_{_HEX}{{40}}"),
     _prefixed("sonar", "squ_ sqp_ sqa_", f"{_HEX}{{40}}"),
     _prefixed("snyk", "snyk_uat. snyk_sat.", r"[\w.-]{30,}"),
@@ -102,6 +113,23 @@ PREFIXED = (
     _prefixed("clojars", "CLOJARS_", "[A-Za-z0-9]{60}"),
     _prefixed("docker", "dckr_pat_ dckr_oat_", r"[\w-]{27,}"),
     _prefixed("artifactory", "AKCp cmVmd", f"{_ALNUM}{{59,}}"),
+    _prefixed("aikido", "AIK_CI_ AIK_SECRET_", f"{_ALNUM}{{20,}}"),
+    _prefixed("configcat", "configcat-sdk-1/", r"[\w-]{22}/[\w-]{22}"),
+    _prefixed("intra42", "s-s4t2ud- s-s4t2af-", f"{_HEX}{{64}}"),
+    _prefixed("ionic", "ion_", f"{_ALNUM}{{42}}"),
+    _prefixed("mergify", "mergify_application_key_", r"[\w-]{40,}"),
+    _prefixed("unkey", "unkey_", f"{_ALNUM}{{20,}}"),
+    _prefixed("wakatime", "waka_", "[a-z0-9-]{36,}"),
+    _prefixed("cloudsmith", "csa_", f"{_HEX}{{24}}{_ALNUM}{{8,}}"),
+    _prefixed("devcycle", "dvc_server_ dvc_client_ dvc_mobile_", r"(?=[a-z_-]*+[A-Z0-9])[\w-]{8,}"),
+    _prefixed("endorlabs", "endr+", r"[\w-]{16,}"),
+    _prefixed("gitlab-session", "_gitlab_session=", "[a-z0-9]{32}"),
+    _prefixed("infracost", "ico-", f"{_ALNUM}{{32}}"),
+    _prefixed(
+        "packagist", "packagist_ort_ packagist_out_ packagist_acs_ packagist_ack_", f"{_HEX}{{28,}}"
+    ),
+    _prefixed("rootly", "rootly_", f"{_HEX}{{64}}"),
+    _prefixed("zuplo", "zpka_", r"\w{40,}"),
     # models
     _prefixed("anthropic", "sk-ant-", rf"(?:[\w-]{{32,}}|{_DIGIT_NEAR}[\w-]{{20,}})"),
     _prefixed("openrouter", "sk-or-", rf"(?:[\w-]{{40,}}|{_DIGIT_NEAR}[\w-]{{20,}})"),
@@ -116,21 +144,30 @@ PREFIXED = (
     _prefixed("groq", "gsk_", f"{_ALNUM}{{40,}}"),
     _prefixed("replicate", "r8_", f"{_ALNUM}{{37,}}"),
     _prefixed("perplexity", "pplx-", f"{_ALNUM}{{40,}}"),
-    _prefixed("xai", "xai-", f"{_ALNUM}{{60,}}"),
+    _prefixed("xai", "xai-", r"[\w-]{60,}"),
     _prefixed("together", "tgp_v1_", r"[\w-]{40,}"),
     _prefixed("nvidia", "nvapi-", r"[\w-]{60,}"),
     _prefixed("pinecone", "pcsk_", r"\w{40,}"),
-    _prefixed("langsmith", "lsv2_pt_ lsv2_sk_", rf"{_HEX}{{32}}_{_HEX}{{10}}"),
+    _prefixed("langsmith", "lsv2_pt_ lsv2_sk_", rf"{_ANY_HEX}{{32}}_{_ANY_HEX}{{10}}"),
     _prefixed("langfuse", "sk-lf-", _UUID),
     _prefixed("elevenlabs", "sk_", f"{_HEX}{{48}}"),
     _prefixed("tavily", "tvly-", r"[\w-]{24,}"),
     _prefixed("firecrawl", "fc-", f"{_HEX}{{32}}"),
     _prefixed("jina", "jina_", r"[\w-]{40,}"),
+    _prefixed("cartesia", "sk_car_", r"\w{20,}"),
+    _prefixed("cursor", "key_", f"{_HEX}{{28,}}"),
+    _prefixed("mem0", "m0-", f"{_DIGIT_NEAR}{_ALNUM}{{24,}}"),
+    _prefixed("minimax", "sk-api-", r"[\w-]{100,}"),
+    _prefixed("voyage", "pa-", rf"{_DIGIT_NEAR}[\w-]{{43}}"),
+    _prefixed("brave", "BSA", rf"{_DIGIT_NEAR}[\w-]{{23,}}"),
+    _prefixed("cerebras", "csk-", "[a-z0-9]{40,}"),
+    _prefixed("devin", "cog_ apk_", r"[\w+/-]{50,}={0,2}"),
     # payment
+    _prefixed("workos", "sk_live_a2V5 sk_test_a2V5", f"{_BASE64}{{40,}}={{0,2}}"),
     _prefixed("stripe", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_", r"\w{10,}"),
     _prefixed("webhook-signing", "whsec_", f"{_BASE64}{{24,}}={{0,2}}"),
     _prefixed("square", "sq0atp- sq0csp-", r"[\w-]{22,}"),
-    _prefixed("square-production", "EAAA", r"[\w-]{60}"),
+    _prefixed("square-production", "EAAA", rf"{_DIGIT_NEAR}[\w-]{{22,}}"),
     _prefixed(
         "paypal-braintree",
         "access_token$production$ access_token$sandbox$",
@@ -140,13 +177,34 @@ PREFIXED = (
     _prefixed("razorpay", "rzp_live_ rzp_test_", f"{_ALNUM}{{14,}}"),
     _prefixed("plaid", "access-sandbox- access-development- access-production-", _UUID),
     _prefixed("duffel", "duffel_test_ duffel_live_", r"[\w=-]{43}"),
-    _prefixed("shippo", "shippo_live_ shippo_test_", f"{_HEX}{{40}}"),
+    _prefixed("shippo", "shippo_live_ shippo_test_", f"{_ANY_HEX}{{40}}"),
     _prefixed("easypost", "EZAK EZTK", f"{_ALNUM}{{54}}"),
+    _prefixed("asaas", "$aact_prod_ $aact_hmlg_", r"[\w-]{20,}"),
+    _prefixed("checkout", "sk_ sk_sbox_", _UUID),
+    _prefixed("ebay", "PRD-", rf"{_HEX}{{8,12}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{4,12}}"),
+    _prefixed("mercury", "mercury_production_ mercury_sandbox_", r"\w{40,}"),
+    _prefixed("paddle", "pdl_live_apikey_ pdl_sdbx_apikey_", r"\w{40,}"),
+    _prefixed("ramp", "ramp_sec_", f"{_ALNUM}{{40,}}"),
+    _prefixed("woocommerce", "cs_ ck_", f"{_HEX}{{40}}"),
+    _prefixed("midtrans", "Mid-server- Mid-client-", r"[\w-]{12,}"),
+    _prefixed(
+        "onfido",
+        "api_live. api_live_us. api_live_ca. api_sandbox. api_sandbox_us. api_sandbox_ca.",
+        r"[\w-]{20,}",
+    ),
+    _prefixed("persona", "persona_production_ persona_sandbox_", r"[\w-]{20,}"),
+    _prefixed("polar", "polar_at_ polar_rt_ polar_pat_ polar_oat_", r"[\w-]{20,}"),
+    _prefixed("proof", "prf_", rf"{_DIGIT_NEAR}[\w-]{{20,}}"),
+    _prefixed("settlemint", "sm_aat_ sm_pat_ sm_sat_", f"{_ALNUM}{{16}}"),
     # chat, mail, the rest
-    _prefixed("slack", "xoxa- xoxb- xoxc- xoxd- xoxe xoxo- xoxp- xoxr- xoxs-", r"[\w.-]{10,}"),
-    _prefixed("slack-app", "xapp-", r"\d-[A-Z0-9]+-\d+-[a-z0-9]{16,}"),
-    _prefixed("sendgrid", "SG.", r"[\w-]{16,}\.[\w-]{16,}"),
-    _prefixed("twilio", "SK", f"{_HEX}{{32}}"),
+    _prefixed(
+        "slack",
+        "xoxa- xoxb- xoxc- xoxd- xoxe xoxo- xoxp- xoxr- xoxs-",
+        r"[\w.+/%-]{10,}={0,2}",
+    ),
+    _prefixed("slack-app", "xapp-", rf"\d{{1,10}}-{_ALNUM}+-\d+-{_ALNUM}{{16,}}"),
+    _prefixed("sendgrid", "SG.", r"(?:[\w-]{16,}\.[\w-]{16,}|[\w=.-]{60,})"),
+    _prefixed("twilio", "SK", f"{_ANY_HEX}{{32}}"),
     _prefixed("mailgun", "key-", f"{_HEX}{{32}}"),
     _prefixed("brevo", "xkeysib- xsmtpsib-", rf"{_HEX}{{64}}-{_ALNUM}{{16}}"),
     _prefixed("resend", "re_", rf"{_ALNUM}{{8}}_{_ALNUM}{{20,}}"),
@@ -158,22 +216,37 @@ PREFIXED = (
     _prefixed("notion", "ntn_ secret_", f"{_ALNUM}{{40,}}"),
     _prefixed("airtable", "pat", rf"{_ALNUM}{{14}}\.{_HEX}{{64}}"),
     _prefixed("hubspot", "pat-na1- pat-na2- pat-eu1-", _UUID),
-    _prefixed("figma", "figd_ figu_ figo_", r"[\w-]{40,}"),
-    _prefixed("postman", "PMAK-", rf"{_HEX}{{24}}-{_HEX}{{34}}"),
+    _prefixed("figma", "figd_ figu_ figo_", r"[\w-]{38,}"),
+    _prefixed("postman", "PMAK-", rf"{_ANY_HEX}{{24}}-{_ANY_HEX}{{34}}"),
+    _prefixed("postman-collection", "PMAT-", f"{_ALNUM}{{26}}"),
     _prefixed("launchdarkly", "sdk- api-", _UUID),
-    _prefixed("dropbox", "sl.", r"[\w-]{130,}"),
+    _prefixed("dropbox", "sl.", r"[\w=-]{130,}"),
     _prefixed("typeform", "tfp_", r"[\w.=-]{40,}"),
     _prefixed("contentful", "CFPAT-", r"[\w-]{43}"),
     _prefixed("frameio", "fio-u-", r"[\w=-]{64}"),
     _prefixed("prefect", "pnu_ pnb_", f"{_ALNUM}{{36}}"),
     _prefixed("readme", "rdme_", "[a-z0-9]{70}"),
     _prefixed("octopus", "API-", "[A-Z0-9]{26,}"),
-    _prefixed("posthog", "phx_ phs_", f"{_ALNUM}{{40,}}"),
+    _prefixed("posthog", "phx_ phs_", r"[\w-]{40,}"),
     _prefixed("facebook", "EAAC EAAM EAAG EAAB", f"{_ALNUM}{{90,}}"),
     _prefixed("twitter", "AAAAAAAAAAAAAAAAAAAAA", "[A-Za-z0-9%]{60,}"),
     _prefixed("adobe", "p8e-", "[a-z0-9-]{32,}"),
-    _prefixed("apify", "apify_api_", f"{_ALNUM}{{36}}"),
+    _prefixed("apify", "apify_api_", f"{_ALNUM}{{34,}}"),
     _prefixed("yandex", "AQVN", r"[\w-]{35,}"),
+    _prefixed("yandex-session", "t1.", r"[\w-]+={0,2}\.[\w-]{86}={0,2}"),
+    _prefixed("canva", "cnvca", r"[\w-]{51}"),
+    _prefixed("clickup", "pk_", r"\d{7,10}_[A-Za-z0-9]{32}"),
+    _prefixed("klaviyo", "pk_", f"{_HEX}{{34}}"),
+    _prefixed("mailersend", "mlsn.", f"{_ALNUM}{{30,}}"),
+    _prefixed("miro", "eyJtaXJv", r"[\w-]{30,}"),
+    _prefixed("nylas", "nyk_", f"{_ALNUM}{{60,}}"),
+    _prefixed("onesignal", "os_v2_app_ os_v2_org_", "[a-z2-7]{100,}"),
+    _prefixed("pinterest", "pina_", rf"{_DIGIT_NEAR}[\w-]{{20,}}"),
+    _prefixed("runpod", "rpa_", f"{_ALNUM}{{30,}}"),
+    _prefixed("thunderstore", "tss_", rf"{_DIGIT_NEAR}[\w-]{{20,}}"),
+    _prefixed("gc-notify", "gcntfy-", rf"[\w-]{{1,255}}{_UUID}-{_UUID}"),
+    _prefixed("lichess", "lip_ lio_", rf"{_DIGIT_NEAR}\w{{16,}}"),
+    _prefixed("samsara", "samsara_api_", f"{_ALNUM}{{20,}}"),
     _prefixed("age", "AGE-SECRET-KEY-1", "[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
 )  # fmt: skip
 
@@ -212,7 +285,11 @@ SHAPED = (
     Rule("mailchimp", ("-us",), rf"{_HEX}{{32}}-us\d{{1,2}}"),
     Rule("newrelic-license", ("NRAL",), rf"{_HEX}{{32,40}}(?:FFFF)?NRAL"),
     Rule("maxmind", ("_mmk",), rf"{_ALNUM}{{6}}_{_ALNUM}{{29}}_mmk"),
-    Rule("telegram", (":AA",), r"\d{8,11}:AA[\w-]{33}"),
+    Rule("telegram", (":A",), r"\d{5,16}:A[\w-]{34}"),
+    Rule("facebook-app", ("|", "%"), r"\d{15,16}(?:\||%7C|%)[\w-]{27,40}"),
+    Rule("salesforce", ("!",), r"00[A-Za-z0-9]{13,16}![\w.-]{60,}"),
+    Rule("tableau", ("==:",), f"{_BASE64}{{22}}==:{_ALNUM}{{32}}"),
+    Rule("zai", (".",), rf"{_ANY_HEX}{{32}}\.{_ALNUM}{{16}}"),
     Rule("discord", (".",), r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}"),
     Rule("onepassword-key", ("A3-",), r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{5,11}-){3,4}[A-Z0-9]{5}"),
     Rule(
@@ -265,8 +342,14 @@ NAMED = {
 
 
 def hinted(text: str, lower: str) -> list[Rule]:
-    """Return the rules with a hint in the text, looked up by a character that each hint has."""
+    """Return the rules with a hint in the text.
+
+    Most hints begin with a word of their own (`ghp_`), and are looked up by the words of the text:
+    their number costs nothing. The others are looked up by a character that each hint has.
+    """
     found: dict[str, Rule] = {}
+    for head in sorted(_HEADS.keys() & compiled(_HEAD).findall(text)):
+        found |= {rule.name: rule for hint, rule in _HEADS[head] if hint in text}
     for mark, hints in _HINTS.items():
         if mark in text:
             found |= {rule.name: rule for hint, rule in hints if hint in text}
@@ -301,9 +384,15 @@ def _compiled(rule: Rule) -> re.Pattern[str]:
     return compiled(rf"(?a)(?<![A-Za-z0-9\0])(?:{rule.pattern}){rest}")
 
 
-# The hints by the first of a few rare characters that each contains, '' for none of them.
+# The hints by the word that each begins with; the others by the first of a few rare characters that
+# each contains, '' for none of them.
+_HEAD = r"(?a)(?<![A-Za-z0-9])[A-Za-z0-9]++(?=[-_./:+])"
+_HEADS: dict[str, list[tuple[str, Rule]]] = {}
 _HINTS: dict[str, list[tuple[str, Rule]]] = {mark: [] for mark in ("_", "-", "/", "=", ".", "")}
-for _rule in (*PREFIXED, *SHAPED):
+for _at, _rule in enumerate((*PREFIXED, *SHAPED)):
     for _hint in _rule.hints:
-        _HINTS[next(mark for mark in _HINTS if mark in _hint)].append((_hint, _rule))
+        if _at < len(PREFIXED) and (_head := re.match(_HEAD, _hint)):
+            _HEADS.setdefault(_head[0], []).append((_hint, _rule))
+        else:
+            _HINTS[next(mark for mark in _HINTS if mark in _hint)].append((_hint, _rule))
 _NAMED = tuple((name, Rule(name, (), pattern)) for name, pattern in NAMED.items())
