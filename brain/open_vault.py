@@ -225,7 +225,7 @@ class OpenVault:
             promised[path] = partial(_instead, head)
         return syncing.sync(
             self.paths, self.index, self.config, only=only, wait=wait, progress=self.progress,
-            accept_loss=accept_loss, promised=promised,
+            accept_loss=accept_loss, promised=promised, written=heads or (),
             before=lambda deltas: self._before(deltas, wait), known_texts=known_texts,
         )  # fmt: skip
 

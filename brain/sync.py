@@ -74,13 +74,15 @@ def sync(
     progress: Progress | None = None,
     accept_loss: bool = False,
     promised: Mapping[str, Edit] | None = None,
+    written: Collection[str] = (),
     before: Callable[[list[Delta]], None] | None = None,
     known_texts: Mapping[str, bytes] | None = None,
 ) -> Stats:
     """Update the index from the vault, or from these paths of it and all below them.
 
     An index that has not seen the whole vault yet is filled from the whole vault. A file with
-    changes that are `promised` and not written yet is indexed as if they were. `before` is told how
+    changes that are `promised` and not written yet is indexed as if they were. Files that are just
+    `written` may be missing: somebody is replacing them at this moment. `before` is told how
     entries changed, before the index says so for good; what it raises leaves the index as it was.
     Of a memory note whose bytes in the index are among `known_texts`, only the part that changed is
     parsed and stored; the result is the same.
@@ -92,11 +94,13 @@ def sync(
     found = scan(vault, config, None if cold or only is None else set(only))
     stats = Stats(files=len(found.stats), cold=cold)
     if promised or not _nothing_new(index, found, cold):
-        job = _Job(vault, index, config, found, stats, promised or {}, known_texts or {})
+        job = _Job(vault, index, config, found, stats, promised or {}, written, known_texts or {})
         if job.is_due():
             with index.exclusive(wait):
                 # planned again: another process may have been faster
-                job = _Job(vault, index, config, found, stats, promised or {}, known_texts or {})
+                job = _Job(
+                    vault, index, config, found, stats, promised or {}, written, known_texts or {}
+                )
                 if not accept_loss:
                     _refuse_loss(job)
                 _run(job, progress, before)
@@ -130,6 +134,7 @@ class _Job:
         found: Scan,
         stats: Stats,
         promised: Mapping[str, Edit],
+        written: Collection[str],
         known_texts: Mapping[str, bytes],
     ) -> None:
         self.vault, self.index, self.config = vault, index, config
@@ -144,8 +149,7 @@ class _Job:
                 self.read.append(path)
             elif was.stat.racy:
                 self.racy.append(path)
-        # a note with a promised text may be missing, for a moment or until it is made
-        missing = [path for path in promised if self._is_missing(path)]
+        missing = [path for path in written if self._is_missing(path)]
         self.read += missing
         self.there = {*found.stats, *missing}
         self.gone = {path: was for path, was in self.known.items() if path not in self.there}

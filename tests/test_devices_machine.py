@@ -410,8 +410,9 @@ class Devices(RuleBasedStateMachine):
         for _ in range(6):
             before = a.journals(), b.journals()
             self._exchange(a, b)
-            a.brain.sync()
-            b.brain.sync()
+            for one in (a, b):
+                one.brain.sync()
+                one.brain.journal_write()  # when a memory was first seen is known now
             if before == (a.journals(), b.journals()):
                 break
         else:

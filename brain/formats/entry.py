@@ -161,7 +161,8 @@ def lines_of(text: str, careful: bool) -> tuple[str, list[str]]:
     """The first line and those to be nested below it; the first is '' if all of them are."""
     text = storable(text).replace("\r\n", "\n").replace("\r", "\n")
     text = _escaped(text, careful)
-    lines = _without_blank_ends([line.rstrip(" \t") for line in text.split("\n")])
+    lines = [line.rstrip(" \t") if line.strip() else "" for line in text.split("\n")]
+    lines = _without_blank_ends(lines)
     if not lines:
         return "", []
     first, below = lines[0].strip(), lines[1:]

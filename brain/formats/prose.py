@@ -27,8 +27,8 @@ _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
 _OPEN = frozenset(
     """
     a an the is are was were be been being am to of in on at by for with from as into and or that
-    this these those it its we our i you has have had will would so then there please over than not
-    no never only use uses used using via without about like called named prefer avoid versus vs
+    this these those it its we our i you has have had will would please over than not
+    no never use uses used using via without about like called named prefer avoid versus vs
     chose choose adopt adopted dropped needs need between per
     """.split()  # noqa: SIM905 - a list of them would fill the page
 )

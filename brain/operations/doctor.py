@@ -56,7 +56,8 @@ def _secrets(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
             personal = found.rule in PERSONAL
             kind = "personal data" if personal else "a secret"
             said = f"looks like {kind} ({found.rule}); Brain leaves what a person wrote as it is"
-            yield path, Problem(line, "personal" if personal else "secret", said)
+            problem = Problem(line, "personal", said) if personal else Problem(line, "secret", said)
+            yield path, problem
 
 
 def _orphans(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:

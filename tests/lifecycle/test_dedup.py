@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brain.formats.prose import prose
@@ -121,6 +121,7 @@ def test_every_text_is_the_same_as_itself(text: str) -> None:
     assert similarity(text, text) == 1.0
 
 
+@example("Customer data is kept in the Frankfurt region only", "{} #ops #db")
 @given(
     TEXTS.filter(lambda text: not text.endswith(" it")),  # a tag may complete "we call it"
     st.sampled_from(

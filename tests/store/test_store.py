@@ -270,9 +270,7 @@ def test_a_folder_without_the_right_to_write() -> None:
     (root / "40_Brain").chmod(0o755)
     assert after == before
     shutil.rmtree(home)
-    assert (
-        "cannot be written (Permission denied). Check the disk and the permissions" in said.stdout
-    )
+    assert "40_Brain cannot be written to (Permission denied). Make it writable." in said.stdout
     assert "True []" in said.stdout
 
 
