@@ -302,7 +302,7 @@ class OpenVault:
     def _record_seen(self, stats: Stats, everywhere: bool, wait: float) -> None:
         """Record the creation time of undated memories that are new, in the notes that changed or
         `everywhere`. Without it, the next write to their note would make them young again."""
-        if self.paused or (stats.quiet and not everywhere):
+        if (stats.quiet and not everywhere) or self.paused:
             return
         paths = [*stats.added, *stats.changed, *(new for _, new in stats.moved)]
         found = read.unseen(self.index, None if everywhere else paths)

@@ -23,7 +23,6 @@ from brain.formats import memory_md
 from brain.index.db import Index
 from brain.journal.reader import update_index
 from brain.store import Store
-from brain.store.note import HALF
 from brain.sync import sync
 from brain.vault.exchange import Look
 from tests import kit as base
@@ -256,7 +255,7 @@ class Writing(RuleBasedStateMachine):
         if goes_on:
             self.reword(pick, style)
         lock.unlink()
-        self._absorb(store)
+        store.absorb()
         ops = {record.id: record.op for record in kit.records(store)}
         assert made.keys() <= ops.keys()
         last = ""
@@ -283,18 +282,10 @@ class Writing(RuleBasedStateMachine):
         store.state.close()
         self._settle_change(deed, word, removed)
 
-    def _absorb(self, store: Store) -> None:
-        """Let everything be written. What a person left of the note may look like half a save; it
-        counts when it has stood for a while."""
-        store.absorb()
-        if not kit.is_done(store):
-            self.disk.time += HALF
-            store.absorb()
-
     @rule()
     def settle(self) -> None:
         store = self._store()
-        self._absorb(store)
+        store.absorb()
         assert kit.is_done(store), (store.pending(), store.state.temps())
         store.state.close()
         assert kit.temps(self.root) == []

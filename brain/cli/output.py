@@ -22,7 +22,7 @@ Values = dict[str, Any]
 
 _READ_ONLY = "brain.read_only"
 STYLES = {"bold": "\033[1m", "dim": "\033[2m"}
-# What a terminal takes for a command, a new line, or a change of direction. The escapes are those
+# Characters that a terminal obeys: commands, new lines, changes of direction. The escapes are those
 # of JSON, so that JSON stays the same data.
 _UNSAFE = {
     code: f"\\u{code:04x}"
@@ -189,7 +189,7 @@ def tell(value: Any) -> None:
 
 
 def crashed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print the traceback of an error that nobody expected, which may hold text of a note."""
+    """Print the traceback of an unexpected error. It may contain text of a note."""
     import traceback
 
     note("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"), lines=True)

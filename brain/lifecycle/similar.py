@@ -67,14 +67,16 @@ def similar(
 
 
 def new_contradictions(index: Index, ref: str, text: str, owners: Owners) -> list[str]:
-    """Return the ids of memories that contradict this one, which a person typed, if nobody has
-    reported that yet. An operation compares what it writes by itself."""
+    """Return the ids of memories that contradict this one and are not reported as conflicts yet.
+    Only what a person typed is compared: operations compare what they write."""
     if any(records.select(index, refs=[ref], ops=("remember", "update"))):
         return []
     kind = next((row.kind for row in read.by_ref(index, ref) if row.ref == ref), "")
     found = similar(index, text, owners=owners, kind=kind, exclude=[ref]).contradicts
-    told = {frozenset((one.ref, one.other)) for one in records.conflicts(index, open_only=False)}
-    return [row.ref for row in found if frozenset((ref, row.ref)) not in told]
+    if not found:
+        return []
+    known = {frozenset((one.ref, one.other)) for one in records.conflicts(index, open_only=False)}
+    return [row.ref for row in found if frozenset((ref, row.ref)) not in known]
 
 
 def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> list[int]:

@@ -193,7 +193,10 @@ def _entry(vault: OpenVault, plan: Plan) -> Entry:
     path, ref = plan.change.path, plan.change.ref
     row = apply.find(vault, path, ref)
     if row is None:
-        raise NotFound(f"{ref} was removed from {path} as soon as it was there.", "Try again.")
+        raise NotFound(
+            f"Somebody removed {ref} from {path} right after it was written.",
+            "`brain pending` lists it, and how to restore it.",
+        )
     return entry(row)
 
 
