@@ -22,10 +22,11 @@ from brain.formats import (
     session_jsonl,
 )
 from brain.lifecycle import contradiction, dedup
-from brain.recall import snippet, terms
 from brain.recall.procedures import procedure
 from brain.recall.render import defuse
 from brain.redact import redact
+from brain.search import exact, question, snippet
+from brain.search.retrieve import match
 from brain.store import units
 
 # -- shapes: each makes about so many characters --------------------------------------------------
@@ -159,7 +160,7 @@ def rewritten(text: str) -> None:
 
 
 def marked(text: str) -> None:
-    words = snippet.Words(terms.terms("entry a b same"))
+    words = snippet.Words(question.terms("entry a b same"))
     _, line = snippet.best_line(text, words)
     snippet.mark(line, words, "[", "]")
 
@@ -183,8 +184,12 @@ def settings(text: str) -> None:
 
 
 def asked(text: str) -> None:
-    found = terms.terms(text)
-    terms.match(found)
+    found = question.terms(text)
+    for term in found:
+        match(term, "passages")
+        if term.exact:
+            exact.exactly(term)
+    question.expected(text, ["Ann", text])
     triggers.search_text(text)
 
 
