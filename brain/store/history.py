@@ -306,12 +306,15 @@ class History:
         return seen or again
 
     def _is_deleted_again(self, theirs: Units, near: Version, evidence: Evidence) -> bool:
-        """Return True if a text is new and lacks nothing of the tip but units that were restored
-        before: whoever saved it has everything else."""
-        delta = {u: count for u, count in difference(near.units, theirs).items() if u.strip()}
-        guards = [self.guards.get(unit) for unit in delta]
-        again = all(count < 0 for count in delta.values()) and all(g and g.restored for g in guards)
-        return bool(delta) and again and evidence.age >= STOOD_AGAIN and not evidence.unread
+        """Return True if a text is new and is the tip without some units that were restored
+        before: whoever saved it has everything else, and in the same order."""
+        if evidence.age < STOOD_AGAIN or evidence.unread:
+            return False
+        gone = {u for u, count in difference(near.units, theirs).items() if count < 0 and u.strip()}
+        if not all((guard := self.guards.get(unit)) and guard.restored for unit in gone):
+            return False
+        left = [unit for unit in near.units if unit.strip() and unit not in gone]
+        return bool(gone) and left == [unit for unit in theirs if unit.strip()]
 
     def _cost(
         self,

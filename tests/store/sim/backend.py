@@ -210,6 +210,9 @@ class Process:
             store.absorb()
         return not self.store.pending()
 
+    def head(self) -> str:
+        return self.store._load(NOTE).text
+
     def guarded(self) -> bool:
         return bool(self.store.state.guards(NOTE))
 

@@ -113,7 +113,8 @@ class Oracle:
             elif self.status.get(t) == REQUIRED:
                 self.fate[t].append(f"{self.now():.2f} overwritten by {actor}")
         for t in sorted(file.tokens & new & file.unread.keys() - self.flight):
-            self.set(t, REPLACED, f"by {actor}, who has not finished")
+            if self.status[t] == REQUIRED:
+                self.set(t, REPLACED, f"by {actor}, who has not finished")
         file.looked_at = None
 
     def finish(self, actor: Any, file: File, text: str, old: File | None = None) -> None:

@@ -367,6 +367,21 @@ SCENARIOS = {
         ],
         keeps="a1.1 p1.1",
     ),
+    "a stale window moves one of its lines": Scenario(
+        {"w0": "rename"},
+        [
+            ("load", "w0"),
+            remember("a1"),
+            typed("w0", "p1"),
+            typed("w0", "p2"),
+            ("save", "w0"),
+            SYNC,
+            ("wait", 600),
+            ("move", "w0", "p1.1", 8),
+            ("save", "w0"),
+        ],
+        keeps="a1.1 p1.1 p2.1",
+    ),
     "a stale window saves after a checkout, before Brain looks": Scenario(
         {"w0": "rename"},
         [

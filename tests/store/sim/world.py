@@ -43,6 +43,7 @@ class Backend(Protocol):
     def update(self, id: str, line: str, held: bool) -> str | None: ...
     def forget(self, id: str, held: bool) -> str | None: ...
     def sync(self) -> bool: ...  # True if nothing is pending
+    def head(self) -> str: ...  # what should be in the note; a window may have saved since
     def guarded(self) -> bool: ...
 
 
@@ -267,7 +268,7 @@ class World:
             plan.update(self.plan)
         self.oracle.guarded = self.processes[number].guarded()
         if result is True:  # nothing is pending
-            there = set(tokens(self.text() or ""))
+            there = set(tokens(self.processes[number].head()))
             for t in sorted(self.asked):
                 self.oracle.set(t, REQUIRED if t in there else REMOVED, "settled after a crash")
             self.asked = set()
