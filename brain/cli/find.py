@@ -166,6 +166,9 @@ def print_entry(entry: Entry, _: Values) -> None:
     for key, value in about:
         if value:
             say(f"{key:<{width}} {value}", "dim")
+    if entry.more:
+        others = counted(entry.more, "more entry", "more entries")
+        note(f"There are {others} in this file: `brain list --scope {entry.scope}`.")
     if entry.freshness:
         warn(entry.freshness)
 
@@ -175,6 +178,9 @@ def _values(memory: Memory) -> list[tuple[str, str]]:
     origin = memory.provenance
     assert origin
     session = f", in session {origin.session}" if origin.session else ""
+    if origin.messages:
+        first, last = origin.messages
+        session += f", message {first}" if first == last else f", messages {first} to {last}"
     importance = _importance(memory.importance_factors or {})
     return [
         ("score", f"{memory.score:g}, {counted(memory.hits, 'hit')}"),
@@ -182,6 +188,7 @@ def _values(memory: Memory) -> list[tuple[str, str]]:
         ("confidence", f"{memory.confidence:.2f} = {_confidence(memory)}"),
         ("from", f"{origin.by}, {shown(origin.at)[:10]}{session}"),
         ("because", origin.why or ""),
+        ("about", origin.snippet or ""),
         *((step["op"], f"{step['by']}, {shown(step['at'])[:10]}") for step in origin.since),
     ]
 

@@ -117,12 +117,18 @@ def topics(tags: str) -> Iterator[str]:
 
 def hubs(edges: Iterable[Edge], entries: Collection[str]) -> set[str]:
     """Return the tags and notes that too many entries share to connect them."""
+    most = max_shared(len(entries))
+    return {node for node, ids in shared(edges, entries).items() if len(ids) > most}
+
+
+def shared(edges: Iterable[Edge], entries: Collection[str]) -> dict[str, set[str]]:
+    """Return the entries of each tag and note."""
     sharing: dict[str, set[str]] = {}
     for edge in edges:
         for id, node in ((edge.source, edge.target), (edge.target, edge.source)):
             if node.startswith(PREFIXES) and id in entries:
                 sharing.setdefault(node, set()).add(id)
-    return {node for node, ids in sharing.items() if len(ids) > max_shared(len(entries))}
+    return sharing
 
 
 def max_shared(entries: int) -> int:
