@@ -282,8 +282,9 @@ class OpenVault:
         entries: list[NewRecord] = []
         for path, ref, text in typed:
             owner = self.owner(path)
-            for other in new_contradictions(self.index, ref, text, (owner, access.ADMIN)):
-                data = {"type": "contradictory", "agent": owner, "other": other}
+            found = new_contradictions(self.index, ref, text, (owner, access.ADMIN))
+            for other, type in found.items():
+                data = {"type": type, "agent": owner, "other": other}
                 entries.append(NewRecord(event_id(), "conflict", "person", ref, path, data))
         if entries:
             with self.store.locked(wait):

@@ -87,7 +87,7 @@ def add(graph: Graph, clusters: Iterable[Cluster]) -> Graph:
     ]
     known = {edge.target for edge in edges}
     added = [
-        Node(cluster.id, "cluster", cluster.name, count=len(cluster.members))
+        Node(cluster.id, "cluster", cluster.name, entries=len(cluster.members))
         for cluster in clusters
         if cluster.id in known
     ]

@@ -98,13 +98,17 @@ def edges(index: Index, owners: Owners, *, agent: str = "", pending: bool = Fals
     nodes, notes = _notes(index, owners, {to for _, to, _ in named}, {path for path, _ in linking})
     found |= {(source, nodes[target], type) for source, target, type in named}
     found |= {(nodes[path], id, "link") for path, id in linking}
-    weighted = {edge: WEIGHTS[edge[2]] for edge in found if edge[0] != edge[1]}
+    given = {
+        (ids.get(id, ""), ids.get(other) or nodes.get(other, ""), type): weight
+        for id, other, type, weight in links.weights(index)
+    }
+    weighted = {edge: given.get(edge, WEIGHTS[edge[2]]) for edge in found if edge[0] != edge[1]}
     for (one, other), times in _times_together(index, ids, pending).items():
         weighted[one, other, "learned"] = strengthened("learned", WEIGHTS["learned"], times)
         for ends in ((one, other), (other, one)):
             for type in ("relates_to", "link"):
                 if (*ends, type) in weighted:
-                    weighted[(*ends, type)] = strengthened(type, WEIGHTS[type], times)
+                    weighted[(*ends, type)] = strengthened(type, weighted[(*ends, type)], times)
     return Edges(weighted, ids, notes)
 
 

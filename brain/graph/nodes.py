@@ -41,7 +41,7 @@ class Node(NamedTuple):
     agent: str = ""
     text: str = ""
     anchored: bool = False  # the id is in the file
-    count: int = 0  # memories and items of a tag, note or cluster, in the whole graph
+    entries: int = 0  # memories and items of a tag, note or cluster, in the whole graph
 
 
 class Graph(NamedTuple):
@@ -66,7 +66,7 @@ def whole(index: Index, owners: Owners, agent: str = "") -> Graph:
     shown = [edge for edge in every if {edge.source, edge.target} <= ids]
     entries = {node.id for node in nodes if node.type in ENTRIES}
     sharing = shared(shown, entries)
-    counted = (node._replace(count=len(sharing.get(node.id, ()))) for node in nodes)
+    counted = (node._replace(entries=len(sharing.get(node.id, ()))) for node in nodes)
     return ordered(counted, shown)
 
 

@@ -71,6 +71,15 @@ def learned(index: Index, *, pending: bool) -> list[tuple[str, str, float]]:
     return found
 
 
+def weights(index: Index) -> list[tuple[str, str, str, float]]:
+    """Return (id, other id or note, type, weight) of the links whose weight was set, the last
+    weight last."""
+    sql = """SELECT ref, json_extract(data, '$.other'), json_extract(data, '$.as'),
+        json_extract(data, '$.weight') FROM records WHERE op = 'link' AND NOT purged
+        AND instr(data, '"weight":') ORDER BY lamport, device, seq"""
+    return [row for row in index.rows(sql) if type(row[3]) in (int, float) and 0 <= row[3] <= 1]
+
+
 def aliases(index: Index) -> dict[str, str]:
     """Return the smallest id of each entry that had several, by every one of them."""
     return dict(index.rows("SELECT ref, class FROM aliases"))

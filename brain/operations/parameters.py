@@ -101,6 +101,7 @@ PARAMETERS = {
     "purge": Parameter("Remove its text from everything that Brain keeps."),
     "to": Parameter("A memory or a note.", argument=True),
     "as_": Parameter(f"{', '.join(RELATIONS)}.", ("--as",), "RELATION"),
+    "weight": Parameter("How close they are.  [by relation]", metavar="0..1", least=0, most=1),
     "add": Parameter("Tags to add.", argument=True, metavar="[TAGS]..."),
     "remove": Parameter("A tag to remove. Repeatable.", ("--remove", "-r"), "TAG"),
     # review
@@ -122,6 +123,7 @@ PARAMETERS = {
     ),
     "revert.since": Parameter(_TIME, metavar="TIME", required=True),
     "keep": Parameter("The memory to keep; it supersedes the other.", metavar="ID"),
+    "conflicts.all": Parameter("Include those that have ended."),
     "gaps.all": Parameter("Include those that have an answer by now."),
     "gaps.agent": Parameter("Only what was asked for this agent.", ("--agent", "-a"), "NAME"),
     "drop": Parameter("Give up the pending write of this event.", metavar="EVENT"),

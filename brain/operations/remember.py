@@ -176,17 +176,21 @@ def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: He
     if found.same:
         change = Add(path, found.same.ref, text, section, _tags(request), links)
         return Plan(change, found, tuple(rules))
-    fields, first = _fields(vault, request, found.contradicts, path, by)
+    older = [lookup.memory(vault, id, by) for id in request.supersedes]
+    gone = {row.ref: "superseded" for row in older if row.ref in found.conflict_types}
+    against = tuple(row for row in found.contradicts if row.ref not in gone)
+    fields, first = _fields(older, against, path, by)
     change = Add(path, _free_id(vault), text, section, tags, links, fields)
-    conflict = {"type": "contradictory", "agent": vault.owner(path)}
+    conflict = {"agent": vault.owner(path)}
     deeds = [
         Deed("remember", change.ref, change, _given(request, kind, by)),
         *first,
         *(
-            Deed("conflict", change.ref, None, conflict | {"other": o.ref})
-            for o in found.contradicts
+            Deed("conflict", change.ref, None, conflict | {"type": type, "other": other})
+            for other, type in (found.conflict_types | gone).items()
         ),
     ]
+    found = found._replace(contradicts=against)
     return Plan(change, found, tuple(rules), tuple(deeds), fingerprint(said))
 
 
@@ -324,18 +328,15 @@ def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
 
 
 def _fields(
-    vault: OpenVault, request: Request, against: Sequence[Row], path: str, by: Actor
+    older: Sequence[Row], against: Sequence[Row], path: str, by: Actor
 ) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
     """Return the fields of the line, and what writes the ids of their targets."""
     fields: list[tuple[str, str]] = []
     deeds: list[Deed] = []
-    for id in request.supersedes:
-        older = lookup.memory(vault, id, by)
-        deeds += anchor(older, by)
-        fields.append(("supersedes", lookup.link_to(older, path)))
-    for other in against:
-        deeds += anchor(other, by)
-        fields.append(("contradicts", lookup.link_to(other, path)))
+    for name, rows in (("supersedes", older), ("contradicts", against)):
+        for row in rows:
+            deeds += anchor(row, by)
+            fields.append((name, lookup.link_to(row, path)))
     return tuple(fields), deeds
 
 

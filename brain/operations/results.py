@@ -319,13 +319,15 @@ class Undone(Changed):
 
 
 class Conflict(Value):
-    """Two memories that contradict each other."""
+    """Two memories that contradict each other. `type` is `contradictory`, `ambiguous` (they give
+    two names to what may be one thing) or `superseded` (one replaces the other)."""
 
     event: str
     type: str
     at: str
     by: str
     entries: list[Entry]
+    resolved: str | None = None
 
 
 class Resolved(Changed):

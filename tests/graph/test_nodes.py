@@ -56,7 +56,7 @@ def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -
     assert ids(graph, "item") == {"item_1"}
     assert by_id[A][:8] == (A, "memory", "One says the sea.", MEMORY, 1, "fact", "pinned", "admin")
     assert by_id["item_1"].label == "Clams"
-    assert by_id["#db"] == Node("#db", "tag", "#Db")
+    assert by_id["#db"] == Node("#db", "tag", "#Db", entries=2)
     assert by_id[sea] == Node(sea, "note", "The Sea", "Notes/Sea.md")
     assert by_id["[[nowhere]]"] == Node("[[nowhere]]", "note", "Nowhere")
     weights = {edge[:3]: edge.weight for edge in graph.edges}

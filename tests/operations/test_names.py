@@ -49,7 +49,7 @@ def test_a_file_of_records_says_that_there_is_more(brain: Brain) -> None:
 
 
 def test_two_notes_of_one_name_are_told_apart_by_their_paths(brain: Brain) -> None:
-    with pytest.raises(Ambiguous, match="Lake/Rafts.md"):
+    with pytest.raises(Ambiguous, match=r"Lake/Rafts\.md"):
         brain.show("Rafts")
     assert brain.show("log rafts").path == "Sea/Old/Rafts.md"
 
