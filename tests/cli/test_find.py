@@ -186,7 +186,8 @@ def test_a_date_that_is_none_is_refused(demo: Path, run: Run) -> None:
     said = run("list", "--since", "yesterday")
     assert (said.code, said.err) == (
         2,
-        "brain: 'yesterday' is not a date. Write it as 2026-02-01, as 2026-02-01T09:30, or as 7d for seven days ago.\n",
+        "brain: 'yesterday' is not a date. Write it as 2026-02-01, as 2026-02-01T09:30,"
+        " or as 7d for seven days ago.\n",
     )
 
 
