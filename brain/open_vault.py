@@ -384,8 +384,7 @@ class OpenVault:
     @property
     def paused(self) -> bool:
         """True if writing is off, by an option, by the settings or by `brain pause`."""
-        off = self.read_only or self.config.readOnly or not self.config.memory
-        return off or os.path.lexists(f"{self.paths.state_path}/paused")
+        return self.store.is_off()
 
     def write_events(self, wait: float = 0.25) -> None:
         """Write events to the index (later, if another process is writing), and call listeners."""
