@@ -384,7 +384,7 @@ class OpenVault:
     @property
     def paused(self) -> bool:
         """True if writing is off, by an option, by the settings or by `brain pause`."""
-        return self.store.is_off()
+        return access.writing_is_off(self.config, self.paths.state_path, self.read_only)
 
     def write_events(self, wait: float = 0.25) -> None:
         """Write events to the index (later, if another process is writing), and call listeners."""

@@ -281,7 +281,10 @@ def _print_clusters(graph: Graph) -> None:
 
 
 def _print_around(graph: Graph) -> None:
-    """Print an entry, what it is linked to, and what shares its tags and notes."""
+    """Print an entry, what it is linked to, and what shares its tags and notes. A weight is shown
+    if it was learned or set."""
+    from brain.graph.edges import WEIGHTS
+
     nodes = {node["id"]: node for node in graph.nodes}
     root = nodes[graph.root]
     say(f"{root['path']}:{root['line']}" if root.get("line") else root["id"], "bold")
@@ -292,7 +295,8 @@ def _print_around(graph: Graph) -> None:
         if other and edge["type"] in EDGES and other["type"] in ("memory", "item", "note"):
             words = EDGES[edge["type"]][edge["target"] == root["id"]]
             line = f"{words:<14} {_line(other)}"
-            say(f"{line}  {edge['weight']:.2f}" if edge["type"] == "learned" else line)
+            usual = edge["type"] != "learned" and edge["weight"] == WEIGHTS[edge["type"]]
+            say(line if usual else f"{line}  {edge['weight']:.2f}")
     for way in sorted(set(ways), key=lambda id: (nodes[id]["type"] != "cluster", id)):
         _print_way(graph, nodes, root["id"], way)
 
