@@ -45,7 +45,12 @@ def test_a_link_may_have_a_weight(brain: Brain) -> None:
 
 def test_the_weight_of_a_link_can_be_undone(brain: Brain) -> None:
     brain.link(A, B, weight=0.9)
-    brain.undo()
+    brain.link(A, B, weight=0.7)
+    undone = brain.undo()
+    assert weights(brain, A) == {B: 0.9}
+    brain.undo(undone.event)
+    assert weights(brain, A) == {B: 0.7}
+    brain.forget(A)
     assert weights(brain, A) == {}
 
 
