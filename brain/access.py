@@ -26,6 +26,7 @@ from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brain.config import Config
     from brain.open_vault import OpenVault
 
 ADMIN = "admin"
@@ -218,3 +219,9 @@ def agent_name(vault: OpenVault, name: str) -> str:
             f"Agents: {', '.join(sorted(owners)) or 'none'}. A folder with an AGENT.md is one.",
         )
     return known[folded]
+
+
+def writing_is_off(config: Config, state_path: str, read_only: bool) -> bool:
+    """Return True if writing is off, by an option, by the settings or by `brain pause`."""
+    off = read_only or config.readOnly or not config.memory
+    return off or os.path.lexists(f"{state_path}/paused")

@@ -20,6 +20,7 @@ from functools import partial
 from math import isclose
 
 from brain.errors import BadRequest, suggest
+from brain.kinds import OTHER_NAMES
 from brain.record import NamedTuple
 
 TYPE_CHECKING = False
@@ -278,7 +279,8 @@ def _operand(field: str, value: str | None, at: str) -> Any:
     if value is None:
         return None
     if field not in NUMBERS:
-        return _fold(value).removeprefix("#") if field in LISTS else _fold(value)
+        folded = _fold(value).removeprefix("#") if field in LISTS else _fold(value)
+        return OTHER_NAMES.get(folded, folded) if field == "kind" else folded
     try:
         return float(value)
     except ValueError:

@@ -45,6 +45,8 @@ KINDS: dict[str, Kind] = {
     "task_progress": Kind(0.40, 0.8, 14, 14, ("progress", "status")),
 }
 
+OTHER_NAMES = {"failure": "error"}
+
 _BY_HEADING = {heading: name for name, kind in KINDS.items() for heading in kind.headings}
 _BY_HEADING |= {name.replace("_", " "): name for name in KINDS}
 
@@ -64,6 +66,12 @@ def of_headings(path: tuple[str, ...]) -> str:
         if words in _BY_HEADING:
             return _BY_HEADING[words]
     return ""
+
+
+def named(name: str) -> str:
+    """The kind that a person means by a name, as far as that is known."""
+    folded = name.strip().casefold().replace("-", "_")
+    return OTHER_NAMES.get(folded, folded)
 
 
 def of_tags(tags: Iterable[str]) -> str:

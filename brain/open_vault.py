@@ -282,8 +282,9 @@ class OpenVault:
         entries: list[NewRecord] = []
         for path, ref, text in typed:
             owner = self.owner(path)
-            for other in new_contradictions(self.index, ref, text, (owner, access.ADMIN)):
-                data = {"type": "contradictory", "agent": owner, "other": other}
+            found = new_contradictions(self.index, ref, text, (owner, access.ADMIN))
+            for other, type in found.items():
+                data = {"type": type, "agent": owner, "other": other}
                 entries.append(NewRecord(event_id(), "conflict", "person", ref, path, data))
         if entries:
             with self.store.locked(wait):
@@ -383,8 +384,7 @@ class OpenVault:
     @property
     def paused(self) -> bool:
         """True if writing is off, by an option, by the settings or by `brain pause`."""
-        off = self.read_only or self.config.readOnly or not self.config.memory
-        return off or os.path.lexists(f"{self.paths.state_path}/paused")
+        return access.writing_is_off(self.config, self.paths.state_path, self.read_only)
 
     def write_events(self, wait: float = 0.25) -> None:
         """Write events to the index (later, if another process is writing), and call listeners."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-ENTRY = tuple(name for name in Entry._fields if name not in ("extra", "links", "freshness"))
+ENTRY = tuple(name for name in Entry._fields if name not in ("extra", "links", "more", "freshness"))
 
 
 def document(value: Any) -> Any:
@@ -50,7 +50,7 @@ def _fields(value: Value, names: Iterable[str]) -> Json:
 
 def _entry(value: Entry) -> Json:
     own = [name for name in value._fields if name not in Entry._fields]
-    return _head(value) | _fields(value, ("links", *own, "freshness"))
+    return _head(value) | _fields(value, ("links", *own, "more", "freshness"))
 
 
 def _changed(value: Changed) -> Json:

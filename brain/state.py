@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FILE = "state.db"
 _WAIT = 2.0  # seconds for another process that writes
-_VERSION = 2
+_VERSION = 3
 _DAMAGED, _OTHER_VERSION = "the file is damaged", "the file is of another version"
 _TABLES = {
     *("device", "uses", "recalls", "flags", "notes", "versions", "guards", "temps", "pending"),
@@ -50,6 +50,8 @@ CREATE TABLE uses (
     last  TEXT    NOT NULL,
     text  TEXT    NOT NULL,    -- the question of a gap; when a memory that was seen was made
     refs  TEXT    NOT NULL,    -- JSON: the entries that did not answer it
+    session TEXT  NOT NULL,    -- of a gap: in which it was asked last
+    snippet TEXT  NOT NULL,    -- of a gap: of the text that was worked on then
     PRIMARY KEY (batch, op, ref, other)
 ) WITHOUT ROWID;
 CREATE TABLE recalls (
@@ -115,6 +117,11 @@ CREATE TABLE pending (
     done    TEXT NOT NULL      -- JSON: what the change does to the entry
 );
 """
+# what turns a file of an older version into one of this version: it may hold pending writes
+_CHANGES = {
+    2: """ALTER TABLE uses ADD COLUMN session TEXT NOT NULL DEFAULT '';
+ALTER TABLE uses ADD COLUMN snippet TEXT NOT NULL DEFAULT ''"""
+}
 
 
 class Device(NamedTuple):
@@ -141,6 +148,8 @@ class Use(NamedTuple):
     last: str = ""
     text: str = ""
     refs: tuple[str, ...] = ()
+    session: str = ""
+    snippet: str = ""
 
 
 class NoteRow(NamedTuple):
@@ -266,14 +275,16 @@ class State:
         import json
 
         sql = """
-            INSERT INTO uses VALUES ('', ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO uses (batch, op, ref, other, count, first, last, text, refs, session,
+                snippet) VALUES ('', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET count = count + excluded.count,
-                refs = CASE WHEN excluded.last >= last THEN excluded.refs ELSE refs END,
+                refs = iif(excluded.last >= last, excluded.refs, refs),
+                session = iif(excluded.last >= last, excluded.session, session),
+                snippet = iif(excluded.last >= last, excluded.snippet, snippet),
                 last = max(last, excluded.last)
         """
         rows = [
-            (u.op, u.ref, u.other, u.times, u.last, u.last, u.text, json.dumps(u.refs))
-            for u in uses
+            (*u[:4], u.last, u.last, u.text, json.dumps(u.refs), u.session, u.snippet) for u in uses
         ]
         with self._writing() as db:
             db.executemany(sql, rows)
@@ -283,10 +294,10 @@ class State:
         """Return the uses of a batch, summed up."""
         import json
 
-        sql = "SELECT op, ref, other, count, last, text, refs FROM uses WHERE batch = ?"
-        return sum_uses(
-            Use._make([*row[:6], tuple(json.loads(row[6]))]) for row in self._rows(sql, (batch,))
-        )
+        sql = """SELECT op, ref, other, count, last, text, refs, session, snippet FROM uses
+            WHERE batch = ?"""
+        found = (Use._make(row) for row in self._rows(sql, (batch,)))
+        return sum_uses(use._replace(refs=tuple(json.loads(str(use.refs)))) for use in found)
 
     def first_use(self) -> str:
         """Return when the oldest use happened, or ''."""
@@ -536,13 +547,13 @@ class State:
     def _connect(self) -> None:
         db = self._db = sqlite3.connect(self.path, isolation_level=None, timeout=_WAIT)
         db.execute("PRAGMA secure_delete = ON")
-        if _version(db) not in (0, _VERSION):
+        if _version(db) not in (0, *_CHANGES, _VERSION):
             raise sqlite3.DatabaseError(_OTHER_VERSION)
-        if not _version(db):
+        if _version(db) != _VERSION:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")
-            if not _version(db):  # another process may have been faster
-                for statement in _SCHEMA.split(";\n"):
+            if (version := _version(db)) != _VERSION:  # another process may have been faster
+                for statement in (_CHANGES.get(version) or _SCHEMA).split(";\n"):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             db.execute("COMMIT")
@@ -558,10 +569,8 @@ def sum_uses(uses: Iterable[Use]) -> list[Use]:
     for use in uses:
         key = use.op, use.ref, use.other
         total = sums.get(key, use._replace(times=0, last=""))
-        refs = use.refs if use.last >= total.last else total.refs
-        sums[key] = total._replace(
-            times=total.times + use.times, last=max(total.last, use.last), refs=refs
-        )
+        last = max(total, use, key=lambda each: (each.last, each is use))
+        sums[key] = last._replace(times=total.times + use.times, text=total.text)
     return [sums[key] for key in sorted(sums)]
 
 

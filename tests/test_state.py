@@ -131,3 +131,18 @@ def test_processes_count_together(tmp_path: Path) -> None:
     running = [subprocess.Popen(command) for _ in range(4)]
     assert [process.wait(60) for process in running] == [0] * 4
     assert State(tmp_path).uses("") == [Use("hit", "m-1", "", 400, "2026-03-01")]
+
+
+def test_an_older_file_is_changed_and_keeps_its_uses(tmp_path: Path) -> None:
+    """It may hold pending writes, so it is not set aside."""
+    state = State(tmp_path)
+    state.add_uses([Use("hit", "m-1", last="2026-01-01")])
+    with closing(sqlite3.connect(state.path)) as db:
+        for column in ("session", "snippet"):
+            db.execute(f"ALTER TABLE uses DROP COLUMN {column}")
+        db.execute("PRAGMA user_version = 2")
+    state.close()
+    gap = Use("gap", "g-1", last="2026-01-02", text="why?", session="s1", snippet="this")
+    State(tmp_path).add_uses([gap])
+    assert State(tmp_path).uses("") == [gap, Use("hit", "m-1", last="2026-01-01")]
+    assert not Path(f"{state.path}.damaged").exists()

@@ -166,6 +166,9 @@ def print_entry(entry: Entry, _: Values) -> None:
     for key, value in about:
         if value:
             say(f"{key:<{width}} {value}", "dim")
+    if entry.more:
+        others = counted(entry.more, "more entry", "more entries")
+        note(f"There are {others} in this file: `brain list --scope {entry.scope}`.")
     if entry.freshness:
         warn(entry.freshness)
 
@@ -175,6 +178,9 @@ def _values(memory: Memory) -> list[tuple[str, str]]:
     origin = memory.provenance
     assert origin
     session = f", in session {origin.session}" if origin.session else ""
+    if origin.messages:
+        first, last = origin.messages
+        session += f", message {first}" if first == last else f", messages {first} to {last}"
     importance = _importance(memory.importance_factors or {})
     return [
         ("score", f"{memory.score:g}, {counted(memory.hits, 'hit')}"),
@@ -182,6 +188,7 @@ def _values(memory: Memory) -> list[tuple[str, str]]:
         ("confidence", f"{memory.confidence:.2f} = {_confidence(memory)}"),
         ("from", f"{origin.by}, {shown(origin.at)[:10]}{session}"),
         ("because", origin.why or ""),
+        ("about", origin.snippet or ""),
         *((step["op"], f"{step['by']}, {shown(step['at'])[:10]}") for step in origin.since),
     ]
 
@@ -274,7 +281,10 @@ def _print_clusters(graph: Graph) -> None:
 
 
 def _print_around(graph: Graph) -> None:
-    """Print an entry, what it is linked to, and what shares its tags and notes."""
+    """Print an entry, what it is linked to, and what shares its tags and notes. A weight is shown
+    if it was learned or set."""
+    from brain.graph.edges import WEIGHTS
+
     nodes = {node["id"]: node for node in graph.nodes}
     root = nodes[graph.root]
     say(f"{root['path']}:{root['line']}" if root.get("line") else root["id"], "bold")
@@ -285,7 +295,8 @@ def _print_around(graph: Graph) -> None:
         if other and edge["type"] in EDGES and other["type"] in ("memory", "item", "note"):
             words = EDGES[edge["type"]][edge["target"] == root["id"]]
             line = f"{words:<14} {_line(other)}"
-            say(f"{line}  {edge['weight']:.2f}" if edge["type"] == "learned" else line)
+            usual = edge["type"] != "learned" and edge["weight"] == WEIGHTS[edge["type"]]
+            say(line if usual else f"{line}  {edge['weight']:.2f}")
     for way in sorted(set(ways), key=lambda id: (nodes[id]["type"] != "cluster", id)):
         _print_way(graph, nodes, root["id"], way)
 

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from brain.operations.results import Diagnosis, FileProblem, Status
     from brain.sync import Stats
 
+TOTALS, TIMES = ("promotions", "evictions", "accesses"), ("created", "last_compacted")
+HEALTH = {True: "sound", False: "damaged; `brain doctor` repairs it", None: "being written"}
 POLL = 0.2  # seconds between looks at the events of other processes
 # Problems that need no action: one line for all files of a code.
 HARMLESS = {
@@ -47,12 +50,16 @@ HARMLESS = {
 
 def print_status(status: Status, _: Values) -> None:
     say(f"Vault   {status.vault}", "bold")
-    say(f"Index   {status.index} ({status.engine})")
+    say(f"Index   {status.index} ({status.engine}, {HEALTH[status.healthy]})")
     for scope, count in status.scopes.items():
         if count["entries"]:
             entries = "entry" if count["entries"] == 1 else "entries"
             where = counted(count["files"], "file")
             say(f"        {scope:<9} {count['entries']:>7,} {entries} in {where}")
+    if status.kinds:
+        counts = ", ".join(f"{count:,}\0{kind}" for kind, count in status.kinds.items())
+        lines = fill(counts, 80, initial_indent="Kinds   ", subsequent_indent=" " * 8)
+        say(lines.replace("\0", " "), lines=True)
     for agent in status.agents:
         say(f"Agent   {agent['agent']} ({agent.get('type', 'no type')})")
     say(f"Daemon  {f'process {status.daemon}' if status.daemon else 'not running'}")
@@ -62,6 +69,10 @@ def print_status(status: Status, _: Values) -> None:
         say(f"        {status.recall['p95_ms']:.0f} ms at most for 95 % of the last recalls")
     if status.recall["degraded"]:
         say("        slow, so that less is looked at than usual")
+    if counters := status.counters:
+        say(f"Counts  {', '.join(f'{counters[n]:,} {n}' for n in TOTALS)}")
+        times = [f"{name} {shown(at)[:10]}" for name in TIMES if (at := counters[name])]
+        say(f"        {', '.join(times).replace('_', ' ')}") if times else None
     say("Fresh   yes" if status.freshness.fresh else "Fresh   no")
     for why in status.freshness.stale:
         say(f"        {why}")

@@ -52,7 +52,8 @@ def print_reverted(reverted: Reverted, options: Values) -> None:
 
 def print_conflicts(found: list[Conflict], _: Values) -> None:
     for conflict in found:
-        say(f"{conflict.event}  {conflict.type}, {shown(conflict.at)[:10]}", "bold")
+        ended = f", resolved {shown(conflict.resolved)[:10]}" if conflict.resolved else ""
+        say(f"{conflict.event}  {conflict.type}, {shown(conflict.at)[:10]}{ended}", "bold")
         for entry in conflict.entries:
             say(indented(f"{entry.id}  {entry.text}"), lines=True)
     if not found:

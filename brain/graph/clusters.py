@@ -87,7 +87,9 @@ def add(graph: Graph, clusters: Iterable[Cluster]) -> Graph:
     ]
     known = {edge.target for edge in edges}
     added = [
-        Node(cluster.id, "cluster", cluster.name) for cluster in clusters if cluster.id in known
+        Node(cluster.id, "cluster", cluster.name, entries=len(cluster.members))
+        for cluster in clusters
+        if cluster.id in known
     ]
     return nodes.ordered((*graph.nodes, *added), (*graph.edges, *edges))
 

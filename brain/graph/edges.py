@@ -98,13 +98,17 @@ def edges(index: Index, owners: Owners, *, agent: str = "", pending: bool = Fals
     nodes, notes = _notes(index, owners, {to for _, to, _ in named}, {path for path, _ in linking})
     found |= {(source, nodes[target], type) for source, target, type in named}
     found |= {(nodes[path], id, "link") for path, id in linking}
-    weighted = {edge: WEIGHTS[edge[2]] for edge in found if edge[0] != edge[1]}
+    given = {
+        (ids.get(id, ""), ids.get(other) or nodes.get(other, ""), type): weight
+        for id, other, type, weight in links.weights(index)
+    }
+    weighted = {edge: given.get(edge, WEIGHTS[edge[2]]) for edge in found if edge[0] != edge[1]}
     for (one, other), times in _times_together(index, ids, pending).items():
         weighted[one, other, "learned"] = strengthened("learned", WEIGHTS["learned"], times)
         for ends in ((one, other), (other, one)):
             for type in ("relates_to", "link"):
                 if (*ends, type) in weighted:
-                    weighted[(*ends, type)] = strengthened(type, WEIGHTS[type], times)
+                    weighted[(*ends, type)] = strengthened(type, weighted[(*ends, type)], times)
     return Edges(weighted, ids, notes)
 
 
@@ -117,12 +121,18 @@ def topics(tags: str) -> Iterator[str]:
 
 def hubs(edges: Iterable[Edge], entries: Collection[str]) -> set[str]:
     """Return the tags and notes that too many entries share to connect them."""
+    most = max_shared(len(entries))
+    return {node for node, ids in shared(edges, entries).items() if len(ids) > most}
+
+
+def shared(edges: Iterable[Edge], entries: Collection[str]) -> dict[str, set[str]]:
+    """Return the entries of each tag and note."""
     sharing: dict[str, set[str]] = {}
     for edge in edges:
         for id, node in ((edge.source, edge.target), (edge.target, edge.source)):
             if node.startswith(PREFIXES) and id in entries:
                 sharing.setdefault(node, set()).add(id)
-    return {node for node, ids in sharing.items() if len(ids) > max_shared(len(entries))}
+    return sharing
 
 
 def max_shared(entries: int) -> int:

@@ -41,6 +41,7 @@ def _node(node: Node) -> Shape:
     if node.type in ENTRIES:
         out |= {"kind": node.kind, "status": node.status, "agent": node.agent or None}
         return out | {"path": node.path, "line": node.line}
+    out["count"] = node.entries
     return out | {"path": node.path or None} if node.type == "note" else out
 
 

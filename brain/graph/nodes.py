@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from brain.graph.edges import PREFIXES, Edge, Edges, edges, hubs, name_of, topics
+from brain.graph.edges import PREFIXES, Edge, Edges, edges, hubs, name_of, shared, topics
 from brain.index import read
 from brain.index.read import Filters
 from brain.record import NamedTuple
@@ -41,6 +41,7 @@ class Node(NamedTuple):
     agent: str = ""
     text: str = ""
     anchored: bool = False  # the id is in the file
+    entries: int = 0  # memories and items of a tag, note or cluster, in the whole graph
 
 
 class Graph(NamedTuple):
@@ -61,8 +62,12 @@ def whole(index: Index, owners: Owners, agent: str = "") -> Graph:
         if note.path or owners is None:
             nodes.append(Node(id, "note", note.label[:LABEL], note.path))
     ids = {node.id for node in nodes}
-    every = (Edge(*edge, weight) for edge, weight in found.weights.items())
-    return ordered(nodes, (edge for edge in every if {edge.source, edge.target} <= ids))
+    every = [Edge(*edge, weight) for edge, weight in found.weights.items()]
+    shown = [edge for edge in every if {edge.source, edge.target} <= ids]
+    entries = {node.id for node in nodes if node.type in ENTRIES}
+    sharing = shared(shown, entries)
+    counted = (node._replace(entries=len(sharing.get(node.id, ()))) for node in nodes)
+    return ordered(counted, shown)
 
 
 def _entries(rows: Iterable[Row], found: Edges) -> list[Node]:

@@ -71,6 +71,18 @@ def learned(index: Index, *, pending: bool) -> list[tuple[str, str, float]]:
     return found
 
 
+def weights(index: Index) -> list[tuple[str, str, str, float]]:
+    """Return (id, other id or note, type, weight) of the links whose weight was set, the last
+    weight last. One that was undone is left out, unless its undo was undone."""
+    undone = """SELECT 1 FROM records {0} WHERE {0}.op = 'undo' AND {0}.ref = {1}.ref
+        AND json_extract({0}.data, '$.of') = {1}.id"""
+    sql = f"""SELECT r.ref, json_extract(r.data, '$.other'), json_extract(r.data, '$.as'),
+        json_extract(r.data, '$.weight') FROM records r WHERE r.op = 'link' AND NOT r.purged
+        AND instr(r.data, '"weight":') AND NOT EXISTS ({undone.format("u", "r")}
+            AND NOT EXISTS ({undone.format("v", "u")})) ORDER BY r.lamport, r.device, r.seq"""
+    return [row for row in index.rows(sql) if type(row[3]) in (int, float) and 0 <= row[3] <= 1]
+
+
 def aliases(index: Index) -> dict[str, str]:
     """Return the smallest id of each entry that had several, by every one of them."""
     return dict(index.rows("SELECT ref, class FROM aliases"))

@@ -60,7 +60,8 @@ def _read(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise BadRequest(f"{text!r} is no date.", "Write it as 2026-02-01.") from None
+        remedy = "Write it as 2026-02-01, as 2026-02-01T09:30, or as 7d for seven days ago."
+        raise BadRequest(f"{text!r} is not a date.", remedy) from None
 
 
 def _here(moment: datetime) -> datetime:

@@ -186,21 +186,6 @@ def by_place(index: Index, path: str, line: int) -> list[Row]:
     return _rows(index, f"WHERE {where} ORDER BY {order}", (text(path), line, line))
 
 
-def whole_note(index: Index, row: Row) -> tuple[Row, list[Link]]:
-    """Return the note of a passage as one row, with its links. White space at the ends of passages
-    is not kept, but every line is where it was."""
-    where = "WHERE c.file = (SELECT file FROM chunks WHERE id = ?) ORDER BY c.start, c.id"
-    passages = _rows(index, where, (row.id,))
-    said, line = "", 1
-    for one in passages:
-        gap = "\n" * (one.line - line) or (" " if said else "")
-        said, line = said + gap + one.text, one.end_line
-    links = [link for one in passages for link in links_of(index, one.id)]
-    tags = dict.fromkeys(tag for one in passages for tag in one.tags.split())
-    whole = passages[0]._replace(text=said, end_line=line, heading="", tags=f" {' '.join(tags)} ")
-    return whole, links
-
-
 def linking(index: Index, ref: str) -> list[Row]:
     """Return the chunks that link to the block with this id, whatever note the link names."""
     where = "c.id IN (SELECT chunk FROM links WHERE fragment = ?) AND c.ref != ?"
@@ -282,6 +267,14 @@ def counts(index: Index, owners: tuple[str, ...] | None = None) -> dict[str, dic
     within = f" WHERE file IN (SELECT f.id FROM files f WHERE 1{visible})" if visible else ""
     chunks = dict(index.rows(f"SELECT scope, count(*) FROM chunks{within} GROUP BY 1", values))
     return {s: {"files": files.get(s, 0), "entries": chunks.get(s, 0)} for s in SCOPES}
+
+
+def counts_of_kinds(index: Index, owners: Owners) -> dict[str, int]:
+    """Return how many memories, items and tasks of each kind there are, the most frequent first."""
+    visible, values = owned(owners)
+    sql = f"""SELECT c.kind, count(*) FROM chunks c WHERE c.scope IN ('memory', 'items', 'tasks')
+        {visible} GROUP BY 1 ORDER BY 2 DESC, 1"""
+    return dict(index.rows(sql, values))
 
 
 def agents(index: Index) -> list[dict[str, Any]]:

@@ -315,6 +315,24 @@ def conflicts(index: Index, open_only: bool = True) -> list[Conflict]:
     return shown
 
 
+def counters(index: Index) -> dict[str, Any]:
+    """Return when the journal begins and when the memories were last compacted, and how often one
+    was promoted, evicted and used, on all devices."""
+    sql = """SELECT (SELECT min(at) FROM records), max(iif(op = 'compact', at, NULL)),
+        sum(op = 'promote'), sum(op = 'evict') FROM records
+        WHERE op IN ('promote', 'evict', 'compact') AND NOT purged"""
+    created, compacted, promotions, evictions = index.rows(sql)[0]
+    uses = """SELECT (SELECT total(hits) FROM facts)
+        + (SELECT total(count) FROM pending_uses WHERE other = '')"""
+    return {
+        "created": created,
+        "last_compacted": compacted,
+        "promotions": promotions or 0,
+        "evictions": evictions or 0,
+        "accesses": int(index.value(uses)),
+    }
+
+
 def _of_type(db: sqlite3.Connection, op: str, purged: bool = False) -> Iterator[Record]:
     """Yield the records of a type; with those from before a purge if `purged`."""
     sql = f"SELECT {_COLUMNS} FROM records WHERE op = ?{'' if purged else ' AND NOT purged'}"

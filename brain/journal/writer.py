@@ -244,7 +244,8 @@ def _use_record(id: str, use: Use) -> NewRecord:
         data = {"other": use.other, "strength": use.times} | data
     elif use.op == "gap":
         data = {"query": use.text, "agent": use.other, "count": use.times} | data
-        data |= {"refs": list(use.refs)} if use.refs else {}
+        more = {"refs": list(use.refs), "session": use.session, "snippet": use.snippet}
+        data |= {name: value for name, value in more.items() if value}
     elif use.op == "seen":
         return NewRecord(id, "seen", "brain", use.ref, data={"created": use.text}, at=use.last)
     return NewRecord(id, use.op, "brain", use.ref, data=data)

@@ -28,22 +28,29 @@ ENOUGH = 4  # common words of two events of which one denies the other
 
 def contradicts(a: str, b: str) -> bool:
     """Return True if the texts cannot both be true."""
+    return bool(conflict_type(a, b))
+
+
+def conflict_type(a: str, b: str) -> str:
+    """Return `contradictory` if the texts cannot both be true, `ambiguous` if they give two names
+    to what may be one thing or two; '' if they do not contradict each other."""
     if fingerprint(a) == fingerprint(b):
-        return False
-    return any(
-        _opposes(one, other)
+        return ""
+    found = {
+        _conflict_type(one, other)
         for at, one in enumerate(sentences(a))
         for to, other in enumerate(sentences(b))
         # a short sentence may need those before it to be understood
         if one and other and (at == to == 0 or min(len(one.words), len(other.words)) > 3)
-    )
+    }
+    return max(found, key=("", "ambiguous", "contradictory").index, default="")
 
 
-def _opposes(one: Sentence, other: Sentence) -> bool:
+def _conflict_type(one: Sentence, other: Sentence) -> str:
     one, other = _without_prefixes(one, other), _without_prefixes(other, one)
-    if _denies(one, other) or _denies(other, one):
-        return True
-    return _reverses(one, other) or _revalues(one, other)
+    if _denies(one, other) or _denies(other, one) or _reverses(one, other):
+        return "contradictory"
+    return _revalued(one, other)
 
 
 def _without_prefixes(one: Sentence, other: Sentence) -> Sentence:
@@ -174,33 +181,34 @@ def _sequence(sentence: Sentence) -> tuple[set[str], set[str]] | None:
 # -- value -----------------------------------------------------------------------------------------
 
 
-def _revalues(one: Sentence, other: Sentence) -> bool:
-    """Return True if exactly one value differs."""
+def _revalued(one: Sentence, other: Sentence) -> str:
+    """Return the type of the conflict if exactly one value or name differs, else ''."""
     if one.past or other.past or one.indefinite or other.indefinite:
-        return False
+        return ""
     if _VAGUE & (one.every | other.every) or any(
         word.denied for word in (*one.words, *other.words)
     ):
-        return False
+        return ""
     mine, its = _values(one), _values(other)
     types = [type for type in mine.keys() & its.keys() if _differ(mine[type], its[type])]
     my_words = [word for word in _extra(one, other) if not word.type]
     its_words = [word for word in _extra(other, one) if not word.type]
     common = {word.root for word in one.words if not word.type} & other.roots()
     if not common - _SINGLE or _names(one, other) != _names(other, one):
-        return False
+        return ""
     if my_words and its_words and not types:
-        return _is_renamed(one, other, my_words, its_words)
+        return "ambiguous" if _is_renamed(one, other, my_words, its_words) else ""
     if len(types) != 1 or mine.keys() != its.keys() or _are_apart(my_words, its_words, common):
-        return False
+        return ""
     extra = [*my_words, *its_words]
     if len(extra) > min(MOST_EXTRA, len(common)) or any(_narrows(word, common) for word in extra):
-        return False
-    return all(
+        return ""
+    single = all(
         _is_single(value, sentence)
         for sentence, values in ((one, mine), (other, its))
         for value in values[types[0]]
     )
+    return "contradictory" if single else ""
 
 
 def _values(sentence: Sentence) -> dict[str, list[Word]]:

@@ -25,14 +25,15 @@ class Similar(NamedTuple):
     """The memories that are similar to a text.
 
     `same` is the one that says this already, and `lacking` are the links of the text that it does
-    not have. `near` are at most three with their similarity, the nearest first. If there is a
-    `same`, the other two are empty.
+    not have. `near` are at most three with their similarity, the nearest first. `conflict_types`
+    says how it contradicts others, by their ids. If there is a `same`, the others are empty.
     """
 
     same: Row | None = None
     lacking: tuple[str, ...] = ()
     near: tuple[tuple[Row, float], ...] = ()
     contradicts: tuple[Row, ...] = ()
+    conflict_types: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
 def similar(
@@ -51,7 +52,7 @@ def similar(
     words = terms(text)
     texts = dict(fulltext.sharing(index, words, owners, MOST_COMPARED)) if words else {}
     scored = {id: similarity(text, other) for id, other in texts.items()}
-    opposite = _opposite(text, texts, scored) if kind not in EVENTS else []
+    opposite = _opposite(text, texts, scored) if kind not in EVENTS else {}
     alike = [id for id, score in scored.items() if score >= NEAR]
     kept = {row.id: row for row in read.rows(index, [*{*alike, *opposite}])}
     kept = {id: row for id, row in kept.items() if row.ref not in exclude}
@@ -63,30 +64,33 @@ def similar(
         return found
     near = [*((row, 1.0) for row, _ in equal), *((kept[id], scored[id]) for id in alike)]
     near.sort(key=lambda pair: -pair[1])
-    return Similar(near=tuple(near[:MOST_NEAR]), contradicts=tuple(against))
+    types = {row.ref: opposite[row.id] for row in against}
+    return Similar(near=tuple(near[:MOST_NEAR]), contradicts=tuple(against), conflict_types=types)
 
 
-def new_contradictions(index: Index, ref: str, text: str, owners: Owners) -> list[str]:
-    """Return the ids of memories that contradict this one and are not reported as conflicts yet.
-    Only what a person typed is compared: operations compare what they write."""
+def new_contradictions(index: Index, ref: str, text: str, owners: Owners) -> dict[str, str]:
+    """Return the ids of memories that contradict this one and are not reported as conflicts yet,
+    and the types of these conflicts. Only what a person typed is compared: operations compare what
+    they write."""
     if any(records.select(index, refs=[ref], ops=("remember", "update"))):
-        return []
+        return {}
     kind = next((row.kind for row in read.by_ref(index, ref) if row.ref == ref), "")
-    found = similar(index, text, owners=owners, kind=kind, exclude=[ref]).contradicts
+    found = similar(index, text, owners=owners, kind=kind, exclude=[ref]).conflict_types
     if not found:
-        return []
+        return {}
     known = {frozenset((one.ref, one.other)) for one in records.conflicts(index, open_only=False)}
-    return [row.ref for row in found if frozenset((ref, row.ref)) not in known]
+    return {other: type for other, type in found.items() if {ref, other} not in known}
 
 
-def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> list[int]:
-    """Return the row ids of the texts that contradict this one."""
+def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> dict[int, str]:
+    """Return the row ids of the texts that contradict this one, with the type of the conflict."""
     related = sorted((id for id in scored if scored[id] >= RELATED), key=lambda id: -scored[id])
     if not related:
-        return []
-    from brain.lifecycle.contradiction import contradicts  # takes 10 ms to load
+        return {}
+    from brain.lifecycle.contradiction import conflict_type  # takes 10 ms to load
 
-    return [id for id in related[:MOST_JUDGED] if contradicts(text, texts[id])]
+    found = {id: conflict_type(text, texts[id]) for id in related[:MOST_JUDGED]}
+    return {id: type for id, type in found.items() if type}
 
 
 def _same(equal: list[tuple[Row, str]], files: dict[str, str]) -> Similar | None:

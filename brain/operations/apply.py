@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 _REPORTED = ("reinforce", "demote", "update", "undo")  # written events, also without a file
-_GIVEN = ("why", "section", "links", "tags", "add", "value")  # besides the text of an entry
+_GIVEN = (
+    "why",
+    "snippet",
+    "section",
+    "links",
+    "tags",
+    "add",
+    "value",
+)  # besides the text of an entry
 
 
 def writes(

@@ -61,7 +61,7 @@ def update(
         changed = _change(vault, row, [deed], actor, "updated")
         return Updated(**vars(changed), near=[], conflicts=[])
     found = _similar(vault, row, text, actor)
-    first, then = _contradict(row, found.contradicts, actor)
+    first, then = _contradict(row, found, actor)
     deeds = [*first, Deed("update", row.ref, Update(row.path, row.ref, text), data), *then]
     if new:
         deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new)))
@@ -88,17 +88,18 @@ def _similar(vault: OpenVault, row: Row, text: str, by: Actor) -> Similar:
     known = {other.ref for other in before.contradicts}
     against = tuple(other for other in now.contradicts if other.ref not in known)
     near = ((now.same, 1.0), *now.near) if now.same else now.near
-    return Similar(near=near, contradicts=against)
+    return Similar(near=near, contradicts=against, conflict_types=now.conflict_types)
 
 
-def _contradict(row: Row, against: Sequence[Row], by: Actor) -> tuple[list[Deed], list[Deed]]:
+def _contradict(row: Row, found: Similar, by: Actor) -> tuple[list[Deed], list[Deed]]:
     """Return what links a memory to those that it contradicts: their ids first, then its line."""
     first: list[Deed] = []
     then: list[Deed] = []
-    for other in against:
+    for other in found.contradicts:
         first += anchor(other, by)
         field = Relate(row.path, row.ref, "contradicts", lookup.link_to(other, row.path))
-        then += [Deed("link", row.ref, field), _conflict(row, other, gone=False)]
+        type = found.conflict_types[other.ref]
+        then += [Deed("link", row.ref, field), _conflict(row, other, type)]
     return first, then
 
 
@@ -255,12 +256,15 @@ def link(
     to: str,
     *,
     as_: str = "relates_to",
+    weight: float | None = None,
     agent: str = "",
     session: str = "",
     by: Actor | str = "",
 ) -> Changed:
-    """Link a memory to another memory or a note, with a relation."""
-    return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session))
+    """Link a memory to another memory or a note, with a relation. `weight` says how close they are;
+    it is kept in the journal, also for a link that exists."""
+    lookup.check_range(weight=weight)
+    return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session), weight=weight)
 
 
 @apply.writes
@@ -279,7 +283,14 @@ def unlink(
 
 
 def _relate(
-    vault: OpenVault, id: str, to: str, kind: str, agent: str, by: Actor, gone: bool = False
+    vault: OpenVault,
+    id: str,
+    to: str,
+    kind: str,
+    agent: str,
+    by: Actor,
+    gone: bool = False,
+    weight: float | None = None,
 ) -> Changed:
     if kind not in RELATIONS:
         raise BadRequest(f"There is no relation {kind!r}.", f"One of: {', '.join(RELATIONS)}.")
@@ -289,9 +300,11 @@ def _relate(
         raise BadRequest("A memory cannot be linked to itself.", "Name another one.")
     change = Relate(row.path, row.ref, kind, value, gone)
     first = anchor(other, by) if other and not gone else []
-    deeds = [*first, Deed("unlink" if gone else "link", row.ref, change)]
+    target = other.ref if other else value.strip("[]").partition("#")[0].partition("|")[0]
+    data = {} if weight is None else {"weight": weight, "as": kind, "other": target}
+    deeds = [*first, Deed("unlink" if gone else "link", row.ref, change, data)]
     if other and kind == "contradicts":
-        deeds.append(_conflict(row, other, gone))
+        deeds.append(_conflict(row, other, "" if gone else "contradictory"))
     return _change(vault, row, deeds, by, "unlinked" if gone else "linked", main=len(first))
 
 
@@ -332,11 +345,12 @@ def anchor(other: Row, by: Actor) -> list[Deed]:
     return [Deed("anchor", other.ref, Anchor(other.path, other.ref))]
 
 
-def _conflict(row: Row, other: Row, gone: bool) -> Deed:
+def _conflict(row: Row, other: Row, type: str) -> Deed:
+    """Return the record of a conflict of this type, or of its end for ''."""
     data = {"other": other.ref, "agent": row.agent}
-    if gone:
+    if not type:
         return Deed("resolve", row.ref, None, data)
-    return Deed("conflict", row.ref, None, data | {"type": "contradictory"})
+    return Deed("conflict", row.ref, None, data | {"type": type})
 
 
 def _change(
@@ -352,6 +366,7 @@ def _change(
     results = apply.apply(vault, deeds, by, main)
     place = (row.path, row.ref)
     mine = [r for r in results if (c := r.deed.change) and (c.path, c.ref) == place] or results
-    if len(mine) == 1 and mine[0].done and mine[0].done.outcome == "already":
+    done = mine[0].done if len(mine) == 1 else None
+    if done and done.outcome == "already" and "weight" not in mine[0].deed.data:
         outcome = "unchanged"
     return apply.changed(apply.current(vault, row), outcome, mine[0], rules)

@@ -32,11 +32,14 @@ class Pair(NamedTuple):
     other: Row
 
 
-def conflicts(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> list[Conflict]:
-    """Return the open conflicts, oldest first; with `agent`, those of its memories."""
+def conflicts(
+    vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = ""
+) -> list[Conflict]:
+    """Return the open conflicts, oldest first; with `agent`, those of its memories; with `all`,
+    also those that were resolved, or that ended because one memory supersedes the other."""
     vault.refresh()
     actor = access.resolve(vault, by)
-    pairs = _open(vault, actor)
+    pairs = _pairs(vault, actor) if all else _open(vault, actor)
     if agent:
         (name,) = lookup.visible(vault, actor, agent) or ("",)
         pairs = [pair for pair in pairs if name in (pair.one.agent, pair.other.agent)]
@@ -46,19 +49,36 @@ def conflicts(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> lis
 def _conflict(pair: Pair) -> Conflict:
     found = pair.conflict
     both = [entry(pair.one), entry(pair.other)]
-    return Conflict(event=found.event, type=found.type, at=found.at, by=found.by, entries=both)
+    return Conflict(
+        event=found.event, type=found.type, at=found.at, by=found.by, entries=both,
+        resolved=found.resolved or None,
+    )  # fmt: skip
 
 
 def _open(vault: OpenVault, by: Actor) -> list[Pair]:
     """Return the unresolved conflicts of which neither memory is gone or superseded."""
-    found = []
-    for conflict in records.conflicts(vault.index):
-        one, other = _row(vault, conflict.ref, by), _row(vault, conflict.other, by)
-        if one and other:
-            found.append(Pair(conflict, one, other))
+    found = [pair for pair in _pairs(vault, by) if not pair.conflict.resolved]
     refs = {row.ref for pair in found for row in (pair.one, pair.other)}
     gone = links.successors(vault.index, refs, access.readable(by)) if refs else {}
     return [pair for pair in found if not gone.keys() & {pair.one.ref, pair.other.ref}]
+
+
+def _pairs(vault: OpenVault, by: Actor) -> list[Pair]:
+    """Return all conflicts of which neither memory is gone. One whose newer memory supersedes the
+    older is `superseded`, whatever it was before."""
+    found = []
+    for conflict in records.conflicts(vault.index, open_only=False):
+        one, other = _row(vault, conflict.ref, by), _row(vault, conflict.other, by)
+        if one and other:
+            found.append(Pair(conflict, one, other))
+    rows = links.supersessions(vault.index, access.readable(by)) if found else []
+    replaced = {frozenset(ids) for *ids, _ in rows}
+    return [
+        pair._replace(conflict=pair.conflict._replace(type="superseded"))
+        if {pair.one.ref, pair.other.ref} in replaced
+        else pair
+        for pair in found
+    ]
 
 
 def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from brain import access, lock, tokens
+from brain.errors import Busy
 from brain.formats.text import decode
-from brain.index import read
+from brain.index import read, records
 from brain.index.read import Filters
 from brain.model import Problem
 from brain.operations import lookup
@@ -163,14 +164,25 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
         brain=vault.paths.brain,
         index=vault.index.path,
         engine=vault.index.fts,
+        healthy=_healthy(vault),
         scopes=read.counts(vault.index, owners),
+        kinds=read.counts_of_kinds(vault.index, owners),
         agents=[each for each in agents if owners is None or each["agent"] in owners],
         problems=len(problems(vault)) if owners is None else 0,
+        counters=records.counters(vault.index) if owners is None else None,
         recall=usage.health(vault),
         last_injected=usage.last_injected(vault, actor),
         freshness=freshness,
         daemon=lock.holder(f"{vault.paths.state_path}/daemon.lock"),
     )
+
+
+def _healthy(vault: OpenVault) -> bool | None:
+    """Return False if the index is damaged; None if another process is writing to it."""
+    try:
+        return vault.index.healthy()
+    except Busy:
+        return None
 
 
 def sync(

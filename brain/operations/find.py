@@ -7,7 +7,7 @@ from brain.index import read
 from brain.index.read import Filters
 from brain.model import SCOPES
 from brain.operations import lookup, semantic
-from brain.operations.results import Answer, Listing, Place
+from brain.operations.results import Answer, Listing, Place, entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.filter_expr import Comparison, Group
     from brain.index.read import Row
-    from brain.open_vault import OpenVault
+    from brain.open_vault import Freshness, OpenVault
     from brain.operations.results import Entry
 
 
@@ -81,19 +81,42 @@ def _unknown(vault: OpenVault, filters: Filters) -> list[str]:
 
 def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -> Entry:
     """Return an entry with its links; a memory also with its current values and its origin; of a
-    note that is named by its path, all of its text. Counts as reading it."""
+    note that is named by its path or title, all of its text. Counts as reading it."""
     from brain.operations import provenance
 
     freshness = vault.refresh()
-    row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
+    row, line = lookup.locate(vault, id, lookup.visible(vault, by, agent))
     links = read.links_of(vault.index, row.id)
-    if row.scope == "sources" and lookup.is_note(row, id):
-        row, links = read.whole_note(vault.index, row)
-    payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
-    vault.events.publish(vault.now(), "memory:read", payload)
+    others = read.by_place(vault.index, row.path, 0) if not line else [row]
+    if not line and row.path.endswith(".md"):
+        return _whole(vault, others, freshness)
+    _publish_read(vault, row)
     found = provenance.entries(vault, [row])[0]
     more = provenance.details(vault, row) if lookup.is_memory(row) else {}
-    return found.replace(links=links, freshness=freshness, **more)
+    left = len(others) - 1 or None
+    return found.replace(links=links, freshness=freshness, more=left, **more)
+
+
+def _whole(vault: OpenVault, rows: list[Row], freshness: Freshness) -> Entry:
+    """Return a note as one entry, with the text of its file, and the links and tags of all its
+    entries."""
+    from brain.formats.text import decode
+
+    text, _ = decode(vault.read(rows[0].path))
+    text = text.rstrip("\n") or "\n\n".join(row.text for row in rows)
+    tags = dict.fromkeys(tag for row in rows for tag in row.tags.split())
+    _publish_read(vault, rows[0]._replace(text=text))
+    note = {} if rows[0].scope == "sources" else {"id": rows[0].path, "kind": "note", "status": ""}
+    return entry(rows[0]).replace(
+        heading="", text=text, tags=list(tags), line=1, end_line=text.count("\n") + 1,
+        links=[link for row in rows for link in read.links_of(vault.index, row.id)],
+        freshness=freshness, **note,
+    )  # fmt: skip
+
+
+def _publish_read(vault: OpenVault, row: Row) -> None:
+    payload = {"type": row.scope, "path": row.path, "size": len(row.text)}
+    vault.events.publish(vault.now(), "memory:read", payload)
 
 
 def entries(vault: OpenVault, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
@@ -162,6 +185,7 @@ def open_(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -
     """Return where an entry can be opened: in Obsidian, and in an editor."""
     vault.refresh()
     row, line = lookup.locate(vault, id, lookup.visible(vault, by, agent))
+    line = line or row.line
     return Place(
         id=row.ref,
         url=_obsidian_url(vault.paths.root.name, row, heading_above(row, line)),

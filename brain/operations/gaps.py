@@ -38,6 +38,8 @@ def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | st
             agent=use.other or None,
             count=use.times,
             last=use.last,
+            session=use.session or None,
+            snippet=use.snippet or usage.snippet(use.text),
             open=not _is_answered(vault, use),
         )
         for use in sum_uses(_asked(vault))
@@ -58,6 +60,8 @@ def _asked(vault: OpenVault) -> list[Use]:
             last=str(record.data.get("last") or record.at),
             text=str(record.data.get("query", "")),
             refs=tuple(refs) if isinstance(refs := record.data.get("refs"), list) else (),
+            session=str(record.data.get("session", "")),
+            snippet=str(record.data.get("snippet", "")),
         )
         for record in records.select(vault.index, ops=("gap",))
     ]

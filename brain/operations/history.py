@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
-from datetime import UTC, timedelta
 from itertools import groupby, islice
 from operator import itemgetter
 
 from brain import access
 from brain.access import PERSON
 from brain.config import SETTINGS
-from brain.errors import BadRequest, NotFound, Refused, suggest
+from brain.errors import NotFound, Refused, suggest
 from brain.formats import brain_yaml
 from brain.formats.text import digest
 from brain.index import facts, moment, read, records
 from brain.index.records import RECORD_TYPES
 from brain.operations import lookup, pending
+from brain.operations.parameters import time_of
 from brain.operations.results import ChangeRecord
 
 TYPE_CHECKING = False
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from brain.open_vault import OpenVault
 
 _UNASKED = {name for name, type in RECORD_TYPES.items() if not type.audit}
-_AGO = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def history(
@@ -160,13 +157,13 @@ def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
     the actor may not read it."""
     owners = lookup.visible(vault, by, agent)
     try:
-        found = facts.same(vault.index, lookup.find(vault, name, owners=owners).ref)
+        found = facts.same(vault.index, lookup.find(vault, name, owners=owners, titles=False).ref)
     except NotFound:
         found = facts.same(vault.index, lookup.bare_id(name))
         if not any(True for _ in records.select(vault.index, refs=found)):
             raise
     if not any(may_see(vault, r, by) for r in records.select(vault.index, refs=found)):
-        lookup.find(vault, name, owners=access.readable(by))
+        lookup.find(vault, name, owners=access.readable(by), titles=False)
     return found
 
 
@@ -195,15 +192,5 @@ def owner(vault: OpenVault, record: Record) -> str:
 
 
 def when(vault: OpenVault, text: str, bound: Callable[[str], str] = moment.first) -> str:
-    """Return a time as records have it. The text is a local date or time, or how long ago it was
-    (`30m`, `2h`, `7d`)."""
-    if match := _AGO.fullmatch(text.strip()):
-        with suppress(OverflowError):
-            ago = timedelta(**{_UNITS[match[2]]: int(match[1])})
-            return (vault.clock().astimezone(UTC) - ago).isoformat(timespec="seconds")[:19]
-        return "0001"  # longer ago than any record
-    try:
-        return bound(text.strip())
-    except BadRequest as error:
-        error.remedy = "Write it as 2026-02-01, 2026-02-01T09:30, or as 2h for two hours ago."
-        raise
+    """Return a time as records have it. The text is a local date or time, or an age."""
+    return bound(time_of(text, vault.clock()))

@@ -14,15 +14,15 @@ from brain import access
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
 from brain.index import facts, read
 from brain.index.moment import as_date
-from brain.index.read import Filters
-from brain.model import SCOPES
+from brain.index.read import Filters, Row
+from brain.operations.parameters import scopes_of, time_of
+from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from brain.access import Actor
-    from brain.index.read import Row
     from brain.open_vault import OpenVault
 
     Owners = tuple[str, ...] | None
@@ -37,14 +37,22 @@ OTHER_KINDS = ("note", "agent", "task", "session", "user", "assistant", "system"
 # -- entries -------------------------------------------------------------------------------------
 
 
-def find(vault: OpenVault, name: str, *, owners: Owners = None) -> Row:
+class Location(NamedTuple):
+    """An entry, and the line of its file that a name means; 0 if it means the whole file."""
+
+    row: Row
+    line: int
+
+
+def find(vault: OpenVault, name: str, *, owners: Owners = None, titles: bool = True) -> Row:
     """Return the entry of this name, if one of `owners` (None: anybody) has it. Raises NotFound or
     Ambiguous."""
-    return locate(vault, name, owners)[0]
+    return locate(vault, name, owners, titles).row
 
 
-def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int]:
-    """Return the entry of this name, and the line of its file that the name means."""
+def locate(vault: OpenVault, name: str, owners: Owners = None, titles: bool = True) -> Location:
+    """Return the entry of this name, and where it is; of a whole file, its first entry. Without
+    `titles`, no note is meant by its name or title."""
 
     def seen(rows: list[Row]) -> list[Row]:
         return [row for row in rows if owners is None or row.agent in owners]
@@ -53,16 +61,20 @@ def locate(vault: OpenVault, name: str, owners: Owners = None) -> tuple[Row, int
     if match := re.fullmatch(ID, name):
         name = match[1] or match[2]
     if found := seen(read.by_ref(vault.index, name)):
-        return _only(name, found), found[0].line
+        return Location(_only(name, found), found[0].line)
     if found := seen(_by_former_id(vault, name)):
-        return found[0], found[0].line
+        return Location(found[0], found[0].line)
     place = re.fullmatch(PLACE, name)
     path, line = (place[1], int(place[2])) if place else (name, 0)
     for candidate in _paths(vault, path):
         if found := seen(read.by_place(vault.index, candidate, line)):
-            return found[0], line or found[0].line
+            return Location(found[0], line)
+    if titles and (paths := notes_named(vault, name, owners)[0]):
+        firsts = [rows[0] for path in paths if (rows := read.by_place(vault.index, path, 0))]
+        if firsts:
+            return Location(_only(name, firsts), 0)
     if not re.fullmatch(UNUSED_ID, name) and (found := seen(_by_words(vault, name))):
-        return _only(name, found), found[0].line
+        return Location(_only(name, found), found[0].line)
     raise NotFound(
         f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."
     )
@@ -119,15 +131,10 @@ def is_memory(row: Row) -> bool:
     return row.scope in EDITABLE and row.kind != "note"
 
 
-def is_note(row: Row, name: str) -> bool:
-    """Return True if a name means the whole note of a passage: neither its id nor a line."""
-    return not row.ref.startswith(bare_id(name)) and not re.search(r":\d+\Z", name)
-
-
 def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
     """Return the memory of this name that the actor may read. With `agent`, only memories of that
     agent are meant."""
-    row = find(vault, name, owners=visible(vault, by, agent))
+    row = find(vault, name, owners=visible(vault, by, agent), titles=False)
     if not is_memory(row):
         raise BadRequest(
             f"{row.ref} is no memory; it is in {row.path}, line {row.line}.",
@@ -147,21 +154,30 @@ def bare_id(name: str) -> str:
 def note_link(vault: OpenVault, name: str, by: Actor) -> str:
     """Return the link target of the note with this path, name or title; '' if the actor can read
     none. It is a whole path if several notes have the name, or if `name` is a path."""
+    found, every = notes_named(vault, name, access.readable(by))
+    if not found:
+        return ""
+    first = found[0].removesuffix(".md")
+    file = first.rpartition("/")[2]
+    alike = [path for path in every if f"/{_fold(path)}".endswith(f"/{_fold(file)}.md")]
+    return first if "/" in _note_name(vault, name) or len(alike) > 1 else file
+
+
+def notes_named(vault: OpenVault, name: str, owners: Owners) -> tuple[list[str], list[str]]:
+    """Return the paths of the notes with this path, name or title, the exact path first; and the
+    paths of all notes."""
     from brain.index import links
 
-    wanted = _fold(name.removeprefix(f"{vault.paths.root_path}/").removesuffix(".md"))
-    notes = [
-        (path.removesuffix(".md"), title)
-        for path, title in links.notes(vault.index, access.readable(by))
-    ]
-    found = [path for path, _ in notes if f"/{_fold(path)}".endswith(f"/{wanted}")]
+    wanted = _note_name(vault, name)
+    notes = links.notes(vault.index, owners)
+    found = [path for path, _ in notes if f"/{_fold(path)}".endswith(f"/{wanted}.md")]
     found = found or [path for path, title in notes if _fold(title) == wanted]
-    if not wanted or not found:
-        return ""
-    first = next((path for path in found if _fold(path) == wanted), found[0])
-    short = first.rpartition("/")[2]
-    alike = [path for path, _ in notes if _fold(path.rpartition("/")[2]) == _fold(short)]
-    return first if "/" in wanted or len(alike) > 1 else short
+    found.sort(key=lambda path: _fold(path) != f"{wanted}.md")
+    return found if wanted else [], [path for path, _ in notes]
+
+
+def _note_name(vault: OpenVault, name: str) -> str:
+    return _fold(name.removeprefix(f"{vault.paths.root_path}/").removesuffix(".md"))
 
 
 def _fold(name: str) -> str:
@@ -195,21 +211,16 @@ def filters(
     by: Actor | str = "",
 ) -> Filters:
     """Return checked filters. Raises BadRequest or NotFound."""
-    chosen = tuple(dict.fromkeys(words(scopes)))
-    if "all" in chosen:
-        chosen = SCOPES
-    if unknown := [scope for scope in chosen if scope not in SCOPES]:
-        raise BadRequest(f"There is no scope {unknown[0]!r}.", f"Scopes: {', '.join(SCOPES)}, all.")
     owners = access.readable(access.resolve(vault, by))
     access.refuse_unseen(agent, owners)
     return Filters(
-        scopes=chosen or Filters().scopes,
+        scopes=scopes_of(words(scopes)) or Filters().scopes,
         kinds=tuple(check_kind(vault, kind, owners) for kind in words(kinds)),
         tags=words(tags),
         agents=(access.agent_name(vault, agent),) if agent else (),
         projects=(project,) if project else (),
-        since=as_date(since),
-        until=as_date(until),
+        since=as_date(time_of(since, vault.clock(), whole_days=True)),
+        until=as_date(time_of(until, vault.clock(), whole_days=True)),
         owners=owners,
         superseded=superseded,
     )
@@ -217,13 +228,13 @@ def filters(
 
 def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
     """Return a kind that exists, in its own spelling. Raises BadRequest."""
-    from brain.kinds import KINDS
+    from brain.kinds import KINDS, named
 
     known = {*KINDS, *OTHER_KINDS}
     if name in known:
         return name
     known |= read.kinds(vault.index, owners)
-    folded = name.strip().casefold().replace("-", "_")
+    folded = named(name)
     if found := {name, folded} & known:
         return name if name in found else folded
     every = sorted(known)

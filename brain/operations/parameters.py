@@ -1,9 +1,23 @@
-"""The parameters of operations: what each means, and how it is given on the command line."""
+"""The parameters of operations: what each means, how it is given on the command line, and which
+forms of a scope and of a time are understood."""
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
+from brain.errors import BadRequest
 from brain.model import RELATIONS, SCOPES
 from brain.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+OTHER_SCOPES = {"notes": ("sources",), "all": SCOPES}
+_AGE = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Parameter(NamedTuple):
@@ -21,7 +35,7 @@ class Parameter(NamedTuple):
 
 
 HIDDEN = ("vault", "check", "rerank", "only")  # for Python alone
-_TIME = "Start: a date (2026-02-01) or an age (2h, 1d)."
+_TIME = "Start: a date (2026-02-01) or an age (2h, 7d)."
 
 # By name. What differs for one operation is under `operation.name`.
 PARAMETERS = {
@@ -34,13 +48,15 @@ PARAMETERS = {
     ),
     "text": Parameter("The text.", argument=True, words=True),
     # filters
-    "scopes": Parameter(f"One of {', '.join(SCOPES)}, all. Repeatable.", ("--scope", "-s")),
+    "scopes": Parameter(f"One of {', '.join(SCOPES)}, notes, all. Repeatable.", ("--scope", "-s")),
     "kinds": Parameter("Only this kind: decision, preference, task, …", ("--kind", "-k")),
     "tags": Parameter("Only with this tag, or one nested in it.", ("--tag", "-t")),
     "agent": Parameter("Only memory of this agent.", ("--agent", "-a"), "NAME"),
     "project": Parameter("Only entries of this project.", ("--project", "-p")),
-    "since": Parameter("Only entries from this day on, such as 2026-02-01.", metavar="DATE"),
-    "until": Parameter("Only entries up to this day.", metavar="DATE"),
+    "since": Parameter(
+        "Only entries since a date (2026-02-01) or an age (2h, 7d).", metavar="TIME"
+    ),
+    "until": Parameter("Only entries up to a date or an age.", metavar="TIME"),
     "passages": Parameter("List all passages of a note that match, not only the best one."),
     "superseded": Parameter("Include memories that another one replaces."),
     "limit": Parameter("Number of results.", ("--limit", "-n"), least=1, most=100_000),
@@ -78,11 +94,14 @@ PARAMETERS = {
     "confidence": Parameter("How sure it is.", metavar="0..1", least=0, most=1),
     "importance": Parameter("How important it is.", metavar="0..1", least=0, most=1),
     "why": Parameter("The reason; recorded in the journal."),
+    "messages": Parameter("The messages of the session it comes from.", metavar="N[-N]"),
+    "snippet": Parameter("What was being discussed; its beginning is kept.", metavar="TEXT"),
     "date": Parameter("The date it begins with.  [today]", metavar="DATE"),
     "remember.agent": Parameter("The owner of the memory.  [admin]", ("--agent", "-a"), "NAME"),
     "purge": Parameter("Remove its text from everything that Brain keeps."),
     "to": Parameter("A memory or a note.", argument=True),
     "as_": Parameter(f"{', '.join(RELATIONS)}.", ("--as",), "RELATION"),
+    "weight": Parameter("How close they are.  [by relation]", metavar="0..1", least=0, most=1),
     "add": Parameter("Tags to add.", argument=True, metavar="[TAGS]..."),
     "remove": Parameter("A tag to remove. Repeatable.", ("--remove", "-r"), "TAG"),
     # review
@@ -104,6 +123,7 @@ PARAMETERS = {
     ),
     "revert.since": Parameter(_TIME, metavar="TIME", required=True),
     "keep": Parameter("The memory to keep; it supersedes the other.", metavar="ID"),
+    "conflicts.all": Parameter("Include those that have ended."),
     "gaps.all": Parameter("Include those that have an answer by now."),
     "gaps.agent": Parameter("Only what was asked for this agent.", ("--agent", "-a"), "NAME"),
     "drop": Parameter("Give up the pending write of this event.", metavar="EVENT"),
@@ -128,3 +148,29 @@ PARAMETERS = {
 def parameter(operation: str, name: str) -> Parameter:
     """Return the parameter of an operation."""
     return PARAMETERS.get(f"{operation}.{name}") or PARAMETERS[name]
+
+
+def scopes_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the scopes of these names, each once. Raises BadRequest."""
+    found: dict[str, None] = {}
+    for name in names:
+        if name not in SCOPES and name not in OTHER_SCOPES:
+            remedy = f"Scopes: {', '.join((*SCOPES, *OTHER_SCOPES))}."
+            raise BadRequest(f"There is no scope {name!r}.", remedy)
+        found |= dict.fromkeys(OTHER_SCOPES.get(name, (name,)))
+    return tuple(found)
+
+
+def time_of(text: str, now: datetime, whole_days: bool = False) -> str:
+    """Return a date or time as it is, and an age (`30m`, `2h`, `7d`) as the time that it means.
+    With `whole_days`, an age in days or weeks means a day: most entries have no time of day."""
+    text = text.strip()
+    if not (match := _AGE.fullmatch(text)):
+        return text
+    try:
+        then = now.astimezone() - timedelta(**{_UNITS[match[2]]: int(match[1])})
+    except OverflowError:
+        return "0001-01-01"  # longer ago than any entry
+    if whole_days and match[2] in "dw":
+        return then.date().isoformat()
+    return then.isoformat(timespec="seconds")

@@ -84,6 +84,8 @@ def details(vault: OpenVault, row: Row) -> dict[str, Any]:
             by=made.by if made else found.by or PERSON.name,
             at=made.at if made else row.created,
             session=given.get("session", found.session or None),
+            messages=given.get("messages"),
+            snippet=given.get("snippet"),
             source=source_of(found),
             why=given.get("why"),
             event=made.id if made else None,

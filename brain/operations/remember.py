@@ -23,6 +23,7 @@ from brain.operations import apply, lookup
 from brain.operations.change import anchor
 from brain.operations.compare import comparable, mentioned
 from brain.operations.results import Entry, Mention, Remembered, entry
+from brain.operations.usage import snippet as snippet_of
 from brain.record import NamedTuple
 from brain.store import targets
 
@@ -57,6 +58,8 @@ class Request(NamedTuple):
     confidence: float | None = None
     importance: float | None = None
     why: str = ""
+    messages: str = ""
+    snippet: str = ""
     date: str | bool | None = None
 
 
@@ -85,6 +88,8 @@ def remember(
     confidence: float | None = None,
     importance: float | None = None,
     why: str = "",
+    messages: str = "",
+    snippet: str = "",
     date: str | bool | None = None,
     agent: str = "",
     session: str = "",
@@ -94,13 +99,15 @@ def remember(
 
     A memory that exists already is not stored again, not even if two processes store it at the same
     time; it gets the tags and links that it lacks. `date` is the day to begin with: False for none,
-    None for what the settings say.
+    None for what the settings say. `messages` are those of the session that it comes from (`12` or
+    `12-18`), `snippet` is what was being discussed.
     """
     actor = access.resolve(vault, by, session)
     request = Request(
         text=text, kind=kind, tags=lookup.words(tags), section=section,
         links=lookup.words(links), supersedes=lookup.words(supersedes), source=source,
-        confidence=confidence, importance=importance, why=why, date=date,
+        confidence=confidence, importance=importance, why=why, messages=messages,
+        snippet=snippet, date=date,
     )  # fmt: skip
     return _remember(vault, [request], agent, actor)[0]
 
@@ -169,17 +176,21 @@ def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: He
     if found.same:
         change = Add(path, found.same.ref, text, section, _tags(request), links)
         return Plan(change, found, tuple(rules))
-    fields, first = _fields(vault, request, found.contradicts, path, by)
+    older = [lookup.memory(vault, id, by) for id in request.supersedes]
+    gone = {row.ref: "superseded" for row in older if row.ref in found.conflict_types}
+    against = tuple(row for row in found.contradicts if row.ref not in gone)
+    fields, first = _fields(older, against, path, by)
     change = Add(path, _free_id(vault), text, section, tags, links, fields)
-    conflict = {"type": "contradictory", "agent": vault.owner(path)}
+    conflict = {"agent": vault.owner(path)}
     deeds = [
         Deed("remember", change.ref, change, _given(request, kind, by)),
         *first,
         *(
-            Deed("conflict", change.ref, None, conflict | {"other": o.ref})
-            for o in found.contradicts
+            Deed("conflict", change.ref, None, conflict | {"type": type, "other": other})
+            for other, type in (found.conflict_types | gone).items()
         ),
     ]
+    found = found._replace(contradicts=against)
     return Plan(change, found, tuple(rules), tuple(deeds), fingerprint(said))
 
 
@@ -215,13 +226,14 @@ def _check(request: Request) -> None:
     for link in request.links:
         if not _LINK.fullmatch(link.strip()):
             raise BadRequest(f"{link!r} is no link.", "Name a note or a memory, or write [[Name]].")
-    if request.kind and request.kind.casefold().replace("-", "_") not in kinds.KINDS:
+    if request.kind and kinds.named(request.kind) not in kinds.KINDS:
         raise BadRequest(f"There is no kind {request.kind!r}.", f"Kinds: {', '.join(kinds.KINDS)}.")
     if request.source and request.source not in SOURCES:
         raise BadRequest(
             f"There is no source {request.source!r}.", f"One of: {', '.join(SOURCES)}."
         )
     lookup.check_range(confidence=request.confidence, importance=request.importance)
+    _message_range(request.messages)
 
 
 def _headings(vault: OpenVault, path: str) -> Headings:
@@ -237,7 +249,7 @@ def _place(
     """Return the kind of a memory, its tags, and its section. A kind that does not follow from the
     section becomes a tag."""
     said = kinds.of_tags([*request.tags, *TAG.findall(request.text)])
-    kind = request.kind.casefold().replace("-", "_") or said
+    kind = kinds.named(request.kind) or said
     section = request.section
     if not section:
         kind = kind or kinds.DEFAULT_KIND
@@ -286,7 +298,7 @@ def _dated(vault: OpenVault, text: str, date: str | bool | None) -> str:
         if days.fromisoformat(day).isoformat() != day:
             raise ValueError(day)
     except ValueError:
-        raise BadRequest(f"{day!r} is no date.", "Write it as 2026-02-01.") from None
+        raise BadRequest(f"{day!r} is not a date.", "Write it as 2026-02-01.") from None
     return f"{day}: {text}"
 
 
@@ -316,18 +328,15 @@ def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
 
 
 def _fields(
-    vault: OpenVault, request: Request, against: Sequence[Row], path: str, by: Actor
+    older: Sequence[Row], against: Sequence[Row], path: str, by: Actor
 ) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
     """Return the fields of the line, and what writes the ids of their targets."""
     fields: list[tuple[str, str]] = []
     deeds: list[Deed] = []
-    for id in request.supersedes:
-        older = lookup.memory(vault, id, by)
-        deeds += anchor(older, by)
-        fields.append(("supersedes", lookup.link_to(older, path)))
-    for other in against:
-        deeds += anchor(other, by)
-        fields.append(("contradicts", lookup.link_to(other, path)))
+    for name, rows in (("supersedes", older), ("contradicts", against)):
+        for row in rows:
+            deeds += anchor(row, by)
+            fields.append((name, lookup.link_to(row, path)))
     return tuple(fields), deeds
 
 
@@ -340,8 +349,21 @@ def _given(request: Request, kind: str, by: Actor) -> dict[str, Any]:
         "confidence": request.confidence,
         "importance": request.importance,
         "why": request.why,
+        "messages": _message_range(request.messages),
+        "snippet": snippet_of(request.snippet),
     }
     return {key: value for key, value in values.items() if value not in ("", None)}
+
+
+def _message_range(messages: str) -> list[int] | None:
+    """Return the first and the last message of a range; None for an empty text."""
+    if not messages.strip():
+        return None
+    match = re.fullmatch(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", messages)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+    if first > last:
+        raise BadRequest(f"{messages!r} is not a range of messages.", "Write it as 12 or 12-18.")
+    return [first, last]
 
 
 def _free_id(vault: OpenVault) -> str:

@@ -66,11 +66,14 @@ class Value:
 
 
 class Provenance(Value):
-    """The origin of a memory: who stored it, when, in which session, why, and what followed."""
+    """The origin of a memory: who stored it, when, in which session (and in which of its messages,
+    the first and the last), what was being discussed, why, and what followed."""
 
     by: str
     at: str
     session: str | None
+    messages: list[int] | None
+    snippet: str | None
     source: str
     why: str | None
     event: str | None
@@ -81,6 +84,7 @@ class Entry(Value):
     """A unit that can be found and addressed by id: a memory, item, task, turn or passage.
 
     Paths are relative to the vault, lines count from 1. `extra` has what only some entries have.
+    `more` is the number of other entries in a file that was named by its path.
     """
 
     id: str
@@ -99,6 +103,7 @@ class Entry(Value):
     created: str = ""
     extra: dict[str, Any]
     links: list[Link] | None = None
+    more: int | None = None
     freshness: Freshness | None = None
 
     def __repr__(self) -> str:
@@ -314,13 +319,15 @@ class Undone(Changed):
 
 
 class Conflict(Value):
-    """Two memories that contradict each other."""
+    """Two memories that contradict each other. `type` is `contradictory`, `ambiguous` (they give
+    two names to what may be one thing) or `superseded` (one replaces the other)."""
 
     event: str
     type: str
     at: str
     by: str
     entries: list[Entry]
+    resolved: str | None = None
 
 
 class Resolved(Changed):
@@ -370,13 +377,16 @@ class PendingWrite(Value):
 
 
 class Gap(Value):
-    """A question that had no answer; `open` if it still has none."""
+    """A question that had no answer; `open` if it still has none. `session` is where it was asked
+    last; `snippet` is the beginning of what was worked on then, else of the question."""
 
     id: str
     query: str
     agent: str | None
     count: int
     last: str
+    session: str | None
+    snippet: str
     open: bool
 
 
@@ -451,15 +461,20 @@ class Budget(Value):
 
 
 class Status(Value):
-    """The state of a vault: its index, how fresh that is, the last recall, the watching process."""
+    """The state of a vault: its index, how fresh that is, the last recall, the watching process.
+    `healthy` is None while another process writes to the index. `counters` are of the whole vault,
+    so who may not read all of it gets None."""
 
     vault: str
     brain: str
     index: str
     engine: str
+    healthy: bool | None
     scopes: dict[str, dict[str, int]]
+    kinds: dict[str, int]
     agents: list[dict[str, str]]
     problems: int
+    counters: dict[str, Any] | None
     recall: dict[str, Any]
     last_injected: dict[str, Any] | None
     freshness: Freshness

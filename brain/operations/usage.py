@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from math import ceil
 
 from brain import access, redact
 from brain.access import PERSON
@@ -34,6 +35,7 @@ KEPT = 20  # recalls whose memories may still be found useful together
 FEW = 5  # recalls that say nothing about how long they take
 WINDOW = 100  # recalls whose 95th percentile tells whether recall is slow
 SLOW_MS, HEALTHY_MS = 300, 200  # slow above the first, until it is below the second again
+SNIPPET = 200  # characters of the text at hand that are kept with a question without an answer
 SAME_TOPIC = 0.3  # share of words that a question has in common with the one before
 ROUNDS = 3  # questions that an agent may ask about one message
 _DEGRADED = "degraded"  # the flag that is set while recalls are too slow
@@ -77,14 +79,16 @@ def why_degraded(vault: OpenVault) -> str:
 
 def p95(times: list[float]) -> float:
     """Return the time that 95 % of the recalls did not exceed."""
-    return sorted(times)[int(len(times) * 0.95)] if times else 0.0
+    return sorted(times)[ceil(len(times) * 0.95) - 1] if times else 0.0
 
 
 def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
     """Count what a context showed to an actor. Return which round of questions this is."""
     asked, now = said.asked, vault.now()
     query = asked.query.encode("utf-8", "replace").decode()  # it may hold half a character
-    question, _ = redact.redact(query, emails=vault.config.redactEmails)
+    emails = vault.config.redactEmails
+    question, _ = redact.redact(query, emails=emails)
+    text, _ = redact.redact(asked.text.encode("utf-8", "replace").decode(), emails=emails)
     _publish(vault, said)
     recalls = [value for _, value in _recalls(vault)]
     before = [one for one in recalls if (one["by"], one["agent"]) == (by.name, asked.agent)]
@@ -92,7 +96,7 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
     this = {
         "at": now, "query": question, "agent": asked.agent, "session": by.session,
         "by": by.name, "refs": said.refs, "answers": said.answers, "round": which.number,
-        "tokens": said.fitted.tokens,
+        "tokens": said.fitted.tokens, "snippet": snippet(text),
     }  # fmt: skip
     if vault.read_only:
         return which
@@ -102,7 +106,7 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
     degraded = len(times) >= FEW and p95(times) > limit
     if degraded != was_degraded:
         vault.state.set_flag(_DEGRADED, "1" if degraded else "")
-    if not vault.paused and (uses := _uses(said, question, _asker(asked.agent, by.name), now)):
+    if not vault.paused and (uses := _uses(said, this)):
         vault.state.add_uses(uses)
     return which
 
@@ -112,18 +116,30 @@ def _asker(agent: str, by: str) -> str:
     return agent or ("" if by == PERSON.name else by)
 
 
-def _uses(said: Context, question: str, asker: str, now: str) -> list[Use]:
-    """Return what a recall counts: hits, rejections, and a question without an answer."""
-    found = said.recalled
-    uses = [Use("hit", ref, last=now) for ref in said.refs]
-    uses += [Use("reject", ref, last=now) for ref in found.rejected]
+def snippet(text: str) -> str:
+    """Return the beginning of a text in one line."""
+    line = " ".join(text[: 10 * SNIPPET].split())
+    return line if len(line) <= SNIPPET else f"{line[: SNIPPET - 1].rstrip()}…"
+
+
+def _uses(said: Context, recall: State) -> list[Use]:
+    """Return what a recall counts: hits, rejections, and a question without an answer. The id of a
+    passage changes with each edit, so that a hit on one would say nothing."""
+    found, now = said.recalled, recall["at"]
+    passages = {one.id for one in found.memories if one.row.scope == "sources"}
+    uses = [Use("hit", ref, last=now) for ref in said.refs if ref not in passages]
+    uses += [Use("reject", ref, last=now) for ref in found.rejected if ref not in passages]
     if found.has_topic and not (found.is_answered or found.warnings):
-        uses.append(_gap(question, asker, now, found.rejected))
+        uses.append(_gap(recall, now, found.rejected))
     return uses
 
 
-def _gap(question: str, asker: str, now: str, refs: Iterable[str]) -> Use:
-    return Use("gap", gap_id(question), asker, 1, now, question, tuple(sorted(refs)))
+def _gap(recall: State, now: str, refs: Iterable[str]) -> Use:
+    question, asker = recall["query"], _asker(recall["agent"], recall["by"])
+    return Use(
+        "gap", gap_id(question), asker, 1, now, question, tuple(sorted(refs)),
+        recall["session"], recall.get("snippet", ""),
+    )  # fmt: skip
 
 
 def gap_id(question: str) -> str:
@@ -184,8 +200,7 @@ def learn_feedback(vault: OpenVault, ref: str, good: bool) -> None:
             pairs = [sorted((ref, other)) for other in recall["useful"][:-1]]
             uses = [Use("used_together", one, other, 1, now) for one, other in pairs]
         elif set(recall["useless"]) >= set(recall.get("answers", ())) > set():
-            asker = _asker(recall["agent"], recall["by"])
-            uses = [_gap(recall["query"], asker, now, recall["refs"])]
+            uses = [_gap(recall, now, recall["refs"])]
         else:
             return
         vault.state.add_uses(uses)

@@ -29,6 +29,7 @@ _RUN = f"[{UNSPACED}]+"  # compiled when a question needs it, which few do
 _AROUND = ".,;:!?()[]{}<>'\"`，。、；：！？（）「」"  # no part of the name beside it
 _BEFORE = _AROUND.replace(".", "")
 _SIGNED = re.compile(r"--?[A-Za-z]|\.[A-Za-z]|[A-Za-z]\w*\+\+\Z|[A-Za-z]{1,2}#\Z")  # .env, C++
+_NAMED_TAG = re.compile(r"\Atag:#?(?=\w)", re.I)  # as Obsidian searches for a tag
 _DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+){2,}")
 MAX_TERMS = 64  # that count of a question, and words of a phrase
 LONGEST = 200  # characters: what is longer was not written as a word
@@ -87,6 +88,7 @@ def _of_quoted(said: str) -> list[Term]:
 
 
 def _of_token(token: str, alone: bool) -> Iterator[Term]:
+    token = _NAMED_TAG.sub("#", token)
     runs = "" if token.isascii() else _RUN
     if len(token) > LONGEST and not (runs and re.search(runs, token)):
         return

@@ -559,8 +559,7 @@ class Store:
 
     def is_off(self) -> bool:
         """Return True if writing is off, by an option, by the settings or by `brain pause`."""
-        off = self.read_only or self.config.readOnly or not self.config.memory
-        return off or os.path.lexists(f"{self.vault.state_path}/paused")
+        return access.writing_is_off(self.config, self.vault.state_path, self.read_only)
 
     def _redacted(self, deed: Deed) -> Deed:
         change = deed.change

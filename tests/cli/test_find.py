@@ -135,7 +135,7 @@ def test_an_unknown_scope_is_refused_with_the_known_ones(demo: Path, run: Run) -
     assert said.code == 2
     assert said.err == (
         "brain: There is no scope 'dreams'."
-        " Scopes: memory, items, tasks, sources, sessions, archive, all.\n"
+        " Scopes: memory, items, tasks, sources, sessions, archive, notes, all.\n"
     )
 
 
@@ -186,7 +186,8 @@ def test_a_date_that_is_none_is_refused(demo: Path, run: Run) -> None:
     said = run("list", "--since", "yesterday")
     assert (said.code, said.err) == (
         2,
-        "brain: 'yesterday' is no date. Write it as 2026-02-01.\n",
+        "brain: 'yesterday' is not a date. Write it as 2026-02-01, as 2026-02-01T09:30,"
+        " or as 7d for seven days ago.\n",
     )
 
 

@@ -151,3 +151,9 @@ def test_an_empty_brain(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatc
     assert run("graph", "--format", "canvas").json == {"nodes": [], "edges": []}
     assert run("graph", "nothing").code == 4
     assert run("graph", "--format", "dot").code == 2
+
+
+def test_a_weight_that_was_set_is_shown(demo: Path, run: Run) -> None:
+    assert run("link", "m-4t8wq2nd", "m-bkr3q06x", "--weight", "0.35").code == 0
+    assert "  0.35\n" in run("graph", "m-4t8wq2nd").out
+    assert run("link", "m-4t8wq2nd", "m-bkr3q06x", "--weight", "3").code == 2

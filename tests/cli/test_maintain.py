@@ -188,6 +188,27 @@ def test_status_tells_what_is_indexed(demo: Path, run: Run) -> None:
     assert "Agent   garden-planner (project)" in out
 
 
+def test_status_counts_kinds_and_uses_and_checks_the_index(demo: Path, run: Run) -> None:
+    before = run("status", "--json").json
+    kinds = before["kinds"]
+    assert (kinds["decision"], kinds["task"], kinds["warning"]) == (10, 6, 3)
+    assert before["healthy"] is True
+    assert before["counters"] == {
+        "created": None, "last_compacted": None, "promotions": 0, "evictions": 0, "accesses": 0,
+    }  # fmt: skip
+    run("reinforce", "m-bkr3q06x")
+    shown = run("context", "slug pellets", "--format", "json").json
+    after = run("status", "--json").json["counters"]
+    assert after["accesses"] > 0
+    assert shown
+    assert after["created"]
+    out = run("status").out
+    assert "Kinds   10 decision, " in out
+    assert f"0 promotions, 0 evictions, {after['accesses']} accesses" in out
+    assert "(fts5, sound)" in out
+    assert run("status", "--by", "garden-planner", "--json").json["counters"] is None
+
+
 def test_status_names_the_daemon(demo: Path, tmp_path: Path, run: Run) -> None:
     vault = layout.find(demo, tmp_path / "state")
     with daemon.only_one(vault):

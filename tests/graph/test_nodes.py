@@ -56,9 +56,9 @@ def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -
     assert ids(graph, "item") == {"item_1"}
     assert by_id[A][:8] == (A, "memory", "One says the sea.", MEMORY, 1, "fact", "pinned", "admin")
     assert by_id["item_1"].label == "Clams"
-    assert by_id["#db"] == Node("#db", "tag", "#Db")
-    assert by_id[sea] == Node(sea, "note", "The Sea", "Notes/Sea.md")
-    assert by_id["[[nowhere]]"] == Node("[[nowhere]]", "note", "Nowhere")
+    assert by_id["#db"] == Node("#db", "tag", "#Db", entries=2)
+    assert by_id[sea] == Node(sea, "note", "The Sea", "Notes/Sea.md", entries=4)
+    assert by_id["[[nowhere]]"] == Node("[[nowhere]]", "note", "Nowhere", entries=1)
     weights = {edge[:3]: edge.weight for edge in graph.edges}
     assert weights[A, B, "learned"] == 0.5
     assert weights[B, A, "relates_to"] == 0.75  # written, and learned once

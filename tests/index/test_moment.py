@@ -32,7 +32,7 @@ def test_at_the_ends_of_time(zone: SetZone) -> None:
     assert after("9999-12-31") == ""
     assert (first(""), after(""), as_date("")) == ("", "", "")
     for read in (first, after, as_date):
-        with pytest.raises(BadRequest, match="no date"):
+        with pytest.raises(BadRequest, match="not a date"):
             read("soon")
 
 

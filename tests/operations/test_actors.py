@@ -222,7 +222,7 @@ def test_audit_filters(house: Brain) -> None:
     assert ops(until="2026-02-28") == []
     assert ops(since="2026-03-01", until="2026-03-01") == ["reinforce", "pin", "remember"]
     assert ops(since="1h") == ["reinforce", "pin", "remember"]
-    with pytest.raises(BrainError, match="2h for two hours ago"):
+    with pytest.raises(BrainError, match="7d for seven days ago"):
         ops(since="soon")
 
 

@@ -78,7 +78,7 @@ def test_dates(brain: Brain) -> None:
     assert brain.remember("one", date=False).text == "one"
     assert brain.remember("two", date="2025-12-24").text == "2025-12-24: two"
     assert brain.remember("2025-01-01: three").text == "2025-01-01: three"
-    with pytest.raises(BadRequest, match="no date"):
+    with pytest.raises(BadRequest, match="not a date"):
         brain.remember("four", date="soon")
 
 
@@ -501,8 +501,8 @@ def test_what_contradicts_a_memory_that_somebody_removed_is_no_conflict(brain: B
 @pytest.mark.parametrize(
     ("named", "said"),
     [
-        ({"date": "20260101"}, "is no date"),
-        ({"date": "2026-W05-1"}, "is no date"),
+        ({"date": "20260101"}, "is not a date"),
+        ({"date": "2026-W05-1"}, "is not a date"),
         ({"section": "   "}, "no section"),
         ({"links": ["A]] #pinned ^m-x"]}, "is no link"),
     ],

@@ -9,10 +9,11 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import NotFound
-from brain.operations import pending
+from brain.operations import pending, usage
 from tests import kit
 from tests.conftest import OpenBrain
 from tests.operations.conftest import Made
+from tests.store.kit import SECRET
 
 ALPHA, BETA = "40_Brain/agents/alpha", "40_Brain/agents/beta"
 AGENTS: dict[str, str | bytes] = {
@@ -156,3 +157,35 @@ def test_usage_is_written_once_a_day(agents: Brain) -> None:
     assert pending.write_usage_if_due(vault) == []
     assert ["hit" in path.read_text() for path in written()] == [True]
     assert vault.journal.pending_uses() == []
+
+
+def test_95_of_100_recalls_set_the_95th_percentile() -> None:
+    assert usage.p95([1.0] * 95 + [500.0] * 5) == 1
+    assert usage.p95([1.0] * 94 + [500.0] * 6) == 500
+    assert (usage.p95([7.0]), usage.p95([])) == (7, 0)
+
+
+def test_hits_on_passages_stay_out_of_the_journal(made: Made) -> None:
+    """The id of a passage changes with each edit of its note."""
+    brain = made({**AGENTS, "Rockets.md": "# Rockets\n\nA rocket burns kerosene and fuel.\n"})
+    shown = brain.context("what do rockets burn as fuel?")
+    assert {id[:2] for id in shown.refs} == {"m-", "n-"}
+    brain.journal_write()
+    hits = [record.id for record in brain.audit(ops=["hit"])]
+    assert hits == ["m-00000001"]
+
+
+def test_a_gap_holds_its_session_and_what_was_worked_on(agents: Brain) -> None:
+    agents.context("who repairs the boiler?", session="s1")
+    agents.context("who repairs the boiler?", session="s2", text="boiler.py\nkey: " + SECRET)
+    agents.context("who sings?")
+    for _ in range(2):  # before and after it is written to the journal
+        gaps = {gap.query: gap for gap in agents.gaps()}
+        boiler, singer = gaps["who repairs the boiler?"], gaps["who sings?"]
+        assert (boiler.count, boiler.session) == (2, "s2")
+        assert boiler.snippet.startswith("boiler.py key: ")
+        assert SECRET not in boiler.snippet
+        assert (singer.session, singer.snippet) == (None, "who sings?")
+        agents.journal_write()
+    (record,) = [r for r in agents.audit(ops=["gap"]) if "boiler" in r.data["query"]]
+    assert (record.data["session"], record.data["snippet"]) == ("s2", boiler.snippet)
