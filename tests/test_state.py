@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from brain.errors import BrainError, Busy
-from brain.state import Device, State, Use
+from brain.state import Device, NoteRow, PendingRow, Recall, State, Use
 
 
 def test_nothing_is_created_by_asking(tmp_path: Path) -> None:
     state = State(tmp_path / "state")
-    assert (state.device(), state.flag("x"), state.recalls()) == (None, "", [])
-    assert (state.batches(), state.first_use(), state.notes(), state.temps()) == ([], "", [], [])
-    assert (state.pending(), state.has_pending(), state.exists()) == ([], False, False)
+    assert (state.device(), state.flag("x"), state.rows(Recall)) == (None, "", [])
+    assert (state.batches(), state.first_use(), state.rows(NoteRow)) == ([], "", [])
+    assert (state.rows(PendingRow), state.has_pending(), state.exists()) == ([], False, False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -51,10 +51,12 @@ def test_only_the_last_recalls_are_kept(tmp_path: Path) -> None:
     state = State(tmp_path)
     for number in range(5):
         state.add_recall(number, {"number": number}, keep=3)
-    assert [value["number"] for *_, value in state.recalls()] == [2, 3, 4]
-    ids = [id for id, *_ in state.recalls()]
-    state.set_recalls({ids[0]: None, ids[1]: {"number": "x"}})
-    assert [value["number"] for *_, value in state.recalls()] == ["x", 4]
+    assert [value["number"] for *_, value in state.rows(Recall)] == [2, 3, 4]
+    ids = [id for id, *_ in state.rows(Recall)]
+    state.delete(Recall, id=ids[0])
+    for id in ids[:2]:
+        state.change_recall(id, {"number": "x"})
+    assert [value["number"] for *_, value in state.rows(Recall)] == ["x", 4]
 
 
 def test_a_file_that_was_replaced_is_opened_again(tmp_path: Path) -> None:
