@@ -20,11 +20,11 @@ from datetime import UTC, datetime
 
 from brain.errors import BrainError
 from brain.formats.text import ALPHABET, digest
-from brain.index.moment import told
 from brain.journal import reader
-from brain.journal.codec import MAX_NUMBER, LineChecker, decode, encode, is_old, random_letters
+from brain.journal.codec import MAX_NUMBER, checksum, decode, encode, random_letters
 from brain.model import NewRecord, Record
 from brain.state import Device, State, Use, sum_uses
+from brain.timestamps import to_utc
 from brain.vault.files import sync_folder, write_atomically
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ class Journal:
 
     def now(self) -> str:
         """Return the time, as records have it."""
-        return told(self._clock())
+        return to_utc(self._clock())
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -257,8 +257,8 @@ def _with_ids(data: bytes, ids: Collection[str]) -> Iterator[Record]:
         if match[1] in wanted:
             end = data.find(b"\n", match.start())
             line = data[match.start() : end if end >= 0 else len(data)]
-            if is_old(line) or LineChecker().is_valid(line):
-                yield from filter(None, [decode(line)])
+            if checksum(line) is not None and (record := decode(line)):
+                yield record
 
 
 def _has_words(record: Record, refs: Collection[str]) -> bool:
@@ -320,16 +320,17 @@ def _continue(path: str, device: Device) -> Device | None:
         return None if device.size else device._replace(end=0)
     if device.size and not before.endswith(b'"%08x"}' % device.last):
         return None
-    at, end, checker = device.size, device.size + len(data), LineChecker(device.last)
+    at, end = device.size, device.size + len(data)
     for line in data.split(b"\n"):
         at = min(at + len(line) + 1, end)
         record = decode(line)
         if record is None or record.device != device.id:
             continue
-        if not checker.is_valid(line) or record.seq != device.seq + 1:
+        last = checksum(line)
+        if last is None or record.seq != device.seq + 1:
             return None
         lamport = max(device.lamport, record.lamport)
-        device = device._replace(seq=record.seq, lamport=lamport, size=at, last=checker.last)
+        device = device._replace(seq=record.seq, lamport=lamport, size=at, last=last)
     return device._replace(end=end)
 
 

@@ -13,9 +13,9 @@ from unicodedata import normalize
 from brain import access
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
 from brain.index import facts, read
-from brain.index.moment import as_date
 from brain.index.read import Filters
 from brain.model import SCOPES
+from brain.timestamps import as_date
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -186,7 +186,7 @@ def test_a_date_that_is_none_is_refused(demo: Path, run: Run) -> None:
     said = run("list", "--since", "yesterday")
     assert (said.code, said.err) == (
         2,
-        "brain: 'yesterday' is no date. Write it as 2026-02-01.\n",
+        "brain: 'yesterday' is not a date. Write it as 2026-02-01.\n",
     )
 
 
