@@ -10,6 +10,7 @@ import marshal
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 
 from brain.config import Config
@@ -95,13 +96,12 @@ def sync(
     found = scan(vault, config, None if cold or only is None else set(only))
     stats = Stats(files=len(found.stats), cold=cold)
     if promised or not _nothing_new(index, found, cold):
-        job = _Job(vault, index, config, found, stats, promised or {}, written, known_texts or {})
-        if job.is_due():
+        plan = partial(
+            _Job, vault, index, config, found, stats, promised or {}, written, known_texts or {}
+        )
+        if plan().is_due():
             with index.exclusive(wait):
-                # planned again: another process may have been faster
-                job = _Job(
-                    vault, index, config, found, stats, promised or {}, written, known_texts or {}
-                )
+                job = plan()  # again: another process may have been faster
                 if not accept_loss:
                     _refuse_loss(job)
                 _run(job, progress, before)

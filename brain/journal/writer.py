@@ -56,7 +56,6 @@ class Journal:
         self.name = f"{os.path.basename(os.fspath(folder))}/{FOLDER}"  # its path in the vault
         self.state = state
         self._clock = clock or (lambda: datetime.now(UTC))
-        self._lamports: dict[str, tuple[reader.Stat, int]] = {}  # of other devices, by file
 
     @property
     def device(self) -> str:
@@ -139,14 +138,8 @@ class Journal:
         files."""
         highest = 0
         for device in reader.list_devices(self.folder):
-            months = reader.list_months(self.folder, device) if device != own else []
-            path = f"{self.folder}/{device}/{months[-1]}.jsonl" if months else ""
-            stat = reader.stat_of(path) if path else None
-            if stat is None:
-                continue
-            if self._lamports.get(path, ((), 0))[0] != stat:
-                self._lamports[path] = stat, _last_lamport(path)
-            highest = max(highest, self._lamports[path][1])
+            for month in reader.list_months(self.folder, device)[-1:] if device != own else ():
+                highest = max(highest, _last_lamport(f"{self.folder}/{device}/{month}.jsonl"))
         return highest
 
     # -- reading -----------------------------------------------------------------------------------
@@ -336,6 +329,8 @@ def _continue(path: str, device: Device) -> Device | None:
 
 def _last_lamport(path: str) -> int:
     """Return the Lamport counter of a file's last record; 0 if it has none or an absurd one."""
+    if not reader.stat_of(path):
+        return 0  # not a file: a pipe would block
     try:
         with open(path, "rb") as file:
             end, size = file.seek(0, os.SEEK_END), _TAIL
