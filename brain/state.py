@@ -191,23 +191,27 @@ def _values(row: tuple[Any, ...]) -> list[Any]:
 
 def _to_sql(value: Any, type: str) -> Any:
     """Return the value of a field as SQLite stores it."""
-    import json
-
     if type == "Unit":
         return value.encode("utf-8", "surrogateescape")
-    return json.dumps(value) if isinstance(value, tuple | dict) else value
+    if not isinstance(value, tuple | dict):
+        return value
+    import json
+
+    return json.dumps(value)
 
 
 def _from_sql(value: Any, type: str) -> Any:
-    import json
-
+    """Return the value of a field from what SQLite has stored."""
     if type == "Unit":
         return value.decode("utf-8", "surrogateescape")
     if type == "bool":
         return bool(value)
-    if type == "tuple[str, ...]":
-        return tuple(json.loads(value))
-    return json.loads(value) if type == "dict[str, Any]" else value
+    if not type.startswith(("tuple", "dict")):
+        return value
+    import json
+
+    found = json.loads(value)
+    return tuple(found) if isinstance(found, list) else found
 
 
 class State:
