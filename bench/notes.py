@@ -12,7 +12,7 @@ from typing import NamedTuple
 import brain
 from bench import plain, vault
 from bench.known_items import Item, items, notes
-from brain import setup
+from brain import init
 from brain.index.read import Filters
 from brain.operations import find
 
@@ -42,7 +42,7 @@ def report(work: Path) -> Iterator[str]:
 
 def _demo(root: Path) -> Mapping[str, Sequence[str]]:
     """Lay the vault. No word of it stands for another."""
-    setup.demo(root)
+    init.create_demo(root)
     return {}
 
 

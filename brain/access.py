@@ -64,7 +64,7 @@ def may(actor: Actor, action: str, owner: str) -> bool:
 
 
 def readable(actor: Actor) -> tuple[str, ...] | None:
-    """Return the owners whose entries the actor may read; None for all, () for nobody."""
+    """Return the owners whose entries the actor may read; None for all, () for none."""
     if actor.type in ("person", "admin"):
         return None
     return ("", actor.name, ADMIN) if actor.type == "project" else ()
@@ -129,7 +129,7 @@ def _refuse_twins(vault: OpenVault, folders: list[str]) -> None:
 
 
 def _claim(vault: OpenVault, place: str) -> str:
-    """Return the type in an agent's AGENT.md: '' if there is none, the lowest if the file cannot
+    """Return the type in an agent's AGENT.md: '' if it has no type, the lowest if the file cannot
     be read."""
     from brain.formats import frontmatter, note_md, text
 
@@ -139,12 +139,12 @@ def _claim(vault: OpenVault, place: str) -> str:
         return ""
     except OSError:
         return RANKS[0]
-    said = note_md.parse_agent(data)
+    document = note_md.parse_agent(data)
     words, _ = text.decode(data)
     open_ended = words.startswith("---") and not frontmatter.split(words)[1]
-    if open_ended or any(problem.code in UNREADABLE for problem in said.problems):
+    if open_ended or any(problem.code in UNREADABLE for problem in document.problems):
         return RANKS[0]
-    return str(said.properties["type"]) if "type" in said.properties else ""
+    return str(document.properties["type"]) if "type" in document.properties else ""
 
 
 def registry(vault: OpenVault) -> dict[str, str]:
@@ -154,16 +154,16 @@ def registry(vault: OpenVault) -> dict[str, str]:
     path = f"{vault.paths.state_path}/{REGISTRY}"
     try:
         with open(path, encoding="utf-8") as file:
-            said = json.load(file)
-        return {str(name): str(type) for name, type in said.items()}
+            types = json.load(file)
+        return {str(name): str(type) for name, type in types.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, AttributeError) as error:
-        raise BrainError(f"{path} cannot be read: {error}.", "Mend or delete it.") from None
+        raise BrainError(f"{path} cannot be read: {error}.", "Fix or delete it.") from None
 
 
 def claimed_type(vault: OpenVault, agent: str) -> str:
-    """Return the type that an agent's AGENT.md claims; without a word there, the usual one."""
+    """Return the type that an agent's AGENT.md claims; without one, the usual type."""
     return _claim(vault, home(vault, agent)) or _usual(agent)
 
 
@@ -172,8 +172,9 @@ def _usual(agent: str) -> str:
 
 
 def register(vault: OpenVault, agent: str, type: str) -> None:
-    """Enter the highest type of an agent in the registry of this machine. The caller holds the
-    store's lock."""
+    """Set the highest type of an agent in the registry of this machine.
+
+    The caller holds the store's lock."""
     import json
 
     text = json.dumps(registry(vault) | {agent: type}, ensure_ascii=False, indent=2)

@@ -1,4 +1,4 @@
-"""The daemon: follows the vault, keeps the index in step, lets others follow along."""
+"""The daemon: follow the vault, keep the index up to date, and write events for other processes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LEARNING = 5.0  # seconds at a time for what a hybrid search needs
 
 
 class Stopped(Exception):
-    """The daemon was told to end while it was reading."""
+    """Raised to end the daemon while it reads a large vault."""
 
 
 @contextmanager
 def only_one(paths: Vault) -> Iterator[None]:
-    """Be the one daemon of this vault on this machine; Busy, naming the other, if there is one."""
+    """Be the only daemon of this vault on this machine. Raise Busy if another one is running."""
     path = paths.state / "daemon.lock"
     handle = lock.take(path, wait=0.1)  # `running` may hold it for a moment
     if handle is None:
@@ -48,22 +48,22 @@ def run(
     trouble: Callable[[str], None],
     hints: Iterable[Hint] | None = None,
 ) -> None:
-    """Sync, then sync whatever the watcher hints at, until `stop` is set.
+    """Sync, then sync the paths of each hint of the watcher, until `stop` is set.
 
-    What goes wrong is told once to `trouble` and tried again. Told to stop while it reads a large
-    vault, it lets go at once; the next sync reads the rest.
+    Each error is reported once to `trouble`, and what failed is tried again. If `stop` is set while
+    a large vault is read, reading ends at once; the next sync reads the rest.
     """
     missed = threading.Event()
-    told: set[str] = set()
+    reported: set[str] = set()
     before, vault.progress = vault.progress, _until(stop, vault.progress)
     if hints is None:
         hints = follow(vault.paths, stop, missed, vault.has_work)
     try:
         for hint in hints:
             wrong = set(_look(vault, hint, missed))
-            for sentence in sorted(wrong - told):
+            for sentence in sorted(wrong - reported):
                 trouble(sentence)
-            told = wrong if hint is None else told | wrong
+            reported = wrong if hint is None else reported | wrong
             if stop.is_set():
                 return
     except Stopped:
@@ -73,7 +73,7 @@ def run(
 
 
 def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:
-    """Apply pending writes and follow one hint; yields what went wrong."""
+    """Apply pending writes and follow one hint. Yield what went wrong."""
     try:
         yield from vault.absorb()
         if hint is None:
@@ -86,10 +86,10 @@ def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str
             stats = vault.sync(hint)
             yield from semantic.embed(vault, LEARNING)
             if hint is None and not stats.quiet and not stats.cold:
-                missed.set()  # what happened during a storm may have been missed
+                missed.set()  # the watcher may have missed some of many changes
         vault.write_events()
     except BrokenPipeError:
-        raise  # nobody listens any more
+        raise  # the output was closed
     except (BrainError, OSError) as error:
         missed.set()
         yield str(error)

@@ -1,4 +1,4 @@
-"""One tree of errors: each is a sentence, a remedy, and the exit code the CLI ends with."""
+"""One tree of errors. Each has a sentence, a remedy, and the exit code of the CLI."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class BrainError(Exception):
-    """Something a person can put right; `remedy` says how."""
+    """An error that a person can fix; `remedy` says how."""
 
     exit_code = 1
 
@@ -20,19 +20,19 @@ class BrainError(Exception):
 
 
 class BadRequest(BrainError):
-    """An argument or query that cannot mean anything."""
+    """An argument or query that is not valid."""
 
     exit_code = 2
 
 
 class VaultNotFound(BrainError):
-    """No vault where one was looked for."""
+    """There is no vault at a path."""
 
     exit_code = 3
 
 
 class NotFound(BrainError):
-    """No entry, agent or setting of that name."""
+    """There is no entry, agent or setting of that name."""
 
     exit_code = 4
 
@@ -44,7 +44,7 @@ class Ambiguous(BrainError):
 
 
 class BadConfig(BrainError):
-    """brain.yaml holds something Brain cannot use; the sentence names the line."""
+    """A setting in brain.yaml is not valid; the sentence names the line."""
 
     exit_code = 6
 
@@ -62,13 +62,13 @@ class VaultLooksEmpty(BrainError):
 
 
 class IndexDamaged(BrainError):
-    """brain.db cannot be read; it is thrown away and built again."""
+    """brain.db cannot be read; it is deleted and built again."""
 
     exit_code = 9
 
 
 class Refused(BrainError):
-    """A file that cannot be edited safely as it stands; the sentence names file and line."""
+    """A file that cannot be edited safely; the sentence names file and line."""
 
     exit_code = 10
 
@@ -80,7 +80,7 @@ class Denied(BrainError):
 
 
 class StaleFile(BrainError):
-    """A file is no longer what was read: read it and edit again."""
+    """A file was changed since it was read: read and edit it again."""
 
     exit_code = 12
 

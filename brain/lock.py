@@ -1,5 +1,4 @@
-"""Advisory locks that die with their process. Where the platform has none, a lock is always
-free."""
+"""Advisory locks that end with their process. On a platform without them, a lock is always free."""
 
 from __future__ import annotations
 
@@ -14,7 +13,8 @@ if sys.platform != "win32":
 
 
 def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
-    """A handle that holds the lock until it is closed; None if it was not free within `wait` s."""
+    """Return a handle that holds the lock until it is closed; None if it was not free within `wait`
+    seconds."""
     try:
         handle = _opened(path)
     except OSError as error:

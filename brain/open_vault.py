@@ -18,10 +18,10 @@ from brain.events import Events, sync_payload, write_payload
 from brain.formats import brain_yaml
 from brain.index import read
 from brain.index.db import Index
-from brain.index.moment import told
 from brain.model import Event
 from brain.record import NamedTuple
 from brain.sync import Delta, Progress, Stats
+from brain.timestamps import to_utc
 from brain.vault import files, identity, layout
 from brain.vault.layout import Vault
 
@@ -156,7 +156,7 @@ class OpenVault:
                 getattr(self, name).close()
 
     def now(self) -> str:
-        return told(self.clock())
+        return to_utc(self.clock())
 
     def today(self) -> int:
         """The days since 1970."""

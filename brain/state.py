@@ -2,9 +2,9 @@
 
 It is the write-ahead log and the version history of the notes that Brain writes, and holds who this
 device is, the uses that are not in the journal yet, the last recalls, and a few flags. It is one
-SQLite file in the state folder. A damaged file, and one of another version, is set aside and a new
-one is started. That loses no line of a note, only pending writes and what was counted since
-yesterday.
+SQLite file in the state folder. A file of an older version is converted, with its pending writes. A
+damaged file, and one of a newer version, is set aside and a new one is started. That loses no line
+of a note, only pending writes and what was counted since yesterday.
 """
 
 from __future__ import annotations
@@ -18,192 +18,218 @@ from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
+
+    Row = TypeVar("Row", bound=NamedTuple)
+    Number = int | None  # None until SQLite has chosen one
+    Unit = str  # of a note: any bytes, with surrogates for those that are not UTF-8
 
 FILE = "state.db"
 _WAIT = 2.0  # seconds for another process that writes
 _VERSION = 3
-_DAMAGED, _OTHER_VERSION = "the file is damaged", "the file is of another version"
-_TABLES = {
-    *("device", "uses", "recalls", "flags", "notes", "versions", "guards", "temps", "pending"),
-}
-_SCHEMA = """
-CREATE TABLE device (
-    id      TEXT    NOT NULL,
-    seq     INTEGER NOT NULL,  -- of its last record
-    lamport INTEGER NOT NULL,
-    month   TEXT    NOT NULL,  -- of its last journal file; '' if there is none
-    size    INTEGER NOT NULL,  -- where the last record ends in that file
-    last    INTEGER NOT NULL,  -- the checksum of that record
-    end     INTEGER NOT NULL,  -- where the file ends; behind `size` if a line is torn
-    home    INTEGER NOT NULL,  -- inode of the state folder; a copy of the folder has another one
-    past    TEXT    NOT NULL   -- JSON: ids that this machine had before
-);
-CREATE TABLE uses (
-    batch TEXT    NOT NULL,    -- '' until the use is being written to the journal
-    op    TEXT    NOT NULL,    -- hit, used_together, reject, gap or seen
-    ref   TEXT    NOT NULL,
-    other TEXT    NOT NULL,    -- the other entry of a pair; who asked, of a gap
-    count INTEGER NOT NULL,
-    first TEXT    NOT NULL,
-    last  TEXT    NOT NULL,
-    text  TEXT    NOT NULL,    -- the question of a gap; when a memory that was seen was made
-    refs  TEXT    NOT NULL,    -- JSON: the entries that did not answer it
-    session TEXT  NOT NULL,    -- of a gap: in which it was asked last
-    snippet TEXT  NOT NULL,    -- of a gap: of the text that was worked on then
-    PRIMARY KEY (batch, op, ref, other)
-) WITHOUT ROWID;
-CREATE TABLE recalls (
-    id    INTEGER PRIMARY KEY AUTOINCREMENT,
-    ms    REAL NOT NULL,
-    value TEXT NOT NULL        -- JSON: question, who asked, what was shown
-);
-CREATE TABLE flags (
-    key   TEXT PRIMARY KEY,
-    value TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE notes (           -- the notes that Brain writes, for a week after it did
-    path   TEXT PRIMARY KEY,
-    tip    INTEGER NOT NULL,   -- the version in the note, as far as Brain knows
-    digest TEXT NOT NULL,      -- of that version; '' if there is no file
-    head   TEXT NOT NULL,      -- JSON: what turns it into the text that should be there
-    due    INTEGER NOT NULL,   -- 1 if the head is not the tip, or a displaced file is open
-    looked TEXT NOT NULL,      -- stat values of the file at the last look
-    file   TEXT NOT NULL,      -- identity of the file at the last look; '' if it is not known
-    wrote  TEXT NOT NULL,      -- JSON: identity, times and uptime of the last write; was it read?
-    git    TEXT NOT NULL,      -- the commit at the last look
-    half   TEXT NOT NULL,      -- JSON: digest of a text that may be half a save, and since when
-    why    TEXT NOT NULL       -- why the head is not written yet
-) WITHOUT ROWID;
-CREATE TABLE versions (
-    path    TEXT    NOT NULL,
-    n       INTEGER NOT NULL,
-    at      REAL    NOT NULL,
-    written INTEGER NOT NULL,  -- by Brain; else observed
-    base    INTEGER NOT NULL,
-    own     TEXT    NOT NULL,  -- JSON: units that its window added or removed
-    new     TEXT    NOT NULL,  -- JSON: units that it added to its base
-    unread  INTEGER NOT NULL,
-    undid   INTEGER NOT NULL,
-    in_place INTEGER,          -- saved in place (1) or by rename (0)
-    changes TEXT    NOT NULL,  -- JSON: what turns the version before it into this one
-    PRIMARY KEY (path, n)
-) WITHOUT ROWID;
-CREATE TABLE guards (
-    path     TEXT    NOT NULL,
-    unit     BLOB    NOT NULL,  -- any bytes
-    n        INTEGER NOT NULL,
-    present  INTEGER NOT NULL,
-    seen     INTEGER NOT NULL,
-    restored INTEGER NOT NULL,
-    PRIMARY KEY (path, unit)
-) WITHOUT ROWID;
-CREATE TABLE temps (
-    name      TEXT PRIMARY KEY,
-    path      TEXT    NOT NULL,  -- of the note next to which it is
-    displaced INTEGER NOT NULL,  -- the version that was in the note before
-    held      INTEGER NOT NULL,  -- the version that was written to it
-    half      TEXT    NOT NULL   -- JSON: digest of its content while it is open, and since when
-) WITHOUT ROWID;
-CREATE TABLE pending (
-    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
-    id      TEXT NOT NULL,     -- of the record
-    at      REAL NOT NULL,
-    path    TEXT NOT NULL,     -- of the note; '' if only a record is to be written
-    by      TEXT NOT NULL,
-    session TEXT NOT NULL,
-    deed    TEXT NOT NULL,     -- JSON
-    done    TEXT NOT NULL      -- JSON: what the change does to the entry
-);
-"""
-# what turns a file of an older version into one of this version: it may hold pending writes
-_CHANGES = {
-    2: """ALTER TABLE uses ADD COLUMN session TEXT NOT NULL DEFAULT '';
-ALTER TABLE uses ADD COLUMN snippet TEXT NOT NULL DEFAULT ''"""
-}
+_DAMAGED, _NEWER = "the file is damaged", "the file is of a newer version"
+
+
+# -- the tables: a class per row, whose fields are the columns -------------------------------------
 
 
 class Device(NamedTuple):
-    """This machine as a writer of journals; see the table `device`."""
+    """This machine as a writer of journals."""
 
     id: str
-    seq: int = 0
+    seq: int = 0  # of its last record
     lamport: int = 0
-    month: str = ""
-    size: int = 0
-    last: int = -1
-    end: int = 0
-    home: int = 0
-    past: tuple[str, ...] = ()
+    month: str = ""  # of its last journal file; '' if there is none
+    size: int = 0  # where the last record ends in that file
+    last: int = -1  # the checksum of that record
+    end: int = 0  # where the file ends; behind `size` if a line is torn
+    home: int = 0  # inode of the state folder; a copy of the folder has another one
+    past: tuple[str, ...] = ()  # ids that this machine had before
 
 
 class Use(NamedTuple):
-    """Something that happened some `times`, the last time at `last`; see the table `uses`."""
+    """Something that happened some `times`, the last time at `last`."""
 
-    op: str
+    op: str  # hit, used_together, reject, gap or seen
     ref: str
-    other: str = ""
+    other: str = ""  # the other entry of a pair; who asked, of a gap
     times: int = 1
     last: str = ""
-    text: str = ""
-    refs: tuple[str, ...] = ()
-    session: str = ""
-    snippet: str = ""
+    text: str = ""  # the question of a gap; when a memory that was seen was made
+    refs: tuple[str, ...] = ()  # the entries that did not answer it
+    session: str = ""  # of a gap: in which it was asked last
+    snippet: str = ""  # of a gap: from the text that was worked on then
+    first: str = ""  # in the table only
+    batch: str = ""  # in the table only: '' until the use is being written to the journal
+
+
+class Recall(NamedTuple):
+    """A context that an agent was given."""
+
+    id: Number
+    ms: float
+    value: dict[str, Any]  # question, who asked, what was shown
+
+
+class Flag(NamedTuple):
+    """A value that is kept under a name."""
+
+    key: str
+    value: str
 
 
 class NoteRow(NamedTuple):
-    """A note that Brain writes; see the table `notes`."""
+    """A note that Brain writes. It is kept for a week after the last write."""
 
     path: str
-    tip: int
-    digest: str
-    head: str
-    due: int
-    looked: str
-    file: str
-    wrote: str
-    git: str
-    half: str
-    why: str
+    tip: int  # the version in the note, as far as Brain knows
+    digest: str  # of that version; '' if there is no file
+    head: str  # JSON: what turns it into the text that should be there
+    due: int  # 1 if the head is not the tip, or a displaced file is open
+    looked: str  # stat values of the file at the last look
+    file: str  # identity of the file at the last look; '' if it is not known
+    wrote: str  # JSON: identity, times and uptime of the last write; was it read?
+    git: str  # the commit at the last look
+    half: str  # JSON: digest of a text that may be half a save, and since when
+    why: str  # why the head is not written yet
 
 
 class VersionRow(NamedTuple):
-    """A text that was in a note; see the table `versions`."""
+    """A text that was in a note."""
 
     path: str
     n: int
     at: float
-    written: int
+    written: int  # by Brain; else observed
     base: int
-    own: str
-    new: str
+    own: str  # JSON: units that its window added or removed
+    new: str  # JSON: units that it added to its base
     unread: int
     undid: int
-    in_place: int | None
-    changes: str
+    in_place: int | None  # saved in place (1) or by rename (0)
+    changes: str  # JSON: what turns the version before it into this one
+
+
+class GuardRow(NamedTuple):
+    """A unit of a note that is guarded against stale windows."""
+
+    path: str
+    unit: Unit
+    n: int
+    present: bool
+    seen: bool
+    restored: bool
 
 
 class TempRow(NamedTuple):
-    """A temporary file; see the table `temps`."""
+    """A temporary file next to a note."""
 
     name: str
-    path: str
-    displaced: int
-    held: int
-    half: str = ""
+    path: str  # of the note
+    displaced: int  # the version that was in the note before
+    held: int  # the version that was written to it
+    half: str = ""  # JSON: digest of its content while it is open, and since when
 
 
 class PendingRow(NamedTuple):
-    """An acknowledged change; see the table `pending`."""
+    """An acknowledged change."""
 
-    id: str
+    id: str  # of the record
     at: float
-    path: str
+    path: str  # of the note; '' if only a record is to be written
     by: str
     session: str
-    deed: str
-    done: str
+    deed: str  # JSON
+    done: str  # JSON: what the change does to the entry
+    seq: Number = None
+
+
+_TABLES: dict[type, tuple[str, str]] = {  # by the class of a row: the name and the primary key
+    Device: ("device", "id"),
+    Use: ("uses", "batch, op, ref, other"),
+    Recall: ("recalls", ""),
+    Flag: ("flags", "key"),
+    NoteRow: ("notes", "path"),
+    VersionRow: ("versions", "path, n"),
+    GuardRow: ("guards", "path, unit"),
+    TempRow: ("temps", "name"),
+    PendingRow: ("pending", ""),
+}
+_COLUMNS = {  # by the type of a field
+    "str": "TEXT NOT NULL",
+    "int": "INTEGER NOT NULL",
+    "bool": "INTEGER NOT NULL",
+    "float": "REAL NOT NULL",
+    "int | None": "INTEGER",
+    "Number": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "Unit": "BLOB NOT NULL",  # any bytes
+    "tuple[str, ...]": "TEXT NOT NULL",  # JSON
+    "dict[str, Any]": "TEXT NOT NULL",  # JSON
+}
+
+
+def _create_table(row: type) -> str:
+    name, key = _TABLES[row]
+    columns = [f"{field} {_COLUMNS[type]}" for field, type in row.__annotations__.items()]
+    columns += [f"PRIMARY KEY ({key})"] if key else []
+    return f"CREATE TABLE {name} ({', '.join(columns)})"
+
+
+def _convert_table(db: sqlite3.Connection, row: Any) -> None:
+    """Create a table. If an older version has it, keep the rows, and the columns of both."""
+    name, types = _TABLES[row][0], row.__annotations__
+    had = {column[1] for column in db.execute(f"PRAGMA table_info({name})")}
+    if not had:
+        db.execute(_create_table(row))
+        return
+    db.execute(f"ALTER TABLE {name} RENAME TO former_{name}")
+    db.execute(_create_table(row))
+    new = {column: row._field_defaults.get(column, "") for column in types if column not in had}
+    columns = ", ".join("?" if column in new else column for column in types)
+    values = [_to_sql(value, types[column]) for column, value in new.items()]
+    db.execute(f"INSERT INTO {name} SELECT {columns} FROM former_{name}", values)
+    db.execute(f"DROP TABLE former_{name}")
+
+
+def _into(row: type) -> str:
+    return f"INTO {_TABLES[row][0]} VALUES ({', '.join('?' * len(row.__annotations__))})"
+
+
+def _where(row: type, wanted: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """Return a condition on the columns of a table, and its values."""
+    condition = " AND ".join(f"{column} = ?" for column in wanted)
+    values = [_to_sql(value, row.__annotations__[column]) for column, value in wanted.items()]
+    return f"WHERE {condition}" if wanted else "", values
+
+
+def _values(row: tuple[Any, ...]) -> list[Any]:
+    return list(map(_to_sql, row, type(row).__annotations__.values()))
+
+
+def _to_sql(value: Any, type: str) -> Any:
+    """Return the value of a field as SQLite stores it."""
+    if type == "Unit":
+        return value.encode("utf-8", "surrogateescape")
+    if not isinstance(value, tuple | dict):
+        return value
+    import json
+
+    return json.dumps(value)
+
+
+def _from_sql(value: Any, type: str) -> Any:
+    """Return the value of a field from what SQLite has stored."""
+    if type == "Unit":
+        return value.decode("utf-8", "surrogateescape")
+    if type == "bool":
+        return bool(value)
+    if not type.startswith(("tuple", "dict")):
+        return value
+    import json
+
+    found = json.loads(value)
+    return tuple(found) if isinstance(found, list) else found
 
 
 class State:
@@ -228,80 +254,75 @@ class State:
         """Return True if anything was stored yet. One stat call."""
         return self._db is not None or os.path.exists(self.path)
 
+    # -- rows --------------------------------------------------------------------------------------
+
+    def rows(self, row: type[Row], **wanted: Any) -> list[Row]:
+        """Return the rows of a table with these values, in order."""
+        (table, key), types = _TABLES[row], row.__annotations__
+        where, values = _where(row, wanted)
+        sql = f"SELECT {', '.join(types)} FROM {table} {where} ORDER BY {key or 'rowid'}"
+        found = self._fetch(sql, values)
+        return [row._make(map(_from_sql, values, types.values())) for values in found]
+
+    def save(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Add rows, of any tables. A row with the same key is replaced."""
+        with self._writing() as db:
+            for row in rows:
+                db.execute(f"INSERT OR REPLACE {_into(type(row))}", _values(row))
+
+    def delete(self, row: type, **wanted: Any) -> None:
+        """Delete the rows of a table with these values."""
+        where, values = _where(row, wanted)
+        with self._writing() as db:
+            db.execute(f"DELETE FROM {_TABLES[row][0]} {where}", values)
+
     # -- the device --------------------------------------------------------------------------------
 
     def device(self) -> Device | None:
         """Return the device of this state folder. None if nothing was written yet, or if the folder
         is a copy of another one."""
-        device = self._device()
-        return device if device and device.home == self._home() else None
-
-    def _device(self) -> Device | None:
-        import json
-
-        for row in self._rows("SELECT * FROM device"):
-            return Device._make([*row[:-1], tuple(json.loads(row[-1]))])
-        return None
+        return next((d for d in self.rows(Device) if d.home == self._home()), None)
 
     def save_device(self, device: Device) -> None:
         """Remember how far the journal was written. The disk is not waited for: what a power
         failure takes is read again from the journal."""
-        import json
-
-        row = *device[:-1], json.dumps(device.past)
-        with self._writing() as db:
-            db.execute("DELETE FROM device")
-            db.execute("INSERT INTO device VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        with self.transaction():
+            self.delete(Device)
+            self.save([device])
 
     def new_device(self, id: str) -> Device:
         """Return a device that has written nothing yet, after the one that was here."""
-        former = self._device()
-        past = (*former.past, former.id)[-50:] if former else ()
-        lamport = former.lamport if former else 0
         os.makedirs(self.folder, 0o700, exist_ok=True)
-        return Device(id, lamport=lamport, home=self._home(), past=past)
+        new = Device(id, home=self._home())
+        for former in self.rows(Device):
+            new = new._replace(lamport=former.lamport, past=(*former.past, former.id)[-50:])
+        return new
 
     def _home(self) -> int:
         """Return the inode of the folder. Its device number may change with every boot."""
-        try:
-            return os.stat(self.folder).st_ino
-        except FileNotFoundError:
-            return 0
+        return _inode(self.folder)
 
     # -- uses --------------------------------------------------------------------------------------
 
     def add_uses(self, uses: Iterable[Use]) -> None:
         """Count what happened, until it is written to the journal."""
-        import json
-
-        sql = """
-            INSERT INTO uses (batch, op, ref, other, count, first, last, text, refs, session,
-                snippet) VALUES ('', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET count = count + excluded.count,
-                refs = iif(excluded.last >= last, excluded.refs, refs),
-                session = iif(excluded.last >= last, excluded.session, session),
-                snippet = iif(excluded.last >= last, excluded.snippet, snippet),
-                last = max(last, excluded.last)
+        sql = f"""INSERT {_into(Use)} ON CONFLICT DO UPDATE SET times = times + excluded.times,
+            refs = iif(excluded.last >= last, excluded.refs, refs),
+            session = iif(excluded.last >= last, excluded.session, session),
+            snippet = iif(excluded.last >= last, excluded.snippet, snippet),
+            last = max(last, excluded.last)
         """
-        rows = [
-            (*u[:4], u.last, u.last, u.text, json.dumps(u.refs), u.session, u.snippet) for u in uses
-        ]
         with self._writing() as db:
-            db.executemany(sql, rows)
-            self._mark_change(db)
+            db.executemany(sql, [_values(use._replace(first=use.last)) for use in uses])
+            self._mark_change()
 
     def uses(self, batch: str) -> list[Use]:
-        """Return the uses of a batch, summed up."""
-        import json
-
-        sql = """SELECT op, ref, other, count, last, text, refs, session, snippet FROM uses
-            WHERE batch = ?"""
-        found = (Use._make(row) for row in self._rows(sql, (batch,)))
-        return sum_uses(use._replace(refs=tuple(json.loads(str(use.refs)))) for use in found)
+        """Return the uses of a batch."""
+        return sum_uses(self.rows(Use, batch=batch))
 
     def first_use(self) -> str:
         """Return when the oldest use happened, or ''."""
-        return next((row[0] or "" for row in self._rows("SELECT min(first) FROM uses")), "")
+        return next((row[0] or "" for row in self._fetch("SELECT min(first) FROM uses")), "")
 
     def begin_batch(self, batch: str) -> None:
         """Give the uses that have no batch this one."""
@@ -311,70 +332,51 @@ class State:
     def batches(self) -> list[str]:
         """Return the batches that are being written to the journal, or were when a process
         died."""
-        rows = self._rows("SELECT DISTINCT batch FROM uses WHERE batch != '' ORDER BY batch")
+        rows = self._fetch("SELECT DISTINCT batch FROM uses WHERE batch != '' ORDER BY batch")
         return [row[0] for row in rows]
 
     def end_batch(self, batch: str) -> None:
         """Remove the uses of a batch; they are in the journal."""
-        with self._writing() as db:
-            db.execute("DELETE FROM uses WHERE batch = ?", (batch,))
-            self._mark_change(db)
+        with self.transaction():
+            self.delete(Use, batch=batch)
+            self._mark_change()
 
     def drop_uses(self, until: Mapping[str, str]) -> None:
         """Remove the uses of these entries up to a time each. Questions stay."""
         sql = "DELETE FROM uses WHERE ? IN (ref, other) AND op != 'gap' AND last <= ?"
         with self._writing() as db:
             db.executemany(sql, until.items())
-            self._mark_change(db)
+            self._mark_change()
 
-    def _mark_change(self, db: sqlite3.Connection) -> None:
+    def _mark_change(self) -> None:
         """Change the flag `uses`, by which the index knows that it has to read them again."""
-        self._set_flag(db, "uses", os.urandom(8).hex())
+        self.set_flag("uses", os.urandom(8).hex())
 
     # -- recalls and flags -------------------------------------------------------------------------
 
-    def recalls(self) -> list[tuple[int, float, dict[str, Any]]]:
-        """Return (id, ms, value) of the last recalls, oldest first."""
-        import json
-
-        rows = self._rows("SELECT id, ms, value FROM recalls ORDER BY id")
-        return [(id, ms, json.loads(value)) for id, ms, value in rows]
-
     def add_recall(self, ms: float, value: dict[str, Any], keep: int) -> None:
         """Remember a recall, and only so many of those before it."""
-        import json
-
         with self._writing() as db:
-            db.execute("INSERT INTO recalls (ms, value) VALUES (?, ?)", (ms, json.dumps(value)))
+            self.save([Recall(None, ms, value)])
             db.execute("DELETE FROM recalls WHERE id <= (SELECT max(id) FROM recalls) - ?", (keep,))
 
-    def set_recalls(self, values: Mapping[int, dict[str, Any] | None]) -> None:
-        """Change recalls by id; None removes one."""
+    def change_recall(self, id: Number, value: dict[str, Any]) -> None:
+        """Change a recall, unless it was deleted."""
         import json
 
         with self._writing() as db:
-            for id, value in values.items():
-                if value is None:
-                    db.execute("DELETE FROM recalls WHERE id = ?", (id,))
-                else:
-                    sql = "UPDATE recalls SET value = ? WHERE id = ?"
-                    db.execute(sql, (json.dumps(value), id))
+            db.execute("UPDATE recalls SET value = ? WHERE id = ?", (json.dumps(value), id))
 
     def flag(self, key: str) -> str:
         """Return the value of a flag; '' if it is not set."""
-        rows = self._rows("SELECT value FROM flags WHERE key = ?", (key,))
-        return next((row[0] for row in rows), "")
+        return next((flag.value for flag in self.rows(Flag, key=key)), "")
 
     def set_flag(self, key: str, value: str) -> None:
         """Set a flag; '' removes it."""
-        with self._writing() as db:
-            self._set_flag(db, key, value)
-
-    def _set_flag(self, db: sqlite3.Connection, key: str, value: str) -> None:
         if value:
-            db.execute("INSERT OR REPLACE INTO flags VALUES (?, ?)", (key, value))
+            self.save([Flag(key, value)])
         else:
-            db.execute("DELETE FROM flags WHERE key = ?", (key,))
+            self.delete(Flag, key=key)
 
     def compact(self) -> bool:
         """Leave nothing of deleted rows in the file. False if another process reads it."""
@@ -383,91 +385,14 @@ class State:
         with self._connected() as db:
             return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
-    # -- notes and their versions ------------------------------------------------------------------
-
-    def notes(self, path: str = "") -> list[NoteRow]:
-        """Return the notes that have a history, or one of them."""
-        where, values = (" WHERE path = ?", (path,)) if path else ("", ())
-        return [NoteRow(*row) for row in self._rows(f"SELECT * FROM notes{where}", values)]
-
-    def save_note(self, row: NoteRow) -> None:
-        with self._writing() as db:
-            db.execute(f"INSERT OR REPLACE INTO notes VALUES ({_marks(row)})", row)
-
-    def explain(self, path: str, why: str) -> None:
-        """Remember why a note cannot be written."""
-        with self._writing() as db:
-            db.execute("UPDATE notes SET why = ? WHERE path = ?", (why, path))
-
-    def versions(self, path: str) -> list[VersionRow]:
-        sql = "SELECT * FROM versions WHERE path = ? ORDER BY n"
-        return [VersionRow(*row) for row in self._rows(sql, (path,))]
-
-    def save_versions(self, path: str, rows: Iterable[VersionRow], gone: Iterable[int]) -> None:
-        """Add or change these versions of a note, and delete others."""
-        with self._writing() as db:
-            db.executemany(
-                "DELETE FROM versions WHERE path = ? AND n = ?", [(path, n) for n in gone]
-            )
-            sql = f"INSERT OR REPLACE INTO versions VALUES ({', '.join('?' * 11)})"
-            db.executemany(sql, rows)
-
-    def guards(self, path: str) -> list[tuple[str, int, bool, bool, bool]]:
-        """Return (unit, n, present, seen, restored) of the guarded units of a note."""
-        sql = "SELECT unit, n, present, seen, restored FROM guards WHERE path = ?"
-        return [
-            (unit.decode("utf-8", "surrogateescape"), n, bool(present), bool(seen), bool(restored))
-            for unit, n, present, seen, restored in self._rows(sql, (path,))
-        ]
-
-    def save_guards(
-        self, path: str, rows: Iterable[tuple[str, int, bool, bool, bool]], gone: Iterable[str]
-    ) -> None:
-        """Add or change guards of a note, and delete others."""
-        ended = [(path, unit.encode("utf-8", "surrogateescape")) for unit in gone]
-        values = [(path, unit.encode("utf-8", "surrogateescape"), *rest) for unit, *rest in rows]
-        with self._writing() as db:
-            db.executemany("DELETE FROM guards WHERE path = ? AND unit = ?", ended)
-            db.executemany("INSERT OR REPLACE INTO guards VALUES (?, ?, ?, ?, ?, ?)", values)
-
-    def temps(self, path: str = "") -> list[TempRow]:
-        """Return the temporary files next to a note, or all of them."""
-        where, values = (" WHERE path = ?", (path,)) if path else ("", ())
-        return [TempRow(*row) for row in self._rows(f"SELECT * FROM temps{where}", values)]
-
-    def save_temp(self, row: TempRow) -> None:
-        with self._writing() as db:
-            db.execute(f"INSERT OR REPLACE INTO temps VALUES ({_marks(row)})", row)
-
-    def drop_temp(self, name: str) -> None:
-        with self._writing() as db:
-            db.execute("DELETE FROM temps WHERE name = ?", (name,))
-
-    # -- pending writes ----------------------------------------------------------------------------
-
-    def pending(self) -> list[PendingRow]:
-        """Return the changes that were acknowledged and whose records are not written yet."""
-        sql = "SELECT id, at, path, by, session, deed, done FROM pending ORDER BY seq"
-        return [PendingRow(*row) for row in self._rows(sql)]
-
     def has_pending(self) -> bool:
         """Return True if a change is not in its note yet, or has no record."""
         sql = "SELECT 1 FROM pending UNION ALL SELECT 1 FROM notes WHERE head != '' LIMIT 1"
-        return bool(self._rows(sql))
-
-    def add_pending(self, rows: Iterable[PendingRow]) -> None:
-        """Add changes to the write-ahead log."""
-        columns = ", ".join(PendingRow._fields)
-        with self._writing() as db:
-            db.executemany(f"INSERT INTO pending ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-
-    def drop_pending(self, ids: Iterable[str]) -> None:
-        with self._writing() as db:
-            db.executemany("DELETE FROM pending WHERE id = ?", [(id,) for id in ids])
+        return bool(self._fetch(sql))
 
     # -- the file ----------------------------------------------------------------------------------
 
-    def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+    def _fetch(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return the rows of a statement; an empty list if the file does not exist yet."""
         if not os.path.exists(self.path):
             return []
@@ -547,18 +472,18 @@ class State:
     def _connect(self) -> None:
         db = self._db = sqlite3.connect(self.path, isolation_level=None, timeout=_WAIT)
         db.execute("PRAGMA secure_delete = ON")
-        if _version(db) not in (0, *_CHANGES, _VERSION):
-            raise sqlite3.DatabaseError(_OTHER_VERSION)
-        if _version(db) != _VERSION:
+        if _version(db) > _VERSION:
+            raise sqlite3.DatabaseError(_NEWER)
+        if _version(db) < _VERSION:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")
-            if (version := _version(db)) != _VERSION:  # another process may have been faster
-                for statement in (_CHANGES.get(version) or _SCHEMA).split(";\n"):
-                    db.execute(statement)
+            if _version(db) < _VERSION:  # another process may have been faster
+                for row in _TABLES:
+                    _convert_table(db, row)
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             db.execute("COMMIT")
         tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
-        if not tables >= _TABLES or _check(db) != "ok":
+        if not tables >= {name for name, _ in _TABLES.values()} or _check(db) != "ok":
             raise sqlite3.DatabaseError(_DAMAGED)
         self._inode = _inode(self.path)
 
@@ -570,7 +495,8 @@ def sum_uses(uses: Iterable[Use]) -> list[Use]:
         key = use.op, use.ref, use.other
         total = sums.get(key, use._replace(times=0, last=""))
         last = max(total, use, key=lambda each: (each.last, each is use))
-        sums[key] = last._replace(times=total.times + use.times, text=total.text)
+        times = total.times + use.times
+        sums[key] = last._replace(times=times, text=total.text, first="", batch="")
     return [sums[key] for key in sorted(sums)]
 
 
@@ -581,11 +507,7 @@ def _check(db: sqlite3.Connection) -> str:
 
 def _is_damage(error: sqlite3.Error) -> bool:
     name = getattr(error, "sqlite_errorname", "")
-    return str(error) in (_DAMAGED, _OTHER_VERSION) or name in ("SQLITE_NOTADB", "SQLITE_CORRUPT")
-
-
-def _marks(row: tuple[Any, ...]) -> str:
-    return ", ".join("?" * len(row))
+    return str(error) in (_DAMAGED, _NEWER) or name in ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 
 
 def _version(db: sqlite3.Connection) -> int:

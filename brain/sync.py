@@ -1,7 +1,7 @@
-"""Files into the index: walk, compare, read what changed, parse, store, forget what is gone.
+"""Update the index from the files: walk, compare, read what changed, parse, store, remove the rest.
 
 Stat values only save reading; the digest decides. Nothing in the vault is written. A sync that
-finds nothing new makes no write, no event, no row.
+finds nothing new writes nothing.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import marshal
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 
 from brain.config import Config
 from brain.errors import VaultLooksEmpty
 from brain.formats import parse
 from brain.formats.text import digest
-from brain.index import put, read
+from brain.index import read, write
 from brain.index.db import Index
-from brain.index.put import Entry, Known, Stat
+from brain.index.write import Entry, Known, Stat
 from brain.model import Document, Problem
 from brain.record import NamedTuple
 from brain.vault import files
@@ -81,26 +82,26 @@ def sync(
     """Update the index from the vault, or from these paths of it and all below them.
 
     An index that has not seen the whole vault yet is filled from the whole vault. A file with
-    changes that are `promised` and not written yet is indexed as if they were. Files that are just
-    `written` may be missing: somebody is replacing them at this moment. `before` is told how
-    entries changed, before the index says so for good; what it raises leaves the index as it was.
-    Of a memory note whose bytes in the index are among `known_texts`, only the part that changed is
-    parsed and stored; the result is the same.
-    Raises Busy if another process is still writing after `wait` seconds, and VaultLooksEmpty,
-    having changed nothing, when nearly everything vanished at once and `accept_loss` is not given.
+    pending writes (`promised`) is indexed as if they were written. Files that were just `written`
+    may be missing, because another process replaces them at this moment. `before` is called with
+    the changes of entries in the transaction that stores them; if it raises, the index stays as it
+    was. Of a memory note whose bytes in the index are among `known_texts`, only the part that
+    changed is parsed and stored; the result is the same.
+
+    Raise Busy if another process is still writing after `wait` seconds. Raise VaultLooksEmpty, and
+    change nothing, if nearly all files are gone and `accept_loss` is not given.
     """
     started = time.monotonic()
     cold = not index.whole
     found = scan(vault, config, None if cold or only is None else set(only))
     stats = Stats(files=len(found.stats), cold=cold)
     if promised or not _nothing_new(index, found, cold):
-        job = _Job(vault, index, config, found, stats, promised or {}, written, known_texts or {})
-        if job.is_due():
+        plan = partial(
+            _Job, vault, index, config, found, stats, promised or {}, written, known_texts or {}
+        )
+        if plan().is_due():
             with index.exclusive(wait):
-                # planned again: another process may have been faster
-                job = _Job(
-                    vault, index, config, found, stats, promised or {}, written, known_texts or {}
-                )
+                job = plan()  # again: another process may have been faster
                 if not accept_loss:
                     _refuse_loss(job)
                 _run(job, progress, before)
@@ -109,22 +110,22 @@ def sync(
 
 
 def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
-    """Return True in the usual case, which is quick to recognise; when in doubt, False."""
+    """Return True if nothing changed, as far as a quick check can tell; in doubt, False."""
     if cold or found.paths is not None:
         return False
-    same = put.unchanged(index, _walk(found), found.stats)
+    same = write.unchanged(index, _walk(found), found.stats)
     return same and not _problems_differ(index, found)
 
 
 def _walk(found: Scan) -> str:
-    """Return a digest of all that a walk found."""
+    """Return a digest of the result of a walk."""
     paths = "\0".join(found.stats).encode()
     stamps = marshal.dumps(list(found.stats.values()), 2)  # 2: the same bytes for the same values
     return digest(paths + stamps).hex()
 
 
 class _Job:
-    """One sync: what has to be done, by comparing a walk with the index."""
+    """The plan of one sync: the differences between a walk and the index."""
 
     def __init__(
         self,
@@ -140,7 +141,7 @@ class _Job:
         self.vault, self.index, self.config = vault, index, config
         self.found, self.stats, self.promised = found, stats, promised
         self.known_texts = known_texts
-        self.known = put.known(index, found.paths)
+        self.known = write.known(index, found.paths)
         self.read: list[str] = []
         self.racy: list[str] = []  # to be read only because they were last read after a change
         for path, stamp in found.stats.items():
@@ -184,9 +185,10 @@ class _Job:
 
 
 def _refuse_loss(job: _Job) -> None:
-    """A vault that is unmounted or half-synced must not empty the index, and a brain folder that
-    is so must not empty it of memories; unless there was a single one of its files, which may well
-    have been deleted. What was not looked at counts as there."""
+    """Raise VaultLooksEmpty if the vault or its brain folder seems to be unmounted or half synced.
+
+    A brain folder that had a single file is believed: a person may have deleted it. Paths that were
+    not looked at count as present."""
     vault, found, known = job.vault, job.found, job.known
     if not os.path.isdir(vault.folder_path):
         raise _loss_of(vault.root_path, len(found.stats), len(known))
@@ -206,7 +208,7 @@ def _refuse_loss(job: _Job) -> None:
 
 def _loss_of(folder: str, here: int, before: int) -> VaultLooksEmpty:
     return VaultLooksEmpty(
-        f"{folder} holds {here} of the {before} files it held before; the index was kept.",
+        f"{folder} has {here} of the {before} files it had before; the index was kept.",
         "Is it mounted and fully synced? If it is meant to be so: `brain sync --accept-loss`.",
     )
 
@@ -220,12 +222,12 @@ def _run(
     for _, group in groupby(enumerate(batches), lambda pair: pair[0] // BATCHES_A_COMMIT):
         with job.index.transaction():
             if not stats.cold:
-                put.finish(job.index, "")
+                write.finish(job.index, "")
             deltas: list[Delta] = []
             for _, batch in group:
                 if not stats.cold:
                     deltas += [d for entry in batch if (d := _delta(job.index, entry))]
-                put.store(job.index, batch)
+                write.store(job.index, batch)
             if before and deltas:
                 before(deltas)
         stats.deltas += deltas
@@ -244,19 +246,21 @@ def _settle(
     """Write the rest besides the entries, and the new stat values of files that were read and had
     not changed, now that something is written anyway."""
     index, db = job.index, job.index.db
-    gone = [compare(path, put.scope_of(index, id), put.entries(index, id), {}) for id, path in left]
+    gone = [
+        compare(path, write.scope_of(index, id), write.entries(index, id), {}) for id, path in left
+    ]
     deltas = [delta for delta in gone if delta]
     if before and deltas:
         before(deltas)
     job.stats.deltas += deltas
-    put.forget(job.index, left)
-    put.set_problems(db, [(old, ()) for old, _ in job.stats.moved])
-    put.touch(db, [(was.id, stat) for _, was, stat, _ in job.same])
+    write.forget(job.index, left)
+    write.set_problems(db, [(old, ()) for old, _ in job.stats.moved])
+    write.touch(db, [(was.id, stat) for _, was, stat, _ in job.same])
     for path, was, stat, links in job.same:
         if was.stat.ctime_ns != stat.ctime_ns:  # as a new hard link makes it
-            put.replace_problems(db, ["hard-link"], [path], _hard_link(path, links))
-    put.replace_problems(db, CODES, job.found.paths, sorted(set(job.found.problems)))
-    put.finish(job.index, _walk(job.found) if job.found.paths is None else "")
+            write.replace_problems(db, ["hard-link"], [path], _hard_link(path, links))
+    write.replace_problems(db, CODES, job.found.paths, sorted(set(job.found.problems)))
+    write.finish(job.index, _walk(job.found) if job.found.paths is None else "")
 
 
 def _read(job: _Job, progress: Progress | None) -> Iterator[Entry]:
@@ -268,7 +272,7 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[Entry]:
         seen = time.time_ns()
         try:
             data, st = files.read(f"{root}/{path}", limit)
-            stat, links = Stat.of(st, seen), st.st_nlink
+            stat, links = Stat.from_result(st, seen), st.st_nlink
         except FileNotFoundError:
             if path not in job.promised:
                 continue  # gone meanwhile: what was known of it stays until the next walk
@@ -307,11 +311,11 @@ def _part(job: _Job, entry: Entry, data: bytes) -> Entry | None:
     if found is None:
         return None
     entry = entry._replace(document=found[0], part=found[1])
-    return entry if put.can_replace(job.index, entry) else None
+    return entry if write.can_replace(job.index, entry) else None
 
 
 def _identity(job: _Job, path: str, mark: bytes) -> int | None:
-    """The row of a changed or moved file, None for a new one; counts it as what it is."""
+    """Return the row id of a changed or moved file, None for a new one, and count the file."""
     if was := job.known.get(path):
         job.stats.changed.append(path)
         return was.id
@@ -343,7 +347,7 @@ def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
 
 
 def _problems_differ(index: Index, found: Scan) -> bool:
-    return put.problems_of(index, CODES, found.paths) != sorted(set(found.problems))
+    return write.problems_of(index, CODES, found.paths) != sorted(set(found.problems))
 
 
 # -- how the entries of a file changed, and which of the new ones is which of the old --------------
@@ -353,7 +357,7 @@ def _delta(index: Index, entry: Entry) -> Delta | None:
     """Return how the entries of this file are about to change; None if they are not."""
     if entry.document.broken and entry.id is not None:
         return None
-    before = put.entries(index, entry.id, entry.part) if entry.id is not None else {}
+    before = write.entries(index, entry.id, entry.part) if entry.id is not None else {}
     after: dict[str, str] = {}
     for chunk in entry.document.chunks:
         after.setdefault(chunk.ref, chunk.text)
@@ -368,14 +372,14 @@ def _moved(index: Index, entry: Entry) -> set[str]:
     """Return the memories of a note that are under another heading now."""
     if entry.scope != "memory" or entry.id is None:
         return set()
-    before = put.headings(index, entry.id, entry.part)
-    now = {chunk.ref: chunk.heading[: put.HEADING] for chunk in entry.document.chunks}
+    before = write.headings(index, entry.id, entry.part)
+    now = {chunk.ref: chunk.heading[: write.HEADING] for chunk in entry.document.chunks}
     return {ref for ref, heading in now.items() if before.get(ref, heading) != heading}
 
 
 def _written(index: Index, entry: Entry) -> frozenset[str]:
     """Return the ids that are written in a memory note, or were written there before."""
-    before = put.written_ids(index, entry.id, entry.part) if entry.id is not None else []
+    before = write.written_ids(index, entry.id, entry.part) if entry.id is not None else []
     now = [chunk.ref for chunk in entry.document.chunks if (chunk.extra or {}).get("anchored")]
     return frozenset([*before, *now])
 
@@ -388,9 +392,11 @@ def compare(
     written: frozenset[str] = frozenset(),
     moved: Collection[str] = (),
 ) -> Delta | None:
-    """Same id, other text or `moved`: changed. An entry whose id comes from its text and that was
-    edited in place counts as changed too; one whose id was `written` behind it never becomes
-    another."""
+    """Return the difference between two states of a file; None if there is none.
+
+    An entry is changed if its text is another one or it was `moved`. An entry whose id comes from
+    its text and that was edited in place counts as changed too. One whose id is `written` in the
+    note never becomes another entry."""
     both = [ref for ref in after if ref in before]
     changed = [ref for ref in both if before[ref] != after[ref] or ref in moved]
     added = [ref for ref in after if ref not in before]
@@ -426,8 +432,8 @@ def _pairs(
 ) -> dict[str, str]:
     """Return {new id: old id} of entries, given as (id, text), that were edited in place. An entry
     whose id was `written` is the one that said the same without an id."""
-    said = {text: was for was, text in old if was not in written}
-    named = {ref: said.pop(text) for ref, text in new if ref in written and text in said}
+    by_text = {text: was for was, text in old if was not in written}
+    named = {ref: by_text.pop(text) for ref, text in new if ref in written and text in by_text}
     taken = {*written, *named.values()}
     return named | _edited_pairs(
         [each for each in old if each[0] not in taken],
@@ -436,8 +442,8 @@ def _pairs(
 
 
 def _edited_pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> dict[str, str]:
-    """The same of entries without written ids: one by one if they are as many, else those that
-    share at least half of their words."""
+    """Return the same for entries without written ids: in order if both lists have one length, else
+    the pairs that share at least half of their words."""
     if len(old) == len(new):
         return {ref: was for (ref, _), (was, _) in zip(new, old, strict=True)}
     if len(old) * len(new) > MANY:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from brain import config, errors, setup
+from brain import config, errors, init
 from brain.cli.main import cli, summaries
 from brain.kinds import KINDS
 from brain.operations import GROUPS, OPERATIONS, results
@@ -228,8 +228,8 @@ WHOLE: dict[str, Callable[[], str]] = {
     "docs/reference/cli.md": cli_page,
     "docs/reference/config.md": config_page,
     "vault_template/40_Brain/brain.yaml": config.template,
-    "vault_template/40_Brain/.gitignore": lambda: setup.GITIGNORE,
-    "vault_template/40_Brain/.gitattributes": lambda: setup.GITATTRIBUTES,
+    "vault_template/40_Brain/.gitignore": lambda: init.GITIGNORE,
+    "vault_template/40_Brain/.gitattributes": lambda: init.GITATTRIBUTES,
 }
 TABLES: dict[str, Callable[[], str]] = {"kinds": kinds, "operations": operations, "values": values}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import brain
-from brain import setup
+from brain import init
 
 PACKAGE = Path(brain.__file__).parent
 # From the ground up: a module imports only from its own layer or one below it.
@@ -24,6 +24,7 @@ LAYERS = (
         "config",
         "kinds",
         "lock",
+        "timestamps",
         "changes",
         "redact",
         "filter_expr",
@@ -41,7 +42,7 @@ LAYERS = (
     ("open_vault",),
     ("operations",),
     ("serialize",),
-    ("api", "setup"),
+    ("api", "init"),
     ("daemon",),
     ("cli",),
 )
@@ -174,7 +175,7 @@ def test_the_command_line_is_light(tmp_path: Path) -> None:
 
 
 def test_a_search_of_an_unchanged_vault_is_light(tmp_path: Path) -> None:
-    setup.demo(tmp_path / "demo")
+    init.create_demo(tmp_path / "demo")
     args = ["search", "frost", "--vault", str(tmp_path / "demo")]
     ask = ("from brain.cli import main", f"main.run({args!r})")
     loaded(*ask, state=tmp_path / "state")

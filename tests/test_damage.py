@@ -188,7 +188,7 @@ def test_another_full_text_engine(vault: MakeVault, opened: OpenBrain) -> None:
 
 def test_a_folder_in_its_place_is_left_alone(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault(kit.VAULT | {"40_Brain/brain.db/mine.txt": "mine"})
-    with pytest.raises(BrainError, match=r"cannot be made at .*brain\.db"):
+    with pytest.raises(BrainError, match=r"cannot be created at .*brain\.db"):
         opened(root).search("walrus")
     assert (root / "40_Brain/brain.db/mine.txt").read_text() == "mine"
 
@@ -471,7 +471,7 @@ def test_a_full_disk_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
     (pages,) = brain.vault.index.db.execute("PRAGMA page_count").fetchone()
     brain.vault.index.db.execute(f"PRAGMA max_page_count = {pages}")
     (root / "Large.md").write_text("\n\n".join(f"# Part {n}\n{n * 'otter '}" for n in range(400)))
-    with pytest.raises(BrainError, match=r"no room for brain.db\. Make room"):
+    with pytest.raises(BrainError, match=r"disk of brain.db is full\. Make room"):
         brain.sync()
     brain.vault.index.db.execute(f"PRAGMA max_page_count = {1000 * pages}")
     assert brain.search("otter").results

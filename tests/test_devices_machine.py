@@ -26,8 +26,8 @@ from brain.errors import BrainError
 from brain.formats import memory_md
 from brain.index import facts
 from brain.index.db import Index
+from brain.init import GITATTRIBUTES, GITIGNORE
 from brain.open_vault import OpenVault
-from brain.setup import GITATTRIBUTES, GITIGNORE
 from brain.state import Use
 from brain.vault import layout
 from tests import kit

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from brain.errors import BrainError, Busy
-from brain.state import Device, State, Use
+from brain.state import Device, NoteRow, PendingRow, Recall, State, Use
 
 
 def test_nothing_is_created_by_asking(tmp_path: Path) -> None:
     state = State(tmp_path / "state")
-    assert (state.device(), state.flag("x"), state.recalls()) == (None, "", [])
-    assert (state.batches(), state.first_use(), state.notes(), state.temps()) == ([], "", [], [])
-    assert (state.pending(), state.has_pending(), state.exists()) == ([], False, False)
+    assert (state.device(), state.flag("x"), state.rows(Recall)) == (None, "", [])
+    assert (state.batches(), state.first_use(), state.rows(NoteRow)) == ([], "", [])
+    assert (state.rows(PendingRow), state.has_pending(), state.exists()) == ([], False, False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -51,10 +51,12 @@ def test_only_the_last_recalls_are_kept(tmp_path: Path) -> None:
     state = State(tmp_path)
     for number in range(5):
         state.add_recall(number, {"number": number}, keep=3)
-    assert [value["number"] for *_, value in state.recalls()] == [2, 3, 4]
-    ids = [id for id, *_ in state.recalls()]
-    state.set_recalls({ids[0]: None, ids[1]: {"number": "x"}})
-    assert [value["number"] for *_, value in state.recalls()] == ["x", 4]
+    assert [value["number"] for *_, value in state.rows(Recall)] == [2, 3, 4]
+    ids = [id for id, *_ in state.rows(Recall)]
+    state.delete(Recall, id=ids[0])
+    for id in ids[:2]:
+        state.change_recall(id, {"number": "x"})
+    assert [value["number"] for *_, value in state.rows(Recall)] == ["x", 4]
 
 
 def test_a_file_that_was_replaced_is_opened_again(tmp_path: Path) -> None:
@@ -119,7 +121,7 @@ def test_a_writer_that_holds_it_too_long_is_reported(
 
 COUNT = """
 import sys
-from brain.state import State, Use
+from brain.state import PendingRow, State, Use
 state = State(sys.argv[1])
 for _ in range(100):
     state.add_uses([Use("hit", "m-1", last="2026-03-01")])
@@ -133,10 +135,12 @@ def test_processes_count_together(tmp_path: Path) -> None:
     assert State(tmp_path).uses("") == [Use("hit", "m-1", "", 400, "2026-03-01")]
 
 
-def test_an_older_file_is_changed_and_keeps_its_uses(tmp_path: Path) -> None:
+def test_an_older_file_is_converted_with_its_rows(tmp_path: Path) -> None:
     """It may hold pending writes, so it is not set aside."""
     state = State(tmp_path)
     state.add_uses([Use("hit", "m-1", last="2026-01-01")])
+    pending = PendingRow("e-1", 1.0, "MEMORY.md", "admin", "", "{}", "[]", 1)
+    state.save([pending])
     with closing(sqlite3.connect(state.path)) as db:
         for column in ("session", "snippet"):
             db.execute(f"ALTER TABLE uses DROP COLUMN {column}")
@@ -145,4 +149,5 @@ def test_an_older_file_is_changed_and_keeps_its_uses(tmp_path: Path) -> None:
     gap = Use("gap", "g-1", last="2026-01-02", text="why?", session="s1", snippet="this")
     State(tmp_path).add_uses([gap])
     assert State(tmp_path).uses("") == [gap, Use("hit", "m-1", last="2026-01-01")]
+    assert State(tmp_path).rows(PendingRow) == [pending]
     assert not Path(f"{state.path}.damaged").exists()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from brain import setup
+from brain import init
 from brain.api import Brain
 from brain.errors import BadConfig, BrainError, VaultLooksEmpty
-from brain.index import put, read
-from brain.index.put import COARSE_SLACK, FINE_SLACK, Stat
+from brain.index import read, write
+from brain.index.write import COARSE_SLACK, FINE_SLACK, Stat
 from brain.operations import doctor, find, lookup
 from brain.sync import compare
 from brain.vault import files
@@ -23,7 +23,7 @@ from tests.conftest import MakeVault, OpenBrain
 
 
 def ids(brain: Brain) -> dict[str, int]:
-    return {path: known.id for path, known in put.known(brain.vault.index).items()}
+    return {path: known.id for path, known in write.known(brain.vault.index).items()}
 
 
 def refs(brain: Brain, path: str) -> list[str]:
@@ -118,10 +118,10 @@ def test_an_edit_in_the_moment_of_the_last_one_is_found(
     brain.sync()
     (root / "a.md").write_text("walrus two\n")
     st = (root / "a.md").stat()
-    ((id, known),) = [(k.id, k) for k in put.known(brain.vault.index).values()]
-    same = Stat.of(st, known.stat.seen_ns)  # as if the edit had kept every stat value
+    ((id, known),) = [(k.id, k) for k in write.known(brain.vault.index).values()]
+    same = Stat.from_result(st, known.stat.seen_ns)  # as if the edit had kept every stat value
     with brain.vault.index.exclusive(), brain.vault.index.transaction() as db:
-        put.touch(db, [(id, same)])
+        write.touch(db, [(id, same)])
     assert same.racy
     assert brain.sync().changed == ["a.md"]
     assert kit.found(brain, "two") == ["a.md"]
@@ -151,20 +151,20 @@ def test_a_file_that_is_only_touched_changes_nothing(vault: MakeVault, opened: O
 def test_what_was_read_too_soon_is_noted_with_the_next_write(
     vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("brain.index.put.FINE_SLACK", 60 * 10**9)  # all that is new is too new
+    monkeypatch.setattr("brain.index.write.FINE_SLACK", 60 * 10**9)  # all that is new is too new
     root = vault({"a.md": "one\n"})
     brain = opened(root)
     brain.sync()
-    assert put.known(brain.vault.index)["a.md"].stat.racy
-    monkeypatch.setattr("brain.index.put.FINE_SLACK", 0)  # time passes
+    assert write.known(brain.vault.index)["a.md"].stat.racy
+    monkeypatch.setattr("brain.index.write.FINE_SLACK", 0)  # time passes
     monkeypatch.setattr(Stat, "racy", property(lambda s: s.seen_ns < time.time_ns() - 10**15))
     with brain.vault.index.exclusive(), brain.vault.index.transaction() as db:
         db.execute("UPDATE files SET seen_ns = 1")
     assert brain.sync().quiet
-    assert put.known(brain.vault.index)["a.md"].stat.seen_ns == 1  # nothing else to write
+    assert write.known(brain.vault.index)["a.md"].stat.seen_ns == 1  # nothing else to write
     (root / "b.md").write_text("two\n")
     brain.sync()
-    assert put.known(brain.vault.index)["a.md"].stat.seen_ns > 1
+    assert write.known(brain.vault.index)["a.md"].stat.seen_ns > 1
 
 
 def test_a_hard_link_made_later_is_reported(vault: MakeVault, opened: OpenBrain) -> None:
@@ -295,7 +295,7 @@ def test_nine_of_ten_lost(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(root)
     brain.sync()
     shutil.rmtree(root / "n")
-    with pytest.raises(VaultLooksEmpty, match="holds 1 of the 121"):
+    with pytest.raises(VaultLooksEmpty, match="has 1 of the 121"):
         brain.sync()
     answer = brain.search("note", limit=200)
     assert len(answer.results) == 121
@@ -349,14 +349,14 @@ def test_nothing_is_written_into_a_vault_that_looks_empty(
         expected = kit.found(brain, "sqlite")
     _emptied(root)
     left = kit.snapshot(root).keys()
-    for write in (
+    for change in (
         lambda brain: brain.remember("into emptiness"),
         lambda brain: brain.tag(ref, ["weekly"]),
         lambda brain: brain.reinforce(ref),
         lambda brain: brain.journal_write(),
     ):
         with opened(root) as brain, pytest.raises(VaultLooksEmpty, match="--accept-loss"):
-            write(brain)
+            change(brain)
     with opened(root) as brain:
         brain.vault.watched = True
         answer = brain.search("sqlite")
@@ -394,7 +394,7 @@ def test_a_brain_folder_that_looks_empty_changes_nothing(
     brain.sync()
     _emptied(root / "40_Brain")
     for only in (None, ["40_Brain"]):
-        with pytest.raises(VaultLooksEmpty, match="40_Brain holds 0 of the 8 files"):
+        with pytest.raises(VaultLooksEmpty, match="40_Brain has 0 of the 8 files"):
             brain.sync(only)
     (root / "40_Brain/AGENT.md").write_text(kit.AGENT)
     assert len(brain.sync(["40_Brain"]).removed) == 7
@@ -407,7 +407,7 @@ def test_paths_that_are_all_there_was(vault: MakeVault, opened: OpenBrain) -> No
     brain.sync()
     _emptied(root)
     paths = [path for path in kit.VAULT if not path.endswith("/")]
-    with pytest.raises(VaultLooksEmpty, match="holds 0 of the 12 files"):
+    with pytest.raises(VaultLooksEmpty, match="has 0 of the 12 files"):
         brain.sync(paths)
 
 
@@ -497,7 +497,7 @@ def test_not_a_byte_of_a_messy_vault_is_touched(vault: MakeVault, opened: OpenBr
 
 def _untouched(root: Path, opened: OpenBrain) -> None:
     before = kit.snapshot(root)
-    setup.init(root)
+    init.create(root)
     brain = opened(root)
     brain.sync()
     brain.search("the", scopes=["all"])

@@ -22,6 +22,7 @@ from brain.errors import BrainError
 from brain.formats import memory_md
 from brain.index.db import Index
 from brain.journal.reader import update_index
+from brain.state import TempRow
 from brain.store import Store
 from brain.sync import sync
 from brain.vault.exchange import Look
@@ -286,7 +287,7 @@ class Writing(RuleBasedStateMachine):
     def settle(self) -> None:
         store = self._store()
         store.absorb()
-        assert kit.is_done(store), (store.pending(), store.state.temps())
+        assert kit.is_done(store), (store.pending(), store.state.rows(TempRow))
         store.state.close()
         assert kit.temps(self.root) == []
 

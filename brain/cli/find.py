@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brain.cli.output import Values, View, counted, fitted, note, say, tell, warn
-from brain.index.moment import shown
+from brain.timestamps import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

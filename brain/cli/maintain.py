@@ -25,9 +25,9 @@ from brain.cli.output import (
     say,
     warn,
 )
-from brain.index.moment import shown
 from brain.model import Event
 from brain.operations.parameters import PARAMETERS
+from brain.timestamps import shown
 
 if TYPE_CHECKING:
     from brain.open_vault import OpenVault

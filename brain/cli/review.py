@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from brain.cli.output import Values, View, indented, note, say
 from brain.cli.write import print_change
-from brain.index.moment import shown
+from brain.timestamps import shown
 
 if TYPE_CHECKING:
     from brain.operations.results import ChangeRecord, Conflict, Gaps, PendingWrite, Reverted

@@ -1,12 +1,12 @@
-"""brain.db: opened, checked, locked, thrown away and made again.
+"""brain.db: open, check, lock and rebuild it.
 
-The database is a cache, so every doubt ends the same way: a new one, which the next sync fills. A
-doubt is: another schema, another vault, another full-text engine, a file SQLite calls malformed, or
-a file that somebody other than Brain touched. To notice the last without reading it all, each
-writer leaves a seal: inode, size and times of brain.db and its WAL after the commit. Whoever
-writes, verifies or closes holds the lock until the seal is written, so a seal that does not fit
-under the lock means that the file was changed from outside, or that its writer was killed in the
-middle of a commit.
+The database is a cache. If it cannot be trusted, it is replaced by an empty one, which the next
+sync fills. That is so for another schema, another vault, another full-text engine, a file that is
+malformed, and a file that another program changed. To notice the last without reading the file,
+each writer leaves a seal: inode, size and times of brain.db and its WAL after the commit. A process
+that writes, verifies or closes the file holds the lock until the seal is written. So a seal that
+differs under the lock means that the file was changed from outside, or that its writer was killed
+during a commit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WAIT = 30.0  # seconds for a lock without which nothing can be done
 class Index:
     """An open brain.db, for one thread.
 
-    `news` is one line for the person when the database had to be made anew, else ''.
+    `news` is one line for the person if the database had to be replaced, else ''.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class Index:
         names: str = "",
     ) -> None:
         """`vault` is the brain folder, `id` the id of the vault if it has one: a container and its
-        host see one vault at different paths. `names` are how a vault calls its files; by others
-        they would be read differently."""
+        host see one vault at different paths. `names` are the names that the settings give to
+        files; with other names the same files are read differently."""
         self.path = os.fspath(path)
         self.vault, self.id, self.names = vault, id, names
         self.fts = ""
@@ -78,39 +78,39 @@ class Index:
 
     @property
     def db(self) -> sqlite3.Connection:
-        """The connection, opened if need be."""
+        """The connection. It is opened on first use."""
         if self._db is None:
             self.check()
         assert self._db is not None
         return self._db
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """Return the rows of a query. IndexDamaged if the file cannot be read."""
+        """Return the rows of a query. Raise IndexDamaged if the file cannot be read."""
         with reading():
             return self.db.execute(sql, values).fetchall()
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """Return the first column of the first row, or None. IndexDamaged as for `rows`."""
+        """Return the first column of the first row, or None. Raise IndexDamaged as `rows` does."""
         with reading():
             row = self.db.execute(sql, values).fetchone()
         return row[0] if row else None
 
     @property
     def whole(self) -> bool:
-        """Has a sync of the whole vault been finished since this database was made?"""
+        """True if a sync of the whole vault was completed since this database was created."""
         return bool(self.value("SELECT 1 FROM meta WHERE key = 'whole'"))
 
     @property
     def mark(self) -> str:
-        """A text that is another one for every new database, whose rows count from 1 again."""
+        """A text that differs for every new database, whose row ids begin at 1 again."""
         return str(self.value("SELECT value FROM meta WHERE key = 'mark'"))
 
     def check(self) -> None:
-        """Make sure that the open database is the one on disk, and ours.
+        """Make sure that the open database is the one on disk, and belongs to this vault.
 
-        Costs three stat calls when nothing happened. Opens it again, or makes it anew, when it was
-        deleted, replaced or changed from outside. While another process writes, its word is taken
-        for it: the file is verified when that one is done.
+        This costs three stat calls if nothing happened. A database that was deleted, replaced or
+        changed from outside is opened or built again. While another process writes, the file is
+        trusted if it can be read, and verified later.
         """
         if self._as_trusted():
             return
@@ -123,30 +123,30 @@ class Index:
                 pass
 
     def rebuild(self) -> None:
-        """An empty database, which the next sync fills from the vault."""
+        """Create an empty database, which the next sync fills from the vault."""
         with self.exclusive():
             self._renew("")
 
-    def damaged(self, said: IndexDamaged) -> None:
-        """Throw away a database that SQLite could not read, unless another process just did. If it
-        turns out to be sound, and only what was asked to be wrong, that is raised."""
+    def damaged(self, error: IndexDamaged) -> None:
+        """Replace a database that SQLite could not read, unless another process just did. If the
+        database is healthy and the statement was wrong, raise that error."""
         before = self._inode  # not given to another file while this one is open
         with self.exclusive():
             if self._inode == before:
-                error = said.__cause__
+                cause = error.__cause__
                 if (
-                    isinstance(error, sqlite3.Error)
-                    and _code(error) in _MISTAKES
+                    isinstance(cause, sqlite3.Error)
+                    and _code(cause) in _MISTAKES
                     and self.healthy()
                 ):
-                    raise error
+                    raise cause
                 self._renew("damaged")
 
     @contextmanager
     def exclusive(self, wait: float = _WAIT) -> Iterator[None]:
-        """Keep other writers out of a database that was verified since the last one left.
+        """Keep other writers out. The database is verified first.
 
-        Busy if another one is still at work after `wait` seconds.
+        Raise Busy if another process is still writing after `wait` seconds.
         """
         with self._lock(wait) as held:
             if not held:
@@ -157,7 +157,7 @@ class Index:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it is in the index afterwards, or none. Only inside `exclusive`."""
+        """Write everything that is done inside, or nothing. Only inside `exclusive`."""
         if not self._as_trusted():
             raise IndexDamaged("The index was changed from outside while it was written.")
         db = self.db
@@ -172,8 +172,8 @@ class Index:
                 self._write_seal()  # even then: what did not fit into memory is in the WAL
 
     def compact(self, wait: float = _WAIT) -> bool:
-        """Leave nothing in the file of what was deleted: neither in unused pages, nor in full
-        text, nor in the WAL. False if somebody reads what was before, and so keeps it there."""
+        """Remove deleted data from the file: from unused pages, full text and the WAL. Return False
+        if another process still reads the old data, which stays then."""
         with self.exclusive(wait), reading():
             with self.transaction() as db:
                 for table in FULL_TEXTS:
@@ -185,10 +185,10 @@ class Index:
                 self._write_seal()
 
     def close(self) -> None:
-        """Close. The last one out moves the WAL into the file, so this too ends with a seal."""
+        """Close. The last process to close moves the WAL into the file, so a seal is written."""
         if self._db is None:
             return
-        with self._lock(wait=0.25) as held:  # a writer who keeps it longer is not out yet
+        with self._lock(wait=0.25) as held:  # a writer that holds it longer closes later
             before = self._signature()
             sealed = held and self._as_sealed(before)
             self._abandon()
@@ -196,10 +196,10 @@ class Index:
                 self._write_seal()
         self._trusted = []
 
-    # -- whether to believe what is on disk ------------------------------------------------------
+    # -- trust in the file on disk ---------------------------------------------------------------
 
     def _as_trusted(self) -> bool:
-        """Is the open database on disk, and as it was when this process last had the lock?"""
+        """Return True if the open file is on disk, as it was when this process had the lock."""
         return (
             self._db is not None
             and bool(self._trusted and self._trusted[0])
@@ -215,12 +215,12 @@ class Index:
             return False
 
     def _verify(self) -> None:
-        """Under the lock: trust what is there, or make it anew."""
+        """Under the lock: trust the file, or replace it."""
         if doubt := self._doubt():
             self._renew(doubt)
 
     def _doubt(self) -> str:
-        """Why this database cannot be used as it is; '' if it can, and is open."""
+        """Return why this database cannot be used; '' if it can, and is open."""
         signature = self._signature()
         if not signature[0]:
             return "missing"
@@ -235,11 +235,11 @@ class Index:
         if self._signature() == signature:
             self._trusted = signature
         else:
-            self._write_seal()  # our own doing: who closes and opens moves the WAL into the file
+            self._write_seal()  # by this process: closing and opening moves the WAL into the file
         return doubt
 
     def _readable(self) -> bool:
-        """Under the lock of another process: can its database be read, as far as it has come?"""
+        """Return True if the database can be read while another process has the lock."""
         signature, self._trusted = self._signature(), []
         try:
             if not signature[0]:
@@ -250,14 +250,14 @@ class Index:
             return False
 
     def _open_again(self, signature: list[list[int]]) -> None:
-        """Open what is on disk, unless it is open."""
+        """Open the file on disk, unless it is open."""
         moved = self._inode != signature[0][0] or _inode(f"{self.path}-shm") != self._shared
         if self._db is None or moved:
             self._abandon()
             self._connect()
 
     def _foreign(self) -> str:
-        """What is strange about the open database; '' if nothing is."""
+        """Return why the open database is not for this vault and version; '' if it is."""
         db = self.db
         if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
             return "made by another version of Brain"
@@ -272,13 +272,13 @@ class Index:
         return "" if meta.get("engine") == self.fts else f"made without {self.fts.upper()}"
 
     def _signature(self) -> list[list[int]]:
-        """Whoever changes one of the files changes this. Of the WAL without ctime: when root opens
-        it, SQLite sets its owner, which is no change."""
+        """Return values that change when one of the files does. The ctime of the WAL is left out:
+        when root opens it, SQLite sets its owner."""
         return [_stat(self.path), _stat(f"{self.path}-wal")[:3]]
 
     def _write_seal(self) -> None:
         self._trusted = self._signature()
-        # in place, in one write: to replace a file makes some file systems wait for the disk
+        # in place, in one write: replacing a file makes some file systems wait for the disk
         handle = os.open(self._seal, os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
             os.write(handle, str(self._trusted).ljust(_SEAL).encode())
@@ -287,7 +287,7 @@ class Index:
 
     @contextmanager
     def _lock(self, wait: float) -> Iterator[bool]:
-        """True while no other process can write; taken again inside itself, it is simply there."""
+        """Yield True while no other process can write. It may be nested."""
         if self._locked:
             yield True
             return
@@ -304,7 +304,7 @@ class Index:
     # -- opening and making ----------------------------------------------------------------------
 
     def _connect(self) -> None:
-        # writers wait for each other at the lock; this is for one who closes and tidies up
+        # writers wait for each other at the lock; this is for one that closes the file
         db = sqlite3.connect(self.path, isolation_level=None, timeout=5, cached_statements=64)
         self._db = db
         self.fts = choose_engine(db, self._engine)
@@ -316,7 +316,7 @@ class Index:
         self._inode = _inode(self.path)
 
     def _renew(self, why: str) -> None:
-        """Under the lock: a new file. Who has the old one open reads on in it until it checks."""
+        """Under the lock: create a new file. Other processes read the old one until they check."""
         self._refuse_loss()
         self._abandon()
         try:
@@ -329,7 +329,7 @@ class Index:
         except (OSError, sqlite3.Error) as error:
             self._abandon()
             raise BrainError(
-                f"The index cannot be made at {self.path} ({error}).",
+                f"The index cannot be created at {self.path} ({error}).",
                 "Make room for it there, or set dbPath in brain.yaml.",
             ) from error
         self._write_seal()
@@ -337,7 +337,7 @@ class Index:
             self.news = f"The index was {why}; it is built again."
 
     def _refuse_loss(self) -> None:
-        """A brain folder that is gone takes its index along; neither is made again here."""
+        """Raise VaultLooksEmpty if the brain folder that has the index is missing."""
         inside = self.path.startswith(self.vault + os.sep)
         if inside and not os.path.isdir(self.vault):
             raise VaultLooksEmpty(
@@ -346,7 +346,9 @@ class Index:
 
     def _create(self) -> None:
         db = self.db
-        db.execute("PRAGMA page_size = 16384")  # of the default 4096 one chunk leaves half empty
+        db.execute(
+            "PRAGMA page_size = 16384"
+        )  # one chunk would leave half of the default 4096 empty
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(
             f"BEGIN IMMEDIATE;{self._schema()}"
@@ -367,7 +369,7 @@ class Index:
         return schema
 
     def _abandon(self) -> None:
-        """Let go of the file without touching the seal."""
+        """Close the file and leave the seal as it is."""
         if self._db is not None:
             with suppress(sqlite3.DatabaseError):
                 self._db.close()
@@ -395,8 +397,8 @@ class Index:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Turn SQLite's word for an unreadable file into IndexDamaged, which is answered by a
-    rebuild; what may as well be a mistake in the question, too: see `Index.damaged`."""
+    """Raise IndexDamaged, which leads to a rebuild, for any error of SQLite that is not a lock or a
+    full disk. It may be a mistake in the statement as well: see `Index.damaged`."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -405,11 +407,11 @@ def reading() -> Iterator[None]:
 
 
 def raise_if_busy(error: sqlite3.Error) -> None:
-    """A lock is not damage, and neither is a full disk."""
+    """Raise Busy for a lock, and BrainError for a full disk: they are not damage."""
     if _code(error) in _LOCKED:
         raise Busy("Another process holds the index.", "Try again in a moment.") from error
     if _code(error) == sqlite3.SQLITE_FULL:
-        raise BrainError("There is no room for brain.db.", "Make room on its disk.") from error
+        raise BrainError("The disk of brain.db is full.", "Make room on it.") from error
 
 
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
@@ -419,12 +421,12 @@ _MISTAKES = (
 
 
 def _code(error: sqlite3.Error) -> int:
-    """What kind of error this is; 0 if Python itself raised it."""
+    """Return the primary code of an error; 0 if Python itself raised it."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
-    """`wanted`, or for 'auto' the best full-text engine that this SQLite has."""
+    """Return `wanted`, or for 'auto' the best full-text engine that this SQLite has."""
     if wanted != "auto":
         return wanted
     if ("ENABLE_FTS5",) in db.execute("PRAGMA compile_options").fetchall():
@@ -460,7 +462,7 @@ def _is_tagged(tags: str, tag: str) -> bool:
 
 
 def _packaged(name: str) -> str:
-    """A file that lies beside this one."""
+    """Return the text of a file in this folder."""
     with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
         return file.read()
 

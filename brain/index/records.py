@@ -90,7 +90,7 @@ class _Replay:
         return Facts(ref, score, **self.counts, **self.values, purged=purged)
 
     def see(self, created: str) -> None:
-        """Take over the time of an undated memory that was seen, unless somebody added it."""
+        """Take over the time when an undated memory was seen, unless a record says who added it."""
         if "by" not in self.values:
             self.values["created"] = min(created, self.values.get("created", created))
 

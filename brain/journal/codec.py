@@ -79,9 +79,17 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float) and abs(value) < MAX_NUMBER else str(value)
 
 
+def checksum(line: bytes) -> int | None:
+    """Return the checksum of a line, without its newline; None if the line is not as it was
+    written."""
+    body = memoryview(line)[:-_TAIL]
+    found = crc32(body)
+    return found if line[-_TAIL:] == b',"crc":"%08x"}' % found else None
+
+
 class LineChecker:
     """Checks the lines of one file in order. `last` is the checksum of the last valid line, or -1.
-    A chained line needs it."""
+    A chained line, which old journals have, needs it."""
 
     def __init__(self, last: int = -1) -> None:
         self.last = last
@@ -89,31 +97,22 @@ class LineChecker:
 
     def is_valid(self, line: bytes) -> bool:
         """Return True if a line, without its newline, is as it was written."""
-        name, stored = line[-_TAIL:-10], line[-10:-2]
-        try:
-            checksum = int(stored, 16)
-        except ValueError:
-            return False
-        body = memoryview(line)[:-_TAIL]
-        if name == b',"crc":"' and stored == b"%08x" % checksum:
-            valid = crc32(body) == checksum
-        else:
-            valid = name == b',"sum":"' and self._check_chained(body, checksum)
-        if valid:
-            self.last = checksum
-        return valid
+        found = checksum(line)
+        if found is None and line[-_TAIL:-10] == b',"sum":"':
+            found = self._check_chained(line)
+        if found is not None:
+            self.last = found
+        return found is not None
 
-    def _check_chained(self, body: memoryview, checksum: int) -> bool:
+    def _check_chained(self, line: bytes) -> int | None:
         """Check a line of an old journal. Its checksum starts from that of the line before it."""
         if self.last >= 0:
             self._recent[crc32(b',"sum":"%08x"}\n' % self.last, self.last)] = None
-        seeds = list(self._recent)[-_RECENT:]
-        return any(crc32(body, seed) == checksum for seed in reversed((0, *seeds)))
-
-
-def is_old(line: bytes) -> bool:
-    """Return True if a line, without its newline, has the chained checksum of an old journal."""
-    return line[-_TAIL:-10] == b',"sum":"'
+        for seed in reversed((0, *list(self._recent)[-_RECENT:])):
+            found = crc32(memoryview(line)[:-_TAIL], seed)
+            if line[-10:] == b'%08x"}' % found:
+                return found
+        return None
 
 
 def decode(line: bytes) -> Record | None:

@@ -14,7 +14,7 @@ from stat import S_ISREG
 from zlib import crc32
 
 from brain.errors import BrainError
-from brain.index import put, records
+from brain.index import records, write
 from brain.index.db import Index, reading
 from brain.index.records import UNREADABLE, Touched
 from brain.journal.codec import LineChecker, decode
@@ -240,7 +240,7 @@ def _update_records(db: sqlite3.Connection, files: list[JournalFile], name: str)
     records.update_facts(db, touched)
     for file_name, (codes, found) in problems.items():
         path = f"{name}/{file_name}.jsonl"
-        put.replace_problems(db, codes, [path], [(path, problem) for problem in found])
+        write.replace_problems(db, codes, [path], [(path, problem) for problem in found])
 
 
 def _read_files(

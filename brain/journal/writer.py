@@ -20,11 +20,11 @@ from datetime import UTC, datetime
 
 from brain.errors import BrainError
 from brain.formats.text import ALPHABET, digest
-from brain.index.moment import told
 from brain.journal import reader
-from brain.journal.codec import MAX_NUMBER, LineChecker, decode, encode, is_old, random_letters
+from brain.journal.codec import MAX_NUMBER, checksum, decode, encode, random_letters
 from brain.model import NewRecord, Record
 from brain.state import Device, State, Use, sum_uses
+from brain.timestamps import to_utc
 from brain.vault.files import sync_folder, write_atomically
 
 TYPE_CHECKING = False
@@ -56,7 +56,6 @@ class Journal:
         self.name = f"{os.path.basename(os.fspath(folder))}/{FOLDER}"  # its path in the vault
         self.state = state
         self._clock = clock or (lambda: datetime.now(UTC))
-        self._lamports: dict[str, tuple[reader.Stat, int]] = {}  # of other devices, by file
 
     @property
     def device(self) -> str:
@@ -66,7 +65,7 @@ class Journal:
 
     def now(self) -> str:
         """Return the time, as records have it."""
-        return told(self._clock())
+        return to_utc(self._clock())
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -139,14 +138,8 @@ class Journal:
         files."""
         highest = 0
         for device in reader.list_devices(self.folder):
-            months = reader.list_months(self.folder, device) if device != own else []
-            path = f"{self.folder}/{device}/{months[-1]}.jsonl" if months else ""
-            stat = reader.stat_of(path) if path else None
-            if stat is None:
-                continue
-            if self._lamports.get(path, ((), 0))[0] != stat:
-                self._lamports[path] = stat, _last_lamport(path)
-            highest = max(highest, self._lamports[path][1])
+            for month in reader.list_months(self.folder, device)[-1:] if device != own else ():
+                highest = max(highest, _last_lamport(f"{self.folder}/{device}/{month}.jsonl"))
         return highest
 
     # -- reading -----------------------------------------------------------------------------------
@@ -258,8 +251,8 @@ def _with_ids(data: bytes, ids: Collection[str]) -> Iterator[Record]:
         if match[1] in wanted:
             end = data.find(b"\n", match.start())
             line = data[match.start() : end if end >= 0 else len(data)]
-            if is_old(line) or LineChecker().is_valid(line):
-                yield from filter(None, [decode(line)])
+            if checksum(line) is not None and (record := decode(line)):
+                yield record
 
 
 def _has_words(record: Record, refs: Collection[str]) -> bool:
@@ -321,21 +314,24 @@ def _continue(path: str, device: Device) -> Device | None:
         return None if device.size else device._replace(end=0)
     if device.size and not before.endswith(b'"%08x"}' % device.last):
         return None
-    at, end, checker = device.size, device.size + len(data), LineChecker(device.last)
+    at, end = device.size, device.size + len(data)
     for line in data.split(b"\n"):
         at = min(at + len(line) + 1, end)
         record = decode(line)
         if record is None or record.device != device.id:
             continue
-        if not checker.is_valid(line) or record.seq != device.seq + 1:
+        last = checksum(line)
+        if last is None or record.seq != device.seq + 1:
             return None
         lamport = max(device.lamport, record.lamport)
-        device = device._replace(seq=record.seq, lamport=lamport, size=at, last=checker.last)
+        device = device._replace(seq=record.seq, lamport=lamport, size=at, last=last)
     return device._replace(end=end)
 
 
 def _last_lamport(path: str) -> int:
     """Return the Lamport counter of a file's last record; 0 if it has none or an absurd one."""
+    if not reader.stat_of(path):
+        return 0  # not a file: a pipe would block
     try:
         with open(path, "rb") as file:
             end, size = file.seek(0, os.SEEK_END), _TAIL

@@ -6,13 +6,13 @@ from contextlib import suppress
 from itertools import groupby, islice
 from operator import itemgetter
 
-from brain import access
+from brain import access, timestamps
 from brain.access import PERSON
 from brain.config import SETTINGS
 from brain.errors import NotFound, Refused, suggest
 from brain.formats import brain_yaml
 from brain.formats.text import digest
-from brain.index import facts, moment, read, records
+from brain.index import facts, read, records
 from brain.index.records import RECORD_TYPES
 from brain.operations import lookup, pending
 from brain.operations.parameters import time_of
@@ -114,7 +114,7 @@ def audit(
             refs=refs(vault, id, actor) if id else (),
             by=who,
             since=when(vault, since),
-            until=when(vault, until, moment.after),
+            until=when(vault, until, timestamps.end_of),
             ops=tuple(ops),
             newest_first=True,
         )
@@ -191,6 +191,6 @@ def owner(vault: OpenVault, record: Record) -> str:
     return vault.owner(record.path) if record.path else str(record.data.get("agent", ""))
 
 
-def when(vault: OpenVault, text: str, bound: Callable[[str], str] = moment.first) -> str:
+def when(vault: OpenVault, text: str, bound: Callable[[str], str] = timestamps.start_of) -> str:
     """Return a time as records have it. The text is a local date or time, or an age."""
     return bound(time_of(text, vault.clock()))

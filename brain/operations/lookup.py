@@ -13,10 +13,10 @@ from unicodedata import normalize
 from brain import access
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
 from brain.index import facts, read
-from brain.index.moment import as_date
 from brain.index.read import Filters, Row
 from brain.operations.parameters import scopes_of, time_of
 from brain.record import NamedTuple
+from brain.timestamps import as_date
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 from brain import access
 from brain.errors import BrainError
 from brain.index import read, records
-from brain.index.moment import told
 from brain.operations import lookup
 from brain.operations.results import PendingWrite
+from brain.timestamps import to_utc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def text_of(one: Pending) -> str:
 
 def time_of(one: Pending) -> str:
     """Return the time of a pending write, as records have it."""
-    return told(datetime.fromtimestamp(one.at, UTC))
+    return to_utc(datetime.fromtimestamp(one.at, UTC))
 
 
 def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:

@@ -18,7 +18,7 @@ from brain.formats.text import ALPHABET, digest
 from brain.index import read
 from brain.record import NamedTuple
 from brain.search.question import fold, terms
-from brain.state import Use
+from brain.state import Recall, Use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,18 +49,18 @@ class Round(NamedTuple):
     shown: tuple[str, ...] = ()
 
 
-def _recalls(vault: OpenVault) -> list[tuple[int, State]]:
+def _recalls(vault: OpenVault) -> list[tuple[int | None, State]]:
     """Return the last recalls of this vault on this machine with their ids, oldest first."""
     with suppress(BrainError):
-        found = vault.state.recalls()[-KEPT:]
-        return [(id, value) for id, _, value in found]
+        found = vault.state.rows(Recall)[-KEPT:]
+        return [(recall.id, recall.value) for recall in found]
     return []
 
 
 def _times(vault: OpenVault) -> list[float]:
     """Return how many milliseconds the last recalls took."""
     with suppress(BrainError):
-        return [ms for _, ms, _ in vault.state.recalls()]
+        return [recall.ms for recall in vault.state.rows(Recall)]
     return []
 
 
@@ -214,7 +214,7 @@ def _mark(vault: OpenVault, ref: str, how: str) -> State | None:
             if ref in recall.setdefault(how, []):
                 return None
             recall[how].append(ref)
-            vault.state.set_recalls({id: recall})
+            vault.state.change_recall(id, recall)
             return recall
     return None
 
@@ -223,13 +223,9 @@ def forget(vault: OpenVault, refs: Collection[str], texts: Iterable[str]) -> Non
     """Forget the questions that showed these memories, and those whose words are all in their
     texts; what else was asked stays."""
     words = {word for text in texts for word in _stems(text)}
-    gone = {
-        id: None
-        for id, _, recall in vault.state.recalls()
-        if {*refs} & {*recall["refs"]} or _stems(recall["query"]) <= words
-    }
-    if gone:
-        vault.state.set_recalls(gone)
+    for id, _, recall in vault.state.rows(Recall):
+        if {*refs} & {*recall["refs"]} or _stems(recall["query"]) <= words:
+            vault.state.delete(Recall, id=id)
 
 
 def recalls_of(vault: OpenVault, by: Actor) -> list[State]:

@@ -15,8 +15,8 @@ import re
 from datetime import datetime
 
 from brain.index.fulltext import Found
-from brain.index.moment import shown
 from brain.search.question import MONTHS, Expected, fold
+from brain.timestamps import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from brain.errors import Refused
 from brain.formats.text import digest
 from brain.journal.codec import random_letters
 from brain.record import NamedTuple
-from brain.state import NoteRow, State, TempRow, VersionRow
+from brain.state import GuardRow, NoteRow, State, TempRow, VersionRow
 from brain.store import targets
 from brain.store.history import Evidence, Guard, History, Version
 from brain.store.targets import Format
@@ -70,11 +70,11 @@ class Note:
         self.wait = ""  # why the head cannot be written now
         self.seen: list[Seen] = []
         self.history: History | None = None
-        self.temps = {row.name: row for row in state.temps(path)}
+        self.temps = {row.name: row for row in state.rows(TempRow, path=path)}
         self._saved_versions: dict[int, Any] = {}  # what was saved of each
         self._saved_guards: dict[str, Guard] = {}
         self._dropped: list[str] = []  # temporary files that are still listed in state.db
-        rows = state.notes(path)
+        rows = state.rows(NoteRow, path=path)
         new = NoteRow(path, 0, "", "", 0, "", "", "", files.git_head(git), "", "")
         self.row = rows[0] if rows else new
         self._saved_row = rows[0] if rows else None
@@ -83,7 +83,7 @@ class Note:
 
     def _load(self) -> None:
         versions: list[Version] = []
-        for row in self.state.versions(self.path):
+        for row in self.state.rows(VersionRow, path=self.path):
             version = Version(
                 row.n,
                 at=row.at,
@@ -98,7 +98,8 @@ class Note:
                 changes=json.loads(row.changes),
             )
             versions.append(version)
-        guards = {row[0]: Guard(*row[1:]) for row in self.state.guards(self.path)}
+        rows = self.state.rows(GuardRow, path=self.path)
+        guards = {row.unit: Guard(row.n, row.present, row.seen, row.restored) for row in rows}
         head = json.loads(self.row.head) if self.row.head else []
         self.history = History(versions, self.row.tip, head, guards, self.format.merge)
         self._saved_guards = dict(guards)
@@ -297,7 +298,7 @@ class Note:
             row = row._replace(displaced=history.versions[-1].n, half="")
             self.temps[name] = row
             with self.state.transaction(durable=True):  # before the only other copy is deleted
-                self.state.save_temp(row)
+                self.state.save([row])
                 self.save()
         if not is_open:
             self._mark_unread(near, found)
@@ -327,7 +328,7 @@ class Note:
         row, mark = self.temps[name], digest(found.data).hex()
         half, stood = _stood(row.half, mark, self.disk.uptime())
         self.temps[name] = row._replace(half=half)
-        self.state.save_temp(self.temps[name])
+        self.state.save([self.temps[name]])
         return stood
 
     def _mark_unread(self, near: Version, found: Look) -> None:
@@ -357,7 +358,7 @@ class Note:
         name = f"{TEMP}{random_letters(10)}-{os.path.basename(self.full)}"
         temp = TempRow(name, self.path, near.n, version.n)
         self.temps[temp.name] = temp
-        self.state.save_temp(temp)
+        self.state.save([temp])
         # the next process has to know the age of the write if this one is killed
         before, wrote = self.row, ["", 0, self.disk.now(), self.disk.uptime(), False]
         self.row = self.row._replace(wrote=json.dumps(wrote), file="")
@@ -464,16 +465,22 @@ class Note:
             if self._saved_versions.get(v.n) != _flags(v)
         ]  # fmt: skip
         gone = self._saved_versions.keys() - {v.n for v in history.versions}
-        guards = [(u, *g) for u, g in history.guards.items() if self._saved_guards.get(u) != g]
+        guards = [
+            GuardRow(self.path, unit, *guard)
+            for unit, guard in history.guards.items()
+            if self._saved_guards.get(unit) != guard
+        ]
         ended = self._saved_guards.keys() - history.guards.keys()
         if self.row == self._saved_row and not (rows or gone or guards or ended or self._dropped):
             return
         with self.state.transaction():
             for name in self._dropped:
-                self.state.drop_temp(name)
-            self.state.save_note(self.row)
-            self.state.save_versions(self.path, rows, gone)
-            self.state.save_guards(self.path, guards, ended)
+                self.state.delete(TempRow, name=name)
+            for n in gone:
+                self.state.delete(VersionRow, path=self.path, n=n)
+            for unit in ended:
+                self.state.delete(GuardRow, path=self.path, unit=unit)
+            self.state.save([self.row, *rows, *guards])
         self._saved_versions = {v.n: _flags(v) for v in history.versions}
         self._saved_guards, self._saved_row = dict(history.guards), self.row
         self._dropped.clear()

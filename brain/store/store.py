@@ -142,7 +142,10 @@ class Store:
 
     def has_work(self) -> bool:
         """Return True if a note that Brain writes was touched, or a write is pending."""
-        return any(self._needs_look(row) for row in self.state.notes()) or self.state.has_pending()
+        return (
+            any(self._needs_look(row) for row in self.state.rows(NoteRow))
+            or self.state.has_pending()
+        )
 
     def _needs_look(self, row: NoteRow) -> bool:
         return bool(row.due) or self.disk.stamp(f"{self.vault.root_path}/{row.path}") != row.looked
@@ -152,7 +155,7 @@ class Store:
         if self.is_off():
             return
         with self.locked(wait):
-            for row in self.state.notes():
+            for row in self.state.rows(NoteRow):
                 if row.path not in self._notes and self._needs_look(row):
                     self._absorb(row.path)
             self._append_records()
@@ -162,7 +165,9 @@ class Store:
             note = self.note(path)
             self._write(note)
         except (Refused, OSError) as error:  # the others can still be written
-            self.state.explain(path, getattr(error, "strerror", None) or str(error))
+            why = getattr(error, "strerror", None) or str(error)
+            rows = self.state.rows(NoteRow, path=path)
+            self.state.save([row._replace(why=why) for row in rows])
 
     def note(self, path: str) -> Note:
         """Return a note that was looked at since the lock was taken."""
@@ -191,12 +196,12 @@ class Store:
         ]
         with self.state.transaction():
             note.save()
-            self.state.add_pending(rows)
+            self.state.save(rows)
 
     def heads(self) -> dict[str, Callable[[bytes], bytes]]:
         """For each note with a pending write, what makes the text that should be there of the text
         that is there. Takes no lock, so that a question need not wait for a writer."""
-        return {row.path: partial(self._head, row) for row in self.state.notes() if row.head}
+        return {row.path: partial(self._head, row) for row in self.state.rows(NoteRow) if row.head}
 
     def _head(self, row: NoteRow, data: bytes) -> bytes:
         form = targets.format_of(self.vault, row.path)
@@ -321,7 +326,7 @@ class Store:
         ]  # fmt: skip
         temps: dict[str, TempRow] = {}
         with self.state.transaction(durable=True):
-            self.state.add_pending(rows)
+            self.state.save(rows)
             for note in (self._notes[path] for path in paths):
                 if not note.is_written and not self._hold(note):
                     _refuse_unwritable(note.folder)
@@ -375,7 +380,9 @@ class Store:
     def _append_records(self, fresh: Collection[str] = ()) -> None:
         """Write the records of pending changes that are in their notes. Those that another process
         has written before it was killed are in the journal already."""
-        rows = [row for row in self.state.pending() if not row.done or self._is_done(row.path)]
+        rows = [
+            row for row in self.state.rows(PendingRow) if not row.done or self._is_done(row.path)
+        ]
         if not rows:
             return
         older = [row.id for row in rows if row.id not in fresh]
@@ -389,7 +396,8 @@ class Store:
         ]
         self.journal.append(new)
         with self.state.transaction():
-            self.state.drop_pending([row.id for row in rows])
+            for row in rows:
+                self.state.delete(PendingRow, id=row.id)
             for path in dict.fromkeys(row.path for row in rows if row.path in self._notes):
                 self._notes[path].save()
 
@@ -397,7 +405,7 @@ class Store:
         note = self._notes.get(path)
         if note is not None:
             return note.is_written
-        return not any(row.head for row in self.state.notes(path))
+        return not any(row.head for row in self.state.rows(NoteRow, path=path))
 
     def _stands(self, row: PendingRow) -> bool:
         """Return False if a person's words took the place of what a change left."""
@@ -430,10 +438,10 @@ class Store:
 
     def pending(self) -> list[Pending]:
         """Return the changes that are not in their note yet, oldest first."""
-        why = {row.path: row.why for row in self.state.notes() if row.head}
+        why = {row.path: row.why for row in self.state.rows(NoteRow) if row.head}
         return [
             Pending(_from_row(row)[0], row.at, row.by, row.path, why[row.path])
-            for row in self.state.pending()
+            for row in self.state.rows(PendingRow)
             if row.done and row.path in why
         ]
 
@@ -444,14 +452,14 @@ class Store:
             found = next((one for one in self.pending() if one.deed.id == id), None)
             if found is None:
                 raise NotFound(f"Nothing is pending under {id}.", "See `brain pending`.")
-            row = next(row for row in self.state.pending() if row.id == id)
+            row = next(row for row in self.state.rows(PendingRow) if row.id == id)
             deed, done = _from_row(row)
             assert done is not None
             note = self.note(found.path)
             note.change(self._without(note.text, deed, done))
             with self.state.transaction(durable=True):
                 note.save()
-                self.state.drop_pending([id])
+                self.state.delete(PendingRow, id=id)
             self._write(note)
             self._append_records()
             return found
@@ -477,19 +485,20 @@ class Store:
         with self.locked():
             self.absorb()
             gone = {unit for text in texts if text for unit in targets.LINES.split(text)}
-            for path in [row.path for row in self.state.notes()]:
+            for path in [row.path for row in self.state.rows(NoteRow)]:
                 role = targets.role(self.vault, path)
                 self.note(path).scrub(cache(partial(_is_scrubbed, refs, gone, role)))
-            ids = [row.id for row in self.state.pending() if _ref(row) in refs]
-            self.state.drop_pending(ids)
-            return not self.state.temps()
+            for row in self.state.rows(PendingRow):
+                if _ref(row) in refs:
+                    self.state.delete(PendingRow, id=row.id)
+            return not self.state.rows(TempRow)
 
     # -- temporary files that nobody lists ---------------------------------------------------------
 
     def orphans(self, folders: Iterable[str]) -> Iterator[Orphan]:
         """Yield the temporary files in these folders of the vault that state.db does not list:
         another machine left them, or a state folder that is gone."""
-        listed = {row.name for row in self.state.temps()}
+        listed = {row.name for row in self.state.rows(TempRow)}
         for folder in folders:
             try:
                 names = sorted(os.listdir(f"{self.vault.root_path}/{folder}"))

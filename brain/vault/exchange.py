@@ -216,7 +216,7 @@ def is_atomic(folder: str) -> bool:
 
 
 def _is_lease_refused(handle: int) -> bool | None:
-    """Return True if a process has the file open for writing; None where there are no leases."""
+    """Return True if a process has the file open for writing; None if the system has no leases."""
     if sys.platform != "linux":
         return None
     try:

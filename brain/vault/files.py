@@ -1,5 +1,5 @@
-"""Read files safely: no symlink is followed, and no pipe is waited for. Write files as a whole.
-Tell what git is doing to the vault."""
+"""Read and write files safely: no symlink is followed, no pipe blocks, and a file is written as a
+whole. Read the state of git."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def read(path: str, limit: int, flags: int = FLAGS) -> tuple[bytes, os.stat_resu
 
 
 def open_quietly(path: str, flags: int = FLAGS) -> tuple[int, bool]:
-    """Open a file for reading, and return True if its access time stays as it is. The store tells
-    by this time whether another program has read a note. Only the owner of a file may ask for it.
-    """
+    """Open a file for reading. Return its handle, and True if its access time stays as it is. By
+    this time the store notices that another program has read a note. Only the owner of a file may
+    keep it."""
     try:
         return _open(path, flags | _NOATIME), bool(_NOATIME)
     except PermissionError:
@@ -65,7 +65,7 @@ def _open(path: str, flags: int) -> int:
 
 
 def read_open(handle: int, limit: int) -> tuple[bytes, os.stat_result]:
-    """The same of a file that is open."""
+    """Return the same of a file that is open."""
     st = os.fstat(handle)
     if not modes.S_ISREG(st.st_mode):
         raise OSError("it is not a regular file")
@@ -78,7 +78,7 @@ def read_open(handle: int, limit: int) -> tuple[bytes, os.stat_result]:
 
 
 def text(path: str, limit: int = SMALL) -> str:
-    """What a file says; '' if it is not there, or none that can be read."""
+    """Return the text of a file; '' if it is missing or cannot be read."""
     try:
         return read(path, limit)[0].decode("utf-8", "replace")
     except OSError:
@@ -86,7 +86,7 @@ def text(path: str, limit: int = SMALL) -> str:
 
 
 def settings(vault: Vault) -> str:
-    """The text of brain.yaml; '' if there is none. BadConfig if it cannot be read."""
+    """Return the text of brain.yaml, '' if it is missing. Raise BadConfig if it cannot be read."""
     path = os.path.join(vault.folder_path, "brain.yaml")
     try:
         return read(path, SMALL, _FOLLOW)[0].decode("utf-8-sig", "replace")
@@ -94,11 +94,11 @@ def settings(vault: Vault) -> str:
         return ""
     except OSError as error:
         why = error.strerror or str(error)
-        raise BadConfig(f"{path} cannot be read: {why}.", "Mend it or delete it.") from None
+        raise BadConfig(f"{path} cannot be read: {why}.", "Fix it or delete it.") from None
 
 
 def create(path: Path, text: str) -> bool:
-    """Write a file that is not there yet. A file that is there is left alone; then False."""
+    """Create a file. Return False, and leave it alone, if it exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(path, "x", encoding="utf-8", newline="\n") as file:

@@ -1,4 +1,4 @@
-"""Which vault this is, and which state folder on this machine belongs to it.
+"""The id of a vault, and the state folder on this machine that belongs to it.
 
 A vault is known by `vaultId` in its brain.yaml. `brain init` or the first write gives it one, never
 reading. Its state folder is named after its path, and holds vault.json, which says whose it is. A

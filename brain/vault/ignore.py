@@ -1,4 +1,4 @@
-"""Which files of a vault are not indexed, by their names; reading ignore files is the walker's."""
+"""Ignore files and globs: patterns of the files that are not indexed. Nothing is read here."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Run(NamedTuple):
     wild: Callable[[str], object]
 
     def hits(self, folder: str, names: Collection[str]) -> set[str]:
-        """Those of the names in `folder` ("" or "a/b/") that a pattern matches."""
+        """Return the names in `folder` ("" or "a/b/") that a pattern matches."""
         found = set(self.names.intersection(names))
         if self.endings:
             found.update([n for n in names if n.endswith(self.endings)])

@@ -1,5 +1,5 @@
-"""Where things are: the vault, its brain folder, this machine's state folder, and whose each file
-is."""
+"""The layout of a vault: its brain folder, this machine's state folder, and the owner and format of
+each file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 BRAIN = "40_Brain"
 ADMIN = "admin"
-RESERVED = (ADMIN, "person")  # what no agent may be called
+RESERVED = (ADMIN, "person")  # names that no agent may have
 
 Place = str | os.PathLike[str]
 
@@ -28,20 +28,20 @@ class Names(NamedTuple):
     sessions: tuple[str, ...] = ("sessions",)
 
     def __str__(self) -> str:
-        """What the index is made for; '' where they are the usual ones."""
-        said = f"{'/'.join(self.memory)} {'/'.join(self.sessions)}"
-        return "" if said == "MEMORY.md sessions" else said
+        """Return the names as one text; '' for the usual ones."""
+        text = f"{'/'.join(self.memory)} {'/'.join(self.sessions)}"
+        return "" if text == "MEMORY.md sessions" else text
 
 
 USUAL = Names()
 
 
 class Vault(NamedTuple):
-    """A vault on this machine: where it lies, the name of its brain folder, where the folder
-    lies that holds what must not sync, and how things are called in it.
+    """A vault on this machine: its path, the name of its brain folder, the path of its state folder
+    (for data that must not sync), and the names of its files.
 
-    Paths are plain text, since most commands need no `pathlib`; whoever does asks for `root`,
-    `folder` (the brain folder) and `state`.
+    Paths are plain text, since most commands do not need `pathlib`. `root`, `folder` (the brain
+    folder) and `state` are the same as Path.
     """
 
     root_path: str
@@ -52,12 +52,12 @@ class Vault(NamedTuple):
     news: str = ""  # a sentence for the person about the state folder
 
     def named(self, memory: str, sessions: str) -> Vault:
-        """This vault, with the names that its settings give: paths below `<agent>/`."""
+        """Return this vault with the names of its settings: paths below `<agent>/`."""
         parts = [tuple(path.removesuffix("/").split("/")[1:]) for path in (memory, sessions)]
         return self._replace(names=Names(*parts))
 
     def role(self, path: str) -> Role | None:
-        """What a file of the brain folder is, by its path in the vault."""
+        """Return the role of a file of the brain folder, by its path in the vault."""
         return role(path.split("/")[1:], self.names)
 
     @property
@@ -78,7 +78,7 @@ class Vault(NamedTuple):
 
 
 class Role(NamedTuple):
-    """What a file is to Brain: its format, its scope, and whose it is ('' for nobody's)."""
+    """The format, scope and owner of a file ('' if it has no owner)."""
 
     format: str
     scope: str
@@ -96,7 +96,7 @@ def _path(text: str) -> Path:
 
 
 def find(start: Place, state_home: Place) -> Vault:
-    """The vault that holds `start`: the nearest folder upwards with a brain folder in it."""
+    """Return the vault of `start`: the nearest folder upwards that has a brain folder."""
     try:
         start = os.path.realpath(start, strict=True)
     except OSError:
@@ -114,7 +114,7 @@ def find(start: Place, state_home: Place) -> Vault:
 
 
 def _upwards(folder: str) -> Iterator[str]:
-    """A folder and all that hold it."""
+    """Yield a folder and all folders above it."""
     yield folder
     while (above := os.path.dirname(folder)) != folder:
         folder = above
@@ -135,7 +135,7 @@ def brain_folder(root: Place) -> str:
 
 
 def at(root: Place, brain: str, state_home: Place) -> Vault:
-    """The vault at this root, with its own folder below `state_home`."""
+    """Return the vault at this root, with its own folder below `state_home`."""
     from brain.vault import identity
 
     found = identity.find(os.fspath(root), brain, os.fspath(state_home))
@@ -143,7 +143,7 @@ def at(root: Place, brain: str, state_home: Place) -> Vault:
 
 
 def state_home(environ: Mapping[str, str]) -> str:
-    """Where this platform keeps a program's local state."""
+    """Return the folder where this platform keeps a program's local state."""
     if given := environ.get("BRAIN_STATE"):
         return given
     home = environ.get("HOME") or environ.get("USERPROFILE") or "."
@@ -155,7 +155,8 @@ def state_home(environ: Mapping[str, str]) -> str:
 
 
 def database(vault: Vault, setting: str) -> str:
-    """Where brain.db lies: beside the notes on a local disk, else where no sync tool carries it."""
+    """Return the path of brain.db: in the brain folder on a local disk, else in the state folder,
+    which no sync tool copies."""
     if setting != "auto":
         return os.path.join(vault.folder_path, os.path.expanduser(setting))
     carried = in_cloud_folder(vault.root_path) or is_remote(vault.root_path)
@@ -175,12 +176,12 @@ _REMOTE = frozenset(
 
 
 def is_remote(root: Place) -> bool:
-    """Does this folder lie on a file system that another machine may write to?"""
+    """Return True if another machine may write to the file system of this folder."""
     return file_system(root) in _REMOTE
 
 
 def in_cloud_folder(root: Place) -> bool:
-    """Does a sync client carry this folder?"""
+    """Return True if a sync client copies this folder."""
     folders = list(_upwards(os.fspath(root)))
     names = [os.path.basename(folder).casefold() for folder in folders]
     if any(name in _CLOUD_PARTS or name.startswith(_CLOUD) for name in names):
@@ -216,8 +217,8 @@ HOMES = ("agents/", "projects/", "archive/agents/", "archive/projects/")  # of n
 
 
 def same_name(one: str) -> str:
-    """What two names share that differ only in case or in how their accents are written: most
-    file systems could not hold both, and nobody could say which is meant."""
+    """Return a name without case and Unicode form. Names that are equal then could not both be on
+    most file systems, and a person could not say which one is meant."""
     from unicodedata import normalize
 
     return one.casefold() if one.isascii() else normalize("NFC", normalize("NFC", one).casefold())
@@ -232,7 +233,7 @@ def rivals(names: Iterable[str]) -> dict[str, str]:
 
 
 def role(parts: list[str], names: Names = USUAL) -> Role | None:
-    """What a file inside the brain folder is, from its path there; None for what is not indexed."""
+    """Return the role of a file by its path in the brain folder; None if it is not indexed."""
     *folders, name = parts
     home = _without(folders, names.sessions)
     owner, project = _owner(home)
@@ -255,14 +256,14 @@ def role(parts: list[str], names: Names = USUAL) -> Role | None:
 
 
 def _without(parts: list[str], end: tuple[str, ...]) -> list[str]:
-    """A path without this end if it has it, else the path itself."""
+    """Return a path without this end if it has it, else the path itself."""
     if not parts or parts[-1] != end[-1] or tuple(parts[-len(end) :]) != end:
         return parts
     return parts[: -len(end)]
 
 
 def _owner(folders: list[str]) -> tuple[str, str]:
-    """(agent, project) that a folder inside the brain belongs to."""
+    """Return the (agent, project) that a folder inside the brain belongs to."""
     if folders[:1] == ["archive"]:
         folders = folders[1:]
     if len(folders) > 1 and folders[0] == "agents":
@@ -275,5 +276,5 @@ def _owner(folders: list[str]) -> tuple[str, str]:
 
 
 def _free(name: str, folder: str) -> str:
-    """The name of an owner; nobody becomes the admin, or the person, by what a folder is called."""
+    """Return the name of an owner. The name of a folder makes no agent the admin or the person."""
     return f"{folder}/{name}" if name.casefold() in RESERVED else name

@@ -1,7 +1,8 @@
-"""The stat-walk: which files of a vault are Brain's to read, and what is wrong with the others.
+"""Walk the vault: find the files to index, and the problems of those that are left out.
 
-Reads no note. Follows no symlink. Ignore files, globs and dot-folders keep sources out; the files
-of the brain folder itself (memory, items, tasks, sessions, archive) are always in.
+Notes are not read, and symlinks are not followed. Ignore files, globs and dot-folders exclude
+sources. The files of the brain folder itself (memory, items, tasks, sessions, archive) are always
+included.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ CODES = frozenset(
 )
 Entries = list[os.DirEntry[str]]
 
-# What tells that a file changed: size, mtime_ns, ctime_ns, inode. A tuple is a third of a
+# Values that change when a file does: size, mtime_ns, ctime_ns, inode. A tuple is a third of a
 # `stat_result`, of which there would be as many as notes.
 Stamp = tuple[int, int, int, int]
 stamp: Callable[[os.stat_result], Stamp] = attrgetter(
@@ -46,12 +47,12 @@ NO_RULES: Chains = ((), ())
 
 
 class Scan:
-    """What one walk found.
+    """The result of one walk.
 
-    `stats` are the stamps of the files to index, `roles` of those that are not plain sources, and
-    there is a problem for each file that had to be left out. `unseen` are paths that could not be
-    looked at: nothing is known of them and what lies below. `paths` is what the walk was narrowed
-    to, None for all.
+    `stats` are the stamps of the files to index, `roles` those of files that are not plain sources,
+    and there is a problem for each file that had to be left out. `unseen` are paths that could not
+    be read: nothing is known of them and of what is below. `paths` are the paths that the walk was
+    limited to, None for all.
     """
 
     def __init__(self) -> None:
@@ -69,7 +70,7 @@ class Scan:
         self.problems.append((safe, Problem(0, code, message)))
 
     def missed(self, path: str, what: str, error: OSError) -> None:
-        """Something that is there but cannot be looked at; what was known of it stays."""
+        """Report a file that exists but cannot be read. What was known of it stays."""
         self.unseen.append(path)
         if self.paths is not None:
             self.paths.add(path)
@@ -82,7 +83,7 @@ class Scan:
         )
 
     def may_hold(self, path: str) -> bool:
-        """Can this path, which was not found, be there all the same?"""
+        """Return True if this path, which was not found, may exist."""
         return any(path == p or not p or path.startswith(f"{p}/") for p in self.unseen)
 
 
@@ -102,7 +103,7 @@ def scan(vault: Vault, config: Config, only: Collection[str] | None = None) -> S
 
 
 class _Walk:
-    """One walk: the folders still to list, and what was found so far."""
+    """One walk: the folders that are left to list, and the result so far."""
 
     def __init__(self, vault: Vault, config: Config) -> None:
         self.root = f"{vault.root_path}/"
@@ -121,7 +122,7 @@ class _Walk:
         self.rivals: dict[str, str] = {}  # folders there whose names collide
 
     def narrow(self, paths: Collection[str]) -> None:
-        """Look at these paths alone, and walk folders; an ignore file means its folder."""
+        """Walk only these paths and all below them; an ignore file means its folder."""
         names: dict[str, set[str]] = {}
         self.found.paths = set()
         for path in paths:
@@ -148,7 +149,7 @@ class _Walk:
         return home + owner if same_name(owner) in others else path
 
     def _rules_above(self, prefix: str) -> Chains | None:
-        """The ignore rules above a folder; None if a full walk would not get there."""
+        """Return the ignore rules above a folder; None if a full walk would not get there."""
         rules, at = NO_RULES, ""
         for part in prefix.split("/")[:-1]:
             path = at + part
@@ -169,10 +170,11 @@ class _Walk:
 
     @contextmanager
     def _listing(self, prefix: str) -> Iterator[Entries | None]:
-        """What a folder holds; None if it is none, or cannot be listed, which is then told.
+        """Yield the entries of a folder. None if it is missing, is a file, or cannot be listed; the
+        last is reported.
 
-        The folder stays open meanwhile: a file is looked at from there, which saves the system the
-        way from the root, and what it is does not depend on a folder renamed above it.
+        The folder stays open meanwhile, and its files are found from there. That is faster than
+        from the root, and does not depend on a folder above it that is renamed.
         """
         path, handle, entries = self.root + prefix, -1, None
         try:
@@ -190,7 +192,7 @@ class _Walk:
                 os.close(handle)
 
     def folder(self, prefix: str, rules: Chains, names: set[str] | None = None) -> None:
-        """List one folder and take in what it holds, or what it holds of `names`."""
+        """List one folder and add its files, or only those with these names."""
         with self._listing(prefix) as entries:
             if entries is None:
                 return
@@ -207,17 +209,18 @@ class _Walk:
                 self._source_folder(prefix, entries, rules)
 
     def _rivals(self, prefix: str, entries: Entries) -> dict[str, str]:
-        """The folders of agents or projects whose names collide, each to the one that counts."""
+        """Return the folders of agents or projects whose names collide, each with the one that
+        counts."""
         if prefix not in self.homes:
             return {}
         return rivals([e.name for e in entries if e.is_dir(follow_symlinks=False)])
 
     def _is_agent(self, prefix: str, name: str) -> bool:
-        """The one folder that is not skipped for its dot."""
+        """Return True for the one folder that is not skipped for its dot."""
         return name == ".agent" and prefix == self.brain
 
     def _narrowed(self, prefix: str, entries: Entries, names: set[str]) -> Entries:
-        """Those of these names, and what may now be a copy of one of them, or no longer is."""
+        """Return the entries with these names, and those that may be a copy of one of them."""
         chosen = [e for e in entries if e.name in names or may_be_copy_of(e.name)[0] in names]
         if prefix in self.homes:
             wanted = {same_name(name) for name in names}
@@ -227,7 +230,7 @@ class _Walk:
         return chosen
 
     def _extended(self, rules: Chains, prefix: str, entries: Entries) -> Chains:
-        """The ignore rules that hold in this folder."""
+        """Return the ignore rules that apply in this folder."""
         if self.use_ignore_files:
             for entry in entries:
                 if entry.name not in IGNORE_FILES:
@@ -319,7 +322,8 @@ class _Walk:
         self._source_folder(prefix, notes, rules)
 
     def _is_owner(self, path: str, name: str) -> bool:
-        """Of agents or projects with one name only the first counts; both are told."""
+        """Return True for a folder to read. Of agents or projects with one name only the first is
+        read; both are reported."""
         counts = self.rivals.get(name)
         if counts == name:
             others = [repr(other) for other, first in self.rivals.items() if first == name != other]
@@ -345,7 +349,8 @@ class _Walk:
             self.found.missed(path, "looked at", error)
 
     def _file(self, path: str, entry: os.DirEntry[str], known: Role) -> None:
-        """Take a file in, unless it is none, is too large, or has a name SQLite cannot store."""
+        """Add a file, unless it is not a regular file, is too large, or has a name that SQLite
+        cannot store."""
         st = entry.stat(follow_symlinks=False)
         if modes.S_ISLNK(st.st_mode):
             self._symlink(path)
@@ -362,7 +367,7 @@ class _Walk:
                 self.found.roles[path] = known
 
     def _symlink(self, path: str) -> None:
-        """Report a link that leaves the vault or is broken; others lead to what is indexed."""
+        """Report a link that leaves the vault or is broken. The target of any other is indexed."""
         target, root = os.path.realpath(self.root + path), os.path.realpath(self.root)
         if not os.path.exists(self.root + path):
             self.found.refuse(path, "broken-link", "is a link that leads nowhere")
@@ -372,13 +377,13 @@ class _Walk:
 
 
 def _ignored(rules: Chains, prefix: str, names: Collection[str], is_dir: bool) -> set[str]:
-    """Those of the names in a folder that either kind of ignore file leaves out."""
+    """Return the names in a folder that an ignore file of either kind leaves out."""
     git, secret = (ignore.ignored_names(chain, prefix, names, is_dir) for chain in rules)
     return git | secret
 
 
 def _plain_endings(include: tuple[str, ...]) -> tuple[str, ...]:
-    """`.md` for `**/*.md`: globs of this form need no regex."""
+    """Return `.md` for `**/*.md`: globs of this form do not need a regex."""
     endings = []
     for glob in include:
         ending = glob.removeprefix("**/").removeprefix("*")
@@ -396,7 +401,8 @@ def _storable(path: str) -> bool:
 
 
 def _alike(copy: str, original: str) -> bool:
-    """Do two notes share at least half of their lines, as a conflict copy and its original do?"""
+    """Return True if two notes share at least half of their lines, as a conflict copy and its
+    original do."""
     texts = (files.text(path, limit=LARGEST_COPY) for path in (copy, original))
     one, two = ({line for line in text.split("\n") if line.strip()} for text in texts)
     return bool(one) and 2 * len(one & two) >= max(len(one), len(two))
@@ -404,7 +410,7 @@ def _alike(copy: str, original: str) -> bool:
 
 # -- conflict copies: the second version of a file that a sync tool leaves next to it --------------
 
-# The stamp of a conflict copy stands at the end of the name, before the extension.
+# The stamp of a conflict copy is at the end of the name, before the extension.
 _DAY, _COUNT = r"\d{4}-\d\d-\d\d", r"(?: \d+| \(\d+\))?"
 _DROPBOX = r"(?:case|selective sync|unicode encoding|white ?space) conflict"
 CERTAIN = (

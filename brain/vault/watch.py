@@ -1,9 +1,9 @@
-"""Hints that something in the vault changed. Never proof: the sync that follows looks for itself.
+"""Hints that something in the vault changed. The sync that follows checks the files itself.
 
-inotify drops events without a word when its queue is full, loses files of a folder that is born in
-a storm, and goes blind when the watched root is replaced. So a full scan is asked for at the start,
-after any new folder, after a large batch and again soon after it, at an interval, and when the root
-is another one than before.
+inotify silently drops events when its queue is full, misses files of a folder that is created
+during many changes, and reports nothing after the watched root was replaced. So there is a hint for
+a full scan at the start, after any new folder, after a large batch and again soon after it, at an
+interval, and when the root is another folder than before.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from brain.vault.layout import Vault
 LARGE = 1000  # changes in one batch
 TICK = 0.25  # seconds between looks at the root and the clock
 RESCAN = 60.0  # seconds between full scans, which find what the watcher missed
-STEP, DEBOUNCE = 20, 100  # milliseconds between looks at a batch, and until it is handed on
-SOON = 1.0  # seconds until a storm is looked at again
-POLL = 2000  # milliseconds between looks where the file system does not tell
+STEP, DEBOUNCE = 20, 100  # milliseconds between looks at a batch, and until it is returned
+SOON = 1.0  # seconds until the next scan after many changes
+POLL = 2000  # milliseconds between looks where the file system reports nothing
 
 Hint = frozenset[str] | None  # these paths may have changed; None: anything may have
 
@@ -34,14 +34,14 @@ def follow(
     missed: threading.Event,
     waiting: Callable[[], bool] = lambda: False,
 ) -> Iterator[Hint]:
-    """Hints until `stop` is set. Outlives a vault that goes away and comes back.
+    """Yield hints until `stop` is set, also for a vault that is unmounted and mounted again.
 
-    Whoever takes a hint sets `missed` if it could not be followed, or if a scan found something;
-    then another scan is asked for soon. While something is `waiting` to be written, there is a hint
-    at every tick, an empty one if nothing changed.
+    The caller sets `missed` if it could not follow a hint, or if a scan found something; then a
+    hint for another scan follows soon. While a write is `waiting`, there is a hint at every tick,
+    an empty one if nothing changed.
     """
     while not stop.is_set():
-        with _held(vault) as root:
+        with _open_root(vault) as root:
             if root:
                 yield None
                 yield from _follow_root(vault, stop, missed, waiting, root)
@@ -55,9 +55,9 @@ def _follow_root(
     waiting: Callable[[], bool],
     root: tuple[int, int],
 ) -> Iterator[Hint]:
-    """Hints while the root stays the same folder."""
+    """Yield hints while the root stays the same folder."""
     pause = SOON
-    due = 0.0  # by the first tick the watch stands: what came before it is seen then
+    due = 0.0  # by the first tick the watch has begun; a scan finds earlier changes
     for batch in _batches(vault, stop):
         if _identity(vault) != root:
             return
@@ -76,9 +76,9 @@ def _follow_root(
 
 
 def _batches(vault: Vault, stop: threading.Event) -> Iterator[set[str]]:
-    """The paths that changed together; an empty set at each tick. Ends when there is no root.
+    """Yield the paths that changed together, and an empty set at each tick, while the root exists.
 
-    Where the system has no watch left to give, because the vault has too many folders, it polls.
+    If the vault has more folders than the system can watch, they are polled.
     """
     from watchfiles import watch
 
@@ -102,9 +102,10 @@ def _batches(vault: Vault, stop: threading.Event) -> Iterator[set[str]]:
 
 
 @contextmanager
-def _held(vault: Vault) -> Iterator[tuple[int, int] | None]:
-    """The identity of the root, which is kept open, so that no folder put in its place can have its
-    inode number; None while there is no vault, or while it is being replaced."""
+def _open_root(vault: Vault) -> Iterator[tuple[int, int] | None]:
+    """Yield the identity of the root; None if the vault is missing or is being replaced.
+
+    The root is kept open, so that a folder in its place cannot have the same inode number."""
     handle = None
     with suppress(OSError):
         handle = os.open(vault.root, os.O_RDONLY) if sys.platform != "win32" else None
@@ -118,7 +119,8 @@ def _held(vault: Vault) -> Iterator[tuple[int, int] | None]:
 
 
 def _identity(vault: Vault) -> tuple[int, int] | None:
-    """What tells this root from one that was put in its place; None while there is no vault."""
+    """Return device and inode of the root, which differ after it was replaced; None if the vault is
+    missing."""
     try:
         st = os.stat(vault.root)
         os.stat(vault.folder)
@@ -128,7 +130,7 @@ def _identity(vault: Vault) -> tuple[int, int] | None:
 
 
 def _relevant(vault: Vault, paths: set[str]) -> set[str]:
-    """Paths relative to the vault, without dot-folders and what SQLite does to the index."""
+    """Return the paths in the vault, without dot-folders and files that SQLite writes."""
     prefix = f"{vault.root}{os.sep}"
     found = set()
     for path in paths:
@@ -139,7 +141,7 @@ def _relevant(vault: Vault, paths: set[str]) -> set[str]:
 
 
 def _index(vault: Vault, path: str) -> bool:
-    """Is this the index at work? That it was deleted is worth a look."""
+    """Return True if this is a file of the index, unless it was deleted."""
     if not path.startswith(f"{vault.brain}/brain.db"):
         return False
     return path.endswith(("-wal", "-shm", "-journal")) or os.path.exists(vault.root / path)
@@ -155,7 +157,7 @@ def _hidden(vault: Vault, path: str) -> bool:
 
 
 def _needs_scan(vault: Vault, path: str) -> bool:
-    """A folder, or a file that decides which others are read, or the index, gone."""
+    """Return True for a folder, a file that decides which others are read, and a deleted index."""
     name = path.rpartition("/")[2]
     if name in (".gitignore", ".secretsignore", "brain.yaml", "brain.db"):
         return True

@@ -95,7 +95,7 @@ def test_init_inside_a_vault_is_refused(notes: Path, run: Run, inside: str) -> N
     said = run("init", notes / inside)
     assert (said.code, said.err) == (
         2,
-        f"brain: {notes / inside} lies in the vault {notes}. Run `brain init {notes}`.\n",
+        f"brain: {notes / inside} is in the vault {notes}. Run `brain init {notes}`.\n",
     )
     assert kit.snapshot(notes) == before
 

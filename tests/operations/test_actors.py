@@ -91,7 +91,7 @@ def test_the_registry_gives_and_takes(house: Brain) -> None:
     }
     assert types == {"boss": "admin", "zoo": "skill", "helper": "skill", "admin": "admin"}
     path.write_text("not JSON")
-    with pytest.raises(BrainError, match="Mend or delete it"):
+    with pytest.raises(BrainError, match="Fix or delete it"):
         access.resolve(house.vault, "boss")
 
 

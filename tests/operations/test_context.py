@@ -18,6 +18,7 @@ from brain.errors import BadRequest
 from brain.operations.context import QUESTION
 from brain.operations.results import Context, TagSuggestion
 from brain.search.factors import order
+from brain.state import Recall
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.operations.conftest import NOTE, Made
@@ -609,7 +610,7 @@ def test_slow_recalls_look_at_less_and_say_so(made: Made) -> None:
     brain.context("walrus")
 
     def took(*times: float, degraded: bool = False) -> Context:
-        state.set_recalls(dict.fromkeys([id for id, *_ in state.recalls()]))
+        state.delete(Recall)
         last = {"query": "", "refs": [], "by": "", "agent": "", "session": ""}
         for ms in times:
             state.add_recall(ms, last, 100)

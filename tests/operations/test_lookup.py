@@ -12,7 +12,7 @@ import pytest
 from brain import daemon
 from brain.api import Brain
 from brain.errors import BadConfig
-from brain.setup import init
+from brain.init import create
 from tests import kit
 from tests.journal import kit as journals
 from tests.operations.conftest import LONG_AGO, Made
@@ -121,7 +121,7 @@ def test_a_daemon_follows_it(made: Made) -> None:
 
 def test_a_new_vault_with_settings(tmp_path: Path) -> None:
     kit.lay(tmp_path, {"40_Brain/brain.yaml": SETTINGS})
-    made = init(tmp_path)
+    made = create(tmp_path)
     assert NOTE in made
     assert "40_Brain/MEMORY.md" not in made
     attributes = (tmp_path / "40_Brain/.gitattributes").read_text()

@@ -16,6 +16,7 @@ from brain.api import Brain
 from brain.errors import Busy, Denied, NotFound
 from brain.index import facts
 from brain.operations import lookup
+from brain.state import Recall
 from tests import kit
 from tests.journal.kit import records
 from tests.operations.conftest import LONG_AGO, NOTE, Made
@@ -102,7 +103,7 @@ def test_hits_that_wait_do_not_count(made: Made) -> None:
     found = facts.load(brain.vault.index, [ref])[ref]
     assert (found.hits, found.score) == (0, 0)
     assert found.purged
-    assert ref not in str(brain.vault.state.recalls())
+    assert ref not in str(brain.vault.state.rows(Recall))
 
 
 def test_what_was_asked_of_it_goes_with_it(made: Made) -> None:
@@ -118,7 +119,7 @@ def test_what_was_asked_of_it_goes_with_it(made: Made) -> None:
     brain.forget(ref)
     brain.context(f"{WORD} weevil")
     brain.forget(ref, purge=True)
-    state = str(brain.vault.state.recalls())
+    state = str(brain.vault.state.rows(Recall))
     assert "walrus" in state
     assert "weevil" not in state
     assert WORD not in state

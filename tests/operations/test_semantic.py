@@ -10,6 +10,7 @@ from brain.embed.meanings import SENTENCES
 from brain.index.vectors import Model, text_digest
 from brain.operations import semantic
 from brain.search.semantic import passages
+from brain.state import Recall
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.embed.kit import Hashing
@@ -103,5 +104,5 @@ def test_loading_a_model_does_not_count_as_retrieval(vault: MakeVault, opened: O
     again = opened(root)
     again.vault.provider = Slow()
     assert again.context("boats").degraded == ""
-    [*_, (_, ms, _)] = again.vault.state.recalls()
+    [*_, (_, ms, _)] = again.vault.state.rows(Recall)
     assert ms < again.vault.meaning.spent * 1000

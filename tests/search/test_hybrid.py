@@ -24,6 +24,7 @@ from brain.search import semantic as hybrid
 from brain.search.factors import ADDED, MULTIPLIED
 from brain.search.results import search
 from brain.search.semantic import Piece
+from brain.state import Recall
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.embed.kit import Hashing, Sleeper
@@ -312,7 +313,7 @@ def test_a_model_that_hangs_is_waited_for_once(
     said = brain.context("tyres")
     took = time.perf_counter() - started
     assert "took longer than 0.2 s" in said.notes[0]
-    [(_, ms, _)] = brain.vault.state.recalls()
+    [(_, ms, _)] = brain.vault.state.rows(Recall)
     assert ms < (took - 0.2) * 1000  # the rest is the model's
     for answer in (brain.search("tyres"), brain.search("tyres")):
         assert [hit.row.path for hit in answer.results] == ["car.md"]

@@ -30,6 +30,7 @@ from brain.changes import Deed
 from brain.errors import BrainError
 from brain.index.db import Index
 from brain.journal.reader import update_index
+from brain.state import PendingRow, TempRow
 from brain.store import Store
 from brain.sync import sync
 from brain.vault import exchange
@@ -200,7 +201,7 @@ class Trial:
     def _is_acknowledged(self) -> bool:
         """Does state.db, or the journal, know the change?"""
         store = kit.open_store(self.root, self.state)
-        ids = {row.id for row in store.state.pending()} | {r.id for r in kit.records(store)}
+        ids = {row.id for row in store.state.rows(PendingRow)} | {r.id for r in kit.records(store)}
         store.state.close()
         return any(deed.id in ids for deed in self.deeds)
 
@@ -213,7 +214,11 @@ class Trial:
         store = kit.open_store(self.root, self.state)
         store.absorb()
         assert not kit.temps(self.root), kit.temps(self.root)
-        assert kit.is_done(store), (store.pending(), store.state.pending(), store.state.temps())
+        assert kit.is_done(store), (
+            store.pending(),
+            store.state.rows(PendingRow),
+            store.state.rows(TempRow),
+        )
         there = base.snapshot(self.root)
         store.absorb()
         assert base.snapshot(self.root) == there

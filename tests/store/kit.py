@@ -18,7 +18,7 @@ from brain.config import Config
 from brain.formats import brain_yaml
 from brain.journal.writer import Journal
 from brain.model import Record
-from brain.state import State
+from brain.state import State, TempRow
 from brain.store import Store
 from brain.vault import files, layout
 from brain.vault.exchange import Disk
@@ -120,7 +120,7 @@ def open_store(
 
 def is_done(store: Store) -> bool:
     """Nothing is pending, no record is missing, and no temporary file is listed."""
-    return not (store.pending() or store.state.has_pending() or store.state.temps())
+    return not (store.pending() or store.state.has_pending() or store.state.rows(TempRow))
 
 
 def records(store: Store) -> list[Record]:

@@ -172,7 +172,7 @@ def test_a_root_replaced_while_it_is_looked_at_is_looked_at_again(
         return real(vault)
 
     monkeypatch.setattr(watch, "_identity", replaced)
-    with watch._held(place) as root:
+    with watch._open_root(place) as root:
         assert root is None
-    with watch._held(place) as root:
+    with watch._open_root(place) as root:
         assert root == real(place)

@@ -12,7 +12,7 @@ from brain.config import Config
 from brain.errors import NotFound
 from brain.journal.writer import Journal
 from brain.model import NewRecord, Record
-from brain.state import State
+from brain.state import GuardRow, NoteRow, State
 from brain.store.note import Note
 from brain.store.store import Store
 from brain.store.units import unit_id
@@ -204,7 +204,7 @@ class Process:
 
     def sync(self) -> bool:
         with self._running() as store:
-            if not store.state.notes():
+            if not store.state.rows(NoteRow):
                 with store.locked():  # as if Brain had written to the note before
                     store.note(NOTE).save()
             store.absorb()
@@ -214,7 +214,7 @@ class Process:
         return self.store._load(NOTE).text
 
     def guarded(self) -> bool:
-        return bool(self.store.state.guards(NOTE))
+        return bool(self.store.state.rows(GuardRow, path=NOTE))
 
 
 def layout_claim(state: str, root: str) -> None:

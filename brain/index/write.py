@@ -1,4 +1,4 @@
-"""Rows into the index and out of it again: the only statements that change files and chunks."""
+"""Add and remove the rows of files: the only statements that change files and chunks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FINE_SLACK, COARSE_SLACK = 20_000_000, 2_500_000_000  # ns: ext4 and its kind; F
 
 
 class Stat(NamedTuple):
-    """What the file system said of a file, and when the file was last read."""
+    """The stat values of a file, and when it was last read."""
 
     size: int
     mtime_ns: int
@@ -33,18 +33,19 @@ class Stat(NamedTuple):
     seen_ns: int = 0
 
     @classmethod
-    def of(cls, st: os.stat_result, seen_ns: int) -> Stat:
+    def from_result(cls, st: os.stat_result, seen_ns: int) -> Stat:
         return cls(st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino, seen_ns)
 
     @property
     def racy(self) -> bool:
-        """Was the file read so soon after a change that another could carry the same times?"""
+        """True if the file was read so soon after a change that another one could have the same
+        times."""
         slack = FINE_SLACK if self.ctime_ns % 1_000_000_000 else COARSE_SLACK
         return self.ctime_ns > self.seen_ns - slack
 
 
 class Known(NamedTuple):
-    """What the index remembers of a file, enough to tell whether it must be read again."""
+    """A file as the index has it: enough to decide if it must be read again."""
 
     id: int
     stat: Stat
@@ -69,15 +70,15 @@ class Entry(NamedTuple):
 
 
 def known(index: Index, paths: Iterable[str] | None = None) -> dict[str, Known]:
-    """The files the index knows, by path: all, or these paths and what lies below them."""
+    """Return the files in the index by path: all, or these paths and all below them."""
     sql = "SELECT path, id, size, mtime_ns, ctime_ns, inode, seen_ns, digest FROM files WHERE"
     return {row[0]: Known(row[1], Stat(*row[2:7]), row[7]) for row in _each(index, sql, paths)}
 
 
 def unchanged(index: Index, walk: str, stamps: dict[str, tuple[int, int, int, int]]) -> bool:
-    """Are these all files that are known, each as it was when it was read, and none of them read
-    so soon after a change that it has to be read again? Much faster than looking at `known`,
-    above all if the same walk was the last one that led to a write."""
+    """Return True if these are all known files, each as it was when it was read, and none of them
+    was read so soon after a change that it has to be read again. This is much faster than comparing
+    with `known`, above all if the same walk was the last one that led to a write."""
     if index.value("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)):
         return True
     if _any_racy(index):
@@ -110,30 +111,30 @@ def _below(path: str) -> tuple[str, str, str]:
 
 
 def storable(path: str) -> str:
-    """A path as the index writes it: bytes that are not UTF-8 are spelled out."""
+    """Return a path as the index stores it: bytes that are not UTF-8 are escaped."""
     return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
 
 
 def scope_of(index: Index, file: int) -> str:
-    """The scope a known file is in."""
+    """Return the scope of a known file."""
     return str(index.value("SELECT scope FROM files WHERE id = ?", (file,)))
 
 
 def entries(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
-    """The texts of a file's chunks by ref, in order; of two with one ref the first."""
+    """Return the texts of a file's chunks by id, in order; of two with one id the first."""
     where, values = _inside(file, part)
     sql = f"SELECT ref, text FROM chunks WHERE {where} ORDER BY line DESC, id DESC"
     return dict(reversed(index.rows(sql, values)))
 
 
 def headings(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
-    """The headings above a file's chunks, by ref."""
+    """Return the headings above a file's chunks, by id."""
     where, values = _inside(file, part)
     return dict(index.rows(f"SELECT ref, heading FROM chunks WHERE {where}", values))
 
 
 def written_ids(index: Index, file: int, part: Part | None = None) -> list[str]:
-    """The ids that are written in a memory note."""
+    """Return the ids that are written in a memory note."""
     where, values = _inside(file, part)
     sql = f"SELECT ref FROM chunks WHERE {where} AND {_WRITTEN}"
     return [ref for (ref,) in index.rows(sql, values)]
@@ -186,9 +187,9 @@ _MANY = 1_000_000  # pairs of entries; to compare more takes longer than to pars
 
 
 def store(index: Index, batch: Sequence[Entry]) -> None:
-    """Replace what the index says of these files.
+    """Replace the rows of these files.
 
-    A broken one that was known before keeps its old chunks and is marked stale.
+    A broken file that was known before keeps its old chunks and is marked stale.
     """
     db = index.db
     next_file = _next_id(db, "files")
@@ -325,7 +326,7 @@ def _shift(db: sqlite3.Connection, file: int, part: Part) -> None:
 
 
 def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return all of a chunk but where it is."""
+    """Return all of a chunk except its place."""
     line = row[_PLACED.start]
     pointed = [(link[0] - line, *link[1:4]) for link in links]  # without the alias, if there is one
     return (*row[: _PLACED.start], *row[_PLACED.stop :], *pointed)
@@ -349,13 +350,13 @@ _UPSERT_FILE = f"""
 
 
 def _places(scope: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
-    """(place, siblings) of each chunk: of a turn in its session; any other stands alone."""
+    """Return (place, siblings) of each chunk: those of a turn in its session, else (0, 1)."""
     if scope == "sessions":
         return [(place, len(chunks)) for place in range(len(chunks))]
     return [(0, 1)] * len(chunks)
 
 
-HEADING = 1_000  # characters: every passage of a note repeats the headings that it stands under
+HEADING = 1_000  # characters: every passage of a note repeats the headings above it
 
 
 def _chunk_row(
@@ -367,7 +368,7 @@ def _chunk_row(
 
         extra = json.dumps(chunk.extra, ensure_ascii=False)
     tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
-    # a table inside MEMORY.md, say, is no memory, but can be found like any note
+    # text in MEMORY.md that is not a memory, such as a table, can be found like any note
     scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
     words = None
     if scope == "memory":
@@ -383,7 +384,7 @@ def _chunk_row(
 
 
 def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
-    """Remember new stat values of files whose content is what it was."""
+    """Store new stat values of files whose content did not change."""
     db.executemany(
         "UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, seen_ns = ?"
         " WHERE id = ?",
@@ -392,16 +393,16 @@ def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
 
 
 def finish(index: Index, walk: str) -> None:
-    """Remember that the index holds the whole vault, as this walk found it ('' for another way).
+    """Record that the index has the whole vault, as this walk found it ('' without a walk).
 
-    A walk is not worth remembering while a file has to be read again whatever its times say.
+    A walk is not recorded while a file has to be read again whatever its times are.
     """
     value = "" if walk and _any_racy(index) else walk
     index.db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (value,))
 
 
 def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:
-    """Remove files, given as (id, path), with all that was known of them."""
+    """Remove files, given as (id, path), with all their rows."""
     db = index.db
     for id, _ in gone:
         _unlist_note(index, id)
@@ -420,8 +421,8 @@ def set_problems(db: sqlite3.Connection, found: Sequence[tuple[str, tuple[Proble
 def problems_of(
     index: Index, codes: Iterable[str], paths: Iterable[str] | None
 ) -> list[tuple[str, Problem]]:
-    """The stored problems with these codes, of these paths and all below them, in order."""
-    sql = f"SELECT path, line, code, message FROM problems WHERE {_of(codes)} AND"
+    """Return the stored problems with these codes, of these paths and all below them, in order."""
+    sql = f"SELECT path, line, code, message FROM problems WHERE {_has_code(codes)} AND"
     return sorted({(path, Problem(*problem)) for path, *problem in _each(index, sql, paths)})
 
 
@@ -432,7 +433,7 @@ def replace_problems(
     found: Iterable[tuple[str, Problem]],
 ) -> None:
     """Make `found` the problems with these codes, of these paths and all below them."""
-    sql = f"DELETE FROM problems WHERE {_of(codes)} AND"
+    sql = f"DELETE FROM problems WHERE {_has_code(codes)} AND"
     if paths is None:
         db.execute(f"{sql} 1")
     else:
@@ -441,8 +442,8 @@ def replace_problems(
     db.executemany("INSERT INTO problems VALUES (?, ?, ?, ?)", rows)
 
 
-def _of(codes: Iterable[str]) -> str:
-    """A condition on codes, which are words of ours."""
+def _has_code(codes: Iterable[str]) -> str:
+    """Return a condition on codes, which need no quoting."""
     return "code IN ({})".format(", ".join(f"'{code}'" for code in sorted(codes)))
 
 
@@ -456,21 +457,21 @@ def _clear(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
 
 
 def _list(index: Index, table: str, rows: list[tuple[Any, ...]]) -> None:
-    """Put rows into a table of full text, given as their ids and its columns."""
+    """Add rows to a table of full text, given as their ids and its columns."""
     columns = FULL_TEXTS[table]
     sql = f"INSERT INTO {table} (rowid, {', '.join(columns)}) VALUES {marks(1 + len(columns))}"
     index.db.executemany(sql, rows)
 
 
 def _list_characters(index: Index, rows: list[tuple[Any, ...]]) -> None:
-    """Put the characters of scripts without spaces into full text, given as an id and texts."""
+    """Add the characters of scripts without spaces to full text, given as an id and texts."""
     apart = ((id, _apart("\n".join(texts))) for id, *texts in rows)
     _list(index, "characters", [row for row in apart if row[1]])
 
 
 def _apart(text: str) -> str:
-    """The characters of scripts without spaces, the words that are glued to them, and a 0 for each
-    other word, so that a text is as long as it is; '' if it holds no such characters."""
+    """Return the characters of scripts without spaces, the words that are attached to them, and a 0
+    for each other word, so that the length counts as it is; '' without such characters."""
     characters = spaced(text)
     return " ".join([characters, *glued(text), *("0" for _ in text.split())]) if characters else ""
 
@@ -504,8 +505,8 @@ def _unlist_rows(
 
 
 def _relabel(index: Index, entry: Entry) -> None:
-    """Move chunks that outlive their text to where the file lies now, and to whom it belongs. That
-    is never a note: any text can be parsed as one."""
+    """Give the kept chunks of a broken file its present path and owner. The file is not a note: any
+    text can be parsed as a note."""
     db, file = index.db, (entry.id,)
     _unlist(index, "file = ?", [(entry.id or 0,)])
     db.execute(

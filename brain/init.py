@@ -1,4 +1,4 @@
-"""`brain init`: lays the brain folder into a vault, and never touches a file that is there."""
+"""`brain init`: create the brain folder in a vault. Existing files are left alone."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from brain.formats import brain_yaml
 from brain.journal.codec import random_letters
 from brain.vault import files, layout
 
-OLD = 60.0  # s
+AGE = 60.0  # seconds that a new file is set back
 VIEWS = "Memory.base"
 GITIGNORE = """\
-# Made again from the notes whenever it is missing.
+# Built again from the notes whenever it is missing.
 brain.db
 brain.db-*
-# What stands beside a note for a moment while it is written.
+# Temporary files next to a note while it is written.
 .brain-*
 """
 GITATTRIBUTES = """\
@@ -54,9 +54,9 @@ MEMORY = """\
 """
 
 
-def init(root: Path, views: bool = False) -> list[str]:
-    """Create what a brain needs and does not have, the vault's own folder too; return the paths.
-    `views` adds the tables of memory notes and agents that Obsidian shows."""
+def create(root: Path, views: bool = False) -> list[str]:
+    """Create the files of a brain that are missing, and the vault's own folder if need be. Return
+    their paths. `views` adds the tables of memory notes and agents that Obsidian shows."""
     if not (root if root.exists() else root.absolute().parent).is_dir():
         raise VaultNotFound(f"There is no folder {root}.", "Create it, or check the path.")
     _refuse_nesting(root)
@@ -83,7 +83,7 @@ def init(root: Path, views: bool = False) -> list[str]:
         del wanted["tasks.json"]
     if views:
         wanted[VIEWS] = _views(brain, names.memory[-1])
-    return [f"{brain}/{name}" for name, text in wanted.items() if _create(folder / name, text)]
+    return [f"{brain}/{name}" for name, text in wanted.items() if _create_file(folder / name, text)]
 
 
 def _views(brain: str, note: str) -> str:
@@ -93,39 +93,39 @@ def _views(brain: str, note: str) -> str:
     return text.replace(layout.BRAIN, brain).replace('"MEMORY"', f'"{stem}"')
 
 
-def _create(path: Path, text: str) -> bool:
-    """Write a file that is not there yet; else False. It is a while old at once: nobody is typing
-    in it, so that a first memory need not wait."""
+def _create_file(path: Path, text: str) -> bool:
+    """Create a file; return False if it exists. Its time is set back: no editor has it open, so
+    that a first memory does not have to wait."""
     if not files.create(path, text):
         return False
-    then = time.time() - OLD
+    then = time.time() - AGE
     os.utime(path, (then, then))
     return True
 
 
 def _refuse_nesting(root: Path) -> None:
-    """A folder inside a vault is no vault, unless Obsidian says so."""
+    """Raise BadRequest for a folder inside a vault, unless Obsidian uses it as a vault."""
     here = root.resolve()
     if (here / ".obsidian").is_dir() or layout.brain_folder(here):
         return
     for above in here.parents:
         if (above / ".obsidian").is_dir() or (above / layout.BRAIN).is_dir():
             remedy = f"Run `brain init {shlex.quote(str(above))}`."
-            raise BadRequest(f"{here} lies in the vault {above}.", remedy)
+            raise BadRequest(f"{here} is in the vault {above}.", remedy)
 
 
-def demo(root: Path) -> list[str]:
-    """Copy the demo vault into a folder that is empty or not there, and lay a brain into it."""
+def create_demo(root: Path) -> list[str]:
+    """Copy the demo vault into a folder that is empty or missing, and create its brain."""
     if root.exists() and not (root.is_dir() and not any(root.iterdir())):
         raise BadRequest(f"{root} is not empty.", "Name a new folder for the demo vault.")
     root.mkdir(parents=True, exist_ok=True)
     made: list[str] = []
     _copy(template(), root, "", made)
-    return made + init(root)
+    return made + create(root)
 
 
 def template() -> Traversable:
-    """The demo vault: inside the package once installed, beside it in a checkout."""
+    """Return the demo vault: inside the package if it is installed, next to it in a checkout."""
     packaged = resources.files("brain").joinpath("vault_template")
     return packaged if packaged.is_dir() else Path(__file__).parent.parent / "vault_template"
 
@@ -134,12 +134,12 @@ def _copy(source: Traversable, root: Path, prefix: str, made: list[str]) -> None
     for item in sorted(source.iterdir(), key=lambda item: item.name):
         if item.is_dir():
             _copy(item, root, f"{prefix}{item.name}/", made)
-        elif _create(root / prefix / item.name, item.read_text(encoding="utf-8")):
+        elif _create_file(root / prefix / item.name, item.read_text(encoding="utf-8")):
             made.append(prefix + item.name)
 
 
 def advice(root: Path) -> str:
-    """What one may add to files of the vault that Brain does not touch."""
+    """Return what a person may add to files of the vault that Brain leaves alone."""
     brain = layout.brain_folder(root) or layout.BRAIN
     lines = []
     if (root / ".stignore").exists() or (root / ".stfolder").exists():

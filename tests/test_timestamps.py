@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brain.errors import BadRequest
-from brain.index.moment import after, as_date, first, shown
+from brain.timestamps import as_date, end_of, shown, start_of
 from tests.conftest import SetZone
 
 
@@ -23,15 +23,15 @@ from tests.conftest import SetZone
 )
 def test_from_when_to_when(zone: SetZone, where: str, said: str, start: str, end: str) -> None:
     zone(where)
-    assert (first(said), after(said)) == (start, end)
+    assert (start_of(said), end_of(said)) == (start, end)
 
 
 def test_at_the_ends_of_time(zone: SetZone) -> None:
     zone("Asia/Tokyo")
-    assert first("0001-01-01") == "0001-01-01T00:00:00"
-    assert after("9999-12-31") == ""
-    assert (first(""), after(""), as_date("")) == ("", "", "")
-    for read in (first, after, as_date):
+    assert start_of("0001-01-01") == "0001-01-01T00:00:00"
+    assert end_of("9999-12-31") == ""
+    assert (start_of(""), end_of(""), as_date("")) == ("", "", "")
+    for read in (start_of, end_of, as_date):
         with pytest.raises(BadRequest, match="not a date"):
             read("soon")
 
