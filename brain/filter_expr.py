@@ -19,8 +19,8 @@ import re
 from functools import partial
 from math import isclose
 
+from brain._tuples import NamedTuple
 from brain.errors import BadRequest, suggest
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

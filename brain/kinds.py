@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from math import log1p
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 DEFAULT_KIND = "fact"
 

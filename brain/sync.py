@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 
+from brain._tuples import NamedTuple
 from brain.config import Config
 from brain.errors import VaultLooksEmpty
 from brain.formats import parse
@@ -20,7 +21,6 @@ from brain.index import put, read
 from brain.index.db import Index
 from brain.index.put import Entry, Known, Stat
 from brain.model import Document, Problem
-from brain.record import NamedTuple
 from brain.vault import files
 from brain.vault.layout import Vault
 from brain.vault.scan import CODES, Scan, scan

@@ -18,13 +18,12 @@ from brain import setup
 PACKAGE = Path(brain.__file__).parent
 # From the ground up: a module imports only from its own layer or one below it.
 LAYERS = (
-    ("errors", "record"),
+    ("errors", "_tuples", "words"),
     ("model",),
     (
         "config",
         "kinds",
         "lock",
-        "changes",
         "redact",
         "filter_expr",
         "tokens",
@@ -53,13 +52,12 @@ PURE = (
     "model",
     "config",
     "kinds",
-    "changes",
     "redact",
     "filter_expr",
     "merge",
     "tokens",
 )
-PURE += ("record", "formats", "lifecycle")
+PURE += ("_tuples", "words", "formats", "lifecycle")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")
 
 

@@ -13,17 +13,17 @@ from __future__ import annotations
 import re
 
 from brain import config
+from brain._tuples import NamedTuple
 from brain.config import SETTINGS, Config
 from brain.errors import BadConfig, Refused
 from brain.model import Problem
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from brain.changes import Change, Configure, Edited
+    from brain.model import Change, Configure, EditedFile
 
 NAME = "brain.yaml"
 MAX_CHARS = 64_000
@@ -178,9 +178,9 @@ class _Place(NamedTuple):
     line: int
 
 
-def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
+def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
     """Return brain.yaml after these changes, in order, and the result of each."""
-    from brain.changes import Configure, Done, Edited  # which a search does not need
+    from brain.model import Applied, Configure, EditedFile  # which a search does not need
 
     try:
         text = data.decode("utf-8")
@@ -193,8 +193,8 @@ def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
         text, outcome, before = _apply(text, change)
         after = lines_of(text, change.ref)
         line = text[: text.find(after)].count("\n") + 1 if after else 0
-        done.append(Done(change, outcome, line, before, after))
-    return Edited(text.encode("utf-8"), tuple(done))
+        done.append(Applied(change, outcome, line, before, after))
+    return EditedFile(text.encode("utf-8"), tuple(done))
 
 
 def _apply(text: str, change: Configure) -> tuple[str, str, str]:

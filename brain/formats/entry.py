@@ -15,7 +15,7 @@ from unicodedata import normalize
 
 from brain.errors import BadRequest
 from brain.formats import links
-from brain.formats.json_doc import storable
+from brain.formats.json_spans import storable
 from brain.formats.links import field_name
 from brain.formats.markdown import MARKER, MATH, blank, blocks, hidden
 from brain.model import RELATIONS

@@ -2,7 +2,8 @@
 
 YAML 1.1 would turn `10:30` into 630 and `on` into True, so every scalar stays the string that is
 written. Plain `key: value` blocks, nearly all there are, are read line by line; anything richer
-goes to python-frontmatter with a loader that resolves nothing, behind a guard against bombs.
+goes to python-frontmatter with a loader that resolves nothing, behind a guard: the C parser
+recurses, and a deep enough input ends the process.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from brain.model import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 MAX_CHARS = 64_000
@@ -69,9 +71,7 @@ def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
         return plain, []
     if why := refusal(block):
         return {}, [Problem(1, "frontmatter", why)]
-    from brain.formats import yaml_text
-
-    return yaml_text.read(block)
+    return _read_yaml(block)
 
 
 def read_plain(block: str) -> dict[str, Any] | None:
@@ -138,11 +138,8 @@ def refusal(block: str) -> str:
     indents = {len(line) - len(line.lstrip(" ")) for line in block.split("\n") if line.strip()}
     if brackets(block) > MAX_DEPTH or len(indents) > MAX_DEPTH or _COMPACT.search(block):
         return "properties are nested too deeply; they were not read"
-    if _STARS.search(block):
-        from brain.formats import yaml_text
-
-        if yaml_text.uses_aliases(block):
-            return "properties use YAML aliases, which are not supported"
+    if _STARS.search(block) and _uses_aliases(block):
+        return "properties use YAML aliases, which are not supported"
     return ""
 
 
@@ -156,6 +153,84 @@ def brackets(block: str) -> int:
         elif char in "]}" and depth:
             depth -= 1
     return deepest
+
+
+def _uses_aliases(block: str) -> bool:
+    """Return True if the YAML repeats a part of itself by `*name`."""
+    import yaml
+
+    try:
+        return any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(block, _loader()))
+    except yaml.YAMLError:
+        return False  # `_read_yaml` reports what is wrong
+
+
+def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:
+    """Read properties that are more than plain lines. Lines of problems count in the note."""
+    import frontmatter
+    import yaml
+
+    from brain.formats.json_spans import storable
+
+    handler = _Handler()
+    try:
+        found, _ = frontmatter.parse(f"---\n{block}\n---", handler=handler)  # type: ignore[arg-type]
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = _line(block, mark) if mark else 1
+        what = getattr(error, "problem", None) or "cannot be read as YAML"
+        return {}, [Problem(line, "frontmatter", f"properties are not valid YAML: {what}")]
+    except (ValueError, TypeError, RecursionError, AttributeError):
+        return {}, [Problem(1, "frontmatter", "properties are not a plain mapping")]
+    properties = {storable(str(key)): storable(value) for key, value in found.items()}
+    return properties, handler.problems
+
+
+class _Handler:
+    """What python-frontmatter asks for: how to remove the fences, and how to read the YAML."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def split(self, text: str) -> tuple[str, str]:
+        return text.removeprefix("---\n").removesuffix("\n---"), ""
+
+    def load(self, block: str) -> Any:
+        loader = _loader()(block)
+        try:
+            node = loader.get_single_node()
+            value = loader.construct_document(node) if node else None
+        finally:
+            loader.dispose()
+        if value and not isinstance(value, dict):
+            raise TypeError
+        for key in _repeated_keys(node) if node else ():
+            message = f"`{key.value}` is here a second time; the last one counts"
+            self.problems.append(Problem(_line(block, key.start_mark), "duplicate-key", message))
+        return value
+
+
+def _loader() -> Any:
+    import yaml
+
+    return getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # PyYAML may be built without libyaml
+
+
+def _repeated_keys(node: Any) -> Iterator[Any]:
+    """Return the first repeated key of each mapping."""
+    inner = node.value if node.id == "sequence" else []
+    if node.id == "mapping":
+        inner = [part for pair in node.value for part in pair]
+        first: dict[str, Any] = {}
+        keys = [key for key, _ in node.value if key.id == "scalar"]
+        yield from [key for key in keys if first.setdefault(key.value, key) is not key][:1]
+    for part in inner:
+        yield from _repeated_keys(part)
+
+
+def _line(block: str, mark: Any) -> int:
+    """Return the line of the note. YAML itself would count U+2028 and the like as line ends."""
+    return block.count("\n", 0, mark.index) + 2  # the second line is the first of the block
 
 
 def as_list(value: Any) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from unicodedata import normalize
 
+from brain._tuples import NamedTuple
 from brain.formats.markdown import blank, mask
 from brain.model import Link
-from brain.record import NamedTuple
 
 WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 MARKDOWN_LINK = re.compile(r"\]\((?:<([^<>\n]++)>[^()\n]*+|((?:[^()<>\n]++|\([^()<>\n]*+\))++))\)")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,20 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from brain.changes import (
-    Add,
-    Anchor,
-    Change,
-    Done,
-    Edited,
-    Insert,
-    Move,
-    Relate,
-    Remove,
-    Replace,
-    Retag,
-    Update,
-)
 from brain.errors import BadRequest, Refused
 from brain.formats import frontmatter, links, memory_md
 from brain.formats.entry import Parts, Style, anchored, parts, related, retagged, updated, written
@@ -43,7 +29,21 @@ from brain.formats.memory_place import (
     usual,
 )
 from brain.formats.text import BOM, UNSAFE, Offsets, decode, refused
-from brain.model import Chunk
+from brain.model import (
+    Add,
+    Anchor,
+    Applied,
+    Change,
+    Chunk,
+    EditedFile,
+    Insert,
+    Move,
+    Relate,
+    Remove,
+    Replace,
+    Retag,
+    Update,
+)
 
 _ENTRY_EDITS = (Anchor, Move, Relate, Remove, Replace, Retag, Update)
 # words that at the start of a bullet would be more than words
@@ -71,7 +71,7 @@ class Piece:
         return Piece(self.ref, self.start, self.end, self.heading, self.note)
 
 
-def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> Edited:
+def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> EditedFile:
     """The note after these changes, in order, and what became of each.
 
     Raises Refused, naming the line, if the note cannot be edited safely.
@@ -81,7 +81,7 @@ def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> 
     return _everywhere(path, data, changes, owner)
 
 
-def _nearby(path: str, data: bytes, change: Change, owner: str) -> Edited | None:
+def _nearby(path: str, data: bytes, change: Change, owner: str) -> EditedFile | None:
     """Edit an entry by parsing only what is around it; None if that takes the whole note."""
     if not isinstance(change, Add | Update | Retag | Relate | Remove):
         return None
@@ -127,7 +127,7 @@ def _titles(text: str) -> list[tuple[int, str]] | None:
     return None if headings is None else [(level, words) for level, words, *_ in headings]
 
 
-def _everywhere(path: str, data: bytes, changes: Sequence[Change], owner: str) -> Edited:
+def _everywhere(path: str, data: bytes, changes: Sequence[Change], owner: str) -> EditedFile:
     """Edit a note by parsing all of it, if it has to be parsed."""
     note = Note(path, data, owner)
     try:
@@ -140,20 +140,20 @@ def _everywhere(path: str, data: bytes, changes: Sequence[Change], owner: str) -
     return note.edited(done)
 
 
-def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -> Edited:
+def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -> EditedFile:
     """Each change checked by itself: together they do not read as they should."""
-    done: list[Done] = []
+    done: list[Applied] = []
     for change in changes:
         data, (one,) = edit(path, data, [change], owner)
         done.append(one)
     lines = {chunk.ref: chunk.line for chunk in memory_md.parse(data, owner).chunks}
     moved = [one._replace(line=lines.get(one.change.ref, one.line)) for one in done]
-    return Edited(data, tuple(moved))
+    return EditedFile(data, tuple(moved))
 
 
 def _carefully(
     path: str, data: bytes, change: Change, owner: str, odd: Note
-) -> tuple[Note, list[Done]]:
+) -> tuple[Note, list[Applied]]:
     """Other places and more blank lines, until the change reads as it should. `odd` is the note
     as it was parsed for the first try."""
     whole = Note(path, data, owner)
@@ -322,16 +322,16 @@ class Note:
         after: str = "",
         section: str = "",
         previous: str = "",
-    ) -> Done:
+    ) -> Applied:
         self._marks.append([at])
-        return Done(change, outcome, len(self._marks), before, after, section, previous)
+        return Applied(change, outcome, len(self._marks), before, after, section, previous)
 
-    def edited(self, done: Sequence[Done]) -> Edited:
+    def edited(self, done: Sequence[Applied]) -> EditedFile:
         """The new bytes; only now is it known on which line each entry came to stand."""
         self._check_length()
         lines = [self._line(self._marks[one.line - 1][0]) if one.line else 0 for one in done]
         placed = [one._replace(line=line) for one, line in zip(done, lines, strict=True)]
-        return Edited(self.data(), tuple(placed))
+        return EditedFile(self.data(), tuple(placed))
 
     def _line(self, at: int) -> int:
         return self.head.count("\n") + self.text.count("\n", 0, at) + 1
@@ -385,7 +385,7 @@ class Note:
 
     # -- the changes -----------------------------------------------------------------------------
 
-    def apply(self, change: Change, care: int) -> Done:
+    def apply(self, change: Change, care: int) -> Applied:
         """Make one change; `care` says how far from the usual way to stray."""
         match change:
             case Add():
@@ -396,7 +396,7 @@ class Note:
             raise BadRequest(f"{type(change).__name__} is no edit of a memory note.")
         piece = self.find(change.ref)
         if piece is None:
-            return Done(change, "missing")
+            return Applied(change, "missing")
         match change:
             case Move():
                 return self._move(change, piece, care)
@@ -424,7 +424,7 @@ class Note:
         made: Callable[[Parts, Style], str],
         care: int,
         anchor: bool = True,
-    ) -> Done:
+    ) -> Applied:
         """Give an entry another text, where it is."""
         before, prefix = self.raw(piece), self.prefix(piece)
         entry = parts(before, prefix)
@@ -438,14 +438,14 @@ class Note:
             raise Odd  # what was added does not read as a part of the entry itself
         return self._put(change, piece, after, sure=True)
 
-    def _put(self, change: Change, piece: Piece, after: str, sure: bool) -> Done:
+    def _put(self, change: Change, piece: Piece, after: str, sure: bool) -> Applied:
         before = self.raw(piece)
         previous = self.previous(piece)
         self.splice(piece.start, piece.end, after)
         piece.end, piece.sure = piece.start + len(after), sure
         return self.done(change, "done", piece.start, before, after, piece.heading, previous)
 
-    def _unchanged(self, change: Change, piece: Piece, outcome: str = "already") -> Done:
+    def _unchanged(self, change: Change, piece: Piece, outcome: str = "already") -> Applied:
         raw, previous = self.raw(piece), self.previous(piece)
         return self.done(change, outcome, piece.start, raw, raw, piece.heading, previous)
 
@@ -457,7 +457,7 @@ class Note:
         nest = _common(self.raw(piece).split("\n")[1:]).removeprefix(indent) or self.nest()
         return Style(marker, indent, nest, self.newline(piece.start), care > 0)
 
-    def _replace(self, change: Replace, piece: Piece) -> Done:
+    def _replace(self, change: Replace, piece: Piece) -> Applied:
         if self.raw(piece) == change.raw:
             return self._unchanged(change, piece)
         if self.raw(piece) != change.expect:
@@ -466,7 +466,7 @@ class Note:
 
     # -- taking away -----------------------------------------------------------------------------
 
-    def _remove(self, change: Remove, piece: Piece, care: int) -> Done:
+    def _remove(self, change: Remove, piece: Piece, care: int) -> Applied:
         before, previous = self.raw(piece), self.previous(piece)
         at = self._take(piece, care)
         self.gone.add(change.ref)
@@ -510,7 +510,7 @@ class Note:
 
     # -- placing ---------------------------------------------------------------------------------
 
-    def _add(self, change: Add, care: int) -> Done:
+    def _add(self, change: Add, care: int) -> Applied:
         if (at := self._anchor_of(change.ref)) is not None:
             return self._there(change, at)
         seen = self.outline()
@@ -525,7 +525,7 @@ class Note:
         piece = self._write(place, entry, change.ref)
         return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
 
-    def add_at(self, change: Add, place: Place) -> Done:
+    def add_at(self, change: Add, place: Place) -> Applied:
         """Add an entry at a place of the whole note."""
         place = place._replace(at=place.at - len(self.head))
         entry, previous = self._entry(change, place.style), self._before(place)
@@ -546,7 +546,7 @@ class Note:
         found = (m for m in links.BLOCK_ID.finditer(masked) if m.group(1) == ref)
         return next((match.start(1) for match in found), None)
 
-    def _there(self, change: Add, at: int) -> Done:
+    def _there(self, change: Add, at: int) -> Applied:
         for piece in self.load():
             if piece.start <= at < piece.end:
                 return self._unchanged(change, piece)
@@ -582,7 +582,7 @@ class Note:
 
     # -- moving ----------------------------------------------------------------------------------
 
-    def _insert(self, change: Insert, care: int) -> Done:
+    def _insert(self, change: Insert, care: int) -> Applied:
         if piece := self.find(change.ref):
             return self._unchanged(change, piece)
         seen = self.outline()
@@ -591,7 +591,7 @@ class Note:
         piece = self._write(place, change.raw, change.ref, sure=False)
         return self.done(change, "done", piece.start, "", change.raw, piece.heading, previous)
 
-    def _move(self, change: Move, piece: Piece, care: int) -> Done:
+    def _move(self, change: Move, piece: Piece, care: int) -> Applied:
         seen = self.outline()
         here = seen.at(piece.start)
         if seen.find(change.section) == here:

@@ -19,11 +19,11 @@ from sys import maxsize
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
-from brain.changes import Insert
 from brain.formats import markdown
 from brain.formats.entry import Style
 from brain.formats.markdown import blank, hidden
 from brain.formats.text import refused
+from brain.model import Insert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from brain._tuples import NamedTuple
 from brain.formats import frontmatter, links
 from brain.formats.markdown import mask
 from brain.formats.text import decode, derived_id
 from brain.model import Chunk, Document, Problem
-from brain.record import NamedTuple
 
 PACKED = 500  # short sections are taken together while they stay under this many characters
 LARGE = 700  # a passage has no more characters; a longer section is divided

@@ -11,12 +11,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from brain.changes import Change, Done, Drop, Edited, Put
 from brain.errors import BadRequest
-from brain.formats import json_doc
-from brain.formats.json_doc import Reading, Record, elements, members, moment, unshown
+from brain.formats import json_spans
+from brain.formats.json_spans import Reading, Record, elements, members, moment, unshown
 from brain.formats.text import BOM, UNSAFE, decode, refused
-from brain.model import Chunk, Document, Link
+from brain.model import Applied, Change, Chunk, Document, Drop, EditedFile, Link, Put
 
 _INDENT = "  "
 _NEW_FILES = {"items": "[]\n", "tasks": '{\n  "tasks": []\n}\n'}
@@ -104,13 +103,13 @@ class _List(NamedTuple):
     found: list[tuple[Any, int, int]]
 
 
-def edit(format: str, path: str, data: bytes, changes: Sequence[Change]) -> Edited:
+def edit(format: str, path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
     """items.json or tasks.json after these changes, in order, and what became of each."""
     done = []
     for change in changes:
         data, one = _File(format, path, data).apply(change)
         done.append(one)
-    return Edited(data, tuple(done))
+    return EditedFile(data, tuple(done))
 
 
 class _File:
@@ -125,7 +124,7 @@ class _File:
             problem = next(p for p in self.document.problems if p.code in _STOPS)
             raise refused(path, problem.line, problem.message)
 
-    def apply(self, change: Change) -> tuple[bytes, Done]:
+    def apply(self, change: Change) -> tuple[bytes, Applied]:
         chunks = self.document.chunks
         number = next((n for n, chunk in enumerate(chunks) if chunk.ref == change.ref), -1)
         chunk = chunks[number] if number >= 0 else None
@@ -141,20 +140,20 @@ class _File:
     def _char(self, byte: int) -> int:
         return len(self.data[self.shift : byte].decode())
 
-    def _done(self, change: Change, at: int, text: str, *said: str) -> tuple[bytes, Done]:
+    def _done(self, change: Change, at: int, text: str, *said: str) -> tuple[bytes, Applied]:
         line = text.count("\n", 0, at) + 1
         before, after, previous = said
         outcome = "already" if text == self.text else "done"
-        done = Done(change, outcome, line, before, after, "", previous)
+        done = Applied(change, outcome, line, before, after, "", previous)
         return self.data[: self.shift] + text.encode(), done
 
     # -- values ----------------------------------------------------------------------------------
 
-    def _put(self, change: Put, chunk: Chunk, previous: str) -> tuple[bytes, Done]:
+    def _put(self, change: Put, chunk: Chunk, previous: str) -> tuple[bytes, Applied]:
         start, end = self._char(chunk.start), self._char(chunk.end)
         record = before = self.text[start:end]
         style = self._style_of(start, end)
-        for key, value in json_doc.storable({**change.values, "id": change.ref}).items():
+        for key, value in json_spans.storable({**change.values, "id": change.ref}).items():
             record = _with(record, key, value, style)
         text = self.text[:start] + record + self.text[end:]
         return self._done(change, start, text, before, record, previous)
@@ -182,9 +181,9 @@ class _File:
 
     # -- records ---------------------------------------------------------------------------------
 
-    def _add(self, change: Put) -> tuple[bytes, Done]:
+    def _add(self, change: Put) -> tuple[bytes, Applied]:
         values = {"id": change.ref, **change.values, "id": change.ref}  # noqa: F601 - comes first
-        values = json_doc.storable(values)
+        values = json_spans.storable(values)
         if not self.text.strip():
             self.text = _NEW_FILES[self.format]
         there = _list(self.text, self.format)
@@ -220,9 +219,9 @@ class _File:
         newline = "\r\n" if "\r\n" in self.text else "\n"
         return Style(outer + unit, unit, newline, ", ", ": ", _is_ascii(self.text))
 
-    def _drop(self, change: Drop, chunk: Chunk | None, previous: str) -> tuple[bytes, Done]:
+    def _drop(self, change: Drop, chunk: Chunk | None, previous: str) -> tuple[bytes, Applied]:
         if chunk is None:
-            return self.data, Done(change, "missing")
+            return self.data, Applied(change, "missing")
         start, end = self._char(chunk.start), self._char(chunk.end)
         there = _list(self.text, self.format)
         number = [s for _, s, _ in there.found].index(start)
@@ -240,8 +239,8 @@ _STOPS = UNSAFE | {"json", "json-depth", "json-shape"}
 
 
 def _list(text: str, name: str) -> _List:
-    """Where the list of records is in a text that `json_doc.Reading` could read."""
-    at = json_doc.skip(text, 0)
+    """Where the list of records is in a text that `json_spans.Reading` could read."""
+    at = json_spans.skip(text, 0)
     if text[at] == "{":
         at = [member.start for member in members(text, at) if member.key == name][-1]
     found = list(elements(text, at))
@@ -296,7 +295,7 @@ def _value(value: Any, style: Style) -> str:
 
 def dumped(value: Any, style: Style) -> str:
     """A value as JSON in this style; BadRequest for what JSON cannot say."""
-    if json_doc.is_deep(value):
+    if json_spans.is_deep(value):
         raise BadRequest("The value is nested too deeply.", "Make it flatter.")
     try:
         text = json.dumps(

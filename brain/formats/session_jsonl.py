@@ -11,13 +11,12 @@ from typing import Any
 import jsonlines
 import orjson
 
-from brain.changes import Append, Change, Done, Edited
 from brain.errors import BadRequest
-from brain.formats import json_doc
-from brain.formats.json_doc import JsonError, Reading, Record, Refs, moment, unshown
+from brain.formats import json_spans
+from brain.formats.json_spans import JsonError, Reading, Record, Refs, moment, unshown
 from brain.formats.records_json import Style, dumped
 from brain.formats.text import BOM, decode, refused
-from brain.model import Chunk, Document, Problem
+from brain.model import Append, Applied, Change, Chunk, Document, EditedFile, Problem
 
 
 def parse(data: bytes, name: str) -> Document:
@@ -26,7 +25,7 @@ def parse(data: bytes, name: str) -> Document:
     A call and its result share an id and are told apart by their role. A line that does not parse
     is a problem and the others load; only merge markers make the session broken.
     """
-    name = json_doc.storable(name)
+    name = json_spans.storable(name)
     # a byte that is not UTF-8 is reported below, line by line
     problems = [problem for problem in decode(data)[1] if problem.code != "invalid-utf8"]
     refs = Refs("t")
@@ -75,10 +74,10 @@ def _loads(line: str) -> Any:
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
-        return json_doc.loads(line)
-    if line.count("[") + line.count("{") > json_doc.MAX_DEPTH and json_doc.is_deep(value):
-        raise json_doc.too_deep(0)
-    return json_doc.storable(value) if "\\u0000" in line else value
+        return json_spans.loads(line)
+    if line.count("[") + line.count("{") > json_spans.MAX_DEPTH and json_spans.is_deep(value):
+        raise json_spans.too_deep(0)
+    return json_spans.storable(value) if "\\u0000" in line else value
 
 
 def _problem(error: jsonlines.InvalidLineError, line: int, *, last: bool) -> Problem:
@@ -169,7 +168,7 @@ def _session(reading: Reading, record: Record) -> Chunk:
     )  # fmt: skip
 
 
-def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
+def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
     """Append lines to a session, each once. A torn last line stays; the next starts below it."""
     for problem in parse(data, "").problems if b"<<<<<<<" in data else ():
         if problem.code == "conflict-markers":
@@ -180,16 +179,16 @@ def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
             raise BadRequest(f"{type(change).__name__} is no edit of a session.")
         data, one = _append(data, change)
         done.append(one)
-    return Edited(data, tuple(done))
+    return EditedFile(data, tuple(done))
 
 
-def _append(data: bytes, change: Append) -> tuple[bytes, Done]:
+def _append(data: bytes, change: Append) -> tuple[bytes, Applied]:
     record = {"id": change.ref, **change.record, "id": change.ref}  # noqa: F601 - comes first
-    record = json_doc.storable(record)
+    record = json_spans.storable(record)
     if found := find(data, change.ref, record.get("role")):
         line, start, end = found
         raw = data[start:end].decode(errors="replace")
-        return data, Done(change, "already", line, raw, raw)
+        return data, Applied(change, "already", line, raw, raw)
     last = data[data.rfind(b"\n", 0, len(data.rstrip())) + 1 :]
     ended = data[: data.rfind(b"\n") + 1]  # the last line may have no end
     newline = b"\r\n" if ended.rstrip(b"\n").endswith(b"\r") else b"\n"
@@ -199,4 +198,4 @@ def _append(data: bytes, change: Append) -> tuple[bytes, Done]:
     if data and data != BOM and not data.endswith(b"\n"):
         data += newline
     line = data.count(b"\n") + 1
-    return data + raw.encode() + newline, Done(change, "done", line, "", raw)
+    return data + raw.encode() + newline, Applied(change, "done", line, "", raw)

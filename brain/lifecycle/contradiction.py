@@ -18,9 +18,9 @@ are taken for other words for the same. Events, and relations with several value
 from __future__ import annotations
 
 from brain.formats.prose import fingerprint
-from brain.formats.stems import stem
 from brain.lifecycle.sentence import Sentence, Word, sentences
 from brain.lifecycle.vocabulary import PREPOSITIONS, UNITS, root, root_set, stem_set, word_set
+from brain.words import stem
 
 MOST_EXTRA = 3  # words that are in one of two sentences with different values
 ENOUGH = 4  # common words of two events of which one denies the other

@@ -12,9 +12,9 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
+from brain._tuples import NamedTuple
 from brain.formats.prose import fingerprint, prose, without_links
-from brain.formats.stems import STOP_WORDS, stem
-from brain.record import NamedTuple
+from brain.words import STOP_WORDS, stem
 
 SAME, NEAR, FEW = 0.9, 0.6, 5
 MOST_TERMS = 24  # of a long text the first tell what it is about

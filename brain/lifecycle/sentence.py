@@ -13,11 +13,11 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
+from brain._tuples import NamedTuple
 from brain.formats.prose import prose, without_links
-from brain.formats.stems import stem
 from brain.lifecycle import vocabulary as vocab
 from brain.lifecycle.vocabulary import OVER, PREPOSITIONS, root
-from brain.record import NamedTuple
+from brain.words import stem
 
 LONGEST = 400  # characters of a sentence that is compared
 MOST = 30  # sentences of a text that are compared, each with each of the other text

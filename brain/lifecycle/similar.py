@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from brain._tuples import NamedTuple
 from brain.formats.links import mentioned_files
 from brain.formats.prose import fingerprint, without_links
 from brain.index import fulltext, links, read, records
 from brain.lifecycle.dedup import NEAR, is_same, similarity, terms
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from brain.formats.stems import stem
+from brain.words import stem
 
 OVER = "insteadof"  # the word for all ways to say that one thing is chosen and not another
 

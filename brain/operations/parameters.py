@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from brain._tuples import NamedTuple
 from brain.model import RELATIONS, SCOPES
-from brain.record import NamedTuple
 
 
 class Parameter(NamedTuple):

@@ -8,7 +8,7 @@ length and nothing else; a text redacted twice is as after the first time; nothi
 
 from __future__ import annotations
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 from brain.redact import detect, personal, places, rules
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 # between the name of a provider and a key, in any notation
 _LEAD = r"[\w .-]{0,30}\\?[\"'`\])]{0,2}[ \t]{0,3}(?:=>|:=|[:=：])[ \t]{0,3}\\?[\"'`]?"

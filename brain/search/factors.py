@@ -16,7 +16,8 @@ from datetime import datetime
 
 from brain.index.fulltext import Found
 from brain.index.moment import shown
-from brain.search.question import MONTHS, Expected, fold
+from brain.search.question import MONTHS, Expected
+from brain.words import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
