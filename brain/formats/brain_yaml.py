@@ -16,14 +16,14 @@ from brain import config
 from brain._tuples import NamedTuple
 from brain.config import SETTINGS, Config
 from brain.errors import BadConfig, Refused
-from brain.model import Problem
+from brain.model import Applied, Configure, EditedFile, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from brain.model import Change, Configure, EditedFile
+    from brain.model import Change
 
 NAME = "brain.yaml"
 MAX_CHARS = 64_000
@@ -112,7 +112,7 @@ def _not_yaml(text: str, error: Any) -> BadConfig:
         what, line = error.problem, (error.context_mark if halted else error.problem_mark).line
     line = min(line, text.rstrip().count("\n")) + 1
     return BadConfig(
-        f"{NAME} line {line} is not YAML: {what}.", "Mend or delete it; globs need quotes."
+        f"{NAME} line {line} is not YAML: {what}.", "Fix or delete it; globs need quotes."
     )
 
 
@@ -136,12 +136,12 @@ def _unfit(key: str, node: Any, line: int, must: str) -> BadConfig:
     found = f", not {node.value!r}" if isinstance(node.value, str) else ""
     return BadConfig(
         f"{NAME} line {line}: {key} must be {must}{found}.",
-        "Mend the line or delete it to use the default.",
+        "Fix the line, or delete it to use the default.",
     )
 
 
 def _convert(node: Any, wanted: Any) -> Any:
-    """Raises ValueError or KeyError for a node that cannot be such a value."""
+    """Return the value of a node. Raise ValueError or KeyError if it has the wrong type."""
     if isinstance(wanted, tuple):
         return tuple(map(_word, [node] if isinstance(node.value, str) else node.value))
     word = _word(node)
@@ -169,7 +169,7 @@ def _word(node: Any) -> str:
 
 
 class _Place(NamedTuple):
-    """Where a setting is in a text: its key, the end of its colon, its value's node and end."""
+    """The place of a setting in a text: its key, the end of its colon, its value's node and end."""
 
     key: int
     colon: int
@@ -180,8 +180,6 @@ class _Place(NamedTuple):
 
 def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
     """Return brain.yaml after these changes, in order, and the result of each."""
-    from brain.model import Applied, Configure, EditedFile  # which a search does not need
-
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -335,7 +333,7 @@ def _in_place(text: str, place: _Place, value: str) -> str:
     old = text[place.colon : place.end]
     if "\n" in old and "#" in old:
         raise Refused(
-            f"{NAME} line {place.line}: there may be a comment inside of this value.",
+            f"{NAME} line {place.line}: there may be a comment inside this value.",
             "Write it on one line, or edit it by hand.",
         )
     return f"{text[: place.colon]} {value}{text[place.end :]}"

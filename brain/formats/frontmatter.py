@@ -40,7 +40,7 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 def split(text: str) -> tuple[str, int]:
-    """The YAML between the fences and the offset where the body starts; ('', 0) without any."""
+    """Return the YAML between the fences and the offset of the body; ('', 0) if there is none."""
     if not text.startswith("---"):
         return "", 0
     end = text.find("\n---\n", 3)
@@ -58,14 +58,14 @@ def split(text: str) -> tuple[str, int]:
 
 
 def properties_of(text: str) -> tuple[dict[str, Any], int, list[Problem]]:
-    """Return the properties of a note, the offset where its body starts, and problems."""
+    """Return the properties of a note, the offset of its body, and problems."""
     block, body_at = split(text)
     properties, problems = read(block) if body_at else ({}, [])
     return properties, body_at, problems
 
 
 def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
-    """The properties of a frontmatter block; lines of problems count in the note."""
+    """Return the properties of a frontmatter block, and problems with their lines in the note."""
     plain = read_plain(block)
     if plain is not None:
         return plain, []
@@ -125,14 +125,14 @@ def _value(text: str) -> str | list[str] | None:
 
 
 def _scalar(text: str) -> str | None:
-    """What YAML reads this text as, if it is beyond doubt."""
+    """Return the value of this text in YAML, None if it is not plain."""
     if _WORDS.fullmatch(text) or _PLAIN.fullmatch(text):
         return text
     return text[1:-1] if _QUOTED.fullmatch(text) else None
 
 
 def refusal(block: str) -> str:
-    """Why this block is not handed to the YAML parser; '' if it may be."""
+    """Return the reason why this block must not be parsed as YAML, or ''."""
     if len(block) > MAX_CHARS:
         return f"properties are over {MAX_CHARS:,} characters; they were not read"
     indents = {len(line) - len(line.lstrip(" ")) for line in block.split("\n") if line.strip()}
@@ -144,7 +144,7 @@ def refusal(block: str) -> str:
 
 
 def brackets(block: str) -> int:
-    """How deep the brackets are nested at most, those in strings and comments included."""
+    """Return the depth of nested brackets, those in strings and comments included."""
     depth = deepest = 0
     for char in block:
         if char in "[{":
@@ -234,7 +234,7 @@ def _line(block: str, mark: Any) -> int:
 
 
 def as_list(value: Any) -> tuple[str, ...]:
-    """A property that may be one name, `a, b`, or a list, as a tuple of strings."""
+    """Return the names in a property, which may be one name, `a, b`, or a list."""
     if isinstance(value, str):
         value = [] if value in _NOTHING else value.split(",")
     if not isinstance(value, list):
@@ -243,7 +243,7 @@ def as_list(value: Any) -> tuple[str, ...]:
 
 
 def tags(properties: dict[str, Any]) -> tuple[str, ...]:
-    """The tags that the properties give to the whole note, without `#`; spaces divide them too."""
+    """Return the tags of the whole note, without `#`. Commas and spaces separate them."""
     if not (value := properties.get("tags") or properties.get("tag")):
         return ()
     listed = " ".join(as_list(value))
@@ -254,13 +254,13 @@ def tags(properties: dict[str, Any]) -> tuple[str, ...]:
 
 
 def title(properties: dict[str, Any]) -> str:
-    """The title that the properties give; '' if none."""
+    """Return the title in the properties, or ''."""
     value = properties.get("title")
     return value if isinstance(value, str) and value not in _NOTHING else ""
 
 
 def created(properties: dict[str, Any]) -> str | None:
-    """The creation date that a note's properties claim, if it is one."""
+    """Return the valid creation date in the properties, or None."""
     for key in _CREATED_KEYS:
         value = properties.get(key)
         if isinstance(value, str) and (match := _DATE.match(value)) and is_time(match.group()):
@@ -269,7 +269,7 @@ def created(properties: dict[str, Any]) -> str | None:
 
 
 def is_time(text: str) -> bool:
-    """Is this a date, or a date and time, that exists?"""
+    """Return True for a date, or a date and time, that exists."""
     try:
         datetime.fromisoformat(text)
     except ValueError:

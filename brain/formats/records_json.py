@@ -1,7 +1,7 @@
-"""items.json, the typed and cited items of a project, and tasks.json, its tasks: read and edited.
+"""Read and edit items.json, the typed and cited items of a project, and tasks.json, its tasks.
 
-An edit splices in a value or a record, written the way its neighbours are: one line or many, tabs
-or spaces, `\\u` or not. Key order, unknown keys, the spelling of numbers and all other bytes stay.
+An edit splices in a value or a record in the style of its neighbours: one line or many, tabs or
+spaces, `\\u` or not. Key order, unknown keys, the spelling of numbers and all other bytes stay.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _tags(reading: Reading, record: Record) -> list[str]:
 
 
 def _other_words(record: Record) -> str:
-    """What another tool wrote under names that Brain does not know: still to be found."""
+    """Return the texts under keys that Brain does not know, so that a search finds them."""
     known = {"id", "type", "tags", "extractedAt", "sourceFile"}
     return "\n".join(v for k, v in record.value.items() if k not in known and isinstance(v, str))
 
@@ -85,7 +85,7 @@ def _task(reading: Reading, record: Record) -> Chunk:
 
 
 class Style(NamedTuple):
-    """How a file writes an object: `indent` is '' for one line, `base` what its brackets have."""
+    """The style of an object: `base` indents its brackets, `indent` its members ('': one line)."""
 
     base: str
     indent: str
@@ -104,7 +104,7 @@ class _List(NamedTuple):
 
 
 def edit(format: str, path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
-    """items.json or tasks.json after these changes, in order, and what became of each."""
+    """Return items.json or tasks.json after these changes, in order, and the result of each."""
     done = []
     for change in changes:
         data, one = _File(format, path, data).apply(change)
@@ -113,7 +113,7 @@ def edit(format: str, path: str, data: bytes, changes: Sequence[Change]) -> Edit
 
 
 class _File:
-    """A file of records, read once; an edit gives its new bytes."""
+    """A file of records. An edit returns its new bytes."""
 
     def __init__(self, format: str, path: str, data: bytes) -> None:
         self.format, self.data = format, data
@@ -132,7 +132,7 @@ class _File:
         if isinstance(change, Drop):
             return self._drop(change, chunk, previous)
         if not isinstance(change, Put):
-            raise BadRequest(f"{type(change).__name__} is no edit of {self.format}.json.")
+            raise BadRequest(f"{type(change).__name__} is not an edit of {self.format}.json.")
         if chunk is None:
             return self._add(change)
         return self._put(change, chunk, previous)
@@ -140,9 +140,10 @@ class _File:
     def _char(self, byte: int) -> int:
         return len(self.data[self.shift : byte].decode())
 
-    def _done(self, change: Change, at: int, text: str, *said: str) -> tuple[bytes, Applied]:
+    def _done(
+        self, change: Change, at: int, text: str, before: str, after: str, previous: str
+    ) -> tuple[bytes, Applied]:
         line = text.count("\n", 0, at) + 1
-        before, after, previous = said
         outcome = "already" if text == self.text else "done"
         done = Applied(change, outcome, line, before, after, "", previous)
         return self.data[: self.shift] + text.encode(), done
@@ -159,7 +160,7 @@ class _File:
         return self._done(change, start, text, before, record, previous)
 
     def _style_of(self, start: int, end: int) -> Style:
-        """How the record between two characters is written."""
+        """Return the style of the record between two characters."""
         record = self.text[start:end]
         base = _indent_at(self.text, start)
         newline = "\r\n" if "\r\n" in self.text else "\n"
@@ -203,7 +204,7 @@ class _File:
         return self._done(change, there.start + len(head), text, "", record, "")
 
     def _gap(self, there: _List, style: Style) -> str:
-        """The white space before a further element."""
+        """Return the white space before a further element."""
         found = there.found
         if len(found) > 1:
             return self.text[found[-2][2] : found[-1][1]].partition(",")[2]
@@ -213,7 +214,7 @@ class _File:
         return style.comma[1:] if not style.indent else " "
 
     def _new_style(self, there: _List) -> Style:
-        """For the first record of an empty list: one level deeper than the list."""
+        """Return the style of the first record of a list: one level deeper than the list."""
         outer = _indent_at(self.text, there.start)
         unit = outer if self.format == "tasks" and outer else _INDENT
         newline = "\r\n" if "\r\n" in self.text else "\n"
@@ -239,7 +240,7 @@ _STOPS = UNSAFE | {"json", "json-depth", "json-shape"}
 
 
 def _list(text: str, name: str) -> _List:
-    """Where the list of records is in a text that `json_spans.Reading` could read."""
+    """Return the list of records of a text that `json_spans.Reading` could read."""
     at = json_spans.skip(text, 0)
     if text[at] == "{":
         at = [member.start for member in members(text, at) if member.key == name][-1]
@@ -249,18 +250,18 @@ def _list(text: str, name: str) -> _List:
 
 
 def _indent_at(text: str, at: int) -> str:
-    """The white space that the line of this character starts with."""
+    """Return the indentation of the line of this character."""
     match = _LEAD.match(text, text.rfind("\n", 0, at) + 1)
     return match.group() if match else ""
 
 
 def _is_ascii(text: str) -> bool:
-    """Does the file spell letters beyond ASCII as `\\u`?"""
+    """Return True if the file spells letters beyond ASCII as `\\u`."""
     return text.isascii() and "\\u" in text
 
 
 def _with(record: str, key: str, value: Any, style: Style) -> str:
-    """A record with this value; what is equal to it already stays as it is spelled."""
+    """Return a record with this value. An equal value stays as it is spelled."""
     found = list(members(record, 0))
     there = [member for member in found if member.key == key]
     if there:
@@ -278,7 +279,7 @@ def _with(record: str, key: str, value: Any, style: Style) -> str:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """The same in JSON: `1` and `1.0` are, `1` and `true` are not."""
+    """Return True for equal JSON values: `1` and `1.0` are, `1` and `true` are not."""
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if isinstance(a, dict) and isinstance(b, dict):
@@ -289,12 +290,12 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _value(value: Any, style: Style) -> str:
-    """A value inside a record, one level deeper than its brackets."""
+    """Return a value inside a record, one level deeper than its brackets."""
     return dumped(value, style._replace(base=style.base + style.indent))
 
 
 def dumped(value: Any, style: Style) -> str:
-    """A value as JSON in this style; BadRequest for what JSON cannot say."""
+    """Return a value as JSON in this style. Raise BadRequest if JSON cannot hold it."""
     if json_spans.is_deep(value):
         raise BadRequest("The value is nested too deeply.", "Make it flatter.")
     try:

@@ -1,6 +1,6 @@
-"""What was said: `sessions/<sessionId>.jsonl`, one message a line, and the index beside them.
+"""Sessions: `sessions/<sessionId>.jsonl`, one message per line, and their index.
 
-A session is written while it is read, so that a torn last line is no reason to lose the others.
+A session may be written while it is read. A torn last line does not affect the others.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from brain.model import Append, Applied, Change, Chunk, Document, EditedFile, Pr
 
 
 def parse(data: bytes, name: str) -> Document:
-    """Read the session called `name`: a chunk for each line that says something.
+    """Read the session called `name`: a chunk for each line with text.
 
-    A call and its result share an id and are told apart by their role. A line that does not parse
-    is a problem and the others load; only merge markers make the session broken.
+    A call and its result share an id; their roles differ. A line that does not parse is a problem
+    and the others load. Only merge markers make the session broken.
     """
     name = json_spans.storable(name)
     # a byte that is not UTF-8 is reported below, line by line
@@ -38,7 +38,7 @@ def parse(data: bytes, name: str) -> Document:
 def _messages(
     data: bytes, problems: list[Problem]
 ) -> Iterator[tuple[tuple[int, int, int], dict[str, Any]]]:
-    """((line, start, end), message) of each line that holds one; its end is before the line end."""
+    """Return ((line, start, end), message) of each message; the newline is not included."""
     lines = data.split(b"\n")
     filled = [line for line in lines if line.strip()]
     # the reader has decoded a line before it calls `loads`, whatever its annotations say
@@ -59,7 +59,7 @@ def _messages(
 
 
 def find(data: bytes, ref: str, role: Any) -> tuple[int, int, int] | None:
-    """(line, start, end) of the message with this id and role; None if there is none."""
+    """Return (line, start, end) of the message with this id and role, or None."""
     if ref.encode(errors="replace") not in data and b"\\u" not in data:
         return None
     wanted = role if isinstance(role, str) and role else "message"
@@ -70,7 +70,7 @@ def find(data: bytes, ref: str, role: Any) -> tuple[int, int, int] | None:
 
 
 def _loads(line: str) -> Any:
-    """A line as orjson reads it, or as json does where orjson is stricter than those who write."""
+    """Return the value of a line. json reads what orjson, which is stricter, does not."""
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -128,7 +128,7 @@ def _text(value: dict[str, Any], role: str, speaker: str) -> str:
 
 
 def _words(content: Any) -> str:
-    """The text of a message: a string, a list of blocks, or some other value, then as JSON."""
+    """Return the text of a message: a string, a list of blocks, or any other value as JSON."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -176,7 +176,7 @@ def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
     done = []
     for change in changes:
         if not isinstance(change, Append):
-            raise BadRequest(f"{type(change).__name__} is no edit of a session.")
+            raise BadRequest(f"{type(change).__name__} is not an edit of a session.")
         data, one = _append(data, change)
         done.append(one)
     return EditedFile(data, tuple(done))

@@ -1,4 +1,4 @@
-"""Whether two texts contradict each other.
+"""Find out if two texts contradict each other.
 
 A mark in a person's note must be right, so in doubt the answer is no. Sentences are compared by
 their content words, in any order. They contradict each other in one of three ways:
@@ -11,7 +11,7 @@ their content words, in any order. They contradict each other in one of three wa
 
 Some words are only in one sentence, and some only in the other. If two of these have the same place
 ("the invoice service", "the shipping service"), the sentences are about two things. Otherwise they
-are taken for other words for the same. Events, and relations with several values ("supports",
+are taken as synonyms. Events, and relations with several values ("supports",
 "likes"), have no value to compare.
 """
 
@@ -80,7 +80,7 @@ def _is_beginning(one: str, other: str) -> bool:
 
 
 def _narrows(extra: Word, common: set[str]) -> bool:
-    """Return True for a word that tells which thing is meant ("for guests", "upload timeout")."""
+    """Return True for a word that specifies a thing ("for guests", "upload timeout")."""
     return extra.before in _NARROWING or root(extra.after) in common
 
 
@@ -219,8 +219,8 @@ def _differ(one: list[Word], other: list[Word]) -> bool:
 
 
 def _names(one: Sentence, other: Sentence) -> list[str]:
-    """Return the names in both sentences, in the order of the first, if they may not change places
-    ("from Lyon to Turin")."""
+    """Return the names in both sentences, in the order of the first, if their order matters ("from
+    Lyon to Turin")."""
     if _DIRECTED.isdisjoint(one.every & other.every):
         return []
     names = {word.root for word in other.words if word.name and not word.type}
@@ -228,8 +228,8 @@ def _names(one: Sentence, other: Sentence) -> list[str]:
 
 
 def _is_single(value: Word, sentence: Sentence) -> bool:
-    """Return True if there is one value at a time, and it does not tell which thing is meant
-    ("public repositories", "In May, …", "issue 12")."""
+    """Return True if there is one value at a time, and it does not specify a thing ("public
+    repositories", "In May, …", "issue 12")."""
     several = not _SEVERAL.isdisjoint(sentence.every)
     if value.type == "number":
         if stem(value.before) in _LABELS or (several and not value.after):
