@@ -329,7 +329,7 @@ def _newline(text: str) -> str:
 
 
 def _in_place(text: str, place: _Place, value: str) -> str:
-    """Replace the value alone; a comment behind it stays."""
+    """Return the text with another value; a comment after it stays."""
     old = text[place.colon : place.end]
     if "\n" in old and "#" in old:
         raise Refused(

@@ -40,7 +40,7 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 def split(text: str) -> tuple[str, int]:
-    """Return the YAML between the fences and the offset of the body; ('', 0) if there is none."""
+    """Return the YAML between the fences and the offset of the body; ('', 0) without a block."""
     if not text.startswith("---"):
         return "", 0
     end = text.find("\n---\n", 3)
@@ -187,7 +187,7 @@ def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:
 
 
 class _Handler:
-    """What python-frontmatter asks for: how to remove the fences, and how to read the YAML."""
+    """The handler for python-frontmatter: it removes the fences and reads the YAML."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []

@@ -188,15 +188,6 @@ class Block(NamedTuple):
     path: tuple[str, ...]
 
 
-class Heading(NamedTuple):
-    """A heading of rows `start` to `stop` (exclusive)."""
-
-    level: int
-    words: str
-    start: int
-    stop: int
-
-
 def without_math(text: str, formulas: Iterable[tuple[int, int]]) -> str:
     """Return the text with each line of a formula as `$$`, which does not start a block. A line of
     a formula may start with `-`, `+` or `#`."""
@@ -226,12 +217,13 @@ def blocks(text: str, above: Iterable[tuple[int, str]] = ()) -> Iterator[Block]:
         i = i + 1 if token.type in _LISTS else _after(tokens, i)
 
 
-def headings(text: str) -> Iterator[Heading]:
-    """Return the top-level headings of a text in order."""
+def headings(text: str) -> Iterator[tuple[int, str, int, int]]:
+    """Return the top-level headings in order: level, words, first row, row after the last."""
     tokens = _tokens(text)
     for i, token in enumerate(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
-            yield Heading(int(token.tag[1]), _words(tokens[i + 1]), *token.map)
+            start, stop = token.map
+            yield int(token.tag[1]), _words(tokens[i + 1]), start, stop
 
 
 def _tokens(text: str) -> list[Token]:

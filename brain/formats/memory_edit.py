@@ -250,7 +250,7 @@ class Note:
         if self.above is None:
             return memory_md.parse(data, self.owner).chunks
         drafts = memory_md.drafts(self.text, self.above, (), Offsets(self.text))
-        return memory_md.named(drafts, self.owner)[0]
+        return memory_md.with_ids(drafts, self.owner)[0]
 
     def check(self) -> None:
         """Raise Misread unless every entry is where it was put. Quick additions need no check."""

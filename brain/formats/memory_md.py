@@ -61,7 +61,7 @@ def parse(data: bytes, owner: str = "") -> Document:
     problems += more
     offsets = Offsets(text, BOM if data.startswith(BOM) else b"")
     note = _Note(text, body_at, frontmatter.tags(properties), offsets)
-    chunks, more = named(note.drafts(), owner)
+    chunks, more = with_ids(note.drafts(), owner)
     return Document(
         chunks=tuple(chunk._replace(start=0, end=0) if broken else chunk for chunk in chunks),
         problems=(*problems, *more, *note.hidden_rest()),
@@ -250,8 +250,8 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def named(drafts: Iterable[Draft], owner: str) -> tuple[list[Chunk], list[Problem]]:
-    """Give every chunk its id: its block id, or one derived from owner, words and occurrence."""
+def with_ids(drafts: Iterable[Draft], owner: str) -> tuple[list[Chunk], list[Problem]]:
+    """Return the chunks with ids: the block id, or one derived from owner, words and occurrence."""
     drafts = list(drafts)
     anchored: dict[str, int] = {}
     for chunk, _ in drafts:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from brain.formats import frontmatter
-from brain.formats.memory_md import MAX_CHARS, MAX_LINES, drafts, named
+from brain.formats.memory_md import MAX_CHARS, MAX_LINES, drafts, with_ids
 from brain.formats.memory_place import Heading, has, scan
 from brain.formats.text import Offsets, decode
 from brain.model import Document, Part
@@ -49,7 +49,7 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
     lead, tags = head.encode(), frontmatter.tags(properties)
     removed = drafts(was, _path(above), tags, Offsets(was, lead))
     added = drafts(now, _path(above), tags, Offsets(now, lead))
-    (earlier, twice), (chunks, twice_now) = named(removed, owner), named(added, owner)
+    (earlier, twice), (chunks, twice_now) = with_ids(removed, owner), with_ids(added, owner)
     if twice or twice_now:
         return None
     counts, counts_now = (Counter(draft.words for draft in some) for some in (removed, added))

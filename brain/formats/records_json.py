@@ -269,13 +269,13 @@ def _with(record: str, key: str, value: Any, style: Style) -> str:
         if _equal(member.value, value):
             return record
         return record[: member.start] + _value(value, style) + record[member.end :]
-    said = f"{json.dumps(key, ensure_ascii=style.ascii)}{style.colon}{_value(value, style)}"
+    pair = f"{json.dumps(key, ensure_ascii=style.ascii)}{style.colon}{_value(value, style)}"
     if not found:
-        return f"{{{said}}}"
+        return f"{{{pair}}}"
     end = found[-1].end
     gap = style.newline + style.base + style.indent if style.indent else style.comma[1:]
     comma = "," if style.indent else style.comma[:1]
-    return f"{record[:end]}{comma}{gap}{said}{record[end:]}"
+    return f"{record[:end]}{comma}{gap}{pair}{record[end:]}"
 
 
 def _equal(a: Any, b: Any) -> bool:

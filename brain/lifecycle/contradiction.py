@@ -85,7 +85,7 @@ def _narrows(extra: Word, common: set[str]) -> bool:
 
 
 def _are_apart(mine: list[Word], its: list[Word], common: set[str]) -> bool:
-    """Return True if words that only one and only the other sentence has stand for two things."""
+    """Return True if the words that only one of the sentences has are about two things."""
     if not mine or not its:
         return False
     return (

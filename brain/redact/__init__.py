@@ -114,16 +114,16 @@ def _scan(text: str, emails: bool) -> list[Found]:
     for rule in rules.hinted(" ".join(long), lower) if long else ():
         found += (Found(rule.name, *span) for span in rules.spans(rule, text, lower))
     if text.count(":") >= 4 or any(mark in lower for mark in places.MARKS):
-        found += (Found(*span) for span in places.placed(text, lower))
+        found += (Found(*span) for span in places.find(text, lower))
     if sum(map(text.count, "0123456789")) >= 13 or "ssn" in lower or "social se" in lower:
         found += (Found(*span) for span in personal.numbers(text))
     if emails and "@" in text:
         found += (Found("email", *span) for span in personal.addresses(text))
     if any(word in lower for word in WORDS):
-        found += (Found("keyword", *span) for span in detect.named(text, lower))
+        found += (Found("keyword", *span) for span in detect.by_name(text, lower))
     if max(map(len, long), default=0) >= rules.NOISE:
         taken = sorted((hit.start, hit.end) for hit in found)
-        found += (Found("entropy", *span) for span in detect.bare(text, taken))
+        found += (Found("entropy", *span) for span in detect.random_runs(text, taken))
     return _merged(found)
 
 

@@ -217,7 +217,7 @@ _KEY = r"(?a)[\w+/=.~-]+$"
 _CONSTANT = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"
 
 
-def named(text: str, lower: str) -> Iterator[tuple[int, int]]:
+def by_name(text: str, lower: str) -> Iterator[tuple[int, int]]:
     """Return the spans of values that follow the name of a secret and look like one."""
     done = 0
     for name in compiled(_NAME).finditer(lower):
@@ -357,7 +357,7 @@ def _entropy(text: str) -> float:
     return -sum(n / size * log2(n / size) for n in map(text.count, set(text)))
 
 
-def bare(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def random_runs(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Return the spans of long runs that look random, where nothing else was found."""
     linked: list[tuple[int, int]] | None = None
     for piece in compiled(_PIECE).finditer(text):

@@ -95,7 +95,7 @@ MARKS = (
 )
 
 
-def placed(text: str, lower: str) -> Iterator[Span]:
+def find(text: str, lower: str) -> Iterator[Span]:
     """Return what each rule finds; `lower` is the text in small letters."""
     if "-----BEGIN" in text:
         for match in compiled(_PEM).finditer(text):
