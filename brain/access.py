@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import os
 
+from brain._tuples import NamedTuple
 from brain.errors import BrainError, Denied, NotFound
 from brain.index import read
-from brain.record import NamedTuple
 from brain.vault import files
 
 TYPE_CHECKING = False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from brain._tuples import NamedTuple
 from brain.errors import suggest
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

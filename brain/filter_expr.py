@@ -19,9 +19,9 @@ import re
 from functools import partial
 from math import isclose
 
+from brain._tuples import NamedTuple
 from brain.errors import BadRequest, suggest
 from brain.kinds import OTHER_NAMES
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""The kinds of memory, and what a memory is worth now: importance, confidence, trust.
+"""The kinds of memory, and the formulas of importance, confidence and trust.
 
-Importance says how much a memory matters, and fades while it is not used. Confidence says how far
-it can be believed, and halves with the half-life of its kind. Both are between 0 and 1, and are
-computed when needed, never stored.
+Importance is how much a memory matters; it fades while the memory is not used. Confidence is how
+reliable it is; it halves with the half-life of its kind. Both are between 0 and 1, and are computed
+when needed, never stored.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from math import log1p
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
+from brain.words import casefold
 
 DEFAULT_KIND = "fact"
 
 
 class Kind(NamedTuple):
-    """`ttl` and `half_life` are in days; None means for ever."""
+    """A kind of memory. `ttl` and `half_life` are in days; None means for ever."""
 
     importance: float
     weight: float
@@ -49,23 +50,21 @@ OTHER_NAMES = {"failure": "error"}
 
 _BY_HEADING = {heading: name for name, kind in KINDS.items() for heading in kind.headings}
 _BY_HEADING |= {name.replace("_", " "): name for name in KINDS}
-
-
 _EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 
 
 @lru_cache(512)  # the same few come with every entry of a note
 def of_headings(path: tuple[str, ...]) -> str:
-    """The kind that the innermost telling heading names; '' if none does.
+    """Return the kind that the innermost heading with one names, or ''."""
+    return next(filter(None, (_BY_HEADING.get(bare(heading)) for heading in reversed(path))), "")
 
-    Emoji, numbers, emphasis, punctuation and tags around the words do not matter.
-    """
-    for heading in reversed(path):
-        words = _EDGES.sub("", heading.partition(" #")[0]).casefold()
-        words = words.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-        if words in _BY_HEADING:
-            return _BY_HEADING[words]
-    return ""
+
+def bare(heading: str) -> str:
+    """Return the words of a heading as they are compared: without case, and without the emoji,
+    numbers, emphasis, punctuation and tags around them."""
+    words = _EDGES.sub("", heading.partition(" #")[0])
+    words = casefold(" ".join(words.split()))
+    return words.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
 
 
 def named(name: str) -> str:
@@ -75,16 +74,13 @@ def named(name: str) -> str:
 
 
 def of_tags(tags: Iterable[str]) -> str:
-    """The kind that a tag names outright; '' if none does."""
-    for tag in tags:
-        name = tag.casefold().replace("-", "_")
-        if name in KINDS:
-            return name
-    return ""
+    """Return the first kind that a tag names, or ''."""
+    names = (tag.casefold().replace("-", "_") for tag in tags)
+    return next((name for name in names if name in KINDS), "")
 
 
 def status_of(tags: Iterable[str]) -> str:
-    """pinned, candidate, or confirmed when no tag says otherwise."""
+    """Return pinned or candidate if a tag says so, else confirmed."""
     found = {tag.casefold() for tag in tags}
     return "pinned" if "pinned" in found else "candidate" if "candidate" in found else "confirmed"
 
@@ -117,7 +113,7 @@ class Importance(NamedTuple):
 
     base: float
     merges: float = 0.0  # for duplicates that were merged into it
-    unvisited: float = 1.0  # a candidate whose quarantine passed without anybody asking for it
+    unvisited: float = 1.0  # a candidate that was not used during its quarantine
     fading: float = 1.0  # with the weeks since it was last used
     unused: float = 1.0  # less, the less it was used
     candidate: float = 1.0
@@ -140,9 +136,9 @@ def importance(
     """Return how much a memory matters now.
 
     `base` is the value given when it was remembered, None for that of its kind; each duplicate
-    that was merged into it adds to that. It loses 5 % a week, and up to half if it was never used:
-    use keeps it up by a twentieth a time, and that half goes over the first week, not at once. A
-    pinned memory does not fade.
+    that was merged into it adds to that. It loses 5 % a week. A memory that was never used loses
+    another half over the first week; each use reduces that loss by a twentieth of the importance.
+    A pinned memory does not fade.
     """
     start = KINDS.get(kind, KINDS[DEFAULT_KIND]).importance if base is None else base
     found = Importance(start, MERGED * max(0, merges), UNVISITED if unvisited else 1.0)
@@ -178,7 +174,7 @@ def confidence(
     demoted: int = 0,
     rejected: int = 0,
 ) -> Confidence:
-    """Return how far a memory can be believed now.
+    """Return how reliable a memory is now.
 
     It halves with its kind's half-life (a guess after a week), use slows that, and every
     reinforcement, demotion or rejection by a verifier moves it by its own amount.
@@ -191,7 +187,7 @@ def confidence(
 
 
 def half_life(kind: str, source: str) -> int | None:
-    """Return the days after which half of the confidence is left; None for what stays."""
+    """Return the days after which half of the confidence is left; None if it stays."""
     if source == "inferred":
         return INFERRED_HALF_LIFE
     return KINDS.get(kind, KINDS[DEFAULT_KIND]).half_life

@@ -1,25 +1,27 @@
-"""The words of the domain, as immutable values without behaviour.
+"""The values of the domain, immutable and without behaviour: entries, documents, changes, records.
 
-`Chunk`, `Link` and `Problem` are made by the hundred thousand while a vault is read, which
-is one reason for tuples; the other is that importing `dataclasses` slows every start.
+They are tuples because entries, links and problems are made by the hundred thousand while a vault
+is read, and because importing `dataclasses` slows every start.
 """
 
 from __future__ import annotations
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
 
 SCOPES = ("memory", "items", "tasks", "sources", "sessions", "archive")
 DEFAULT_SCOPES = ("memory", "items", "tasks", "sources")
 RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from")  # fields that link
 
 
+# -- the content of a file -------------------------------------------------------------------------
+
+
 class Problem(NamedTuple):
-    """Something wrong with a file, shown by `brain doctor`. `line` is 0 where no line is to
-    blame."""
+    """Something wrong with a file, shown by `brain doctor`. `line` is 0 for the whole file."""
 
     line: int
     code: str
@@ -27,8 +29,7 @@ class Problem(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A reference out of a chunk. `kind` is link, embed, or the field that held it (supersedes,
-    …)."""
+    """A reference out of an entry. `kind` is link, embed, or the name of its field (supersedes)."""
 
     line: int
     kind: str
@@ -38,11 +39,11 @@ class Link(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """One searchable piece of a file: a memory, an item, a task, a turn, or a passage of a note.
+    """A memory, an item, a task, a turn of a session, or a passage of a note.
 
-    Lines count from 1 and include both ends. `start` and `end` are byte offsets into the file; they
-    are 0 for passages of source notes, which are never edited. The first `lead` characters of the
-    text are properties of the note.
+    Lines count from 1, the last one included. `start` and `end` are byte offsets into the file, 0
+    for passages of source notes, which are never edited. The first `lead` characters of the text
+    are properties of the note.
     """
 
     ref: str
@@ -62,10 +63,7 @@ class Chunk(NamedTuple):
 
 
 class Document(NamedTuple):
-    """What a file says, read without changing it.
-
-    `broken` means that the file did not parse: what was known of it before stays searchable.
-    """
+    """The content of a file. If the file is `broken`, its earlier content stays searchable."""
 
     chunks: tuple[Chunk, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -78,11 +76,11 @@ class Document(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Bytes `start` to `stop` of a file that were replaced.
+    """The bytes `start` to `stop` of a file, which were replaced.
 
-    What is behind them moved by so many `lines` and by `size` bytes. `refs` are the ids of the
-    entries that were there, in order. `words` are those of entries that came or went and of new
-    ones without a written id, which is then `derived` from its words.
+    What follows them moved by `lines` lines and `size` bytes. `refs` are the ids of the entries
+    that were there, in order. `words` are those of entries that were added or removed, and of new
+    entries without a written id, whose id is then `derived` from the words.
     """
 
     start: int
@@ -94,8 +92,198 @@ class Part(NamedTuple):
     derived: bool
 
 
+# -- changes of a file -----------------------------------------------------------------------------
+# Each is about one entry. A change that was applied before has no effect: an existing entry is not
+# added twice. This is what makes a crash, a merge and a retry harmless.
+
+
+class Add(NamedTuple):
+    """Add an entry with the block id `^ref` at the end of a section of a memory note.
+
+    Lines of `text` after the first are nested in the bullet. The heading `section` is created if it
+    does not exist.
+    """
+
+    path: str
+    ref: str
+    text: str
+    section: str
+    tags: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()  # as written: `[[Architecture]]`
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+class Update(NamedTuple):
+    """Reword an entry. Its links, tags, fields and id stay unless the new text has them."""
+
+    path: str
+    ref: str
+    text: str
+
+
+class Remove(NamedTuple):
+    """Remove an entry and the lines nested in it."""
+
+    path: str
+    ref: str
+
+
+class Retag(NamedTuple):
+    """Add and remove tags. `#pinned` and `#candidate` are the status, `#decision` the kind."""
+
+    path: str
+    ref: str
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
+class Relate(NamedTuple):
+    """Add a field `[key:: value]`, or remove it if `gone`. Other fields of that key stay."""
+
+    path: str
+    ref: str
+    key: str
+    value: str
+    gone: bool = False
+
+
+class Move(NamedTuple):
+    """Move an entry to the end of another section of its note."""
+
+    path: str
+    ref: str
+    section: str
+
+
+class Anchor(NamedTuple):
+    """Write the derived id of an entry after it."""
+
+    path: str
+    ref: str
+
+
+class Replace(NamedTuple):
+    """Replace the text of an entry, marker included, by `raw`, but only if it is `expect` now."""
+
+    path: str
+    ref: str
+    raw: str
+    expect: str
+
+
+class Insert(NamedTuple):
+    """Restore a removed entry after `previous` ('' for the start of its section). If that entry is
+    gone, too, it goes to the end of the section."""
+
+    path: str
+    ref: str
+    raw: str
+    section: str
+    previous: str = ""
+
+
+class Put(NamedTuple):
+    """Set values of a record of items.json or tasks.json. A missing record is added."""
+
+    path: str
+    ref: str
+    values: dict[str, Any]
+
+
+class Drop(NamedTuple):
+    """Remove a record of items.json or tasks.json."""
+
+    path: str
+    ref: str
+
+
+class Append(NamedTuple):
+    """Append a line to a session. A call and its result share an id; their role differs."""
+
+    path: str
+    ref: str
+    record: dict[str, Any]
+
+
+class Configure(NamedTuple):
+    """Give the setting `ref` of brain.yaml a value, or remove it (None), but only if it is `expect`
+    now. It is written as `lines` if these mean the same."""
+
+    path: str
+    ref: str
+    value: Any
+    expect: Any
+    lines: str = ""
+
+
+Change: TypeAlias = (
+    Add | Update | Remove | Retag | Relate | Move | Anchor | Replace | Insert
+    | Put | Drop | Append | Configure
+)  # fmt: skip
+
+
+class Applied(NamedTuple):
+    """The result of a change.
+
+    `outcome` is `done`, `already` (there was nothing to do), `missing` (the entry is gone) or
+    `changed` (the entry is not what the change expects). `line` counts in the new bytes. `before`
+    and `after` are the text of the entry in the file, `section` the headings above it, joined by
+    ` > `. `previous` is the id of the entry before it in that section: for a Move where it was
+    before, for an Add '' if that id is not written in the note.
+    """
+
+    change: Change
+    outcome: str
+    line: int = 0
+    before: str = ""
+    after: str = ""
+    section: str = ""
+    previous: str = ""
+
+
+class EditedFile(NamedTuple):
+    """The bytes of a file after some changes, and the result of each."""
+
+    data: bytes
+    done: tuple[Applied, ...]
+
+
+class Deed(NamedTuple):
+    """A change and the record that the journal gets of it.
+
+    `op` is the type of the record: remember, pin, reinforce, … Without a change, only the journal
+    is written. `id` is the id of the record; the store sets it.
+    """
+
+    op: str
+    ref: str
+    change: Change | None = None
+    data: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    id: str = ""
+
+
+def to_json(change: Change) -> dict[str, Any]:
+    """Return a change as a JSON value."""
+    return {"change": type(change).__name__.lower(), **change._asdict()}
+
+
+def from_json(value: dict[str, Any]) -> Change:
+    """Return the change that `to_json` wrote. Records from before 0.1.0 may have `over` as well."""
+    types = {type.__name__.lower(): type for type in Change.__args__}
+    fields = {key: _as_tuple(value[key]) for key in value.keys() - {"change", "over"}}
+    change: Change = types[value["change"]](**fields)
+    return change
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(_as_tuple(inner) for inner in value) if isinstance(value, list) else value
+
+
+# -- events and records ----------------------------------------------------------------------------
+
+
 class Event(NamedTuple):
-    """Something that happened to a memory: `memory:write`, `memory:search`, …, and when (UTC)."""
+    """Something that happened to a memory: `memory:write`, `memory:search`. `at` is UTC."""
 
     at: str
     name: str
@@ -132,5 +320,5 @@ class Record(NamedTuple):
 
     @property
     def key(self) -> tuple[int, str, int]:
-        """The position in the order of all records. Every machine computes the same order."""
+        """Return the position among all records. Every machine computes the same order."""
         return self.lamport, self.device, self.seq

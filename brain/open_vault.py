@@ -13,13 +13,13 @@ from functools import cached_property, partial
 
 from brain import access, events
 from brain import sync as syncing
+from brain._tuples import NamedTuple
 from brain.errors import BrainError, IndexDamaged
 from brain.events import Events, sync_payload, write_payload
 from brain.formats import brain_yaml
 from brain.index import read
 from brain.index.db import Index
 from brain.model import Event
-from brain.record import NamedTuple
 from brain.sync import Delta, Progress, Stats
 from brain.timestamps import to_utc
 from brain.vault import files, identity, layout

@@ -13,8 +13,8 @@ import os
 import sqlite3
 from contextlib import contextmanager, suppress
 
+from brain._tuples import NamedTuple
 from brain.errors import BrainError, Busy
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

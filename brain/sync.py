@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
 
+from brain._tuples import NamedTuple
 from brain.config import Config
 from brain.errors import VaultLooksEmpty
 from brain.formats import parse
@@ -21,7 +22,6 @@ from brain.index import read, write
 from brain.index.db import Index
 from brain.index.write import Entry, Known, Stat
 from brain.model import Document, Problem
-from brain.record import NamedTuple
 from brain.vault import files
 from brain.vault.layout import Vault
 from brain.vault.scan import CODES, Scan, scan

@@ -1,9 +1,9 @@
-"""Token counts: a safe estimate, or an exact count by a tokenizer that is installed.
+"""Token counts: a safe estimate, or an exact count by an installed tokenizer.
 
 The estimate adds up the costs of words, letters, digits, signs and white space. The costs are
 fitted to nine public tokenizers (OpenAI, Anthropic, Llama, Qwen, DeepSeek, Mistral) so that the sum
-is hardly under the largest of their counts: a budget that it keeps is kept for all of them. On
-English, Markdown and code it is a quarter to a third over. A character that is not common costs the
+is hardly ever less than the largest of their counts: a budget in estimated tokens holds for all of
+them. For English, Markdown and code it is a quarter to a third too high. A rare character costs the
 most it can.
 """
 
@@ -66,7 +66,7 @@ _SCRIPTS = (
 
 
 def estimate(text: str) -> int:
-    """Return the tokens of a text, rather too many than too few; 0 for an empty one."""
+    """Return the estimated tokens of a text, rather too many than too few."""
     if not text:
         return 0
     total = 2 + sum(tokens * len(pattern.findall(text)) for tokens, pattern in _COSTS)
@@ -123,7 +123,7 @@ def _tiktoken(encoding: str) -> Callable[[str], int]:
         raise _missing("tiktoken") from None
     try:
         encode = tiktoken.get_encoding(encoding).encode_ordinary
-    except Exception as error:  # an unknown name, or no network to fetch its words from
+    except Exception as error:  # an unknown name, or no network to fetch its vocabulary
         raise _unusable(f"tiktoken:{encoding}", error) from None
     return lambda text: len(encode(_valid(text)))
 
@@ -155,8 +155,8 @@ def _missing(package: str) -> BrainError:
 
 
 def _unusable(name: str, error: Exception) -> BrainError:
-    said = str(error).strip().split("\n")[0].rstrip(".")[:200]
+    reason = str(error).strip().split("\n")[0].rstrip(".")[:200]
     return BadConfig(
-        f"The tokenizer {name!r} cannot be used: {said}.",
+        f"The tokenizer {name!r} cannot be used: {reason}.",
         "Name one that is installed, or set `tokenizer: estimate`.",
     )

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from brain import filter_expr, tokens
-from brain.changes import Add, Append, Change, Configure, Put, Relate, Retag, Update
 from brain.cli.output import safe
 from brain.context import triggers
 from brain.errors import BrainError
@@ -22,6 +21,7 @@ from brain.formats import (
     session_jsonl,
 )
 from brain.lifecycle import contradiction, dedup
+from brain.model import Add, Append, Change, Configure, Put, Relate, Retag, Update
 from brain.recall.procedures import procedure
 from brain.recall.render import defuse
 from brain.redact import redact

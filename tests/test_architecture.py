@@ -18,14 +18,13 @@ from brain import init
 PACKAGE = Path(brain.__file__).parent
 # From the ground up: a module imports only from its own layer or one below it.
 LAYERS = (
-    ("errors", "record"),
+    ("errors", "_tuples", "words"),
     ("model",),
     (
         "config",
         "kinds",
         "lock",
         "timestamps",
-        "changes",
         "redact",
         "filter_expr",
         "tokens",
@@ -54,13 +53,12 @@ PURE = (
     "model",
     "config",
     "kinds",
-    "changes",
     "redact",
     "filter_expr",
     "merge",
     "tokens",
 )
-PURE += ("record", "formats", "lifecycle")
+PURE += ("_tuples", "words", "formats", "lifecycle")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")
 
 

@@ -21,12 +21,12 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from brain import events
 from brain.api import Brain
-from brain.changes import Deed
 from brain.errors import BrainError
 from brain.formats import memory_md
 from brain.index import facts
 from brain.index.db import Index
 from brain.init import GITATTRIBUTES, GITIGNORE
+from brain.model import Deed
 from brain.open_vault import OpenVault
 from brain.state import Use
 from brain.vault import layout

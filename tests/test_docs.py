@@ -91,7 +91,7 @@ def test_the_table_of_problems_lists_exactly_those_in_the_code():
 
 def _codes() -> set[str]:
     """The second argument of whatever makes a problem."""
-    makers = {"Problem", "JsonError", "blame", "refuse"}
+    makers = {"Problem", "JsonError", "report", "refuse"}
     return {
         call.args[1].value
         for call in _calls()

@@ -16,9 +16,9 @@ from collections.abc import Callable
 
 import pytest
 
-from brain.changes import Add
 from brain.errors import Refused
 from brain.formats import markdown, memory_edit, memory_md, session_jsonl
+from brain.model import Add
 from tests import hostile
 
 MEASURABLE = 0.0015  # seconds

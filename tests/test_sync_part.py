@@ -14,13 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brain import sync as syncing
-from brain.changes import Add, Anchor, Change, Move, Relate, Remove, Retag, Update
 from brain.config import Config
 from brain.errors import BrainError
 from brain.formats import edit, memory_md
 from brain.formats.text import derived_id
 from brain.index.db import Index
-from brain.model import Document
+from brain.model import Add, Anchor, Change, Document, Move, Relate, Remove, Retag, Update
 from brain.vault import layout
 from tests import kit
 from tests.formats import strategies

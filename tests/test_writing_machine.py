@@ -17,11 +17,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from brain.changes import Add, Change, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BrainError
 from brain.formats import memory_md
 from brain.index.db import Index
 from brain.journal.reader import update_index
+from brain.model import Add, Change, Deed, Move, Relate, Remove, Retag, Update
 from brain.state import TempRow
 from brain.store import Store
 from brain.sync import sync

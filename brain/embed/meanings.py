@@ -24,11 +24,11 @@ import time
 from contextlib import suppress
 from itertools import islice
 
+from brain._tuples import NamedTuple
 from brain.embed import INSTALL, embed_question, key_of, name_of
 from brain.errors import Busy, NoModel
 from brain.index import vectors as files
 from brain.index.vectors import Model, text_digest
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

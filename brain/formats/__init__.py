@@ -12,8 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brain.changes import Change, Edited
-    from brain.model import Document
+    from brain.model import Change, Document, EditedFile
 
 
 def parse(format: str, path: str, data: bytes, owner: str = "") -> Document:
@@ -38,7 +37,9 @@ def parse(format: str, path: str, data: bytes, owner: str = "") -> Document:
     return session_jsonl.parse_index(data)
 
 
-def edit(format: str, path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> Edited:
+def edit(
+    format: str, path: str, data: bytes, changes: Sequence[Change], owner: str = ""
+) -> EditedFile:
     """Return a file after these changes, in order, and the result of each.
 
     `data` is b"" for a file that does not exist yet. No byte changes except those that the changes

@@ -13,17 +13,17 @@ from __future__ import annotations
 import re
 
 from brain import config
+from brain._tuples import NamedTuple
 from brain.config import SETTINGS, Config
 from brain.errors import BadConfig, Refused
-from brain.model import Problem
-from brain.record import NamedTuple
+from brain.model import Applied, Configure, EditedFile, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from brain.changes import Change, Configure, Edited
+    from brain.model import Change
 
 NAME = "brain.yaml"
 MAX_CHARS = 64_000
@@ -112,7 +112,7 @@ def _not_yaml(text: str, error: Any) -> BadConfig:
         what, line = error.problem, (error.context_mark if halted else error.problem_mark).line
     line = min(line, text.rstrip().count("\n")) + 1
     return BadConfig(
-        f"{NAME} line {line} is not YAML: {what}.", "Mend or delete it; globs need quotes."
+        f"{NAME} line {line} is not YAML: {what}.", "Fix or delete it; globs need quotes."
     )
 
 
@@ -136,12 +136,12 @@ def _unfit(key: str, node: Any, line: int, must: str) -> BadConfig:
     found = f", not {node.value!r}" if isinstance(node.value, str) else ""
     return BadConfig(
         f"{NAME} line {line}: {key} must be {must}{found}.",
-        "Mend the line or delete it to use the default.",
+        "Fix the line, or delete it to use the default.",
     )
 
 
 def _convert(node: Any, wanted: Any) -> Any:
-    """Raises ValueError or KeyError for a node that cannot be such a value."""
+    """Return the value of a node. Raise ValueError or KeyError if it has the wrong type."""
     if isinstance(wanted, tuple):
         return tuple(map(_word, [node] if isinstance(node.value, str) else node.value))
     word = _word(node)
@@ -169,7 +169,7 @@ def _word(node: Any) -> str:
 
 
 class _Place(NamedTuple):
-    """Where a setting is in a text: its key, the end of its colon, its value's node and end."""
+    """The place of a setting in a text: its key, the end of its colon, its value's node and end."""
 
     key: int
     colon: int
@@ -178,10 +178,8 @@ class _Place(NamedTuple):
     line: int
 
 
-def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
+def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
     """Return brain.yaml after these changes, in order, and the result of each."""
-    from brain.changes import Configure, Done, Edited  # which a search does not need
-
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -193,8 +191,8 @@ def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
         text, outcome, before = _apply(text, change)
         after = lines_of(text, change.ref)
         line = text[: text.find(after)].count("\n") + 1 if after else 0
-        done.append(Done(change, outcome, line, before, after))
-    return Edited(text.encode("utf-8"), tuple(done))
+        done.append(Applied(change, outcome, line, before, after))
+    return EditedFile(text.encode("utf-8"), tuple(done))
 
 
 def _apply(text: str, change: Configure) -> tuple[str, str, str]:
@@ -331,11 +329,11 @@ def _newline(text: str) -> str:
 
 
 def _in_place(text: str, place: _Place, value: str) -> str:
-    """Replace the value alone; a comment behind it stays."""
+    """Return the text with another value; a comment after it stays."""
     old = text[place.colon : place.end]
     if "\n" in old and "#" in old:
         raise Refused(
-            f"{NAME} line {place.line}: there may be a comment inside of this value.",
+            f"{NAME} line {place.line}: there may be a comment inside this value.",
             "Write it on one line, or edit it by hand.",
         )
     return f"{text[: place.colon]} {value}{text[place.end :]}"

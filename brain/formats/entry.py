@@ -1,8 +1,8 @@
-"""One entry of a memory note, taken apart, written and edited: words, links, tags, fields, id.
+"""One entry of a memory note: its parts, and edits of its words, links, tags, fields and id.
 
-Everything here is about the text of one entry, from its marker to the end of its last nested line
-(`raw`), and what stands before it on its line (`prefix`). A function that edits gives the new raw
-text; what it is not about stays as it is.
+`raw` is the text of an entry, from its marker to the end of its last nested line, and `prefix` the
+text before it on its line. An edit returns the new raw text and changes nothing else in it. An edit
+that was made before returns the text unchanged.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import re
 from itertools import pairwise
 from textwrap import dedent
 from typing import NamedTuple
-from unicodedata import normalize
 
 from brain.errors import BadRequest
 from brain.formats import links
-from brain.formats.json_doc import storable
+from brain.formats.json_spans import storable
 from brain.formats.links import field_name
 from brain.formats.markdown import MARKER, MATH, blank, blocks, hidden
 from brain.model import RELATIONS
+from brain.words import casefold
 
 # a line that starts a block of its own right below a line of words
 _STARTS = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S|>|#{1,6}(?:[ \t]|$)|```|~~~")
-# a first line that words, tags and an id cannot stand on
+# a first line that cannot have words, tags and an id
 _BLOCK = re.compile(r"```|~~~|\$\$|<[/!?A-Za-z](?![\w.+-]*[:@])|\|")
 _LISTED = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|>")
 _DELIMITER = re.compile(r"(?=[ \t|:]*-)[ \t|:-]*+$")
@@ -40,9 +40,8 @@ _OPENS = re.compile(
 
 
 class Parts(NamedTuple):
-    """Where the parts of an entry are: `raw[:begin]` is its marker, `begin` to `end` its own text,
-    `end` to `stop` what is nested in it, and a comment may stand behind that. `masked` has code
-    and comments blank."""
+    """The parts of an entry: `raw[:begin]` is its marker, `begin` to `end` its own text, `end` to
+    `stop` what is nested in it. A comment may follow. In `masked`, code and comments are blank."""
 
     raw: str
     masked: str
@@ -55,12 +54,12 @@ class Parts(NamedTuple):
 
     @property
     def own(self) -> str:
-        """The own text as links, tags and fields are looked for in it."""
+        """Return the own text, masked, to look for links, tags and fields."""
         return self.masked[self.begin : self.end]
 
 
-class Said(NamedTuple):
-    """What an entry says beside its prose, each as it is written."""
+class Marks(NamedTuple):
+    """The links, tags and fields of a text, each as it is written."""
 
     links: list[str]
     tags: list[str]
@@ -68,7 +67,7 @@ class Said(NamedTuple):
 
 
 def parts(raw: str, prefix: str = "") -> Parts:
-    """Take an entry apart as `memory_md.parse` does."""
+    """Return the parts of an entry, as `memory_md.parse` reads them."""
     lead = prefix if not prefix.strip(" \t") else "\0" * len(prefix)
     text = lead + raw
     code, comments = hidden(text)
@@ -89,7 +88,7 @@ def parts(raw: str, prefix: str = "") -> Parts:
 
 
 def _own_stop(kept: str, shown: str, stop: int) -> int:
-    """Where the text ends that is the entry's own and not nested in it."""
+    """Return the end of the entry's own text, which is not nested in it."""
     if "\n" not in shown[:stop]:
         return stop
     block = next(blocks(kept), None)
@@ -99,33 +98,29 @@ def _own_stop(kept: str, shown: str, stop: int) -> int:
     return len("\n".join(rows[: block.own_stop]).rstrip())
 
 
-def said(masked: str, shown: str) -> Said:
-    """The links, tags and fields of a text."""
+def _marks(masked: str, shown: str) -> Marks:
+    """Return the links, tags and fields of a text."""
     if not any(mark in masked for mark in "[(#"):
-        return Said([], [], [])
+        return Marks([], [], [])
     spans, bare = links.split_fields(masked)
     found = [
         *((m.start() - (bare[m.start() - 1 : m.start()] == "!"), m.end()) for m in
           links.WIKILINK.finditer(bare)),
         *(m.span() for m in _MARKDOWN_LINK.finditer(bare) if links.links(m.group())),
     ]  # fmt: skip
-    return Said(
+    return Marks(
         [shown[start:stop] for start, stop in sorted(found)],
         [shown[start:stop] for start, stop in links.tag_spans(bare)],
         [shown[field.start : field.end] for field in spans],
     )
 
 
-def same(word: str) -> str:
-    return normalize("NFC", word).casefold()
-
-
 # -- writing --------------------------------------------------------------------------------------
 
 
 class Style(NamedTuple):
-    """How a note writes its entries: marker, what stands before it, how much deeper what is nested
-    goes, and how a line ends. `careful` escapes what could be read together with other text."""
+    """The style of a note's entries: marker, indentation before it, further indentation of nested
+    lines, and line ending. `careful` escapes what other text could give a meaning."""
 
     marker: str = "- "
     indent: str = ""
@@ -142,12 +137,12 @@ def written(
     fields: tuple[tuple[str, str], ...],
     style: Style,
 ) -> str:
-    """A new entry: prose, links, tags, fields, id; further lines nested below."""
+    """Return a new entry: prose, links, tags, fields, id, and further lines nested below."""
     first, below = lines_of(text, style.careful)
     words = "\n".join((first, *below))
-    there = said(words, words)
-    seen = {same(tag) for tag in there.tags}
-    marks = [mark for mark in map(as_tag, tags) if same(mark) not in seen]
+    existing = _marks(words, words)
+    seen = {casefold(tag) for tag in existing.tags}
+    marks = [mark for mark in map(as_tag, tags) if casefold(mark) not in seen]
     fresh = [_escaped(" ".join(link.split()), careful=False) for link in added]
     more = [*(link for link in fresh if link and link not in words), *dict.fromkeys(marks)]
     more += [as_field(key, value) for key, value in fields]
@@ -158,7 +153,7 @@ def written(
 
 
 def lines_of(text: str, careful: bool) -> tuple[str, list[str]]:
-    """The first line and those to be nested below it; the first is '' if all of them are."""
+    """Return the first line and the lines to nest below it. The first is '' if all are nested."""
     text = storable(text).replace("\r\n", "\n").replace("\r", "\n")
     text = _escaped(text, careful)
     lines = [line.rstrip(" \t") if line.strip() else "" for line in text.split("\n")]
@@ -174,14 +169,14 @@ def lines_of(text: str, careful: bool) -> tuple[str, list[str]]:
 
 
 def _without_blank_ends(lines: list[str]) -> list[str]:
-    """The lines from the first to the last that is not blank."""
+    """Return the lines without blank ones at the start and the end."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
     return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
 def nested(below: list[str], style: Style) -> str:
-    """The lines below the first; a blank one before them unless they start a block, because what
-    goes on right below a line belongs to it, and an id counts only at the very end of it."""
+    """Return the lines below the first. A blank line precedes them unless they start a block: a
+    line of text right below the first would continue it, and its id would not be at the end."""
     first = next((number for number, line in enumerate(below) if line.strip()), len(below))
     lines = below[first:]
     if not lines:
@@ -193,7 +188,7 @@ def nested(below: list[str], style: Style) -> str:
 
 
 def _deeper(style: Style) -> str:
-    """What indents nested lines: the note's way, if Markdown takes that as nested."""
+    """Return the indentation of nested lines: that of the note, if Markdown reads it as nested."""
     width = len(style.marker.expandtabs(4)) if style.marker.strip() else 0
     nested = len((style.indent + style.nest).expandtabs(4)) - len(style.indent.expandtabs(4))
     if width <= nested < width + 4:
@@ -202,8 +197,8 @@ def _deeper(style: Style) -> str:
 
 
 def _escaped(text: str, careful: bool) -> str:
-    """`text` with each `%%` that would start a comment as `%\\%`, which reads the same, and, if
-    one has to be careful, each `$$` that could start or end a formula."""
+    """Return the text with each `%%` that would start a comment as `%\\%`, which reads the same. If
+    `careful`, escape each `$$` that could start or end a formula as well."""
     if careful:
         text = text.replace("$$", "$\\$").replace("$$", "$\\$")
     while "%%" in text and (comments := hidden(text)[1]):  # each time at most half of them are left
@@ -220,20 +215,20 @@ def as_tag(tag: str) -> str:
 
 
 def as_field(key: str, value: str) -> str:
-    """`[key:: value]`, or with round brackets if only those can hold it."""
+    """Return `[key:: value]`, or with round brackets if only those can contain the value."""
     value = " ".join(storable(value).replace("%%", "%").split())
-    for said in (f"[{key}:: {value}]", f"({key}:: {value})"):
-        match = links.FIELD.fullmatch(said)
+    for field in (f"[{key}:: {value}]", f"({key}:: {value})"):
+        match = links.FIELD.fullmatch(field)
         if match and (match.group(1) or match.group(3)) == key:
-            return said
+            return field
     raise BadRequest(f"[{key}:: {value}] cannot be a field.", "Leave out the brackets.")
 
 
-# -- edits of an entry; one that was made before returns the text as it is ------------------------
+# -- edits ----------------------------------------------------------------------------------------
 
 
 def anchored(entry: Parts, ref: str) -> str:
-    """The entry with `^ref` as its id, and nothing else; another id gives way to it."""
+    """Return the entry with `^ref` as its id, instead of any other id."""
     raw = entry.raw
     if entry.name == ref:
         return raw
@@ -246,7 +241,7 @@ def anchored(entry: Parts, ref: str) -> str:
 
 
 def _line_stop(entry: Parts) -> int:
-    """The end of the own text, behind comments that end on its line."""
+    """Return the end of the own text, after comments that end on its line."""
     if entry.begin == entry.end:
         return len(entry.raw[: entry.begin].rstrip())
     newline = entry.raw.find("\n", entry.end)
@@ -258,26 +253,26 @@ def _line_stop(entry: Parts) -> int:
 
 
 def retagged(entry: Parts, add: tuple[str, ...], remove: tuple[str, ...]) -> str:
-    """The entry with these tags on its own lines, and without those."""
+    """Return the entry with some tags added to its own lines, and others removed."""
     raw = entry.raw
-    gone = {same(as_tag(tag)) for tag in remove} - {same(as_tag(tag)) for tag in add}
+    gone = {casefold(as_tag(tag)) for tag in remove} - {casefold(as_tag(tag)) for tag in add}
     found = links.tag_spans(links.split_fields(entry.own)[1])
     spans = [(entry.begin + start, entry.begin + stop) for start, stop in found]
-    there = {same(raw[start:stop]) for start, stop in spans}
-    new = [mark for mark in dict.fromkeys(map(as_tag, add)) if same(mark) not in there]
+    there = {casefold(raw[start:stop]) for start, stop in spans}
+    new = [mark for mark in dict.fromkeys(map(as_tag, add)) if casefold(mark) not in there]
     if new:
-        at = _tag_place(entry, [s for s in spans if same(raw[s[0] : s[1]]) not in gone])
+        at = _tag_place(entry, [s for s in spans if casefold(raw[s[0] : s[1]]) not in gone])
         raw = _insert(raw, at, " ".join(new))
         shift = len(raw) - len(entry.raw)
         spans = [(s + shift, e + shift) if s >= at else (s, e) for s, e in spans]
     for start, stop in reversed(spans):
-        if same(raw[start:stop]) in gone:
+        if casefold(raw[start:stop]) in gone:
             raw = _cut(raw, start, stop)
     return raw
 
 
 def _insert(raw: str, at: int, words: str) -> str:
-    """Return the text with these words, set apart by spaces."""
+    """Return the text with these words inserted, separated by spaces."""
     before = "" if at == 0 or raw[at - 1].isspace() else " "
     after = "" if at >= len(raw) or raw[at].isspace() else " "
     return f"{raw[:at]}{before}{words}{after}{raw[at:]}"
@@ -298,7 +293,8 @@ def _cut(raw: str, start: int, stop: int) -> str:
 
 
 def _tag_place(entry: Parts, spans: list[tuple[int, int]]) -> int:
-    """Behind the last tag if only fields, links and the id follow it; else before those fields."""
+    """Return the place of a new tag: after the last tag if only fields, links and the id follow it,
+    else before those fields."""
     at = _words_stop(entry)
     tail = _tail_start(entry, at)
     if spans and spans[-1][1] >= tail:
@@ -309,18 +305,18 @@ def _tag_place(entry: Parts, spans: list[tuple[int, int]]) -> int:
 
 
 def _words_stop(entry: Parts) -> int:
-    """Where words could be added before the id."""
+    """Return the place of new words, before the id."""
     if entry.begin == entry.end:
         return len(entry.raw[: entry.begin].rstrip())
     if not entry.id:
         return entry.end
     at = len(entry.raw[: entry.id[0]].rstrip(" \t"))
-    # an id on a line of its own: what is added goes before it on that line
+    # an id on a line of its own: additions go before it on that line
     return entry.id[0] if entry.raw[at - 1 : at] == "\n" else at
 
 
 def _tail_start(entry: Parts, stop: int) -> int:
-    """Where the run of links, tags and fields starts that ends at `stop`."""
+    """Return the start of the run of links, tags and fields that ends at `stop`."""
     own = entry.masked[entry.begin : stop]
     spans, bare = links.split_fields(own)
     found = [(field.start, field.end) for field in spans] + links.tag_spans(bare)
@@ -334,7 +330,7 @@ def _tail_start(entry: Parts, stop: int) -> int:
 
 
 def related(entry: Parts, key: str, value: str, gone: bool) -> str:
-    """The entry with the field `[key:: value]`, or without it; other fields of that key stay."""
+    """Return the entry with or without the field `[key:: value]`. Other fields of the key stay."""
     raw = entry.raw
     value = " ".join(value.split())
     for found in links.fields(entry.own):
@@ -362,18 +358,18 @@ def related(entry: Parts, key: str, value: str, gone: bool) -> str:
 
 
 def _lead(text: str) -> int:
-    """How much white space a text starts with."""
+    """Return the length of the white space at the start of a text."""
     return len(text) - len(text.lstrip())
 
 
 def updated(entry: Parts, ref: str, text: str, style: Style) -> str:
-    """The entry with other words: links, tags, fields and date stay unless the words hold them,
-    nested lines unless there are others, and the id is written behind it."""
+    """Return the entry with a new text and its id. Links, tags, fields and date stay unless the
+    text has them; nested lines stay unless the text has some."""
     first, below = lines_of(text, style.careful)
     if not first and not below:
-        raise BadRequest("An entry needs words.", "To take it away, forget it.")
+        raise BadRequest("An entry needs words.", "To delete it, use `brain forget`.")
     raw, marker = entry.raw, entry.raw[: entry.begin]
-    kept = _kept(entry, "\n".join((first, *below)))
+    kept = _remaining(entry, "\n".join((first, *below)))
     box = _BOX.match(first)
     if entry.is_item and box and (boxed := _BOX.search(marker)):
         marker = f"{marker[: boxed.start()]}{box.group().rstrip()} "
@@ -399,12 +395,12 @@ def updated(entry: Parts, ref: str, text: str, style: Style) -> str:
     return new + after
 
 
-def _kept(entry: Parts, words: str) -> list[str]:
-    """The links, tags and fields of the entry that the new words do not hold."""
-    old = said(entry.own, entry.raw[entry.begin : entry.end])
-    new = said(words, words)
+def _remaining(entry: Parts, words: str) -> list[str]:
+    """Return the links, tags and fields of the entry that the new text does not have."""
+    old = _marks(entry.own, entry.raw[entry.begin : entry.end])
+    new = _marks(words, words)
     there = {_address(link) for link in new.links}
-    tags = {same(tag) for tag in new.tags}
+    tags = {casefold(tag) for tag in new.tags}
     fields = {field_name(f.key) for f in links.fields(words) if field_name(f.key) not in RELATIONS}
     pairs = {(field_name(f.key), f.value) for f in links.fields(words)}
     held = [
@@ -415,22 +411,22 @@ def _kept(entry: Parts, words: str) -> list[str]:
     ]
     return [
         *dict.fromkeys(link for link in old.links if _address(link) not in there),
-        *dict.fromkeys(tag for tag in old.tags if same(tag) not in tags),
+        *dict.fromkeys(tag for tag in old.tags if casefold(tag) not in tags),
         *dict.fromkeys(held),
     ]
 
 
 def _address(link: str) -> str:
     found = links.links(link)
-    return same(f"{found[0].target}#{found[0].fragment}") if found else link
+    return casefold(f"{found[0].target}#{found[0].fragment}") if found else link
 
 
 def _paragraph(lines: list[str], tail: list[str], style: Style) -> str:
-    """Lines that are one paragraph whatever they hold, with the tail at the end of the last."""
+    """Return lines that read as one paragraph, with the tail at the end of the last."""
     rows = [line.strip() for line in lines if line.strip()]
     if match := _OPENS.match(rows[0]):
         rows[0] = match.group() + "\\" + rows[0][match.end() :]
-    # what is indented this far goes on with the paragraph and starts nothing of its own
+    # a line with this indentation continues the paragraph and does not start a block
     rows = [rows[0], *(f"    {row}" if _OPENS.match(row) else row for row in rows[1:])]
     rows[-1] = " ".join((rows[-1], *tail))
     return style.newline.join(rows)

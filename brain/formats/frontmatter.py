@@ -2,7 +2,8 @@
 
 YAML 1.1 would turn `10:30` into 630 and `on` into True, so every scalar stays the string that is
 written. Plain `key: value` blocks, nearly all there are, are read line by line; anything richer
-goes to python-frontmatter with a loader that resolves nothing, behind a guard against bombs.
+goes to python-frontmatter with a loader that resolves nothing, behind a guard: the C parser
+recurses, and a deep enough input ends the process.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from brain.model import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 MAX_CHARS = 64_000
@@ -38,7 +40,7 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 def split(text: str) -> tuple[str, int]:
-    """The YAML between the fences and the offset where the body starts; ('', 0) without any."""
+    """Return the YAML between the fences and the offset of the body; ('', 0) without a block."""
     if not text.startswith("---"):
         return "", 0
     end = text.find("\n---\n", 3)
@@ -56,22 +58,20 @@ def split(text: str) -> tuple[str, int]:
 
 
 def properties_of(text: str) -> tuple[dict[str, Any], int, list[Problem]]:
-    """Return the properties of a note, the offset where its body starts, and problems."""
+    """Return the properties of a note, the offset of its body, and problems."""
     block, body_at = split(text)
     properties, problems = read(block) if body_at else ({}, [])
     return properties, body_at, problems
 
 
 def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
-    """The properties of a frontmatter block; lines of problems count in the note."""
+    """Return the properties of a frontmatter block, and problems with their lines in the note."""
     plain = read_plain(block)
     if plain is not None:
         return plain, []
     if why := refusal(block):
         return {}, [Problem(1, "frontmatter", why)]
-    from brain.formats import yaml_text
-
-    return yaml_text.read(block)
+    return _read_yaml(block)
 
 
 def read_plain(block: str) -> dict[str, Any] | None:
@@ -125,29 +125,26 @@ def _value(text: str) -> str | list[str] | None:
 
 
 def _scalar(text: str) -> str | None:
-    """What YAML reads this text as, if it is beyond doubt."""
+    """Return the value of this text in YAML, None if it is not plain."""
     if _WORDS.fullmatch(text) or _PLAIN.fullmatch(text):
         return text
     return text[1:-1] if _QUOTED.fullmatch(text) else None
 
 
 def refusal(block: str) -> str:
-    """Why this block is not handed to the YAML parser; '' if it may be."""
+    """Return the reason why this block must not be parsed as YAML, or ''."""
     if len(block) > MAX_CHARS:
         return f"properties are over {MAX_CHARS:,} characters; they were not read"
     indents = {len(line) - len(line.lstrip(" ")) for line in block.split("\n") if line.strip()}
     if brackets(block) > MAX_DEPTH or len(indents) > MAX_DEPTH or _COMPACT.search(block):
         return "properties are nested too deeply; they were not read"
-    if _STARS.search(block):
-        from brain.formats import yaml_text
-
-        if yaml_text.uses_aliases(block):
-            return "properties use YAML aliases, which are not supported"
+    if _STARS.search(block) and _uses_aliases(block):
+        return "properties use YAML aliases, which are not supported"
     return ""
 
 
 def brackets(block: str) -> int:
-    """How deep the brackets are nested at most, those in strings and comments included."""
+    """Return the depth of nested brackets, those in strings and comments included."""
     depth = deepest = 0
     for char in block:
         if char in "[{":
@@ -158,8 +155,86 @@ def brackets(block: str) -> int:
     return deepest
 
 
+def _uses_aliases(block: str) -> bool:
+    """Return True if the YAML repeats a part of itself by `*name`."""
+    import yaml
+
+    try:
+        return any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(block, _loader()))
+    except yaml.YAMLError:
+        return False  # `_read_yaml` reports what is wrong
+
+
+def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:
+    """Read properties that are more than plain lines. Lines of problems count in the note."""
+    import frontmatter
+    import yaml
+
+    from brain.formats.json_spans import storable
+
+    handler = _Handler()
+    try:
+        found, _ = frontmatter.parse(f"---\n{block}\n---", handler=handler)  # type: ignore[arg-type]
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = _line(block, mark) if mark else 1
+        what = getattr(error, "problem", None) or "cannot be read as YAML"
+        return {}, [Problem(line, "frontmatter", f"properties are not valid YAML: {what}")]
+    except (ValueError, TypeError, RecursionError, AttributeError):
+        return {}, [Problem(1, "frontmatter", "properties are not a plain mapping")]
+    properties = {storable(str(key)): storable(value) for key, value in found.items()}
+    return properties, handler.problems
+
+
+class _Handler:
+    """The handler for python-frontmatter: it removes the fences and reads the YAML."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def split(self, text: str) -> tuple[str, str]:
+        return text.removeprefix("---\n").removesuffix("\n---"), ""
+
+    def load(self, block: str) -> Any:
+        loader = _loader()(block)
+        try:
+            node = loader.get_single_node()
+            value = loader.construct_document(node) if node else None
+        finally:
+            loader.dispose()
+        if value and not isinstance(value, dict):
+            raise TypeError
+        for key in _repeated_keys(node) if node else ():
+            message = f"`{key.value}` is here a second time; the last one counts"
+            self.problems.append(Problem(_line(block, key.start_mark), "duplicate-key", message))
+        return value
+
+
+def _loader() -> Any:
+    import yaml
+
+    return getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # PyYAML may be built without libyaml
+
+
+def _repeated_keys(node: Any) -> Iterator[Any]:
+    """Return the first repeated key of each mapping."""
+    inner = node.value if node.id == "sequence" else []
+    if node.id == "mapping":
+        inner = [part for pair in node.value for part in pair]
+        first: dict[str, Any] = {}
+        keys = [key for key, _ in node.value if key.id == "scalar"]
+        yield from [key for key in keys if first.setdefault(key.value, key) is not key][:1]
+    for part in inner:
+        yield from _repeated_keys(part)
+
+
+def _line(block: str, mark: Any) -> int:
+    """Return the line of the note. YAML itself would count U+2028 and the like as line ends."""
+    return block.count("\n", 0, mark.index) + 2  # the second line is the first of the block
+
+
 def as_list(value: Any) -> tuple[str, ...]:
-    """A property that may be one name, `a, b`, or a list, as a tuple of strings."""
+    """Return the names in a property, which may be one name, `a, b`, or a list."""
     if isinstance(value, str):
         value = [] if value in _NOTHING else value.split(",")
     if not isinstance(value, list):
@@ -168,7 +243,7 @@ def as_list(value: Any) -> tuple[str, ...]:
 
 
 def tags(properties: dict[str, Any]) -> tuple[str, ...]:
-    """The tags that the properties give to the whole note, without `#`; spaces divide them too."""
+    """Return the tags of the whole note, without `#`. Commas and spaces separate them."""
     if not (value := properties.get("tags") or properties.get("tag")):
         return ()
     listed = " ".join(as_list(value))
@@ -179,13 +254,13 @@ def tags(properties: dict[str, Any]) -> tuple[str, ...]:
 
 
 def title(properties: dict[str, Any]) -> str:
-    """The title that the properties give; '' if none."""
+    """Return the title in the properties, or ''."""
     value = properties.get("title")
     return value if isinstance(value, str) and value not in _NOTHING else ""
 
 
 def created(properties: dict[str, Any]) -> str | None:
-    """The creation date that a note's properties claim, if it is one."""
+    """Return the valid creation date in the properties, or None."""
     for key in _CREATED_KEYS:
         value = properties.get(key)
         if isinstance(value, str) and (match := _DATE.match(value)) and is_time(match.group()):
@@ -194,7 +269,7 @@ def created(properties: dict[str, Any]) -> str | None:
 
 
 def is_time(text: str) -> bool:
-    """Is this a date, or a date and time, that exists?"""
+    """Return True for a date, or a date and time, that exists."""
     try:
         datetime.fromisoformat(text)
     except ValueError:

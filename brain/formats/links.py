@@ -1,4 +1,4 @@
-"""What Obsidian writes inside a line: wikilinks, embeds, tags, inline fields, block ids.
+"""The syntax of Obsidian inside a line: wikilinks, embeds, tags, inline fields, block ids.
 
 Everything here reads masked text, in which code and comments are blank, except `strip_fields` and
 `mentioned_files`, which read an entry as it is written.
@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from unicodedata import normalize
 
+from brain._tuples import NamedTuple
 from brain.formats.markdown import blank, mask
 from brain.model import Link
-from brain.record import NamedTuple
 
 WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 MARKDOWN_LINK = re.compile(r"\]\((?:<([^<>\n]++)>[^()\n]*+|((?:[^()<>\n]++|\([^()<>\n]*+\))++))\)")
@@ -46,7 +46,7 @@ class Field(NamedTuple):
 
 
 def tags(masked: str) -> list[str]:
-    """The tags in order, without `#`, accents composed. `#123` is none, as in Obsidian."""
+    """Return the tags in order, without `#`, accents composed. `#123` is not a tag in Obsidian."""
     if "#" not in masked:
         return []
     words = [word.rstrip("/") for word in TAG.findall(masked) if not word.isdigit()]
@@ -56,23 +56,24 @@ def tags(masked: str) -> list[str]:
 
 
 def tag_spans(masked: str) -> list[tuple[int, int]]:
-    """(start, end) of each tag, its `#` included."""
+    """Return (start, end) of each tag, its `#` included."""
     found = [(match.span(), match.group(1)) for match in TAG.finditer(masked)]
     return [span for span, word in found if not word.isdigit() and word.rstrip("/")]
 
 
 def wikilink(inner: str, kind: str, line: int) -> Link:
-    """`note#heading|alias` or `note#^block|alias` taken apart."""
+    """Parse `note#heading|alias` or `note#^block|alias`."""
     address, bar, alias = inner.partition("|")
     if bar:
         address, alias = address.rstrip("\\"), alias.strip()  # `\|` is how tables write it
     target, _, fragment = address.partition("#")
-    # without Link's own way of taking arguments: there are more links than anything else
+    # without the checks of Link's constructor: there are more links than anything else
     return tuple.__new__(Link, (line, kind, target.strip(), fragment.strip(), alias))
 
 
 def links(masked: str, line: int = 1) -> list[Link]:
-    """Each wikilink and embed, then each Markdown link into the vault; lines count from `line`."""
+    """Return the wikilinks and embeds, then the Markdown links into the vault. Lines count from
+    `line`."""
     found: list[Link] = []
     if "[[" in masked:
         row = line
@@ -99,13 +100,13 @@ def _markdown_links(masked: str, line: int) -> Iterator[Link]:
         label = masked.rfind("[", max(0, at - _LABEL), at)
         kind = "embed" if label > 0 and masked[label - 1] == "!" else "link"
         path, _, fragment = target.partition("#")
-        from urllib.parse import unquote  # 2 ms that a search need not wait for
+        from urllib.parse import unquote  # takes 2 ms, which a search does not need
 
         yield Link(line, kind, unquote(path), unquote(fragment), "")
 
 
 def _untitled(target: str) -> str:
-    """The address without the `"title"` behind it."""
+    """Return the address without the `"title"` after it."""
     target = target.strip()
     if target.endswith(('"', "'")):
         address, quote, _ = target[:-1].rpartition(target[-1])
@@ -115,7 +116,7 @@ def _untitled(target: str) -> str:
 
 
 def fields(masked: str) -> list[Field]:
-    """The inline fields, in order."""
+    """Return the inline fields, in order."""
     if "::" not in masked:
         return []
     found = []
@@ -126,7 +127,7 @@ def fields(masked: str) -> list[Field]:
 
 
 def split_fields(masked: str) -> tuple[list[Field], str]:
-    """Return the inline fields, and the text with these blank, for links and tags."""
+    """Return the inline fields, and the text without them for links and tags."""
     found = fields(masked)
     return found, blank(masked, [(field.start, field.end) for field in found])
 

@@ -1,10 +1,10 @@
-"""Markdown as Obsidian shows it: what is not prose, and the blocks that markdown-it finds.
+"""Markdown as Obsidian shows it: code and comments, and the blocks that markdown-it finds.
 
 The mask blanks code fences, code spans and `%%comments%%`, and keeps every offset. A tag, link,
 field or heading inside code or a comment does not count: look for them in the masked text.
-Whatever opens first wins: a comment in code is code, code in a comment is a comment.
+What opens first counts: a comment in code is code, code in a comment is a comment.
 
-For the blocks, comments are NULs: these do not indent what follows, and a line of them is blank.
+For the blocks, comments are NULs. NULs do not indent what follows, and a line of them is blank.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ Span = tuple[int, int]
 
 
 def mask(text: str) -> str:
-    """`text` with code and comments turned into spaces; newlines stay."""
+    """Return the text with code and comments as spaces; newlines stay."""
     if "`" in text or ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
         return blank(text, [(start, stop) for start, stop, _ in _hidden(text)])
     return text
 
 
 def hidden(text: str) -> tuple[list[Span], list[Span]]:
-    """The spans of code and the spans of comments in `text`, each in order."""
+    """Return the spans of code and the spans of comments, each in order."""
     code: list[Span] = []
     comments: list[Span] = []
     for start, stop, comment in _hidden(text):
@@ -55,7 +55,7 @@ def hidden(text: str) -> tuple[list[Span], list[Span]]:
 
 
 def blank(text: str, spans: Iterable[Span], by: str = " ") -> str:
-    """`text` with these spans, in order, filled with `by`; newlines stay."""
+    """Return the text with these spans, which are in order, filled with `by`; newlines stay."""
     out: list[str] = []
     at = 0
     for start, stop in spans:
@@ -67,7 +67,7 @@ def blank(text: str, spans: Iterable[Span], by: str = " ") -> str:
 
 
 def _hidden(text: str) -> Iterator[tuple[int, int, bool]]:
-    """(start, stop, is it a comment) of all that is not prose, in order."""
+    """Return (start, stop, is a comment) of code and comments, in order."""
     marks = _marks(text)
     partners = _partners(text, marks)
     at, paragraph_end = 0, -1
@@ -96,7 +96,7 @@ def _hidden(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _marks(text: str) -> list[Span]:
-    """Each run of backticks, of three tildes or more, and each `%%`."""
+    """Return the runs of backticks, of three tildes or more, and each `%%`."""
     if ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
         return [match.span() for match in _OPENER.finditer(text)]
     marks: list[Span] = []
@@ -111,7 +111,7 @@ def _marks(text: str) -> list[Span]:
 
 
 def _partners(text: str, marks: list[Span]) -> list[int]:
-    """For each run of backticks the number of the next run of the same length; 0 if none."""
+    """Return for each run of backticks the number of the next run of the same length, or 0."""
     partners = [0] * len(marks)
     latest: dict[int, int] = {}
     for number in range(len(marks) - 1, -1, -1):
@@ -123,7 +123,7 @@ def _partners(text: str, marks: list[Span]) -> list[int]:
 
 
 def _fence_end(text: str, start: int, end: int) -> int:
-    """Where the block ends that the run `start` to `end` opens; 0 if it opens none."""
+    """Return the end of the block that the run `start` to `end` opens; 0 if it opens none."""
     _, newline, prefix = text[max(0, start - _DEEP) : start].rpartition("\n")
     if (prefix and not _PREFIX.fullmatch(prefix)) or (not newline and start > len(prefix)):
         return 0
@@ -138,7 +138,7 @@ def _fence_end(text: str, start: int, end: int) -> int:
 
 
 def _closing(text: str, at: int, fence: str, deepest: int) -> int:
-    """The end of the line that closes the block opened by `fence`, else of the text."""
+    """Return the end of the line that closes the block opened by `fence`, else of the text."""
     while (found := text.find(fence, at)) >= 0:
         at = _line_end(text, found)
         indent = text[max(0, found - _DEEP) : found].rpartition("\n")[2]
@@ -148,7 +148,7 @@ def _closing(text: str, at: int, fence: str, deepest: int) -> int:
 
 
 def _nested_end(text: str, at: int, fence: str, prefix: str) -> int:
-    """The same for a fence inside a list item or a quote, which ends with that item or quote."""
+    """Do the same for a fence inside a list item or a quote. The block ends with that, too."""
     quoted = ">" in prefix
     depth = len(prefix.expandtabs(4)) - (0 if prefix.strip() else 3)
     while at < len(text):
@@ -166,7 +166,7 @@ def _nested_end(text: str, at: int, fence: str, prefix: str) -> int:
 
 
 def _only(rest: str, fence: str) -> bool:
-    """Is there nothing but the fence on this line?"""
+    """Return True if there is only the fence on this line."""
     return not rest.lstrip(fence[0]).strip()
 
 
@@ -184,22 +184,13 @@ class Block(NamedTuple):
     kind: str  # item, paragraph or other
     start: int
     stop: int
-    own_stop: int  # where what belongs to the entry itself ends and what is nested in it starts
+    own_stop: int  # the end of the entry itself and the start of what is nested in it
     path: tuple[str, ...]
 
 
-class Heading(NamedTuple):
-    """A heading of rows `start` to `stop` (exclusive)."""
-
-    level: int
-    words: str
-    start: int
-    stop: int
-
-
 def without_math(text: str, formulas: Iterable[tuple[int, int]]) -> str:
-    """The text with each line of a formula as `$$`, which starts no other block: in formulas a line
-    may start with `-`, `+` or `#`."""
+    """Return the text with each line of a formula as `$$`, which does not start a block. A line of
+    a formula may start with `-`, `+` or `#`."""
     out: list[str] = []
     at = 0
     for start, stop in formulas:
@@ -209,7 +200,7 @@ def without_math(text: str, formulas: Iterable[tuple[int, int]]) -> str:
 
 
 def blocks(text: str, above: Iterable[tuple[int, str]] = ()) -> Iterator[Block]:
-    """The top-level blocks of a text in order, each with the headings over it.
+    """Return the top-level blocks of a text in order, each with the headings above it.
 
     `above` are the level and the words of the headings that the text itself is under.
     """
@@ -226,12 +217,13 @@ def blocks(text: str, above: Iterable[tuple[int, str]] = ()) -> Iterator[Block]:
         i = i + 1 if token.type in _LISTS else _after(tokens, i)
 
 
-def headings(text: str) -> Iterator[Heading]:
-    """The top-level headings of a text in order."""
+def headings(text: str) -> Iterator[tuple[int, str, int, int]]:
+    """Return the top-level headings in order: level, words, first row, row after the last."""
     tokens = _tokens(text)
     for i, token in enumerate(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
-            yield Heading(int(token.tag[1]), _words(tokens[i + 1]), *token.map)
+            start, stop = token.map
+            yield int(token.tag[1]), _words(tokens[i + 1]), start, stop
 
 
 def _tokens(text: str) -> list[Token]:
@@ -254,8 +246,8 @@ def _markdown() -> MarkdownIt:
 def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Apply markdown-it's rule for quotes to a few lines, and to more if the quote is longer.
 
-    The rule itself looks through all lines that could go on with a quote, for every quote: that is
-    quadratic where quotes end before these lines do.
+    The rule itself reads all lines that could continue a quote, for every quote. That is quadratic
+    if the quotes end before these lines do.
     """
     from markdown_it.rules_block import blockquote
 
@@ -283,7 +275,7 @@ def _words(inline: Token) -> str:
 
 
 def _block(tokens: list[Token], i: int, headings: list[tuple[int, str]]) -> Block | None:
-    """The block that token `i` opens; None if it opens none."""
+    """Return the block that token `i` opens, or None."""
     token = tokens[i]
     if not token.map:
         return None
@@ -299,7 +291,7 @@ def _block(tokens: list[Token], i: int, headings: list[tuple[int, str]]) -> Bloc
 
 
 def _after(tokens: list[Token], i: int) -> int:
-    """The index behind the token that closes token `i`."""
+    """Return the index after the token that closes token `i`."""
     if tokens[i].nesting <= 0:
         return i + 1
     level = tokens[i].level

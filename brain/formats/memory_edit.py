@@ -1,10 +1,10 @@
-"""Edits of MEMORY.md: each replaces the bytes it is about, and no other byte.
+"""Edits of MEMORY.md. Each replaces the bytes it is about, and no other byte.
 
-An added entry is placed by a scan of the headings, without a parse, where nothing odd is near
-(`quick`). Every other edit is tried and then checked: the new text is parsed, and it is accepted
-only if each entry is where it was put and all others are as they were, under their headings. One
-edit of an entry whose id is written is checked by parsing what is around it, if nothing there can
-reach further (`_nearby`). A change that cannot be placed so that this holds is refused.
+An added entry is placed by a scan of the headings, without a parse, if nothing unusual is near
+(`quick`). Every other edit is tried and then checked: the new text is parsed, and is accepted only
+if each entry is where it was put and all others are unchanged, under their headings. A single edit
+of an entry whose id is written is checked by parsing only the text around it, if nothing there can
+affect more (`_nearby`). A change that cannot be made in this way is refused.
 """
 
 from __future__ import annotations
@@ -12,20 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from brain.changes import (
-    Add,
-    Anchor,
-    Change,
-    Done,
-    Edited,
-    Insert,
-    Move,
-    Relate,
-    Remove,
-    Replace,
-    Retag,
-    Update,
-)
 from brain.errors import BadRequest, Refused
 from brain.formats import frontmatter, links, memory_md
 from brain.formats.entry import Parts, Style, anchored, parts, related, retagged, updated, written
@@ -43,10 +29,24 @@ from brain.formats.memory_place import (
     usual,
 )
 from brain.formats.text import BOM, UNSAFE, Offsets, decode, refused
-from brain.model import Chunk
+from brain.model import (
+    Add,
+    Anchor,
+    Applied,
+    Change,
+    Chunk,
+    EditedFile,
+    Insert,
+    Move,
+    Relate,
+    Remove,
+    Replace,
+    Retag,
+    Update,
+)
 
 _ENTRY_EDITS = (Anchor, Move, Relate, Remove, Replace, Retag, Update)
-# words that at the start of a bullet would be more than words
+# text that would start a block of its own at the start of a bullet
 _MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)](?:[ \t]|$)")
 _NESTED = re.compile(r"\n( {1,8}|\t)(?=[-*+] |\d{1,9}[.)] )")
 _WRITTEN = re.compile(r"^[-*+] .* \^([A-Za-z0-9-]+)$", re.MULTILINE)
@@ -54,12 +54,12 @@ _ALL_WRITTEN = re.compile(rf"(?:(?:{_WRITTEN.pattern}|#{{1,6}} .*+|)(?:\n|\Z))*+
 _BULLET = re.compile(r"(?:\n|\A)([-*+])[ \t]+(?=\S)")
 
 
-class Odd(Exception):
-    """The edited text does not read as it should."""
+class Misread(Exception):
+    """The edited text does not read as intended."""
 
 
-class Piece:
-    """An entry or passage and where it is now; `sure` if its ref must be found there."""
+class Position:
+    """The current position of an entry or passage. If `sure`, the parse must find its id there."""
 
     __slots__ = ("end", "heading", "note", "ref", "start", "sure")
 
@@ -67,22 +67,22 @@ class Piece:
         self.ref, self.start, self.end = ref, start, end
         self.heading, self.note, self.sure = heading, note, False
 
-    def copy(self) -> Piece:
-        return Piece(self.ref, self.start, self.end, self.heading, self.note)
+    def copy(self) -> Position:
+        return Position(self.ref, self.start, self.end, self.heading, self.note)
 
 
-def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> Edited:
-    """The note after these changes, in order, and what became of each.
+def edit(path: str, data: bytes, changes: Sequence[Change], owner: str = "") -> EditedFile:
+    """Return the note after these changes, in order, and the result of each.
 
-    Raises Refused, naming the line, if the note cannot be edited safely.
+    Raise Refused, naming the line, if the note cannot be edited safely.
     """
     if len(changes) == 1 and (edited := _nearby(path, data, changes[0], owner)):
         return edited
     return _everywhere(path, data, changes, owner)
 
 
-def _nearby(path: str, data: bytes, change: Change, owner: str) -> Edited | None:
-    """Edit an entry by parsing only what is around it; None if that takes the whole note."""
+def _nearby(path: str, data: bytes, change: Change, owner: str) -> EditedFile | None:
+    """Edit an entry by parsing only the text around it; None if the whole note has to be parsed."""
     if not isinstance(change, Add | Update | Retag | Relate | Remove):
         return None
     if isinstance(change, Add) and "\n" not in change.text:
@@ -97,7 +97,7 @@ def _nearby(path: str, data: bytes, change: Change, owner: str) -> Edited | None
     if note.problems or at is None or (found := around(text, at)) is None:
         return None
     if isinstance(change, Remove) and not _is_all_written(text):
-        return None  # an entry without a written id could get the id of the one that goes
+        return None  # an entry without a written id could get the id of the removed one
     note.narrow(*found)
     headings = _titles(note.text)
     try:
@@ -106,7 +106,7 @@ def _nearby(path: str, data: bytes, change: Change, owner: str) -> Edited | None
         else:
             done = note.apply(change, 0)
         note.check()
-    except Odd:
+    except Misread:
         return None
     if headings is None or _titles(note.text) != headings or not is_plain(note.text):
         return None
@@ -116,53 +116,53 @@ def _nearby(path: str, data: bytes, change: Change, owner: str) -> Edited | None
 
 
 def _only(text: str, mark: str) -> int | None:
-    """Return the place of a mark that is in the text once."""
+    """Return the offset of a mark that is in the text exactly once, or None."""
     at = text.find(mark)
     return at if at >= 0 and text.find(mark, at + 1) < 0 else None
 
 
 def _titles(text: str) -> list[tuple[int, str]] | None:
-    """Return the level and the words of the headings, if a scan can tell."""
+    """Return the level and the words of the headings; None if a scan cannot tell."""
     headings = scan(text, 0)
     return None if headings is None else [(level, words) for level, words, *_ in headings]
 
 
-def _everywhere(path: str, data: bytes, changes: Sequence[Change], owner: str) -> Edited:
-    """Edit a note by parsing all of it, if it has to be parsed."""
+def _everywhere(path: str, data: bytes, changes: Sequence[Change], owner: str) -> EditedFile:
+    """Edit a note. If it has to be parsed, all of it is parsed."""
     note = Note(path, data, owner)
     try:
         done = [note.apply(change, 0) for change in changes]
         note.check()
-    except Odd:
+    except Misread:
         if len(changes) > 1:
             return _one_by_one(path, data, changes, owner)
         note, done = _carefully(path, data, changes[0], owner, note)
     return note.edited(done)
 
 
-def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -> Edited:
-    """Each change checked by itself: together they do not read as they should."""
-    done: list[Done] = []
+def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -> EditedFile:
+    """Make and check each change separately, because together they do not read as intended."""
+    done: list[Applied] = []
     for change in changes:
         data, (one,) = edit(path, data, [change], owner)
         done.append(one)
     lines = {chunk.ref: chunk.line for chunk in memory_md.parse(data, owner).chunks}
     moved = [one._replace(line=lines.get(one.change.ref, one.line)) for one in done]
-    return Edited(data, tuple(moved))
+    return EditedFile(data, tuple(moved))
 
 
 def _carefully(
-    path: str, data: bytes, change: Change, owner: str, odd: Note
-) -> tuple[Note, list[Done]]:
-    """Other places and more blank lines, until the change reads as it should. `odd` is the note
-    as it was parsed for the first try."""
+    path: str, data: bytes, change: Change, owner: str, failed: Note
+) -> tuple[Note, list[Applied]]:
+    """Try other places and more blank lines until the change reads as intended. `failed` is the
+    note of the first try, with its parse."""
     whole = Note(path, data, owner)
-    whole.pieces = odd.first
+    whole.positions = failed.first
     tried: set[str] = set()
     for care in range(1, 8):
         note = Note(path, data, owner)
-        note.pieces = [piece.copy() for piece in whole.load()]
-        note.open = note.pieces[-1] if odd.open else None
+        note.positions = [position.copy() for position in whole.load()]
+        note.open = note.positions[-1] if failed.open else None
         note.text, note.seen = whole.text, whole.outline()
         try:
             done = note.apply(change, care)
@@ -170,35 +170,35 @@ def _carefully(
                 tried.add(note.text)
                 note.check()
                 return note, [done]
-        except Odd:
+        except Misread:
             pass
     raise whole.refusal(change)
 
 
 class Note:
-    """A note while it is edited, or a part of it between `head` and `tail`. Where entries are is
-    followed through every splice."""
+    """A note during an edit, or the part of it between `head` and `tail`. Every splice updates the
+    positions of the entries."""
 
     def __init__(self, path: str, data: bytes, owner: str) -> None:
         self.path, self.owner = path, owner
         self.bom = BOM if data.startswith(BOM) else b""
-        self.pieces: list[Piece] | None = None
-        self.first: list[Piece] = []  # as they were before any change
-        self.open: Piece | None = None  # a block that is never closed
+        self.positions: list[Position] | None = None
+        self.first: list[Position] = []  # as they were before any change
+        self.open: Position | None = None  # a block that is never closed
         self.seen: Outline | None = None
         self.text, self.problems = decode(data)
         self.head = self.tail = ""
         self.above: list[tuple[int, str]] | None = None
         self._read = self.text
         self._marks: list[list[int]] = []
-        self.gone: set[str] = set()  # the refs of what was removed
+        self.gone: set[str] = set()  # the ids of removed entries
         self._check_length()
         for problem in self.problems:
             if problem.code in UNSAFE:
                 raise refused(self.path, problem.line, problem.message)
 
     def narrow(self, start: int, end: int, above: list[tuple[int, str]]) -> None:
-        """Leave only a part of the note, which is under these headings."""
+        """Restrict the edit to a part of the note, which is under these headings."""
         text, self.above = self.text, above
         self.head, self.text, self.tail = text[:start], text[start:end], text[end:]
         self._read = self.text
@@ -213,29 +213,29 @@ class Note:
             message = f"{self.path} is over {limit[0]:,} characters or {limit[1]:,} lines."
             raise Refused(message, "Split it into two notes.")
 
-    # -- where everything is ---------------------------------------------------------------------
+    # -- positions -------------------------------------------------------------------------------
 
     def data(self) -> bytes:
         return self.bom + self.whole().encode()
 
-    def load(self) -> list[Piece]:
-        """Where the entries are, from a parse if there was none yet."""
-        if self.pieces is None:
-            self.pieces = self.parsed()
-            self.first = [piece.copy() for piece in self.pieces]
-            if self.pieces and self._is_open(self.pieces[-1]):
-                self.open = self.pieces[-1]
-        return self.pieces
+    def load(self) -> list[Position]:
+        """Return the positions of the entries. The first call parses the note."""
+        if self.positions is None:
+            self.positions = self.parsed()
+            self.first = [position.copy() for position in self.positions]
+            if self.positions and self._is_open(self.positions[-1]):
+                self.open = self.positions[-1]
+        return self.positions
 
-    def _is_open(self, last: Piece) -> bool:
-        """Return True if the last piece is a block that is never closed: code or HTML, of which
-        everything behind it is a part."""
+    def _is_open(self, last: Position) -> bool:
+        """Return True if the last passage is code or HTML that is never closed. Everything after it
+        would be a part of it."""
         text = self.text[last.start - len(self.prefix(last)) :]
         return last.note and len(list(blocks(f"{text}\n\n# heading\n\n- entry\n"))) == 1
 
-    def parsed(self) -> list[Piece]:
+    def parsed(self) -> list[Position]:
         data = self.bom + self.text.encode()
-        pieces = []
+        positions = []
         at, place = len(self.bom), 0
         for chunk in self._chunks(data):
             place += len(data[at : chunk.start].decode())
@@ -243,35 +243,35 @@ class Note:
             place += len(data[at : chunk.end].decode())
             at = chunk.end
             note = chunk.kind == "note"
-            pieces.append(Piece(chunk.ref, start, place, chunk.heading, note))
-        return pieces
+            positions.append(Position(chunk.ref, start, place, chunk.heading, note))
+        return positions
 
     def _chunks(self, data: bytes) -> Sequence[Chunk]:
         if self.above is None:
             return memory_md.parse(data, self.owner).chunks
         drafts = memory_md.drafts(self.text, self.above, (), Offsets(self.text))
-        return memory_md.named(drafts, self.owner)[0]
+        return memory_md.with_ids(drafts, self.owner)[0]
 
     def check(self) -> None:
-        """Raise Odd unless every entry is where it was put. Quick additions need no check."""
-        if self.pieces is None or self.text == self._read:
+        """Raise Misread unless every entry is where it was put. Quick additions need no check."""
+        if self.positions is None or self.text == self._read:
             return
-        if self.open and any(piece.start > self.open.start for piece in self.pieces):
-            raise Odd
-        there, found = sorted(self.pieces, key=lambda piece: piece.start), self.parsed()
+        if self.open and any(position.start > self.open.start for position in self.positions):
+            raise Misread
+        there, found = sorted(self.positions, key=lambda position: position.start), self.parsed()
         if len(there) != len(found):
-            raise Odd
-        twins: list[Piece] = []
+            raise Misread
+        twins: list[Position] = []
         for mine, seen in zip(there, found, strict=True):
             same = (mine.start, mine.end, mine.heading, mine.note)
             if same != (seen.start, seen.end, seen.heading, seen.note):
-                raise Odd
+                raise Misread
             if mine.sure and mine.ref != seen.ref:
-                raise Odd
+                raise Misread
             if seen.ref in self.gone and seen.ref != mine.ref:
                 twins.append(mine)
-        # Write the ids of entries that would get the id of an equal one that was removed: else the
-        # same removal, made again, would remove the next of them.
+        # An equal entry gets the id of the removed one, and the same removal, applied again, would
+        # remove it as well. Writing its id prevents that.
         for twin in twins:
             after = anchored(parts(self.raw(twin), self.prefix(twin)), twin.ref)
             self.splice(twin.start, twin.end, after)
@@ -280,38 +280,38 @@ class Note:
             self.check()
 
     def splice(self, start: int, stop: int, new: str) -> None:
-        """Replace characters; every place behind them moves along."""
+        """Replace characters and move every position after them."""
         self.text = self.text[:start] + new + self.text[stop:]
         shift = len(new) - (stop - start)
         for mark in self._marks:
             if mark[0] >= stop:
                 mark[0] += shift
-        for piece in self.pieces or ():
-            if piece.start >= stop:
-                piece.start += shift
-                piece.end += shift
+        for position in self.positions or ():
+            if position.start >= stop:
+                position.start += shift
+                position.end += shift
 
     def outline(self) -> Outline:
         if self.seen is None or self.seen.text is not self.text:
             self.seen = outline(self.text, frontmatter.split(self.text)[1])
         return self.seen
 
-    def find(self, ref: str) -> Piece | None:
+    def find(self, ref: str) -> Position | None:
         return next((p for p in self.load() if p.ref == ref and not p.note), None)
 
     def is_written(self, ref: str) -> bool:
-        """Return True if this id is written behind its entry, and nowhere else."""
-        piece, mark = self.find(ref), f"^{ref}"
-        return (
-            piece is not None and mark in self.raw(piece) and _only(self.whole(), mark) is not None
-        )
+        """Return True if this id is written after its entry, and nowhere else."""
+        position, mark = self.find(ref), f"^{ref}"
+        if position is None or mark not in self.raw(position):
+            return False
+        return _only(self.whole(), mark) is not None
 
-    def previous(self, piece: Piece) -> str:
-        """The ref of what stands before an entry in its section."""
-        before = [p for p in self.load() if p.start < piece.start and p.heading == piece.heading]
+    def previous(self, at: int, heading: str) -> str:
+        """Return the id of the last entry or passage of a section before this offset, or ''."""
+        before = [p for p in self.load() if p.start < at and p.heading == heading]
         return max(before, key=lambda p: p.start).ref if before else ""
 
-    # -- what became of it -----------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------
 
     def done(
         self,
@@ -322,51 +322,52 @@ class Note:
         after: str = "",
         section: str = "",
         previous: str = "",
-    ) -> Done:
+    ) -> Applied:
         self._marks.append([at])
-        return Done(change, outcome, len(self._marks), before, after, section, previous)
+        return Applied(change, outcome, len(self._marks), before, after, section, previous)
 
-    def edited(self, done: Sequence[Done]) -> Edited:
-        """The new bytes; only now is it known on which line each entry came to stand."""
+    def edited(self, done: Sequence[Applied]) -> EditedFile:
+        """Return the new bytes, and the results with the final line of each entry."""
         self._check_length()
         lines = [self._line(self._marks[one.line - 1][0]) if one.line else 0 for one in done]
         placed = [one._replace(line=line) for one, line in zip(done, lines, strict=True)]
-        return Edited(self.data(), tuple(placed))
+        return EditedFile(self.data(), tuple(placed))
 
     def _line(self, at: int) -> int:
         return self.head.count("\n") + self.text.count("\n", 0, at) + 1
 
     def refusal(self, change: Change) -> Refused:
-        """Why a change cannot be made: the line of the entry, or of what hides the rest."""
-        if piece := self.find(change.ref):
-            line = self._line(piece.start)
+        """Return the error for a change that cannot be made. It names the line of the entry, or of
+        what hides the rest of the note."""
+        if position := self.find(change.ref):
+            line = self._line(position.start)
             why = "cannot be changed without changing how other lines read"
             return refused(self.path, line, f"{why}; edit it by hand")
-        # what hides an entry is nearly always something that is never closed
+        # nearly always a block that is never closed
         last = self.load()[-1] if self.load() else None
         line = self._line(last.start) if last else 1
         if last and last.note and self.raw(last).lstrip().startswith(("```", "~~~")):
-            said = "opens a code block that is never closed; close it"
+            message = "opens a code block that is never closed; close it"
         else:
-            said = "leaves no place for an entry behind it; add it by hand"
-        return refused(self.path, line, said)
+            message = "leaves no place for an entry after it; add it by hand"
+        return refused(self.path, line, message)
 
-    # -- how it is written -----------------------------------------------------------------------
+    # -- style -----------------------------------------------------------------------------------
 
-    def raw(self, piece: Piece) -> str:
-        return self.text[piece.start : piece.end]
+    def raw(self, position: Position) -> str:
+        return self.text[position.start : position.end]
 
-    def item(self, piece: Piece) -> re.Match[str] | None:
-        """The marker of an entry; None if it is none, or has none."""
-        if piece.note or self.prefix(piece).strip(" \t"):
+    def item(self, position: Position) -> re.Match[str] | None:
+        """Return the marker of an entry; None for a passage or a paragraph."""
+        if position.note or self.prefix(position).strip(" \t"):
             return None
-        return ITEM.match(self.text, piece.start, piece.end)
+        return ITEM.match(self.text, position.start, position.end)
 
-    def prefix(self, piece: Piece) -> str:
-        return self.text[self.text.rfind("\n", 0, piece.start) + 1 : piece.start]
+    def prefix(self, position: Position) -> str:
+        return self.text[self.text.rfind("\n", 0, position.start) + 1 : position.start]
 
     def newline(self, near: int) -> str:
-        """How the lines here end: the one that holds `near`, else the one before it."""
+        """Return the line ending of the line at `near`, else of the line before it."""
         at = self.text.find("\n", near)
         if at < 0:
             at = self.text.rfind("\n", 0, near)
@@ -377,7 +378,7 @@ class Note:
         return match.group(1) if match else "    "
 
     def bullet(self) -> str:
-        """The marker of the first bullet of the note."""
+        """Return the marker of the first bullet of the note."""
         for match in _BULLET.finditer(self.text):
             if not RULE.match(self.text[match.start(1) :].partition("\n")[0]):
                 return match.group(1) + " "
@@ -385,115 +386,117 @@ class Note:
 
     # -- the changes -----------------------------------------------------------------------------
 
-    def apply(self, change: Change, care: int) -> Done:
-        """Make one change; `care` says how far from the usual way to stray."""
+    def apply(self, change: Change, care: int) -> Applied:
+        """Make one change. With more `care`, it is placed and written in less usual ways."""
         match change:
             case Add():
                 return self._add(change, care)
             case Insert():
                 return self._insert(change, care)
         if not isinstance(change, _ENTRY_EDITS):
-            raise BadRequest(f"{type(change).__name__} is no edit of a memory note.")
-        piece = self.find(change.ref)
-        if piece is None:
-            return Done(change, "missing")
+            raise BadRequest(f"{type(change).__name__} is not an edit of a memory note.")
+        position = self.find(change.ref)
+        if position is None:
+            return Applied(change, "missing")
         match change:
             case Move():
-                return self._move(change, piece, care)
+                return self._move(change, position, care)
             case Remove():
-                return self._remove(change, piece, care)
+                return self._remove(change, position, care)
             case Replace():
-                return self._replace(change, piece)
+                return self._replace(change, position)
             case Update():
-                return self._rewrite(change, piece, lambda e, s: updated(
+                return self._rewrite(change, position, lambda e, s: updated(
                     e, change.ref, change.text, s), care)  # fmt: skip
             case Retag():
-                return self._rewrite(change, piece, lambda e, s: retagged(
+                return self._rewrite(change, position, lambda e, s: retagged(
                     e, change.add, change.remove), care, anchor=bool(change.add))  # fmt: skip
             case Relate():
-                return self._rewrite(change, piece, lambda e, s: related(
+                return self._rewrite(change, position, lambda e, s: related(
                     e, change.key, change.value, change.gone), care)  # fmt: skip
         return self._rewrite(
-            change, piece, lambda e, s: anchored(e, change.ref), care, anchor=False
+            change, position, lambda e, s: anchored(e, change.ref), care, anchor=False
         )
 
     def _rewrite(
         self,
         change: Change,
-        piece: Piece,
+        position: Position,
         made: Callable[[Parts, Style], str],
         care: int,
         anchor: bool = True,
-    ) -> Done:
-        """Give an entry another text, where it is."""
-        before, prefix = self.raw(piece), self.prefix(piece)
+    ) -> Applied:
+        """Replace the text of an entry."""
+        before, prefix = self.raw(position), self.prefix(position)
         entry = parts(before, prefix)
-        style = self._style_of(piece, prefix, care)
+        style = self._style_of(position, prefix, care)
         after = made(entry, style)
         if after == before:
-            return self._unchanged(change, piece)
+            return self._unchanged(change, position)
         if anchor:
             after = anchored(parts(after, prefix), change.ref)
         if made(parts(after, prefix), style) != after:
-            raise Odd  # what was added does not read as a part of the entry itself
-        return self._put(change, piece, after, sure=True)
+            raise Misread  # the addition does not read as a part of the entry itself
+        return self._put(change, position, after, sure=True)
 
-    def _put(self, change: Change, piece: Piece, after: str, sure: bool) -> Done:
-        before = self.raw(piece)
-        previous = self.previous(piece)
-        self.splice(piece.start, piece.end, after)
-        piece.end, piece.sure = piece.start + len(after), sure
-        return self.done(change, "done", piece.start, before, after, piece.heading, previous)
+    def _put(self, change: Change, position: Position, after: str, sure: bool) -> Applied:
+        before = self.raw(position)
+        previous = self.previous(position.start, position.heading)
+        self.splice(position.start, position.end, after)
+        position.end, position.sure = position.start + len(after), sure
+        return self.done(change, "done", position.start, before, after, position.heading, previous)
 
-    def _unchanged(self, change: Change, piece: Piece, outcome: str = "already") -> Done:
-        raw, previous = self.raw(piece), self.previous(piece)
-        return self.done(change, outcome, piece.start, raw, raw, piece.heading, previous)
+    def _unchanged(self, change: Change, position: Position, outcome: str = "already") -> Applied:
+        raw, heading = self.raw(position), position.heading
+        previous = self.previous(position.start, heading)
+        return self.done(change, outcome, position.start, raw, raw, heading, previous)
 
-    def _style_of(self, piece: Piece, prefix: str, care: int) -> Style:
-        """How an entry that is there nests its lines."""
-        item = self.item(piece)
+    def _style_of(self, position: Position, prefix: str, care: int) -> Style:
+        """Return the style of an existing entry."""
+        item = self.item(position)
         marker = item.group(1) + item.group(4) if item else ""
         indent = prefix if not prefix.strip(" \t") else ""
-        nest = _common(self.raw(piece).split("\n")[1:]).removeprefix(indent) or self.nest()
-        return Style(marker, indent, nest, self.newline(piece.start), care > 0)
+        nest = _common(self.raw(position).split("\n")[1:]).removeprefix(indent) or self.nest()
+        return Style(marker, indent, nest, self.newline(position.start), care > 0)
 
-    def _replace(self, change: Replace, piece: Piece) -> Done:
-        if self.raw(piece) == change.raw:
-            return self._unchanged(change, piece)
-        if self.raw(piece) != change.expect:
-            return self._unchanged(change, piece, "changed")
-        return self._put(change, piece, change.raw, sure=False)
+    def _replace(self, change: Replace, position: Position) -> Applied:
+        if self.raw(position) == change.raw:
+            return self._unchanged(change, position)
+        if self.raw(position) != change.expect:
+            return self._unchanged(change, position, "changed")
+        return self._put(change, position, change.raw, sure=False)
 
-    # -- taking away -----------------------------------------------------------------------------
+    # -- removing --------------------------------------------------------------------------------
 
-    def _remove(self, change: Remove, piece: Piece, care: int) -> Done:
-        before, previous = self.raw(piece), self.previous(piece)
-        at = self._take(piece, care)
+    def _remove(self, change: Remove, position: Position, care: int) -> Applied:
+        before, heading = self.raw(position), position.heading
+        previous = self.previous(position.start, heading)
+        at = self._cut(position, care)
         self.gone.add(change.ref)
-        return self.done(change, "done", at, before, "", piece.heading, previous)
+        return self.done(change, "done", at, before, "", heading, previous)
 
-    def _take(self, piece: Piece, care: int) -> int:
-        """Cut an entry out, its lines if nothing else is on them, and a blank line that would be
-        left doubled; gives where it stood."""
+    def _cut(self, position: Position, care: int) -> int:
+        """Cut an entry out, with its lines if nothing else is on them and with a blank line that
+        would be left doubled. Return the offset where it was."""
         text = self.text
-        start = text.rfind("\n", 0, piece.start) + 1
-        newline = text.find("\n", piece.end)
+        start = text.rfind("\n", 0, position.start) + 1
+        newline = text.find("\n", position.end)
         stop = newline + 1 or len(text)
-        self.load().remove(piece)
-        if (text[start : piece.start] + text[piece.end : stop]).strip():
-            self.splice(piece.start, piece.end, "")  # something else is on its lines
-            return piece.start
+        self.load().remove(position)
+        if (text[start : position.start] + text[position.end : stop]).strip():
+            self.splice(position.start, position.end, "")  # something else is on its lines
+            return position.start
         if care:
-            self.splice(start, stop, self.newline(piece.start) * (care == 1))
+            self.splice(start, stop, self.newline(position.start) * (care == 1))
             return start
         start, stop = self._undoubled(start, stop)
-        if newline < 0 and start:  # the note goes on having no newline at its end
+        if newline < 0 and start:  # the note still has no newline at its end
             start = len(text[: start - 1].removesuffix("\r"))
         self.splice(start, stop, "")
         return start
 
     def _undoubled(self, start: int, stop: int) -> tuple[int, int]:
-        """Lines to take away, with a blank one if that would be left beside another, or last."""
+        """Return the lines to cut, with a blank one if it would be left doubled, or last."""
         text = self.text
         before = text.rfind("\n", 0, max(start - 1, 0)) + 1
         after = text.find("\n", stop) + 1 or len(text)
@@ -505,14 +508,17 @@ class Note:
             return (start, after) if apart else (start, stop)
         above = text[text.rfind("\n", 0, max(before - 1, 0)) + 1 : before]
         if text.endswith("\n") and above.startswith("#"):
-            return start, stop  # the blank line below a heading is that heading's
+            return start, stop  # the blank line below a heading stays
         return before, stop
 
     # -- placing ---------------------------------------------------------------------------------
 
-    def _add(self, change: Add, care: int) -> Done:
+    def _add(self, change: Add, care: int) -> Applied:
         if (at := self._anchor_of(change.ref)) is not None:
-            return self._there(change, at)
+            existing = [p for p in self.load() if p.start <= at < p.end]
+            if existing:
+                return self._unchanged(change, existing[0])
+            return self.done(change, "already", at)
         seen = self.outline()
         place = quick(self, seen, change.section) if care == 0 else None
         entry = self._entry(change, place.style) if place else ""
@@ -521,17 +527,20 @@ class Note:
             seen = self.outline()
             place = usual(self, seen, change.section, care)
             entry = self._entry(change, place.style)
-        previous = self._before(place)
-        piece = self._write(place, entry, change.ref)
-        return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
+        return self._place(change, place, entry)
 
-    def add_at(self, change: Add, place: Place) -> Done:
+    def add_at(self, change: Add, place: Place) -> Applied:
         """Add an entry at a place of the whole note."""
         place = place._replace(at=place.at - len(self.head))
-        entry, previous = self._entry(change, place.style), self._before(place)
+        previous = self._before(place)
         self.load()
-        piece = self._write(place, entry, change.ref)
-        return self.done(change, "done", piece.start, "", entry, piece.heading, previous)
+        done = self._place(change, place, self._entry(change, place.style))
+        return done._replace(previous=previous)
+
+    def _place(self, change: Add | Insert, place: Place, entry: str) -> Applied:
+        previous = self._before(place)
+        new = self._write(place, entry, change.ref, sure=isinstance(change, Add))
+        return self.done(change, "done", new.start, "", entry, new.heading, previous)
 
     def _entry(self, change: Add, style: Style) -> str:
         if "\n" in change.text or "\r" in change.text:
@@ -539,33 +548,26 @@ class Note:
         return written(change.ref, change.text, change.tags, change.links, change.fields, style)
 
     def _anchor_of(self, ref: str) -> int | None:
-        """Where an id stands in the note, in an entry or nested in one; None if nowhere."""
+        """Return the offset of a written id, in an entry or nested in one, or None."""
         if self.text.rfind(f"^{ref}") < 0:  # from the end it takes a third of the time
             return None
         masked = mask(self.text)
         found = (m for m in links.BLOCK_ID.finditer(masked) if m.group(1) == ref)
         return next((match.start(1) for match in found), None)
 
-    def _there(self, change: Add, at: int) -> Done:
-        for piece in self.load():
-            if piece.start <= at < piece.end:
-                return self._unchanged(change, piece)
-        return self.done(change, "already", at)
-
     def _before(self, place: Place) -> str:
-        """The ref of the entry before a place, if it is known without a parse."""
+        """Return the id of the entry before a place, '' if only a parse could tell."""
         if place.made:
             return ""
-        if self.pieces is not None:
-            before = [p for p in self.pieces if p.end <= place.at and p.heading == place.heading]
-            return max(before, key=lambda p: p.start).ref if before else ""
+        if self.positions is not None:
+            return self.previous(place.at, place.heading)
         line = self.text[self.text.rfind("\n", 0, max(place.at - 1, 0)) + 1 : place.at]
         match = links.BLOCK_ID.search(line.rstrip("\n"))
         ref = match.group(1) if match and ITEM.match(line) else ""
         return ref if ref and _only(self.whole(), f"^{ref}") is not None else ""
 
-    def _write(self, place: Place, entry: str, ref: str, sure: bool = True) -> Piece:
-        """Put an entry where it belongs, with the heading above it if that has to be made."""
+    def _write(self, place: Place, entry: str, ref: str, sure: bool = True) -> Position:
+        """Write an entry at its place, with a new heading above it if the place has one."""
         newline, text, at = place.style.newline, self.text, place.at
         open_end = at == len(text) and bool(text) and not text.endswith("\n")
         head = newline * (open_end + place.before) + place.made + place.style.indent
@@ -574,51 +576,48 @@ class Note:
             tail += newline
         self.splice(at, at, head + entry + tail)
         start = at + len(head)
-        piece = Piece(ref, start, start + len(entry), place.heading, note=False)
-        piece.sure = sure
-        if self.pieces is not None:
-            self.pieces.append(piece)
-        return piece
+        position = Position(ref, start, start + len(entry), place.heading, note=False)
+        position.sure = sure
+        if self.positions is not None:
+            self.positions.append(position)
+        return position
 
     # -- moving ----------------------------------------------------------------------------------
 
-    def _insert(self, change: Insert, care: int) -> Done:
-        if piece := self.find(change.ref):
-            return self._unchanged(change, piece)
-        seen = self.outline()
-        place = former(self, seen, change, care)
-        previous = self._before(place)
-        piece = self._write(place, change.raw, change.ref, sure=False)
-        return self.done(change, "done", piece.start, "", change.raw, piece.heading, previous)
+    def _insert(self, change: Insert, care: int) -> Applied:
+        if position := self.find(change.ref):
+            return self._unchanged(change, position)
+        return self._place(change, former(self, self.outline(), change, care), change.raw)
 
-    def _move(self, change: Move, piece: Piece, care: int) -> Done:
+    def _move(self, change: Move, position: Position, care: int) -> Applied:
         seen = self.outline()
-        here = seen.at(piece.start)
+        here = seen.at(position.start)
         if seen.find(change.section) == here:
-            return self._unchanged(change, piece)
-        before, heading, previous = self.raw(piece), piece.heading, self.previous(piece)
-        after = anchored(parts(before, self.prefix(piece)), change.ref)
-        self._take(piece, care)
+            return self._unchanged(change, position)
+        before, heading = self.raw(position), position.heading
+        previous = self.previous(position.start, heading)
+        after = anchored(parts(before, self.prefix(position)), change.ref)
+        self._cut(position, care)
         place = usual(self, self.outline(), change.section, care)
         new = self._write(place, after, change.ref)
         return self.done(change, "done", new.start, before, after, heading, previous)
 
 
 def _is_all_written(text: str) -> bool:
-    """Return True if a note surely has nothing but headings and bullets with ids of their own."""
+    """Return True if a note has nothing but headings and bullets, each with its own written id."""
     ids = _WRITTEN.findall(text)
     body_at = frontmatter.split(text)[1]
     return len(ids) == len(set(ids)) and bool(_ALL_WRITTEN.fullmatch(text, body_at))
 
 
 def _is_simple(entry: str, change: Add) -> bool:
-    """Can this be read as nothing but one bullet, whatever stands around it?"""
+    """Return True if an entry reads as one bullet whatever is around it."""
     if "\n" in entry or "%%" in entry or "$$" in entry or _MORE.match(change.text.lstrip()):
         return False
     return "`" not in entry or mask(entry).endswith(f" ^{change.ref}")
 
 
 def _common(lines: list[str]) -> str:
-    """The white space that the least indented of these lines starts with."""
+    """Return the indentation of the least indented line."""
     leads = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
     return min(leads, key=len, default="")

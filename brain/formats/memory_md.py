@@ -1,9 +1,9 @@
 """MEMORY.md: a heading tree with one memory per top-level list item or paragraph.
 
 markdown-it-py finds the blocks, so that fences, tables, callouts, HTML and comments are what
-Obsidian takes them for; everything inside a line is read by `links`. Spans are exact: the bytes
-`start` to `end` of a chunk are the entry, from its marker to the end of its last nested line, a
-comment on that line included. They never overlap.
+Obsidian takes them for; `links` reads what is inside a line. Spans are exact: the bytes `start` to
+`end` of a chunk are the entry, from its marker to the end of its last nested line, a comment on
+that line included. They never overlap.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COMMENT = re.compile(r"\0++(?:\n++\0++)*+")  # in text whose comments are NULs
 
 
 class _Inline(NamedTuple):
-    """What stands inside the lines of an entry; relations among the fields are links."""
+    """The content of the lines of an entry. Fields that are relations are links."""
 
     links: list[Link]
     fields: dict[str, str]
@@ -39,14 +39,14 @@ class _Inline(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A chunk that has its block id, if any, for a ref, and the words a derived id comes from."""
+    """A chunk with its block id, if it has one, and the words for a derived id."""
 
     chunk: Chunk
     words: str
 
 
 def parse(data: bytes, owner: str = "") -> Document:
-    """Read a memory note; `owner` is the agent whose memory it is, part of every derived id.
+    """Read a memory note. `owner`, the agent whose memory it is, is part of every derived id.
 
     A note that is not safe to edit is `broken`, and the spans of its chunks are 0.
     """
@@ -61,7 +61,7 @@ def parse(data: bytes, owner: str = "") -> Document:
     problems += more
     offsets = Offsets(text, BOM if data.startswith(BOM) else b"")
     note = _Note(text, body_at, frontmatter.tags(properties), offsets)
-    chunks, more = named(note.drafts(), owner)
+    chunks, more = with_ids(note.drafts(), owner)
     return Document(
         chunks=tuple(chunk._replace(start=0, end=0) if broken else chunk for chunk in chunks),
         problems=(*problems, *more, *note.hidden_rest()),
@@ -75,13 +75,14 @@ def parse(data: bytes, owner: str = "") -> Document:
 def drafts(
     text: str, above: Iterable[tuple[int, str]], tags: tuple[str, ...], offsets: Offsets
 ) -> list[Draft]:
-    """Read a part of a note: `above` are the level and the words of the headings it is under, and
-    `tags` those that every entry of the note has."""
+    """Read a part of a note. `above` are the level and the words of the headings above it, `tags`
+    those of every entry of the note."""
     return list(_Note(text, 0, tags, offsets).drafts(above))
 
 
 class _Note:
-    """One parse: the text seen as it is, with comments as NULs, as spaces, and without code."""
+    """The text of a note as written (`text`), with NULs (`kept`) or spaces (`shown`) for comments,
+    and with blank code as well (`masked`)."""
 
     def __init__(self, text: str, body_at: int, tags: tuple[str, ...], offsets: Offsets) -> None:
         self.text = text
@@ -110,16 +111,16 @@ class _Note:
                 yield draft
 
     def hidden_rest(self) -> list[Problem]:
-        """That a comment which is never closed hides the rest of the note, if there is any."""
+        """Return the problem of a comment that is never closed and hides the rest of the note."""
         start, end = self.comments[-1] if self.comments else (0, 0)
         hidden = self.text[start:end]
         if _is_closed(hidden) or not hidden.strip("% \t\r\n"):
             return []
-        said = "opens a comment (%%) that is never closed and hides the rest of the note"
-        return [Problem(self.offsets.line(start), "open-comment", said)]
+        message = "opens a comment (%%) that is never closed and hides the rest of the note"
+        return [Problem(self.offsets.line(start), "open-comment", message)]
 
     def _is_aside(self, block: Block, start: int, stop: int) -> bool:
-        """Is this paragraph a formula or a footnote?"""
+        """Return True for a paragraph that is a formula or a footnote."""
         if block.kind == "item":
             return False
         formula = self.shown.startswith("$$", start) and not self.masked[start:stop].strip()
@@ -156,7 +157,7 @@ class _Note:
         return (own + _tidy(self.kept[end:stop])).lstrip("\n")
 
     def _passage(self, block: Block, start: int, stop: int) -> Draft:
-        """A table, fence, callout or the like: no memory, but searchable where it stands."""
+        """Return the chunk of a table, fence or callout: not a memory, but searchable."""
         masked = self.masked[start:stop]
         text = _tidy(self.kept[start:stop], margin=False)
         chunk = self._chunk(
@@ -186,14 +187,14 @@ class _Note:
         )
 
     def _end(self, row: int, start: int) -> int:
-        """Where the text between `start` and this row ends, without blank space behind it."""
+        """Return the end of the text from `start` to this row, without trailing white space."""
         starts = self.offsets.starts
         stop = starts[row] if row < len(starts) else len(self.shown)
         return start + len(self.shown[start:stop].rstrip())
 
     def _with_comments(self, stop: int) -> int:
-        """The end of the comments, if any, that start behind `stop` on the same line. One that is
-        never closed, and so hides the rest of the note, belongs to nobody."""
+        """Return the end of the comments that start after `stop` on the same line. A comment that
+        is never closed hides the rest of the note and is not part of the entry."""
         line_end = self.shown.find("\n", stop)
         if line_end < 0:
             line_end = len(self.shown)
@@ -207,15 +208,15 @@ class _Note:
         return stop
 
     def _block_id(self, begin: int, end: int) -> tuple[str, int, int]:
-        """The last block id at the end of one of the entry's own lines (somebody may have written
-        on below it), and from where to where it goes."""
+        """Return the last block id at the end of one of the entry's own lines, and its span. A
+        person may have added lines below it."""
         found = list(links.BLOCK_ID.finditer(self.masked[begin:end]))
         if not found:
             return "", end, end
         return found[-1].group(1), begin + found[-1].start(), begin + found[-1].end()
 
     def _inline(self, *parts: tuple[int, int]) -> _Inline:
-        """Read the inside of some lines; prose is what is left without tags and fields."""
+        """Read the content of some lines. Prose is the text without tags and fields."""
         masked = "".join([self.masked[start:stop] for start, stop in parts])
         shown = "".join([self.shown[start:stop] for start, stop in parts])
         line = row = self.offsets.line(parts[0][0])
@@ -249,8 +250,8 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def named(drafts: Iterable[Draft], owner: str) -> tuple[list[Chunk], list[Problem]]:
-    """Give every chunk its ref: its block id, or one derived from owner, words and occurrence."""
+def with_ids(drafts: Iterable[Draft], owner: str) -> tuple[list[Chunk], list[Problem]]:
+    """Return the chunks with ids: the block id, or one derived from owner, words and occurrence."""
     drafts = list(drafts)
     anchored: dict[str, int] = {}
     for chunk, _ in drafts:
@@ -266,9 +267,9 @@ def named(drafts: Iterable[Draft], owner: str) -> tuple[list[Chunk], list[Proble
             chunks.append(chunk._replace(extra={**(chunk.extra or {}), "anchored": True}))
             continue
         if chunk.ref:
-            said = f"^{chunk.ref} stands on line {anchored[chunk.ref]} already; "
-            said += "this entry counts as having none"
-            problems.append(Problem(chunk.line, "duplicate-id", said))
+            message = f"^{chunk.ref} is on line {anchored[chunk.ref]} already; "
+            message += "this entry counts as having none"
+            problems.append(Problem(chunk.line, "duplicate-id", message))
         ref = _free(prefix, owner, words, count, taken)
         taken.add(ref)
         chunks.append(chunk._replace(ref=ref))
@@ -276,8 +277,8 @@ def named(drafts: Iterable[Draft], owner: str) -> tuple[list[Chunk], list[Proble
 
 
 def _free(prefix: str, owner: str, words: str, count: int, taken: set[str]) -> str:
-    """The id of the `count`th entry with these words, or of the first whose id nobody has taken:
-    an anchored entry keeps the number it had, wherever it moves."""
+    """Return the id of the `count`th entry with these words, or the first id that is not taken: an
+    entry whose id is written keeps it wherever it moves."""
     owner, words = normalize("NFC", owner), normalize("NFC", words)
     ref = derived_id(prefix, owner, words, str(count))
     number = 0
@@ -288,7 +289,7 @@ def _free(prefix: str, owner: str, words: str, count: int, taken: set[str]) -> s
 
 
 def _created(prose: str, path: tuple[str, ...]) -> str | None:
-    """The date the entry starts with, else the one in the innermost dated heading."""
+    """Return the date at the start of the entry, else that of the innermost dated heading."""
     for words in (prose, *reversed(path)):
         if (match := DATE.match(words)) and frontmatter.is_time(match.group(1)):
             return match.group(1)
@@ -296,8 +297,8 @@ def _created(prose: str, path: tuple[str, ...]) -> str | None:
 
 
 def _tidy(kept: str, margin: bool = True) -> str:
-    """The text without its comments, without white space at the ends of lines, and (if `margin`)
-    without the indentation that the lines below the first have in common."""
+    """Return the text without comments and trailing white space, and (if `margin`) without the
+    common indentation of the lines below the first."""
     if "\0" in kept:
         kept = _without_comments(kept)
     first, *rest = [line.rstrip() for line in kept.split("\n")]
@@ -306,7 +307,7 @@ def _tidy(kept: str, margin: bool = True) -> str:
 
 
 def _without_comments(kept: str) -> str:
-    """A comment goes with the space before it, and with its line if nothing else is there."""
+    """Remove comments with the space before them, and with their line if nothing else is on it."""
     parts = _COMMENT.split(kept)
     for i, after in enumerate(parts[1:]):
         before = parts[i].rstrip(" \t")

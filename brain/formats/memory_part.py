@@ -1,10 +1,9 @@
-"""The changed part of MEMORY.md: what has to be parsed if the rest was parsed before.
+"""The part of MEMORY.md that has to be parsed after a change.
 
 A cut is the start of a line that begins a block whatever is above it: a bullet or a heading that is
-not indented, outside of code, comments, formulas and HTML. What is above a cut reads the same with
-and without what is below it, and what is below reads the same as long as it is under the same
-headings. So only what is between the last cut before a change and the first cut behind it has to be
-parsed again.
+not indented, outside of code, comments, formulas and HTML. The text above a cut reads the same with
+and without the text below it. The text below reads the same under the same headings. So only the
+text between the last cut before a change and the first cut after it has to be parsed again.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from brain.formats import frontmatter
-from brain.formats.memory_md import MAX_CHARS, MAX_LINES, drafts, named
+from brain.formats.memory_md import MAX_CHARS, MAX_LINES, drafts, with_ids
 from brain.formats.memory_place import Heading, has, scan
 from brain.formats.text import Offsets, decode
 from brain.model import Document, Part
@@ -31,13 +30,13 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
     """
     (old, odd), (new, odd_now) = decode(before), decode(after)
     properties, body_at, _ = frontmatter.properties_of(new)
-    same = new.rfind("\n", 0, _same(old, new, 0, 1)) + 1  # of whole lines
+    same = new.rfind("\n", 0, _common_length(old, new, 0, 1)) + 1  # of whole lines
     if odd or odd_now or _is_long(old) or _is_long(new):
         return None
     if body_at != frontmatter.split(old)[1] or body_at > same:
         return None
     start = _cut_before(old, new, body_at, same)
-    end = _cut_behind(old, new, len(new) - _same(old, new, same, -1))
+    end = _cut_after(old, new, len(new) - _common_length(old, new, same, -1))
     head, was, now = new[:start], old[start : len(old) - len(new) + end], new[start:end]
     if not all(map(is_plain, (head, was, now))):
         return None
@@ -50,7 +49,7 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
     lead, tags = head.encode(), frontmatter.tags(properties)
     removed = drafts(was, _path(above), tags, Offsets(was, lead))
     added = drafts(now, _path(above), tags, Offsets(now, lead))
-    (earlier, twice), (chunks, twice_now) = named(removed, owner), named(added, owner)
+    (earlier, twice), (chunks, twice_now) = with_ids(removed, owner), with_ids(added, owner)
     if twice or twice_now:
         return None
     counts, counts_now = (Counter(draft.words for draft in some) for some in (removed, added))
@@ -74,13 +73,13 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
 
 
 def around(text: str, at: int) -> tuple[int, int, list[tuple[int, str]]] | None:
-    """Return from which to which cut the entry at this place can be edited alone, with others
-    before and behind it, and the headings that this part of the note is under."""
+    """Return the cuts between which the entry at this place can be edited alone, with some entries
+    before and after it, and the headings above this part of the note."""
     body_at = frontmatter.split(text)[1]
     start = end = text.find("\n", at) + 1 or len(text)
     for _ in range(3):
         start = _cut_before(text, text, body_at, start)
-        end = _cut_behind(text, text, end + 1)
+        end = _cut_after(text, text, end + 1)
     headings = scan(text[:start], body_at)
     if headings is None or not is_plain(text[:end]):
         return None
@@ -88,7 +87,7 @@ def around(text: str, at: int) -> tuple[int, int, list[tuple[int, str]]] | None:
 
 
 def is_plain(text: str) -> bool:
-    """Return True if there are no comments and formulas, which can hide anything."""
+    """Return True if the text has neither comments nor formulas, which can hide anything."""
     return not has(text, "%%") and not has(text, "$$")
 
 
@@ -96,9 +95,9 @@ def _is_long(text: str) -> bool:
     return len(text) > MAX_CHARS or text.count("\n") > MAX_LINES
 
 
-def _same(old: str, new: str, least: int, step: int) -> int:
-    """Return how many characters two texts have in common at their start (step 1) or at their end
-    (step -1), leaving out the first `least`."""
+def _common_length(old: str, new: str, least: int, step: int) -> int:
+    """Return the number of characters that two texts have in common at their start (step 1) or at
+    their end (step -1), without the first `least`."""
     low, high = 0, min(len(old), len(new)) - least
     while low < high:
         middle = (low + high + 1) // 2
@@ -113,7 +112,7 @@ def _same(old: str, new: str, least: int, step: int) -> int:
 
 
 def _cut_before(old: str, new: str, body_at: int, stop: int) -> int:
-    """Return the last cut before this line, up to which both are the same, or the body's start."""
+    """Return the last cut of both texts before this line, or the start of the body."""
     while stop > body_at:
         start = max(new.rfind("\n", 0, stop - 1) + 1, body_at)
         if _CUT.match(new, start) and _CUT.match(old, start):
@@ -122,7 +121,7 @@ def _cut_before(old: str, new: str, body_at: int, stop: int) -> int:
     return body_at
 
 
-def _cut_behind(old: str, new: str, at: int) -> int:
+def _cut_after(old: str, new: str, at: int) -> int:
     """Return the first cut from this place of the new text on, or its end."""
     shift = len(old) - len(new)
     cuts = (match.start() for match in _CUT.finditer(new, at))
@@ -130,7 +129,7 @@ def _cut_behind(old: str, new: str, at: int) -> int:
 
 
 def _level(text: str, at: int) -> int:
-    """Return which headings matter for what starts here: those above this level."""
+    """Return the level of what starts here: only headings above it matter."""
     match = _CUT.match(text, at)
     if match is None:
         return 0  # the end of the text
@@ -138,7 +137,7 @@ def _level(text: str, at: int) -> int:
 
 
 def _path(headings: Iterable[Heading], level: int = 7) -> list[tuple[int, str]]:
-    """Return the level and the words of the headings that what follows them is under."""
+    """Return the level and the words of the headings that apply after the last of them."""
     path: list[tuple[int, str]] = []
     for heading in headings:
         path = [pair for pair in path if pair[0] < heading.level]

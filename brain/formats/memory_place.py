@@ -1,13 +1,13 @@
-"""Where an entry of MEMORY.md goes: the sections of the note, and how the note is written.
+"""The place of an entry in MEMORY.md: the sections of the note, and the style of its entries.
 
 `outline` finds the headings. Nearly all notes are headings at the start of a line with bullets
-under them, and a block of code now and then: a scan finds those a hundred times as fast as
-markdown-it. As soon as the scan meets what else could hide or make a heading (HTML, formulas,
-underlines, indented fences and headings), markdown-it is asked after all.
+under them, and sometimes a block of code: a scan finds those a hundred times as fast as
+markdown-it. If the scan meets anything else that could hide or make a heading (HTML, formulas,
+underlines, indented fences and headings), markdown-it parses the note.
 
-`quick` finds a place by the outline, without a parse, where nothing odd is near; `usual` and
-`former` use the entries that a parse has found. The caller checks whether the entry reads as it
-should there.
+`quick` finds a place by the outline, without a parse, if nothing unusual is near. `usual` and
+`former` use the entries that a parse has found. The caller checks that the entry reads correctly
+at its place.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from functools import lru_cache
 from itertools import pairwise
 from sys import maxsize
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import normalize
 
-from brain.changes import Insert
+from brain import kinds
 from brain.formats import markdown
 from brain.formats.entry import Style
 from brain.formats.markdown import blank, hidden
 from brain.formats.text import refused
+from brain.model import Insert
+from brain.words import casefold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from brain.formats.memory_edit import Note, Piece
+    from brain.formats.memory_edit import Note, Position
 
 TITLE = "Agent Memory"
 ITEM = re.compile(r"([-*+]|(\d{1,9})([.)]))([ \t]+)(?=\S)")
@@ -37,15 +38,14 @@ _NUMBERS = re.compile(r"^(\d{1,9})[.)][ \t]", re.MULTILINE)
 _TITLE = re.compile(r"\w[\w ,.:;'()/&+-]*")  # words that are surely the words of a heading
 _CODE = re.compile("```|~~~")
 _SPACE = " \t\r\n"
-# nearly every line: bullets, what is indented as far as only nested lines and code are, blank ones
+# nearly every line: bullets, lines indented by four or more, blank lines
 _BULLETS = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]) \S[^\n]*+\n|(?: {4}|\t)[^\n]*+\n|\r?\n)*+")
 _HEADING = re.compile(r"(#{1,6})(?=[ \t\r]|$)(.*)")
 # what could hide or make a heading: indented ones, HTML, underlines, indented fences
 _ODD = re.compile(r" {1,3}(?:#{1,6}(?:[ \t\r]|$)|```|~~~)| {0,3}(?:<|=+[ \t\r]*$|-+[ \t\r]*$)")
-_LONE = re.compile(r"\r(?!\n)")  # which stands for a space
+_LONE = re.compile(r"\r(?!\n)")  # read as a space
 _FENCE = re.compile(r"(?:(`)`{2,}[^`\0]*|(~)~{2,}[^\0]*)$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t\r\0]*$")
-_EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _NUMBERED = re.compile(r"^[\W_]*\d|\d[\W_]*$")
 
 
@@ -53,7 +53,7 @@ _NUMBERED = re.compile(r"^[\W_]*\d|\d[\W_]*$")
 
 
 class Heading(NamedTuple):
-    """A heading: its line starts at `start`, what is under it at `end`."""
+    """A heading. Its line starts at `start`, the content under it at `end`."""
 
     level: int
     words: str
@@ -62,9 +62,12 @@ class Heading(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """The headings of a text. `kept` is the text with frontmatter blank and comments as NULs;
-    `plain` says that nothing but headings, lists, paragraphs, quotes, tables and code can be in it,
-    and that fences which are not in a list open and close at the start of a line."""
+    """The headings of a text.
+
+    `kept` is the text with blank frontmatter and comments as NULs. If `plain`, the text has nothing
+    but headings, lists, paragraphs, quotes, tables and code, and fences outside of lists open and
+    close at the start of a line.
+    """
 
     text: str
     kept: str
@@ -74,19 +77,19 @@ class Outline(NamedTuple):
     plain: bool
 
     def region(self, number: int) -> tuple[int, int]:
-        """From where to where the own content of a heading goes; of none, for number -1."""
+        """Return start and end of a heading's own content. -1 is the text before any heading."""
         start = self.headings[number].end if number >= 0 else self.body_at
         after = number + 1
         stop = self.headings[after].start if after < len(self.headings) else len(self.text)
         return start, stop
 
     def stop(self, number: int, level: int) -> int:
-        """Where what is under a heading ends, up to the next of this level or above it."""
+        """Return the start of the next heading of this level or above it, or the text's end."""
         later = (h.start for h in self.headings[number + 1 :] if h.level <= level)
         return next(later, len(self.text))
 
     def path(self, number: int) -> tuple[str, ...]:
-        """The words of a heading and of those above it, outermost first."""
+        """Return the words of a heading and of those above it, outermost first."""
         out: list[str] = []
         level = 7
         for heading in reversed(self.headings[: number + 1]):
@@ -96,17 +99,17 @@ class Outline(NamedTuple):
         return tuple(words for words in reversed(out) if words)
 
     def above(self, number: int, level: int) -> tuple[str, ...]:
-        """The words of the headings that a heading of this level would stand under here."""
+        """Return the words of the headings that a heading of this level would be under here."""
         upper = [n for n, h in enumerate(self.headings[:number]) if h.level < level]
         return self.path(upper[-1]) if upper else ()
 
     def at(self, place: int) -> int:
-        """The number of the heading above this character; -1 if none is."""
+        """Return the number of the heading above this character, or -1."""
         return sum(1 for heading in self.headings if heading.start <= place) - 1
 
     def find(self, section: str) -> int | None:
-        """The number of the heading that is meant: by its path or words as they are written, else
-        by its words without emoji, numbers and emphasis. '' means the text before any heading."""
+        """Return the number of a section's heading, found by its words or path as written, else by
+        its words without emoji, numbers and emphasis. '' is the text before any heading."""
         if not section.strip():
             return -1
         wanted = _plain(section)
@@ -119,25 +122,19 @@ class Outline(NamedTuple):
                 return paths.index(wanted)
             if ends := [n for n, path in enumerate(paths) if path.endswith(f" > {wanted}")]:
                 return ends[0]
-        wanted = _bare(section)
+        wanted = kinds.bare(section)
         if not wanted or _NUMBERED.search(section):
             return None
-        return next((n for n, h in enumerate(self.headings) if _bare(h.words) == wanted), None)
+        return next((n for n, h in enumerate(self.headings) if kinds.bare(h.words) == wanted), None)
 
 
-@lru_cache(256)  # the same few headings are asked for again and again
+@lru_cache(256)  # the same few headings are compared again and again
 def _plain(words: str) -> str:
-    return normalize("NFC", " ".join(words.split())).casefold()
-
-
-def _bare(words: str) -> str:
-    """The words as `kinds.of_headings` compares them."""
-    words = _EDGES.sub("", words.partition(" #")[0])
-    return _plain(words).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return casefold(" ".join(words.split()))
 
 
 def outline(text: str, body_at: int) -> Outline:
-    """The headings of a note whose body starts at `body_at`, as `memory_md.parse` sees them."""
+    """Return the outline of a note whose body starts at `body_at`, as `memory_md.parse` sees it."""
     kept = blank(text, [(0, body_at)]) if body_at else text
     comments: list[tuple[int, int]] = []
     if has(text, "%%"):
@@ -150,7 +147,7 @@ def outline(text: str, body_at: int) -> Outline:
 
 
 def scan(kept: str, body_at: int) -> list[Heading] | None:
-    """The headings, if all are plain ones; None if it takes a parser to tell."""
+    """Return the headings if all are plain ones; None if only a parser can tell."""
     if "\r" in kept and _LONE.search(kept):
         return None
     headings: list[Heading] = []
@@ -173,7 +170,7 @@ def scan(kept: str, body_at: int) -> list[Heading] | None:
 
 
 def _behind_fence(kept: str, line: str, at: int) -> int:
-    """Where the code ends that this line opens at its start; 0 if that is not sure."""
+    """Return the end of the code block that this line opens; 0 if it is not certain."""
     match = _FENCE.match(line)
     if match is None:
         return 0
@@ -186,12 +183,12 @@ def _behind_fence(kept: str, line: str, at: int) -> int:
 
 
 def has(text: str, marks: str) -> bool:
-    """Are these in the text? Looking for one character first is fifty times as fast."""
+    """Return True if the marks are in the text. To look for one first is fifty times as fast."""
     return marks[0] in text and marks in text
 
 
 def _parsed(kept: str, body_at: int) -> Iterator[Heading]:
-    """The headings by way of markdown-it."""
+    """Return the headings that markdown-it finds."""
     starts = [0]
     for line in kept.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -209,21 +206,21 @@ def _parsed(kept: str, body_at: int) -> Iterator[Heading]:
 
 
 class Place(NamedTuple):
-    """Where new lines go (the start of a line, or the end of the text) and how they look.
+    """The offset of new lines (the start of a line, or the end of the text) and their style.
 
-    `made` is the heading to be written above them.
+    `made` is a new heading to write above them.
     """
 
     at: int
     style: Style
     heading: str  # the headings above, joined
     before: bool = False  # a blank line before
-    after: bool = False  # a blank line behind
+    after: bool = False  # a blank line after
     made: str = ""
 
 
 def quick(note: Note, seen: Outline, section: str) -> Place | None:
-    """Where a new entry goes, found without a parse; None if that takes one."""
+    """Return the place of a new entry, found without a parse; None if it needs one."""
     if not seen.plain:
         return None
     number = seen.find(section)
@@ -248,14 +245,17 @@ def quick(note: Note, seen: Outline, section: str) -> Place | None:
 
 
 def usual(note: Note, seen: Outline, section: str, care: int) -> Place:
-    """Where an entry goes, by what a parse has found; the more care, the further away."""
+    """Return the place of an entry by the entries that a parse found.
+
+    With more `care` the place is further away from what may hide the entry.
+    """
     number = seen.find(section)
     if number is None:
         return _made(note, seen, section, care)
     start, stop = seen.region(number)
     inside = [p for p in note.load() if start <= p.start < stop]
     inside.sort(key=lambda p: p.start)
-    if care >= 2:  # not behind a passage that may hide what follows
+    if care >= 2:  # not after a passage that may hide what follows
         while inside and inside[-1].note:
             del inside[-1]
     if care >= 4:
@@ -269,8 +269,8 @@ def usual(note: Note, seen: Outline, section: str, care: int) -> Place:
     return _behind(note, inside, " > ".join(seen.path(number)), care)
 
 
-def _behind(note: Note, inside: list[Piece], heading: str, care: int) -> Place:
-    """Behind the last of some entries, the way they are written."""
+def _behind(note: Note, inside: list[Position], heading: str, care: int) -> Place:
+    """Return the place after the last of some entries, in their style."""
     last = inside[-1]
     items = [p for p in inside if note.item(p)]
     listed = bool(items) and items[-1] is last
@@ -290,7 +290,7 @@ def _behind(note: Note, inside: list[Piece], heading: str, care: int) -> Place:
 
 
 def _first(note: Note, seen: Outline, number: int) -> Place:
-    """Right under a heading, or at the top of the body."""
+    """Return the place right under a heading, or at the top of the body."""
     start, _ = seen.region(number)
     heading = " > ".join(seen.path(number))
     style = Style(note.bullet(), newline=note.newline(start))
@@ -306,23 +306,23 @@ def _line(text: str, at: int) -> str:
 
 
 def _made(note: Note, seen: Outline, section: str, care: int = 0) -> Place:
-    """Place a section that does not exist: under its parent if named, else after the last one."""
+    """Return the place of a new section: under its parent if named, else after the last one."""
     upper, _, title = " ".join(section.split()).lstrip("# ").rpartition(" > ")
     newline = note.newline(len(note.text))
     style = Style(note.bullet(), newline=newline, careful=care > 0)
     if not note.text:
         made = f"# {TITLE}{newline}{newline}## {title}{newline}"
         return Place(0, style, f"{TITLE} > {title}", made=made)
-    level, above, stop = _beside(seen, upper)
-    at = _line_behind(note, seen, stop)
+    level, above, stop = _new_section(seen, upper)
+    at = _next_line(note, seen, stop)
     gap = newline if _airy(seen, -1) else ""
     made = f"{'#' * level} {title}{newline}{gap}"
     before, after = bool(note.text[:at].strip()), bool(_line(note.text, at).strip())
     return Place(at, style, " > ".join([*above, title]), before, after, made)
 
 
-def _beside(seen: Outline, upper: str) -> tuple[int, tuple[str, ...], int]:
-    """The level of a new section, the headings above it, and where those beside it end."""
+def _new_section(seen: Outline, upper: str) -> tuple[int, tuple[str, ...], int]:
+    """Return the level of a new section, the headings above it, and the end of its siblings."""
     parent = seen.find(upper) if upper else None
     if parent is not None and seen.headings[parent].level < 6:
         level = seen.headings[parent].level
@@ -334,8 +334,8 @@ def _beside(seen: Outline, upper: str) -> tuple[int, tuple[str, ...], int]:
     return level, seen.above(last, level), seen.stop(last, level)
 
 
-def _line_behind(note: Note, seen: Outline, stop: int) -> int:
-    """The start of the line behind the last visible one before `stop`."""
+def _next_line(note: Note, seen: Outline, stop: int) -> int:
+    """Return the start of the line after the last visible one before `stop`."""
     end = _end(seen.kept, 0, stop, _SPACE + "\0")
     at = max(note.text.find("\n", end) + 1 or len(note.text), seen.body_at)
     for start, close in seen.comments:
@@ -348,16 +348,17 @@ def _line_behind(note: Note, seen: Outline, stop: int) -> int:
 
 
 def former(note: Note, seen: Outline, change: Insert, care: int) -> Place:
-    """Behind `previous` if that is still in the section, else where an added one would go."""
+    """Return the place after `previous` if that is still in the section, else that of a new
+    entry."""
     number = seen.find(change.section)
-    pieces = sorted(note.load(), key=lambda p: p.start)
-    for piece in pieces:
-        if piece.ref == change.previous and piece.heading == change.section:
-            number = seen.at(piece.start)  # of two sections of one name
+    positions = sorted(note.load(), key=lambda p: p.start)
+    for position in positions:
+        if position.ref == change.previous and position.heading == change.section:
+            number = seen.at(position.start)  # of two sections of one name
     if number is None or care > 1:
         return usual(note, seen, change.section, care)
     start, stop = seen.region(number)
-    inside = [p for p in pieces if start <= p.start < stop]
+    inside = [p for p in positions if start <= p.start < stop]
     refs = [p.ref for p in inside]
     if change.previous in refs:
         upto = inside[: refs.index(change.previous) + 1]
@@ -376,16 +377,16 @@ def former(note: Note, seen: Outline, change: Insert, care: int) -> Place:
     )
 
 
-def _loose_around(note: Note, inside: list[Piece], at: int) -> bool:
-    """Are the entries before and behind a place apart? Else those anywhere in the section."""
+def _loose_around(note: Note, inside: list[Position], at: int) -> bool:
+    """Return True if blank lines separate the entries around a place, or the first two."""
     pairs = list(pairwise(inside))
     near = (pairs[at - 1 : at] if at else []) or pairs[:1]
     return any(note.text.count("\n", a.end, b.start) > 1 for a, b in near)
 
 
 def _tail_item(kept: str, start: int, end: int) -> tuple[re.Match[str], bool] | None:
-    """The last top-level bullet of a region, if what is below it is surely nested in it, and
-    whether a blank line parts it from the one before; None if that is not sure."""
+    """Return the last top-level bullet of a region, and True if a blank line separates it from the
+    one before. None if it is not certain that what is below the bullet is nested in it."""
     least, at = 1_000, end
     while at > start:
         line_start = max(kept.rfind("\n", 0, at) + 1, start)
@@ -407,7 +408,8 @@ def _tail_item(kept: str, start: int, end: int) -> tuple[re.Match[str], bool] | 
 
 
 def _above_item(kept: str, start: int, at: int, ordered: bool) -> tuple[bool, bool]:
-    """Is there a blank line and another bullet above a bullet; and is it surely a bullet?"""
+    """Return True if a blank line separates a bullet from one above it, and True if it is certainly
+    a bullet."""
     end = _end(kept, start, at, _SPACE)
     if end == start:
         return False, True
@@ -418,8 +420,8 @@ def _above_item(kept: str, start: int, at: int, ordered: bool) -> tuple[bool, bo
 
 
 def _end(kept: str, start: int, stop: int, blank: str) -> int:
-    """Where what can be seen between two places ends: a section is long, the blanks behind it are
-    few, and to copy it takes longer than to look at its end."""
+    """Return the end of the visible text between two places. Only its end is copied: a section may
+    be long, and the blanks after it are few."""
     while stop > start:
         near = max(start, stop - 500)
         if seen := kept[near:stop].rstrip(blank):
@@ -429,7 +431,7 @@ def _end(kept: str, start: int, stop: int, blank: str) -> int:
 
 
 def _marker(item: re.Match[str] | None, raws: str, start: int = 0, stop: int = maxsize) -> str:
-    """The marker that comes after those there are: the same, or the next number."""
+    """Return the marker of the next item: the same, or the next number."""
     if item is None:
         return "- "
     mark, number, bracket, space = item.groups()
@@ -442,7 +444,7 @@ def _marker(item: re.Match[str] | None, raws: str, start: int = 0, stop: int = m
 
 
 def _airy(seen: Outline, number: int) -> bool:
-    """Do the other headings of the note have a blank line below them?"""
+    """Return True if most other headings of the note have a blank line below them."""
     score = 0
     for other in range(len(seen.headings)):
         start, stop = seen.region(other)
@@ -453,7 +455,7 @@ def _airy(seen: Outline, number: int) -> bool:
 
 
 def _level(seen: Outline) -> int:
-    """The level of the sections of a note."""
+    """Return the level of the sections of a note."""
     levels = [heading.level for heading in seen.headings]
     if 2 in levels or not levels:
         return 2

@@ -1,21 +1,21 @@
 """Any note of the vault: properties, links, tags, and heading-aware passages with their lines.
-AGENT.md is a note whose properties say who an agent is.
+AGENT.md is a note whose properties describe an agent.
 
-Works by offsets on the masked text, never line by line: a full Markdown parser would take ten
-times as long for nothing that search needs.
+The parser works by offsets on the masked text, never line by line. A full Markdown parser would
+take ten times as long, and a search would find no more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from brain._tuples import NamedTuple
 from brain.formats import frontmatter, links
 from brain.formats.markdown import mask
 from brain.formats.text import decode, derived_id
 from brain.model import Chunk, Document, Problem
-from brain.record import NamedTuple
 
-PACKED = 500  # short sections are taken together while they stay under this many characters
+PACKED = 500  # short sections are joined up to this many characters
 LARGE = 700  # a passage has no more characters; a longer section is divided
 AGENT_TYPES = ("admin", "project", "skill")
 
@@ -29,7 +29,7 @@ class Heading(NamedTuple):
 
 
 def parse(data: bytes, name: str = "") -> Document:
-    """Read a note; `name` is its file name without the ending, which Obsidian shows as title."""
+    """Read a note. `name` is its file name without the extension, the title in Obsidian."""
     text, problems = decode(data)
     properties, body_at, more = frontmatter.properties_of(text)
     problems += more
@@ -68,42 +68,42 @@ def headings(masked: str, text: str = "") -> list[Heading]:
 def _chunks(
     text: str, body_at: int, masked: str, found: list[Heading], own_tags: tuple[str, ...]
 ) -> Iterator[Chunk]:
-    """The passages of a note; the text of the first one begins with the properties."""
+    """Return the passages of a note. The text of the first one begins with the properties."""
     seen: dict[str, int] = {}
     line, counted = 1, 0
-    for start, end, path in _pieces(masked, found):
+    for start, end, path in _passages(masked, found):
         first = start + body_at if start else 0
-        said = text[first : end + body_at].rstrip()
+        passage = text[first : end + body_at].rstrip()
         line += text.count("\n", counted, first)
         counted = first
-        if not said:
+        if not passage:
             continue
         heading = " > ".join(path)
-        ref = derived_id("n", heading, said)
+        ref = derived_id("n", heading, passage)
         if ref in seen:
             seen[ref] += 1
-            ref = derived_id("n", heading, said, str(seen[ref]))
+            ref = derived_id("n", heading, passage, str(seen[ref]))
         else:
             seen[ref] = 1
-        piece = masked[start:end] if end - start < len(masked) else masked
-        tags = links.tags(piece)
+        part = masked[start:end] if end - start < len(masked) else masked
+        tags = links.tags(part)
         if start:
-            pointed = links.links(piece, line)
+            pointed = links.links(part, line)
         else:
-            pointed = links.links(piece, 1 + text.count("\n", 0, body_at))
+            pointed = links.links(part, 1 + text.count("\n", 0, body_at))
             if text.find("[[", 0, body_at) >= 0:
                 pointed = links.links(text[:body_at]) + pointed
         yield Chunk(
-            ref, "note", "", heading, said,
+            ref, "note", "", heading, passage,
             tuple(dict.fromkeys((*own_tags, *tags))) if tags else own_tags,
-            line, line + said.count("\n"), None, tuple(pointed), 0, 0, None,
-            0 if start else min(body_at, len(said)),
+            line, line + passage.count("\n"), None, tuple(pointed), 0, 0, None,
+            0 if start else min(body_at, len(passage)),
         )  # fmt: skip
 
 
-def _pieces(masked: str, found: list[Heading]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """(start, end, heading path) of each passage, the over-long ones divided."""
-    for start, end, path in _passages(found, len(masked)):
+def _passages(masked: str, found: list[Heading]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Return (start, end, heading path) of each passage. Long ones are divided."""
+    for start, end, path in _sections(found, len(masked)):
         at = start
         while end - at > LARGE:
             cut = _cut(masked, at)
@@ -112,8 +112,8 @@ def _pieces(masked: str, found: list[Heading]) -> Iterator[tuple[int, int, tuple
         yield at, end, path
 
 
-def _passages(found: list[Heading], length: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Sections in order, taken together while they are small."""
+def _sections(found: list[Heading], length: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Return the sections in order, short ones joined."""
     start = 0
     path: tuple[str, ...] = ()
     stack: list[Heading] = []
@@ -130,7 +130,7 @@ def _passages(found: list[Heading], length: int) -> Iterator[tuple[int, int, tup
 
 
 def _cut(text: str, start: int) -> int:
-    """Where to divide: after the last blank line that fits, else a line, a sentence, a word."""
+    """Return where to divide: after the last blank line that fits, else line, sentence or word."""
     stop = start + LARGE
     for gap in ("\n\n", "\n\r\n", "\n", ". ", "\u3002", " "):
         at = text.rfind(gap, start + LARGE // 2, stop)
@@ -142,18 +142,18 @@ def _cut(text: str, start: int) -> int:
 def parse_agent(data: bytes, name: str = "") -> Document:
     """Read an AGENT.md. Its first chunk has the properties `type`, `id` and `name` as extra."""
     note = parse(data, name)
-    said = {
+    agent = {
         key: value
         for key in ("type", "id", "name")
         if isinstance(value := note.properties.get(key), str) and value
     }
-    problems, type = note.problems, said.get("type", "")
+    problems, type = note.problems, agent.get("type", "")
     if type not in AGENT_TYPES:
         what = f"says that its type is {type}" if type else "says no type"
         remedy = f"write `type: {' | '.join(AGENT_TYPES)}` in its properties"
         problems += (Problem(1, "agent-type", f"{what}; {remedy}"),)
     chunks = [chunk._replace(kind="agent") for chunk in note.chunks]
     if chunks:
-        chunks[0] = chunks[0]._replace(extra=said)
-    title = said.get("name", note.title)
+        chunks[0] = chunks[0]._replace(extra=agent)
+    title = agent.get("name", note.title)
     return note._replace(chunks=tuple(chunks), problems=problems, title=title)

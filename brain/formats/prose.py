@@ -1,7 +1,7 @@
-"""The words of an entry, without what is written around them.
+"""The words of an entry, without the markup around them.
 
 List marker, checkbox, date, fields and block id are not words, nor are tags before and after the
-sentence. Of links and of tags inside the sentence the words count, and code counts as it is.
+sentence. The words of links, and of tags inside the sentence, count. Code counts as it is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BLOCK_ID = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _CODE = re.compile(r"(`+[^`]*`+)")
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
-# a sentence does not end with one of these, so a tag or link after it is one of its words
+# words that do not end a sentence: a tag or link after one of them belongs to the sentence
 _OPEN = frozenset(
     """
     a an the is are was were be been being am to of in on at by for with from as into and or that
@@ -84,7 +84,7 @@ def _untagged(line: str, spans: list[tuple[int, int]], links: bool) -> str:
         behind.append(spans.pop())
         stop = behind[-1][0]
     before = line[:stop].split()
-    if behind and before and before[-1].casefold() in _OPEN:  # the sentence would break off
+    if behind and before and before[-1].casefold() in _OPEN:  # the tag completes the sentence
         spans.append(behind[-1])
         stop = behind[-1][1]
     while spans and not line[start : spans[0][0]].strip():

@@ -1,7 +1,7 @@
-"""items.json, the typed and cited items of a project, and tasks.json, its tasks: read and edited.
+"""Read and edit items.json, the typed and cited items of a project, and tasks.json, its tasks.
 
-An edit splices in a value or a record, written the way its neighbours are: one line or many, tabs
-or spaces, `\\u` or not. Key order, unknown keys, the spelling of numbers and all other bytes stay.
+An edit splices in a value or a record in the style of its neighbours: one line or many, tabs or
+spaces, `\\u` or not. Key order, unknown keys, the spelling of numbers and all other bytes stay.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from brain.changes import Change, Done, Drop, Edited, Put
 from brain.errors import BadRequest
-from brain.formats import json_doc
-from brain.formats.json_doc import Reading, Record, elements, members, moment, unshown
+from brain.formats import json_spans
+from brain.formats.json_spans import Reading, Record, elements, members, moment, unshown
 from brain.formats.text import BOM, UNSAFE, decode, refused
-from brain.model import Chunk, Document, Link
+from brain.model import Applied, Change, Chunk, Document, Drop, EditedFile, Link, Put
 
 _INDENT = "  "
 _NEW_FILES = {"items": "[]\n", "tasks": '{\n  "tasks": []\n}\n'}
@@ -56,7 +55,7 @@ def _tags(reading: Reading, record: Record) -> list[str]:
 
 
 def _other_words(record: Record) -> str:
-    """What another tool wrote under names that Brain does not know: still to be found."""
+    """Return the texts under keys that Brain does not know, so that a search finds them."""
     known = {"id", "type", "tags", "extractedAt", "sourceFile"}
     return "\n".join(v for k, v in record.value.items() if k not in known and isinstance(v, str))
 
@@ -86,7 +85,7 @@ def _task(reading: Reading, record: Record) -> Chunk:
 
 
 class Style(NamedTuple):
-    """How a file writes an object: `indent` is '' for one line, `base` what its brackets have."""
+    """The style of an object: `base` indents its brackets, `indent` its members ('': one line)."""
 
     base: str
     indent: str
@@ -104,17 +103,17 @@ class _List(NamedTuple):
     found: list[tuple[Any, int, int]]
 
 
-def edit(format: str, path: str, data: bytes, changes: Sequence[Change]) -> Edited:
-    """items.json or tasks.json after these changes, in order, and what became of each."""
+def edit(format: str, path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
+    """Return items.json or tasks.json after these changes, in order, and the result of each."""
     done = []
     for change in changes:
         data, one = _File(format, path, data).apply(change)
         done.append(one)
-    return Edited(data, tuple(done))
+    return EditedFile(data, tuple(done))
 
 
 class _File:
-    """A file of records, read once; an edit gives its new bytes."""
+    """A file of records. An edit returns its new bytes."""
 
     def __init__(self, format: str, path: str, data: bytes) -> None:
         self.format, self.data = format, data
@@ -125,7 +124,7 @@ class _File:
             problem = next(p for p in self.document.problems if p.code in _STOPS)
             raise refused(path, problem.line, problem.message)
 
-    def apply(self, change: Change) -> tuple[bytes, Done]:
+    def apply(self, change: Change) -> tuple[bytes, Applied]:
         chunks = self.document.chunks
         number = next((n for n, chunk in enumerate(chunks) if chunk.ref == change.ref), -1)
         chunk = chunks[number] if number >= 0 else None
@@ -133,7 +132,7 @@ class _File:
         if isinstance(change, Drop):
             return self._drop(change, chunk, previous)
         if not isinstance(change, Put):
-            raise BadRequest(f"{type(change).__name__} is no edit of {self.format}.json.")
+            raise BadRequest(f"{type(change).__name__} is not an edit of {self.format}.json.")
         if chunk is None:
             return self._add(change)
         return self._put(change, chunk, previous)
@@ -141,26 +140,27 @@ class _File:
     def _char(self, byte: int) -> int:
         return len(self.data[self.shift : byte].decode())
 
-    def _done(self, change: Change, at: int, text: str, *said: str) -> tuple[bytes, Done]:
+    def _done(
+        self, change: Change, at: int, text: str, before: str, after: str, previous: str
+    ) -> tuple[bytes, Applied]:
         line = text.count("\n", 0, at) + 1
-        before, after, previous = said
         outcome = "already" if text == self.text else "done"
-        done = Done(change, outcome, line, before, after, "", previous)
+        done = Applied(change, outcome, line, before, after, "", previous)
         return self.data[: self.shift] + text.encode(), done
 
     # -- values ----------------------------------------------------------------------------------
 
-    def _put(self, change: Put, chunk: Chunk, previous: str) -> tuple[bytes, Done]:
+    def _put(self, change: Put, chunk: Chunk, previous: str) -> tuple[bytes, Applied]:
         start, end = self._char(chunk.start), self._char(chunk.end)
         record = before = self.text[start:end]
         style = self._style_of(start, end)
-        for key, value in json_doc.storable({**change.values, "id": change.ref}).items():
+        for key, value in json_spans.storable({**change.values, "id": change.ref}).items():
             record = _with(record, key, value, style)
         text = self.text[:start] + record + self.text[end:]
         return self._done(change, start, text, before, record, previous)
 
     def _style_of(self, start: int, end: int) -> Style:
-        """How the record between two characters is written."""
+        """Return the style of the record between two characters."""
         record = self.text[start:end]
         base = _indent_at(self.text, start)
         newline = "\r\n" if "\r\n" in self.text else "\n"
@@ -182,9 +182,9 @@ class _File:
 
     # -- records ---------------------------------------------------------------------------------
 
-    def _add(self, change: Put) -> tuple[bytes, Done]:
+    def _add(self, change: Put) -> tuple[bytes, Applied]:
         values = {"id": change.ref, **change.values, "id": change.ref}  # noqa: F601 - comes first
-        values = json_doc.storable(values)
+        values = json_spans.storable(values)
         if not self.text.strip():
             self.text = _NEW_FILES[self.format]
         there = _list(self.text, self.format)
@@ -204,7 +204,7 @@ class _File:
         return self._done(change, there.start + len(head), text, "", record, "")
 
     def _gap(self, there: _List, style: Style) -> str:
-        """The white space before a further element."""
+        """Return the white space before a further element."""
         found = there.found
         if len(found) > 1:
             return self.text[found[-2][2] : found[-1][1]].partition(",")[2]
@@ -214,15 +214,15 @@ class _File:
         return style.comma[1:] if not style.indent else " "
 
     def _new_style(self, there: _List) -> Style:
-        """For the first record of an empty list: one level deeper than the list."""
+        """Return the style of the first record of a list: one level deeper than the list."""
         outer = _indent_at(self.text, there.start)
         unit = outer if self.format == "tasks" and outer else _INDENT
         newline = "\r\n" if "\r\n" in self.text else "\n"
         return Style(outer + unit, unit, newline, ", ", ": ", _is_ascii(self.text))
 
-    def _drop(self, change: Drop, chunk: Chunk | None, previous: str) -> tuple[bytes, Done]:
+    def _drop(self, change: Drop, chunk: Chunk | None, previous: str) -> tuple[bytes, Applied]:
         if chunk is None:
-            return self.data, Done(change, "missing")
+            return self.data, Applied(change, "missing")
         start, end = self._char(chunk.start), self._char(chunk.end)
         there = _list(self.text, self.format)
         number = [s for _, s, _ in there.found].index(start)
@@ -240,8 +240,8 @@ _STOPS = UNSAFE | {"json", "json-depth", "json-shape"}
 
 
 def _list(text: str, name: str) -> _List:
-    """Where the list of records is in a text that `json_doc.Reading` could read."""
-    at = json_doc.skip(text, 0)
+    """Return the list of records of a text that `json_spans.Reading` could read."""
+    at = json_spans.skip(text, 0)
     if text[at] == "{":
         at = [member.start for member in members(text, at) if member.key == name][-1]
     found = list(elements(text, at))
@@ -250,18 +250,18 @@ def _list(text: str, name: str) -> _List:
 
 
 def _indent_at(text: str, at: int) -> str:
-    """The white space that the line of this character starts with."""
+    """Return the indentation of the line of this character."""
     match = _LEAD.match(text, text.rfind("\n", 0, at) + 1)
     return match.group() if match else ""
 
 
 def _is_ascii(text: str) -> bool:
-    """Does the file spell letters beyond ASCII as `\\u`?"""
+    """Return True if the file spells letters beyond ASCII as `\\u`."""
     return text.isascii() and "\\u" in text
 
 
 def _with(record: str, key: str, value: Any, style: Style) -> str:
-    """A record with this value; what is equal to it already stays as it is spelled."""
+    """Return a record with this value. An equal value stays as it is spelled."""
     found = list(members(record, 0))
     there = [member for member in found if member.key == key]
     if there:
@@ -269,17 +269,17 @@ def _with(record: str, key: str, value: Any, style: Style) -> str:
         if _equal(member.value, value):
             return record
         return record[: member.start] + _value(value, style) + record[member.end :]
-    said = f"{json.dumps(key, ensure_ascii=style.ascii)}{style.colon}{_value(value, style)}"
+    pair = f"{json.dumps(key, ensure_ascii=style.ascii)}{style.colon}{_value(value, style)}"
     if not found:
-        return f"{{{said}}}"
+        return f"{{{pair}}}"
     end = found[-1].end
     gap = style.newline + style.base + style.indent if style.indent else style.comma[1:]
     comma = "," if style.indent else style.comma[:1]
-    return f"{record[:end]}{comma}{gap}{said}{record[end:]}"
+    return f"{record[:end]}{comma}{gap}{pair}{record[end:]}"
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """The same in JSON: `1` and `1.0` are, `1` and `true` are not."""
+    """Return True for equal JSON values: `1` and `1.0` are, `1` and `true` are not."""
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if isinstance(a, dict) and isinstance(b, dict):
@@ -290,13 +290,13 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _value(value: Any, style: Style) -> str:
-    """A value inside a record, one level deeper than its brackets."""
+    """Return a value inside a record, one level deeper than its brackets."""
     return dumped(value, style._replace(base=style.base + style.indent))
 
 
 def dumped(value: Any, style: Style) -> str:
-    """A value as JSON in this style; BadRequest for what JSON cannot say."""
-    if json_doc.is_deep(value):
+    """Return a value as JSON in this style. Raise BadRequest if JSON cannot hold it."""
+    if json_spans.is_deep(value):
         raise BadRequest("The value is nested too deeply.", "Make it flatter.")
     try:
         text = json.dumps(

@@ -1,6 +1,6 @@
-"""What was said: `sessions/<sessionId>.jsonl`, one message a line, and the index beside them.
+"""Sessions: `sessions/<sessionId>.jsonl`, one message per line, and their index.
 
-A session is written while it is read, so that a torn last line is no reason to lose the others.
+A session may be written while it is read. A torn last line does not affect the others.
 """
 
 from __future__ import annotations
@@ -11,22 +11,21 @@ from typing import Any
 import jsonlines
 import orjson
 
-from brain.changes import Append, Change, Done, Edited
 from brain.errors import BadRequest
-from brain.formats import json_doc
-from brain.formats.json_doc import JsonError, Reading, Record, Refs, moment, unshown
+from brain.formats import json_spans
+from brain.formats.json_spans import JsonError, Reading, Record, Refs, moment, unshown
 from brain.formats.records_json import Style, dumped
 from brain.formats.text import BOM, decode, refused
-from brain.model import Chunk, Document, Problem
+from brain.model import Append, Applied, Change, Chunk, Document, EditedFile, Problem
 
 
 def parse(data: bytes, name: str) -> Document:
-    """Read the session called `name`: a chunk for each line that says something.
+    """Read the session called `name`: a chunk for each line with text.
 
-    A call and its result share an id and are told apart by their role. A line that does not parse
-    is a problem and the others load; only merge markers make the session broken.
+    A call and its result share an id; their roles differ. A line that does not parse is a problem
+    and the others load. Only merge markers make the session broken.
     """
-    name = json_doc.storable(name)
+    name = json_spans.storable(name)
     # a byte that is not UTF-8 is reported below, line by line
     problems = [problem for problem in decode(data)[1] if problem.code != "invalid-utf8"]
     refs = Refs("t")
@@ -39,7 +38,7 @@ def parse(data: bytes, name: str) -> Document:
 def _messages(
     data: bytes, problems: list[Problem]
 ) -> Iterator[tuple[tuple[int, int, int], dict[str, Any]]]:
-    """((line, start, end), message) of each line that holds one; its end is before the line end."""
+    """Return ((line, start, end), message) of each message; the newline is not included."""
     lines = data.split(b"\n")
     filled = [line for line in lines if line.strip()]
     # the reader has decoded a line before it calls `loads`, whatever its annotations say
@@ -60,7 +59,7 @@ def _messages(
 
 
 def find(data: bytes, ref: str, role: Any) -> tuple[int, int, int] | None:
-    """(line, start, end) of the message with this id and role; None if there is none."""
+    """Return (line, start, end) of the message with this id and role, or None."""
     if ref.encode(errors="replace") not in data and b"\\u" not in data:
         return None
     wanted = role if isinstance(role, str) and role else "message"
@@ -71,14 +70,14 @@ def find(data: bytes, ref: str, role: Any) -> tuple[int, int, int] | None:
 
 
 def _loads(line: str) -> Any:
-    """A line as orjson reads it, or as json does where orjson is stricter than those who write."""
+    """Return the value of a line. json reads what orjson, which is stricter, does not."""
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
-        return json_doc.loads(line)
-    if line.count("[") + line.count("{") > json_doc.MAX_DEPTH and json_doc.is_deep(value):
-        raise json_doc.too_deep(0)
-    return json_doc.storable(value) if "\\u0000" in line else value
+        return json_spans.loads(line)
+    if line.count("[") + line.count("{") > json_spans.MAX_DEPTH and json_spans.is_deep(value):
+        raise json_spans.too_deep(0)
+    return json_spans.storable(value) if "\\u0000" in line else value
 
 
 def _problem(error: jsonlines.InvalidLineError, line: int, *, last: bool) -> Problem:
@@ -129,7 +128,7 @@ def _text(value: dict[str, Any], role: str, speaker: str) -> str:
 
 
 def _words(content: Any) -> str:
-    """The text of a message: a string, a list of blocks, or some other value, then as JSON."""
+    """Return the text of a message: a string, a list of blocks, or any other value as JSON."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -169,7 +168,7 @@ def _session(reading: Reading, record: Record) -> Chunk:
     )  # fmt: skip
 
 
-def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
+def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
     """Append lines to a session, each once. A torn last line stays; the next starts below it."""
     for problem in parse(data, "").problems if b"<<<<<<<" in data else ():
         if problem.code == "conflict-markers":
@@ -177,19 +176,19 @@ def edit(path: str, data: bytes, changes: Sequence[Change]) -> Edited:
     done = []
     for change in changes:
         if not isinstance(change, Append):
-            raise BadRequest(f"{type(change).__name__} is no edit of a session.")
+            raise BadRequest(f"{type(change).__name__} is not an edit of a session.")
         data, one = _append(data, change)
         done.append(one)
-    return Edited(data, tuple(done))
+    return EditedFile(data, tuple(done))
 
 
-def _append(data: bytes, change: Append) -> tuple[bytes, Done]:
+def _append(data: bytes, change: Append) -> tuple[bytes, Applied]:
     record = {"id": change.ref, **change.record, "id": change.ref}  # noqa: F601 - comes first
-    record = json_doc.storable(record)
+    record = json_spans.storable(record)
     if found := find(data, change.ref, record.get("role")):
         line, start, end = found
         raw = data[start:end].decode(errors="replace")
-        return data, Done(change, "already", line, raw, raw)
+        return data, Applied(change, "already", line, raw, raw)
     last = data[data.rfind(b"\n", 0, len(data.rstrip())) + 1 :]
     ended = data[: data.rfind(b"\n") + 1]  # the last line may have no end
     newline = b"\r\n" if ended.rstrip(b"\n").endswith(b"\r") else b"\n"
@@ -199,4 +198,4 @@ def _append(data: bytes, change: Append) -> tuple[bytes, Done]:
     if data and data != BOM and not data.endswith(b"\n"):
         data += newline
     line = data.count(b"\n") + 1
-    return data + raw.encode() + newline, Done(change, "done", line, "", raw)
+    return data + raw.encode() + newline, Applied(change, "done", line, "", raw)

@@ -1,4 +1,4 @@
-"""Bytes to text, and back to bytes: the ground every format stands on.
+"""Bytes to text and back: the base of every format.
 
 Lines end at `\\n` alone (`str.splitlines` would break on U+2028), a `\\r` stays part of its line,
 and offsets can always be turned back into the bytes of the file.
@@ -31,12 +31,15 @@ UNSPACED = (
 
 
 def decode(data: bytes) -> tuple[str, list[Problem]]:
-    """The text of `data` without its BOM, and what is odd about it.
+    """Return the text of `data` without its BOM, and problems.
 
-    Invalid bytes and NULs become U+FFFD in the text that is indexed; the file itself is not
-    touched.
+    Invalid bytes and NULs become U+FFFD in the text. The file itself is not changed.
     """
     problems: list[Problem] = []
+
+    def report(at: int, code: str, message: str) -> None:
+        problems.append(Problem(text.count("\n", 0, at) + 1, code, message))
+
     if data.startswith(BOM):
         data = data[3:]
         problems.append(Problem(1, "bom", "starts with a byte order mark; it is kept"))
@@ -49,30 +52,24 @@ def decode(data: bytes) -> tuple[str, list[Problem]]:
         )
         text = data.decode(errors="replace")
     if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        problems.append(Problem(line, "nul", "holds a NUL character; is this a text file?"))
+        report(text.index("\0"), "nul", "holds a NUL character; is this a text file?")
         text = text.replace("\0", "\ufffd")
     if "\r" in text:
-        line = text.count("\n", 0, text.index("\r")) + 1
-        problems.append(Problem(line, "crlf", "has carriage returns; they are kept"))
+        report(text.index("\r"), "crlf", "has carriage returns; they are kept")
     if "\u2028" in text or "\u2029" in text:
-        where = min(i for i in (text.find("\u2028"), text.find("\u2029")) if i >= 0)
-        line = text.count("\n", 0, where) + 1
-        problems.append(
-            Problem(line, "line-separator", "holds U+2028 or U+2029, which do not end a line here")
-        )
+        at = min(at for at in (text.find("\u2028"), text.find("\u2029")) if at >= 0)
+        report(at, "line-separator", "holds U+2028 or U+2029, which do not end a line here")
     if "<" in text and "<<<<<<<" in text:  # one character is found much faster than seven
         found = list(_MARKER.finditer(text))
         starts = [match.start() for match in found if match[0][0] == "<"]
         if starts and any(match[0][0] == ">" for match in found):
-            line = text.count("\n", 0, starts[0]) + 1
             message = "holds unresolved merge markers; resolve them first"
-            problems.append(Problem(line, "conflict-markers", message))
+            report(starts[0], "conflict-markers", message)
     return text, problems
 
 
 class Offsets:
-    """Where the characters of a text are in the file's bytes, and on which line.
+    """The byte offsets and lines in the file of the characters of a text.
 
     `lead` are the bytes of the file before the text.
     """
@@ -93,11 +90,11 @@ class Offsets:
             self._bytes = list(accumulate((len(text[a:b].encode()) for a, b in rows), initial=0))
 
     def line(self, char: int) -> int:
-        """The line, from 1, that holds this character."""
+        """Return the line of this character, from 1."""
         return self._lines + bisect_right(self.starts, char)
 
     def byte(self, char: int) -> int:
-        """The byte offset in the file of this character."""
+        """Return the byte offset of this character in the file."""
         if self._ascii:
             return char + self._shift
         row = bisect_right(self.starts, char) - 1
@@ -106,20 +103,21 @@ class Offsets:
 
 
 def refused(path: str, line: int, message: str) -> Refused:
-    """Return the refusal to edit a file because of this line: what is wrong, `; `, what to do."""
-    said, _, remedy = message.partition("; ")
-    remedy = remedy[:1].upper() + remedy[1:] if remedy else "Mend it by hand, then try again"
-    return Refused(f"{path}, line {line}: {said}.", f"{remedy}.")
+    """Return the error for a file that cannot be edited. `message` is the problem, `; `, the
+    remedy."""
+    problem, _, remedy = message.partition("; ")
+    remedy = remedy[:1].upper() + remedy[1:] if remedy else "Fix it by hand, then try again"
+    return Refused(f"{path}, line {line}: {problem}.", f"{remedy}.")
 
 
 def digest(data: bytes) -> bytes:
-    """Sixteen bytes that stand for a file's content."""
+    """Return the digest of a file's content, 16 bytes."""
     return blake2b(data, digest_size=16).digest()
 
 
 def derived_id(prefix: str, *parts: str) -> str:
-    """A short id that two machines derive alike: `prefix-` and eight base32 characters."""
-    # a file name, unlike a text, may hold half surrogates
+    """Return an id that every machine derives alike: `prefix-` and eight base32 characters."""
+    # a file name, unlike a text, may contain lone surrogates
     joined = "\0".join(parts).encode(errors="surrogatepass")
     n = int.from_bytes(blake2b(joined, digest_size=5).digest(), "big")
     high, low = n >> 20, n & 0xFFFFF
@@ -129,7 +127,7 @@ def derived_id(prefix: str, *parts: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """The characters of scripts that put no spaces between words, one token each; '' if none.
+    """Return the characters of scripts without spaces between words, one token each.
 
     The full-text index keeps them in a column of their own, where a phrase of single characters
     finds any substring.
@@ -138,6 +136,6 @@ def spaced(text: str) -> str:
 
 
 def glued(text: str) -> list[str]:
-    """Return the words next to such a character without a space between, repeated ones too."""
+    """Return the words that touch such a character, repeated ones included."""
     word = f"[^\\W_{UNSPACED}]+"
     return re.findall(f"(?<=[{UNSPACED}]){word}|{word}(?=[{UNSPACED}])", text)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from brain._tuples import NamedTuple
 from brain.graph.edges import PREFIXES, Edges, edges, max_shared, name_of, spelled
 from brain.index import links
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

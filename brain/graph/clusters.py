@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import log
 
+from brain._tuples import NamedTuple
 from brain.formats.prose import prose
-from brain.formats.stems import STOP_WORDS
 from brain.formats.text import derived_id
 from brain.graph import nodes
 from brain.graph.edges import WEIGHTS, Edge, hubs
 from brain.graph.nodes import ENTRIES, Graph, Node
-from brain.record import NamedTuple
+from brain.words import STOP_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

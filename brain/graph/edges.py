@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from unicodedata import normalize
 
 from brain import kinds
+from brain._tuples import NamedTuple
 from brain.index import links
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

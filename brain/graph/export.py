@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from math import ceil, isqrt, sqrt
 
+from brain._tuples import NamedTuple
 from brain.graph.clusters import Cluster
 from brain.graph.edges import Edge
 from brain.graph.nodes import ENTRIES, Graph, Node
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from brain._tuples import NamedTuple
 from brain.graph.edges import PREFIXES, Edge, Edges, edges, hubs, name_of, shared, topics
 from brain.index import read
 from brain.index.read import Filters
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

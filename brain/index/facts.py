@@ -9,8 +9,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
+from brain._tuples import NamedTuple
 from brain.index.db import Index, each, reading, text
-from brain.record import NamedTuple
 
 
 class Facts(NamedTuple):

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from brain._tuples import NamedTuple
 from brain.index.db import CREATED, K1, Index, marks, owned
 from brain.index.read import Filters
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

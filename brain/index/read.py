@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brain._tuples import NamedTuple
 from brain.index import links
 from brain.index.db import CREATED, FACTS_OF, MODIFIED, Index, each, marks, owned, reading, text
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Enum
 from math import isfinite
 
+from brain._tuples import NamedTuple
 from brain.errors import BrainError
 from brain.index.db import Index, each, marks, reading
 from brain.index.facts import Facts, smallest_ids
 from brain.model import Record
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import os
 import sqlite3
 from contextlib import suppress
 
+from brain._tuples import NamedTuple
 from brain.errors import Busy, NoModel
 from brain.formats.text import digest
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from brain._tuples import NamedTuple
 from brain.formats.text import glued, spaced
 from brain.index.db import FULL_TEXTS, Index, each, marks
 from brain.model import Chunk, Document, Part, Problem
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from itertools import islice
 from stat import S_ISREG
 from zlib import crc32
 
+from brain._tuples import NamedTuple
 from brain.errors import BrainError
 from brain.index import records, write
 from brain.index.db import Index, reading
 from brain.index.records import UNREADABLE, Touched
 from brain.journal.codec import LineChecker, decode
 from brain.model import Problem
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

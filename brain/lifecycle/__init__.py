@@ -1,1 +1,1 @@
-"""What becomes of memories over time. The rules are pure; `similar` asks the index."""
+"""Rules that compare memories: duplicates and contradictions. Only `similar` reads the index."""

@@ -1,4 +1,4 @@
-"""Whether two texts contradict each other.
+"""Find out if two texts contradict each other.
 
 A mark in a person's note must be right, so in doubt the answer is no. Sentences are compared by
 their content words, in any order. They contradict each other in one of three ways:
@@ -11,16 +11,16 @@ their content words, in any order. They contradict each other in one of three wa
 
 Some words are only in one sentence, and some only in the other. If two of these have the same place
 ("the invoice service", "the shipping service"), the sentences are about two things. Otherwise they
-are taken for other words for the same. Events, and relations with several values ("supports",
+are taken as synonyms. Events, and relations with several values ("supports",
 "likes"), have no value to compare.
 """
 
 from __future__ import annotations
 
 from brain.formats.prose import fingerprint
-from brain.formats.stems import stem
 from brain.lifecycle.sentence import Sentence, Word, sentences
 from brain.lifecycle.vocabulary import PREPOSITIONS, UNITS, root, root_set, stem_set, word_set
+from brain.words import stem
 
 MOST_EXTRA = 3  # words that are in one of two sentences with different values
 ENOUGH = 4  # common words of two events of which one denies the other
@@ -87,12 +87,12 @@ def _is_beginning(one: str, other: str) -> bool:
 
 
 def _narrows(extra: Word, common: set[str]) -> bool:
-    """Return True for a word that tells which thing is meant ("for guests", "upload timeout")."""
+    """Return True for a word that specifies a thing ("for guests", "upload timeout")."""
     return extra.before in _NARROWING or root(extra.after) in common
 
 
 def _are_apart(mine: list[Word], its: list[Word], common: set[str]) -> bool:
-    """Return True if words that only one and only the other sentence has stand for two things."""
+    """Return True if the words that only one of the sentences has are about two things."""
     if not mine or not its:
         return False
     return (
@@ -227,8 +227,8 @@ def _differ(one: list[Word], other: list[Word]) -> bool:
 
 
 def _names(one: Sentence, other: Sentence) -> list[str]:
-    """Return the names in both sentences, in the order of the first, if they may not change places
-    ("from Lyon to Turin")."""
+    """Return the names in both sentences, in the order of the first, if their order matters ("from
+    Lyon to Turin")."""
     if _DIRECTED.isdisjoint(one.every & other.every):
         return []
     names = {word.root for word in other.words if word.name and not word.type}
@@ -236,8 +236,8 @@ def _names(one: Sentence, other: Sentence) -> list[str]:
 
 
 def _is_single(value: Word, sentence: Sentence) -> bool:
-    """Return True if there is one value at a time, and it does not tell which thing is meant
-    ("public repositories", "In May, …", "issue 12")."""
+    """Return True if there is one value at a time, and it does not specify a thing ("public
+    repositories", "In May, …", "issue 12")."""
     several = not _SEVERAL.isdisjoint(sentence.every)
     if value.type == "number":
         if stem(value.before) in _LABELS or (several and not value.after):

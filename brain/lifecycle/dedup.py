@@ -1,4 +1,4 @@
-"""Whether two texts are one memory.
+"""Find out if two texts are one memory.
 
 They are if their prose is equal, or almost equal: the share of common words is at least SAME, and
 they have the same numbers, names and denials. One phrase may be elsewhere, and the voice may be
@@ -12,18 +12,18 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
+from brain._tuples import NamedTuple
 from brain.formats.prose import fingerprint, prose, without_links
-from brain.formats.stems import STOP_WORDS, stem
-from brain.record import NamedTuple
+from brain.words import STOP_WORDS, stem
 
 SAME, NEAR, FEW = 0.9, 0.6, 5
-MOST_TERMS = 24  # of a long text the first tell what it is about
+MOST_TERMS = 24  # the first words of a long text are enough
 _DATE = re.compile(r"\(?\b\d{4}-\d{2}-\d{2}\b\)?")
 _NOT = re.compile(r"\b(can)(?:not|'t)\b|\b(wo|\w+)n't\b")
 _AND_BE = re.compile(r"(?<=\w)'(?:ve|re|ll|d|m)\b")
 _URL = re.compile(r"(?<!\S)https?://\S+")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
-# Stop words between two that cannot change places: "Ana reports to Ben".
+# Stop words between two words whose order matters: "Ana reports to Ben".
 _DIRECTED = frozenset(
     "to from over than before after into until on onto in for with by against".split()  # noqa: SIM905
 )
@@ -53,7 +53,7 @@ _SPELLED = {"each": "every"} | {
         "two three four five six seven eight nine ten eleven twelve".split(), 2  # noqa: SIM905
     )
 }  # fmt: skip
-# Words that make another sentence of one, as stems.
+# Words that change the meaning of a sentence, as stems.
 _DECISIVE = frozenset(
     map(
         stem,
@@ -78,7 +78,7 @@ class Words(NamedTuple):
     order: tuple[str, ...]
     fixed: frozenset[str]  # numbers, names and denials
     length: int  # in all words
-    sequence: tuple[str, ...]  # `order` and the words between those that cannot change places
+    sequence: tuple[str, ...]  # `order` with the stop words that fix the order
 
 
 def similarity(a: str, b: str) -> float:
@@ -130,16 +130,16 @@ def terms(text: str) -> list[str]:
 @lru_cache(64)  # one text is compared with many
 def words(text: str) -> Words:
     """Return the words of a text that count. Dates do not."""
-    said = _DATE.sub(" ", normalize("NFKC", prose(without_links(text))))
-    said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    said = _NOT.sub(lambda match: f"{match[1] or match[2]} not", _FILLER.sub("", said))
-    said = _MONTH_DAY.sub(r"\2 \1", _PERCENT.sub("%", _SEE.sub("", said))).strip(" .!")
-    said = _HYPHEN.sub("", _URL.sub("", _AND_BE.sub("", said)) or said)
-    said = _PASSIVE.sub(r"\3 \2 \1", said)
+    text = _DATE.sub(" ", normalize("NFKC", prose(without_links(text))))
+    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    text = _NOT.sub(lambda match: f"{match[1] or match[2]} not", _FILLER.sub("", text))
+    text = _MONTH_DAY.sub(r"\2 \1", _PERCENT.sub("%", _SEE.sub("", text))).strip(" .!")
+    text = _HYPHEN.sub("", _URL.sub("", _AND_BE.sub("", text)) or text)
+    text = _PASSIVE.sub(r"\3 \2 \1", text)
     order: dict[str, None] = {}
     sequence: dict[str, None] = {}
     fixed: set[str] = set()
-    every = _WORD.findall(said)
+    every = _WORD.findall(text)
     for word in every:
         word = word.removesuffix("'s")
         lower = _SPELLED.get(word.casefold(), word.casefold())

@@ -13,11 +13,11 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
+from brain._tuples import NamedTuple
 from brain.formats.prose import prose, without_links
-from brain.formats.stems import stem
 from brain.lifecycle import vocabulary as vocab
 from brain.lifecycle.vocabulary import OVER, PREPOSITIONS, root
-from brain.record import NamedTuple
+from brain.words import stem
 
 LONGEST = 400  # characters of a sentence that is compared
 MOST = 30  # sentences of a text that are compared, each with each of the other text
@@ -53,13 +53,13 @@ class Sentence(NamedTuple):
 def sentences(text: str) -> tuple[Sentence | None, ...]:
     """Return a text without nested lines as one, and its sentences if there are several.
 
-    None stands for one that cannot be compared.
+    A sentence that cannot be compared is None.
     """
-    said = normalize("NFKC", prose(without_links(text)))
-    said = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\N{MINUS SIGN}", "-")
-    said = " ".join(_NESTED.split(_TITLE.sub(r"\1", said), maxsplit=1)[0].split())
-    parts = [part for part in _END.split(said) if part][:MOST]
-    return tuple([_sentence(part) for part in (parts if len(parts) == 1 else [said, *parts])])
+    plain = normalize("NFKC", prose(without_links(text)))
+    plain = plain.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\N{MINUS SIGN}", "-")
+    plain = " ".join(_NESTED.split(_TITLE.sub(r"\1", plain), maxsplit=1)[0].split())
+    parts = [part for part in _END.split(plain) if part][:MOST]
+    return tuple([_sentence(part) for part in (parts if len(parts) == 1 else [plain, *parts])])
 
 
 def _sentence(part: str) -> Sentence | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from brain._tuples import NamedTuple
 from brain.formats.links import mentioned_files
 from brain.formats.prose import fingerprint, without_links
 from brain.index import fulltext, links, read, records
 from brain.lifecycle.dedup import NEAR, is_same, similarity, terms
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def similar(
     files = _files(text)
     rows = read.by_fingerprint(index, fingerprint(without_links(text)), owners)
     equal = [(row, row.text) for row in rows if row.ref not in exclude]
-    if found := _same(equal, files):
+    if found := _duplicate(equal, files):
         return found
     words = terms(text)
     texts = dict(fulltext.sharing(index, words, owners, MOST_COMPARED)) if words else {}
@@ -60,7 +60,7 @@ def similar(
     left = {row.id for row in (*rows, *against)}
     alike = [id for id in alike if id in kept and id not in left]
     same = [(kept[id], texts[id]) for id in alike if is_same(text, texts[id])]
-    if found := _same([pair for pair in same if pair[0].id not in opposite], files):
+    if found := _duplicate([pair for pair in same if pair[0].id not in opposite], files):
         return found
     near = [*((row, 1.0) for row, _ in equal), *((kept[id], scored[id]) for id in alike)]
     near.sort(key=lambda pair: -pair[1])
@@ -93,7 +93,7 @@ def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> dic
     return {id: type for id, type in found.items() if type}
 
 
-def _same(equal: list[tuple[Row, str]], files: dict[str, str]) -> Similar | None:
+def _duplicate(equal: list[tuple[Row, str]], files: dict[str, str]) -> Similar | None:
     """Return the memory that lacks the fewest links of the text.
 
     Two memories that each link to a file which the other does not are about different things.
@@ -111,7 +111,7 @@ def _same(equal: list[tuple[Row, str]], files: dict[str, str]) -> Similar | None
 
 
 def _files(text: str) -> dict[str, str]:
-    """Return the files that a text is about, by how they are compared."""
+    """Return the files that a text mentions, by their folded names."""
     return {file.casefold(): file for file in mentioned_files(text)}
 
 

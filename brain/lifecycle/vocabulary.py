@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from brain.formats.stems import stem
+from brain.words import stem
 
-OVER = "insteadof"  # the word for all ways to say that one thing is chosen and not another
+OVER = "insteadof"  # replaces all phrases for "this, and not that"
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -72,7 +72,7 @@ _PHRASES = {
     for phrase in phrases.split(",")
 }  # fmt: skip
 _PHRASE = re.compile(rf"\b(?:{'|'.join(sorted(_PHRASES, reverse=True))})\b", re.IGNORECASE)
-# What a sentence contains, and then the pattern, which is only compiled for such a sentence.
+# A text, and the pattern to apply if a sentence contains the text.
 _REWRITES = (
     ("-", r"\(?\b\d{4}-\d{2}-\d{2}\b\)?(?=\s*[:,]|\s*$)", " "),
     ("n't", r"(?<=\w)n't\b", " not"),
@@ -129,7 +129,7 @@ EMPTY = PREPOSITIONS | BE | {OVER} | word_set(
     " enough what who once one immer toujours siempre wir nous está est es ist sind wird werden en"
     " out again été lieu au aux läuft auf im han ha hat haben"
 )  # fmt: skip
-# Words that tell neither what a sentence is about nor what it says of it.
+# Words that carry no meaning of their own in a comparison.
 VAGUE = _POSITIVE | stem_set(
     "decision say make made let go come take set stay happen place pick code file value version"
     " time return get put give provide handle perform execute apply serve last leave remain raise"

@@ -7,8 +7,8 @@ result to the module of its group in `brain.cli`.
 
 from __future__ import annotations
 
+from brain._tuples import NamedTuple
 from brain.errors import IndexDamaged
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from typing import Any, Concatenate, ParamSpec, TypeVar
 
     from brain.access import Actor
-    from brain.changes import Deed
     from brain.index.read import Row
+    from brain.model import Deed
     from brain.open_vault import OpenVault
     from brain.store import Outcome
 

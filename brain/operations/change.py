@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from brain import access
-from brain.changes import Anchor, Deed, Move, Relate, Remove, Retag, Update
 from brain.errors import BadRequest, NotFound
 from brain.index import facts, read
 from brain.lifecycle.similar import Similar, similar
-from brain.model import RELATIONS
+from brain.model import RELATIONS, Anchor, Deed, Move, Relate, Remove, Retag, Update
 from brain.operations import apply, lookup
 from brain.operations.compare import comparable, mentioned
 from brain.operations.results import Changed, Feedback, Forgotten, Updated, entry

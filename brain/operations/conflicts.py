@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from brain import access
-from brain.changes import Deed, Relate
+from brain._tuples import NamedTuple
 from brain.errors import BadRequest, NotFound
 from brain.index import facts, links, read, records
+from brain.model import Deed, Relate
 from brain.operations import apply, lookup
 from brain.operations.change import anchor
 from brain.operations.results import Conflict, Resolved, entry
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

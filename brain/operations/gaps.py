@@ -8,13 +8,13 @@ from contextlib import suppress
 from brain import access
 from brain.context.recall import answer_ids
 from brain.errors import NotFound
-from brain.formats.stems import stem
 from brain.graph.edges import topics
 from brain.index import read, records
 from brain.operations import usage
 from brain.operations.results import Gap, Gaps, TagSuggestion
-from brain.search.question import fold, terms
+from brain.search.question import terms
 from brain.state import Use, sum_uses
+from brain.words import fold, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import re
 from unicodedata import normalize
 
 from brain import access
+from brain._tuples import NamedTuple
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
 from brain.index import facts, read
 from brain.index.read import Filters, Row
 from brain.operations.parameters import scopes_of, time_of
-from brain.record import NamedTuple
 from brain.timestamps import as_date
 
 TYPE_CHECKING = False

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from brain._tuples import NamedTuple
 from brain.errors import BadRequest
 from brain.model import RELATIONS, SCOPES
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

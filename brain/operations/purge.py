@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 from brain import access, events
-from brain.changes import Deed, Remove
 from brain.errors import BrainError, Busy, Denied, NotFound
 from brain.index import facts, records
+from brain.model import Deed, Remove
 from brain.operations import apply, history, lookup, semantic, usage
 from brain.operations.results import Entry, Forgotten, entry
 from brain.store.store import MAX_HOLD

@@ -6,7 +6,7 @@ import re
 from datetime import date as days
 
 from brain import access, kinds
-from brain.changes import Add, Deed, Relate, Retag
+from brain._tuples import NamedTuple
 from brain.errors import BadRequest, NotFound
 from brain.formats import frontmatter
 from brain.formats.links import TAG
@@ -18,13 +18,12 @@ from brain.index import facts, links, read
 from brain.journal.codec import random_letters
 from brain.kinds import SOURCES
 from brain.lifecycle.similar import Similar, similar
-from brain.model import RELATIONS
+from brain.model import RELATIONS, Add, Deed, Relate, Retag
 from brain.operations import apply, lookup
 from brain.operations.change import anchor
 from brain.operations.compare import comparable, mentioned
 from brain.operations.results import Entry, Mention, Remembered, entry
 from brain.operations.usage import snippet as snippet_of
-from brain.record import NamedTuple
 from brain.store import targets
 
 TYPE_CHECKING = False

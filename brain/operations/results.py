@@ -5,7 +5,7 @@ A field with the default None is optional: the JSON leaves it out while it is No
 
 from __future__ import annotations
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from brain import access
-from brain.changes import Configure, Deed
 from brain.config import SETTINGS, nearest
 from brain.errors import BadRequest, NotFound
+from brain.model import Configure, Deed
 from brain.operations import apply, lookup
 from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
 from brain.recall.budget import allocate

@@ -11,16 +11,16 @@ from contextlib import suppress
 from difflib import unified_diff
 
 from brain import access
+from brain._tuples import NamedTuple
 from brain.access import PERSON
-from brain.changes import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
 from brain.formats import brain_yaml
 from brain.formats.text import digest
 from brain.index import facts, records
 from brain.index.records import RECORD_TYPES, Undo
+from brain.model import Configure, Deed, Insert, Remove, Replace, from_json
 from brain.operations import apply, history, lookup, pending
 from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
-from brain.record import NamedTuple
 from brain.store import targets
 from brain.store.records import unspliced
 

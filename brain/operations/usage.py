@@ -11,14 +11,14 @@ from contextlib import suppress
 from math import ceil
 
 from brain import access, redact
+from brain._tuples import NamedTuple
 from brain.access import PERSON
 from brain.errors import BrainError
-from brain.formats.stems import stem
 from brain.formats.text import ALPHABET, digest
 from brain.index import read
-from brain.record import NamedTuple
-from brain.search.question import fold, terms
+from brain.search.question import terms
 from brain.state import Recall, Use
+from brain.words import fold, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from brain._tuples import NamedTuple
 from brain.config import Config
 from brain.recall.choose import Cost, Picks, choose_bridge, choose_in_order, choose_shared
 from brain.recall.package import SECTIONS, Package, Piece, sections, with_conflicts
-from brain.record import NamedTuple
 
 Render = Callable[[Package], str]
 Count = Callable[[str], int]

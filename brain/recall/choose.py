@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from brain._tuples import NamedTuple
 from brain.recall.package import LEFT_OUT, SECTIONS, Conflict, Package, Piece
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

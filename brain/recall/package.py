@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 LEFT_OUT = "…"  # in place of each step that there was no room for
 SECTIONS = ("warnings", "pinned", "bridge", "memories", "summaries")

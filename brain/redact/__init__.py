@@ -1,14 +1,14 @@
-"""Secrets and personal data are taken out of what Brain writes or sends: `[redacted:rule]`.
+"""Replace secrets and personal data in what Brain writes or sends by `[redacted:rule]`.
 
-What a person typed into a note is never rewritten; `find` tells `brain doctor` where to look. The
-order is: formats of providers, keys behind a provider's name, passwords in addresses and headers,
-values behind words such as `password`, and last what looks like noise. Time grows with the text's
-length and nothing else; a text redacted twice is as after the first time; nothing is raised.
+What a person typed into a note is never rewritten; `brain doctor` only reports where `find` found
+something. The order is: formats of providers, keys after a provider's name, passwords in addresses
+and headers, values after words such as `password`, and last what looks random. The time is linear
+in the length of the text. Redacting twice changes nothing more. Nothing is raised.
 """
 
 from __future__ import annotations
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 from brain.redact import detect, personal, places, rules
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 
 
 class Found(NamedTuple):
-    """A secret at `start` to `end` of the text; the secret itself is kept nowhere."""
+    """A secret at `start` to `end` of the text. The secret itself is not kept."""
 
     rule: str
     start: int
@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 
 def redact(text: str, *, emails: bool = True) -> tuple[str, list[Found]]:
-    """Return the text with `[redacted:rule]` for each secret, and where these were."""
+    """Return the text with `[redacted:rule]` for each secret, and the secrets that were found."""
     found = find(text, emails=emails)
     if not found:
         return text, found
@@ -46,7 +46,7 @@ def redact(text: str, *, emails: bool = True) -> tuple[str, list[Found]]:
 
 
 def find(text: str, *, emails: bool = True) -> list[Found]:
-    """Return where secrets are in the text, in order, without overlaps."""
+    """Return the secrets in the text, in order, without overlaps."""
     if len(text) < 6:  # `a@b.de`
         return []
     if text.isascii() and "\0" not in text and "[redacted:" not in text:
@@ -61,7 +61,8 @@ def find(text: str, *, emails: bool = True) -> list[Found]:
 
 
 def _takes_a_word(text: str, hit: Found, found: list[Found]) -> bool:
-    """Return True if this is noise only because of a word and an unseen character before a key."""
+    """Return True if this looks random only because a word and an invisible character precede a
+    key."""
     return hit.rule == "entropy" and any(
         sure.rule not in GUESSED
         and sure.end == hit.end
@@ -94,7 +95,7 @@ def redact_value(value: Any, *, emails: bool = True) -> Any:
 
 
 def _redact_member(key: Any, text: str, emails: bool) -> str:
-    """Redact a text by what it says and by its key."""
+    """Return the text of an object's member, redacted by its content and by its key."""
     name = key.lower() if isinstance(key, str) and " " not in text and len(text) <= 200 else ""
     if any(word in name for word in (*WORDS, *rules.NAMED)):
         lead = f'{key}: "'
@@ -106,34 +107,34 @@ def _redact_member(key: Any, text: str, emails: bool) -> str:
 
 
 def _scan(text: str, emails: bool) -> list[Found]:
-    """Return what any rule finds, the surest rules first, overlaps made one."""
+    """Return what the rules find, the most certain rules first, overlaps merged."""
     lower = _lower(text)
     long = [word for word in text.split() if len(word) >= rules.SHORTEST]
     found: list[Found] = []
     for rule in rules.hinted(" ".join(long), lower) if long else ():
         found += (Found(rule.name, *span) for span in rules.spans(rule, text, lower))
     if text.count(":") >= 4 or any(mark in lower for mark in places.MARKS):
-        found += (Found(*span) for span in places.placed(text, lower))
+        found += (Found(*span) for span in places.find(text, lower))
     if sum(map(text.count, "0123456789")) >= 13 or "ssn" in lower or "social se" in lower:
         found += (Found(*span) for span in personal.numbers(text))
     if emails and "@" in text:
         found += (Found("email", *span) for span in personal.addresses(text))
     if any(word in lower for word in WORDS):
-        found += (Found("keyword", *span) for span in detect.named(text, lower))
+        found += (Found("keyword", *span) for span in detect.by_name(text, lower))
     if max(map(len, long), default=0) >= rules.NOISE:
         taken = sorted((hit.start, hit.end) for hit in found)
-        found += (Found("entropy", *span) for span in detect.bare(text, taken))
+        found += (Found("entropy", *span) for span in detect.random_runs(text, taken))
     return _merged(found)
 
 
 def _lower(text: str) -> str:
-    """Return the text in small letters, each in its place: a few letters would become two."""
+    """Return the text in lower case with the same length. A few letters would become two."""
     lower = text.lower()
     return lower if len(lower) == len(text) else text.translate(_SMALL)
 
 
 def _merged(found: list[Found]) -> list[Found]:
-    """Return them in order and without overlaps; what overlaps gets the name of the surest rule."""
+    """Return the secrets in order. Overlapping ones are merged under the most certain rule."""
     out: list[tuple[int, Found]] = []
     for rank, hit in sorted(enumerate(found), key=lambda pair: (pair[1].start, pair[0])):
         if out and hit.start < out[-1][1].end:

@@ -1,41 +1,30 @@
-"""Secrets without a provider's format or a place: known by their name, or because they look like
-noise.
+"""Secrets without a provider's format: found by the name before them, or because they look random.
 
-By name: a value behind a word such as `token` counts from 12 characters on if it is not made of
-words. Behind `password`, in many languages, one that a person made up counts too: letters with a
-digit.
+By name: a value after a word such as `token` counts if it has 12 characters or more and is not made
+of words. After `password`, in many languages, a value that a person made up counts as well: letters
+with a digit.
 
-Noise: 32 characters and 4.5 bits are needed, and that it is not an address, path, digest, id, link
-or name.
+Random: 32 characters and 4.5 bits per character are needed. Addresses, paths, digests, ids, links
+and names do not count.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from math import log2
 
-from brain.redact.judge import (
-    SAYABLE,
-    SIGN,
-    TERM,
-    is_name,
-    is_random,
-    is_word,
-    made_up,
-    matches,
-    worded,
-)
 from brain.redact.rules import NOISE, compiled
 
-# -- what hides a secret from the rules, and what must be hidden from them -------------------------
+# -- invisible characters, and what was redacted before --------------------------------------------
 
 _UNSEEN = "[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+"
 _DONE = r"\[redacted:[a-z0-9-]{1,30}\]"
 
 
 def lift(text: str) -> tuple[str, Callable[[int], int]]:
-    """Return the text without characters that nobody sees (a zero-width space inside a key), and a
+    """Return the text without invisible characters (a zero-width space inside a key), and a
     function from an offset in it to the offset in the text."""
     if not compiled(_UNSEEN).search(text):
         return text, lambda at: at
@@ -49,9 +38,115 @@ def lift(text: str) -> tuple[str, Callable[[int], int]]:
 
 
 def cover(text: str) -> str:
-    """Return the text with NULs for what was redacted before: no rule matches them and they do not
-    end a word, so that redacting twice changes nothing."""
+    """Return the text with NULs for what was redacted before. No rule matches them and they do not
+    end a word, so redacting twice changes nothing."""
     return compiled(_DONE).sub(lambda match: "\0" * len(match[0]), text)
+
+
+# -- how a value is judged -------------------------------------------------------------------------
+# Entropy does not separate keys from names: a key of hexadecimal digits has no more bits per
+# character than words have. The difference is that names are made of words, and words of pairs of
+# letters that are common in some language.
+
+# After each letter, those that follow it in at least 3 of 1,000 pairs of letters, in one of 17
+# languages with Latin letters. A third of random pairs is among them, and most pairs in words.
+_FOLLOWERS = (
+    "aacdghijklmnprstuvwyz baeilosuy caehikostuz daeijnou eabcdegijklmnrstuvxyz feio gaegiosuy"
+    " haeilot iacdefghijklmnorstvz jaeo kaeikotuy ladegilmostu mabeios nacdeginostuy"
+    " oabdefgiklmnoprstuvwz paelor qu radeilostuz saceghiklopstuz taehiortuy uaegijklmnoprstu"
+    " vaeiou waeinoy xt yaeot zaeintuy"
+)
+_PAIRS = frozenset(row[0] + letter for row in _FOLLOWERS.split() for letter in row[1:])
+
+_WORD = r"[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])"
+SAYABLE = r"(?i)(?=.*[aeiouy])(?!.*[^aeiouy]{4})"
+_PARTS = r"[-_./:+@~]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+_PART = r"(?:[A-Za-z]?[a-z]*|[A-Z]+s?)\d{0,4}$|\d{1,4}[a-z]?$"
+_WORDS = r"[a-z]+[_.,:;=/-][a-z_.,:;=/-]*$"
+SIGN = r"[!$%^&*?+~#@=]"
+_NO_PASSWORD = (
+    r"[#^][\w/-]+$|\S+@[\w-]+\.[\w.]+$|v?\d+(?:\.\d+)+|\d+\W?[a-z]+$|\d+[A-Za-z]*(?:-[A-Za-z]+)+$"
+    r"|.*[()\[\]{}<>|\\/,;:]"
+)
+TERM = (
+    r"(?i).*(?:pass|pwd|secret|hash|crypt|argon|pbkdf|sha-?\d|md5|base64|oauth|value|text|string"
+    r"|null|none|undefined|unknown|required|optional|enabled|disabled|hidden|redacted)"
+)
+
+
+def matches(shape: str, text: str) -> bool:
+    return compiled(shape).match(text) is not None
+
+
+def is_random(value: str, least: int = 16) -> bool:
+    """Return True for letters with digits, or many letters, that are not made of words."""
+    if len(value) < least or len(set(value)) < 6 or matches(_WORDS, value):
+        return False
+    letters = sum(map(str.isalpha, value))
+    if not letters or sum(map(str.isalnum, value)) < 0.6 * len(value):
+        return False
+    if letters == len(value) < 14 and (value.islower() or value.isupper()):
+        return False
+    if not any(map(str.isdigit, value)) and letters < max(least, 0.8 * len(value)):
+        return len(compiled(SIGN).findall(value)) > 1 and not value.islower()
+    return not is_name(value)
+
+
+def is_name(value: str) -> bool:
+    """Return True for `user-account-v2`, `UserAccount2`, `USER_ID`: words, with a few digits."""
+    parts = re.split(_PARTS, value.strip("-_./:+@~="))
+    if not all(matches(_PART, part) for part in parts):
+        return False
+    if not value.isalnum() and matches(TERM, value):
+        return True
+    words = [part.rstrip("0123456789").lower() for part in parts]
+    pairs = sum(len(word) - 1 for word in words if word)
+    # Chance makes short words, too: if no sign separates them, most pairs must be common.
+    if value.isalnum() and sum(map(len, words)) < 3.5 * len(words):
+        return False
+    if sum(map(_common, words)) < (0.6 if value.isalnum() else 0.4) * pairs:
+        return False
+    letters = sum(len(word) for word in words if _is_word(word))
+    return letters >= 0.5 * sum(map(str.isalnum, value))
+
+
+def _is_word(letters: str) -> bool:
+    """Return True if most pairs of these letters are common ones. A short word needs a vowel."""
+    if len(letters) < 7 and not (len(letters) > 2 and matches(SAYABLE, letters)):
+        return False
+    return len(letters) < 4 or (
+        _common(letters) >= (0.5 if len(letters) < 7 else 0.75) * (len(letters) - 1)
+    )
+
+
+def _common(word: str) -> int:
+    """Return the number of common pairs of letters in a word of small letters."""
+    return sum(word[at : at + 2] in _PAIRS for at in range(len(word) - 1))
+
+
+def _has_words(text: str) -> bool:
+    """Return True if most of the text is pronounceable words, as in names and paths."""
+    letters = sum(len(word) for word in compiled(_WORD).findall(text) if matches(SAYABLE, word))
+    return letters >= 0.6 * sum(map(str.isalnum, text))
+
+
+def made_up(value: str, *, alone: bool = False) -> bool:
+    """Return True for a password as people make them: letters, a digit, perhaps a sign.
+
+    With `alone`, only a space is between the word `password` and the value: then a word that ends
+    with a number (`step2`, `RFC7617`) does not count.
+    """
+    if len(value) < 6 or matches(_NO_PASSWORD, value) or matches(TERM, value):
+        return False
+    if not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
+        return False
+    if compiled(SIGN).search(value.rstrip("?!")):
+        return True
+    if not value.replace("!", "").replace("?", "").isalnum() and is_name(value):
+        return False
+    if alone:
+        return len(value) >= 8 and not matches(r"[A-Z]+s?\d+$|[A-Za-z]+\d{1,2}$", value)
+    return True
 
 
 # -- by name ---------------------------------------------------------------------------------------
@@ -87,7 +182,7 @@ _KEY_OF = (
     r"|encryption|integration|licen[cs]e|master|priv|private|secret|security|server|service|session"
     r"|shared|signing|storage|subscription|user|webhook|write)[ _.-]?$"
 )
-# Keys of tables and of caches are no secrets; any other counts if its value looks like a key.
+# Keys of tables and of caches are not secrets; any other counts if its value looks like a key.
 _OPEN_KEY = (
     r"(?:public|pub|primary|foreign|unique|sort|partition|cache|hash|host|row|index|object|s3"
     r"|redis|group|map|dict|idempotency|ssh|gpg|pgp|signature|lookup|routing|config|answer"
@@ -122,8 +217,8 @@ _KEY = r"(?a)[\w+/=.~-]+$"
 _CONSTANT = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"
 
 
-def named(text: str, lower: str) -> Iterator[tuple[int, int]]:
-    """The values that stand behind the name of a secret and look like one."""
+def by_name(text: str, lower: str) -> Iterator[tuple[int, int]]:
+    """Return the spans of values that follow the name of a secret and look like one."""
     done = 0
     for name in compiled(_NAME).finditer(lower):
         if name.start() < done or compiled(_OTHER).search(name["tail"]):
@@ -141,7 +236,7 @@ def named(text: str, lower: str) -> Iterator[tuple[int, int]]:
 def _secret(
     text: str, lower: str, name: re.Match[str], separator: re.Match[str]
 ) -> tuple[int, int] | None:
-    """Where the value stands, if it is one that such a name has."""
+    """Return the span of the value after a separator, if it looks like a secret of this name."""
     if not (value := _value(text, separator.end())):
         return None
     start, word, group = value
@@ -151,7 +246,7 @@ def _secret(
         signed = compiled(SIGN).search(word) or (between == "=" and len(word) >= 8)
         sure = (made_up(word) and signed) or (is_random(word, 12) and matches(_MIXED, word))
         return _span(text, value) if between in (":", "=") and sure else None
-    if _random(word, group, _least(lower, name)) or (name["typed"] and made_up(word)):
+    if _is_key(word, group, _least(lower, name)) or (name["typed"] and made_up(word)):
         return _span(text, value)
     # `password=` and a word: a password, unless it is the argument of a call
     tight = name["typed"] == name[0] and (separator[0] == "=" or separator["member"])
@@ -164,7 +259,7 @@ def _secret(
 def _spoken(
     text: str, lower: str, name: re.Match[str], separator: re.Match[str]
 ) -> tuple[int, int] | None:
-    """Where the value stands in `the password is …`, `password …` or `--password …`."""
+    """Return the span of the value in `the password is …`, `password …` or `--password …`."""
     option = not separator["verb"] and _is_option(lower, name.start())
     if name["typed"] == "pass" or (name["tail"] and not (separator["verb"] or option)):
         return None
@@ -177,11 +272,11 @@ def _spoken(
     least = _least(lower, name)
     if not sure:
         least = max(least, 20) if matches(_KEY, word) else _MOST + 1
-    return _span(text, value) if _random(word, group, least) else None
+    return _span(text, value) if _is_key(word, group, least) else None
 
 
 def _least(lower: str, name: re.Match[str]) -> int:
-    """How long a random value must be behind this name; an `api_key` is sure, a `key` is not."""
+    """Return the least length of a random value. It is less after `api_key` than after `key`."""
     if not name[0].startswith("key"):
         return 12
     before = lower[max(0, name.start() - 12) : name.start()]
@@ -191,18 +286,18 @@ def _least(lower: str, name: re.Match[str]) -> int:
 
 
 def _is_option(lower: str, start: int) -> bool:
-    """`--db-password value`: only an option has its value behind a space."""
+    """Return True for an option, `--db-password value`, whose value follows a space."""
     return lower.startswith("-", lower.rfind(" ", max(0, start - 40), start) + 1)
 
 
 def _value(text: str, at: int) -> tuple[int, str, str] | None:
-    """What stands there: from where on, the word, and how it is quoted. None for a stand-in."""
+    """Return the start of the value, its word, and how it is quoted; None for a placeholder."""
     match = compiled(_VALUE).match(text, at)
     if not match or "\0" in match[0]:
         return None
     group = next(each for each in ("plain", "quoted", "curly", "angle") if match[each] is not None)
     start, value = match.start(group), match[group]
-    if inner := compiled(_INNER).search(value):  # judged by its own name: each piece once
+    if inner := compiled(_INNER).search(value):  # it has its own name, and is judged by that
         value = value[: inner.start()]
         if len(value) < 6:
             return None
@@ -217,7 +312,7 @@ def _value(text: str, at: int) -> tuple[int, str, str] | None:
 
 
 def _span(text: str, value: tuple[int, str, str]) -> tuple[int, int]:
-    """The value from start to end, also if it is longer than what was judged."""
+    """Return the span of the value, which may be longer than what was judged."""
     start, word, _ = value
     end = start + len(word)
     if len(word) < _MOST:
@@ -226,8 +321,8 @@ def _span(text: str, value: tuple[int, str, str]) -> tuple[int, int]:
     return start, rest.end() if rest else end
 
 
-def _random(value: str, group: str, least: int) -> bool:
-    """Does a value look like a key, and not like code or a path?"""
+def _is_key(value: str, group: str, least: int) -> bool:
+    """Return True if a value looks like a key, and not like code or a path."""
     if not is_random(value, least):
         return False
     if group == "plain" and matches(_CODE, value) and not matches(_SIGNS, value):
@@ -235,10 +330,12 @@ def _random(value: str, group: str, least: int) -> bool:
     if not matches(_PATH, value):
         return True
     parts = value.lower().split("/")
-    return not (worded(value) or "://" in value or any(len(p) > 3 and is_word(p) for p in parts))
+    return not (
+        _has_words(value) or "://" in value or any(len(p) > 3 and _is_word(p) for p in parts)
+    )
 
 
-# -- noise -----------------------------------------------------------------------------------------
+# -- random text -----------------------------------------------------------------------------------
 
 BARE_BITS = 4.5
 _PIECE = rf"""[^\s"'`,;(){{}}<>\[\]|]{{{NOISE},}}"""
@@ -254,27 +351,31 @@ _LINKED = (
 )
 
 
-def entropy(text: str) -> float:
-    """Shannon's bits a character."""
+def _entropy(text: str) -> float:
+    """Return Shannon's bits per character."""
     size = len(text)
     return -sum(n / size * log2(n / size) for n in map(text.count, set(text)))
 
 
-def bare(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The long runs that look like noise, in pieces where nothing else was found."""
+def random_runs(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Return the spans of long runs that look random, where nothing else was found."""
     linked: list[tuple[int, int]] | None = None
     for piece in compiled(_PIECE).finditer(text):
-        if not matches(_MIXED, piece[0]) or _harmless(text, piece) or _meets(piece.span(), taken):
+        if (
+            not matches(_MIXED, piece[0])
+            or _is_harmless(text, piece)
+            or _overlaps(piece.span(), taken)
+        ):
             continue
         linked = [m.span() for m in compiled(_LINKED).finditer(text)] if linked is None else linked
-        if not _meets(piece.span(), linked):
+        if not _overlaps(piece.span(), linked):
             for run in compiled(_RUN).finditer(text, piece.start(), piece.end()):
-                if _noise(run[0].rstrip("."), text[max(0, run.start() - 8) : run.start()]):
+                if _is_noise(run[0].rstrip("."), text[max(0, run.start() - 8) : run.start()]):
                     yield run.start(), run.start() + len(run[0].rstrip("."))
 
 
-def _harmless(text: str, piece: re.Match[str]) -> bool:
-    """An address, a path, a block id, a picture's data, or what was redacted before."""
+def _is_harmless(text: str, piece: re.Match[str]) -> bool:
+    """Return True for an address, a block id, the data of a picture, or redacted text."""
     word = piece[0]
     if "://" in word or "\0" in word or word.startswith(("www.", "^", "#", "@")):
         return True
@@ -282,18 +383,23 @@ def _harmless(text: str, piece: re.Match[str]) -> bool:
     return bool(before.endswith("base64,") and compiled(_DATA).search(before))
 
 
-def _noise(run: str, before: str) -> bool:
+def _is_noise(run: str, before: str) -> bool:
     if len(run) < NOISE or not matches(_MIXED, run) or compiled(_DIGEST).search(before):
         return False
     if matches(_PUBLIC, run) or all(
         matches(_ID, part) for part in re.split(r"[-_./+~]", run.strip("="))
     ):
         return False
-    return not worded(run) and not is_name(run) and not _path(run) and entropy(run) >= BARE_BITS
+    return (
+        not _has_words(run)
+        and not is_name(run)
+        and not _is_path(run)
+        and _entropy(run) >= BARE_BITS
+    )
 
 
-def _path(run: str) -> bool:
-    """Slashes between names, and not now and then one, as in base64."""
+def _is_path(run: str) -> bool:
+    """Return True for slashes between names. In base64 there are few, at random."""
     parts = run.split("/")
     if len(parts) == 1:
         return False
@@ -302,9 +408,7 @@ def _path(run: str) -> bool:
     return len(parts) > 1 + len(run) // 12
 
 
-def _meets(span: tuple[int, int], others: list[tuple[int, int]]) -> bool:
-    """Does a span touch one of the others, which are in order?"""
-    from bisect import bisect_left
-
+def _overlaps(span: tuple[int, int], others: list[tuple[int, int]]) -> bool:
+    """Return True if a span overlaps one of the others, which are in order."""
     at = bisect_left(others, span[1], key=lambda other: other[0])
     return at > 0 and others[at - 1][1] > span[0]

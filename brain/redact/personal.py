@@ -1,4 +1,4 @@
-"""What belongs to a person: addresses, cards, bank accounts, social security numbers.
+"""Personal data: email addresses, cards, bank accounts, social security numbers.
 
 Telephone numbers are left alone: they look like too many other numbers.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from brain.redact.rules import compiled
 
 # Latin letters with and without accents, and digits. Addresses with other letters before the @ are
-# rare, and in scripts without spaces a name cannot be told from the prose before it.
+# rare, and scripts without spaces do not separate a name from the prose before it.
 _LATIN = r"A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u1e00-\u1eff"
 # The part before the @, reversed.
 _LOCAL = rf"[_+-]*+(?:[{_LATIN}]++[._%+'-]++)*[{_LATIN}]++(?![._%+@\0/-])"
@@ -65,17 +65,18 @@ Span = tuple[str, int, int]
 
 
 def addresses(text: str) -> Iterator[tuple[int, int]]:
-    """Email addresses; not remotes of git and ssh, units of systemd, or pictures `@2x.png`."""
+    """Return the spans of email addresses. Remotes of git and ssh, units of systemd and pictures
+    `@2x.png` do not count."""
     at = text.find("@")
     while at >= 0:
-        before, behind = text[max(0, at - _LONGEST - 1) : at], text[at : at + 600].split(None, 1)[0]
-        if "." in behind and (span := _address(text, at, before)):
+        before, after = text[max(0, at - _LONGEST - 1) : at], text[at : at + 600].split(None, 1)[0]
+        if "." in after and (span := _address(text, at, before)):
             yield span
         at = text.find("@", at + 1)
 
 
 def _address(text: str, at: int, before: str) -> tuple[int, int] | None:
-    """Where the address with this @ stands, if it is one."""
+    """Return the span of the address with this @, or None."""
     domain = compiled(_DOMAIN).match(text, at)
     local = domain and compiled(_LOCAL).match(before[::-1])
     if not domain or not local or local.end() > _LONGEST:
@@ -87,16 +88,17 @@ def _address(text: str, at: int, before: str) -> tuple[int, int] | None:
 
 
 def _is_remote(text: str, start: int, end: int) -> bool:
-    """`scp a user@host:/path`, or a part of `https://user@host`."""
+    """Return True for `scp a user@host:/path`, or a part of `https://user@host`."""
     if compiled(_REMOTE_PATH).match(text, end):
         return True
     before = text[max(0, start - 400) : start]
-    told = any(word in before for word in _REMOTE_WORDS)
-    return told and compiled(_REMOTE).search(before) is not None
+    likely = any(word in before for word in _REMOTE_WORDS)
+    return likely and compiled(_REMOTE).search(before) is not None
 
 
 def numbers(text: str) -> Iterator[Span]:
-    """Numbers of cards and accounts, whose check digits fit, and social security numbers."""
+    """Return the numbers of cards and accounts with valid check digits, and social security
+    numbers."""
     if compiled(_DIGITS).search(text):
         for match in compiled(_CARD).finditer(text):
             digits = re.sub(r"\D", "", match[0])
@@ -116,7 +118,7 @@ def _luhn(digits: str) -> bool:
 
 
 def _iban(text: str) -> int:
-    """How many characters of the text are an account number; 0 if its check digits do not fit."""
+    """Return the length of the account number; 0 if its check digits are wrong."""
     size = _IBAN_LENGTHS.get(text[:2], 0)
     compact = text.replace(" ", "")
     if not size or len(compact) < size:

@@ -1,12 +1,12 @@
-"""Secrets known by their place: in an address, a header, a command, a connection string, a PEM
-block. Only the secret part is replaced, so that the text still says which server was meant.
+"""Secrets found by their place: in an address, a header, a command, a connection string, a PEM
+block. Only the secret part is replaced, so that the text still names the server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brain.redact.judge import is_random, made_up, matches
+from brain.redact.detect import is_random, made_up, matches
 from brain.redact.rules import compiled
 
 Span = tuple[str, int, int]
@@ -43,7 +43,7 @@ _LOGIN = (
 )
 _CURL = r"(?:^|[\s\"'])(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'\0]{1,100}:(?P<secret>[^\s\"']{1,200})"
 _ARGUMENT = r"\\?[\"']?(?P<secret>[^\s\"'`|;&\0\\]{4,200})"
-# Commands with a password behind an option. With `-p` of mysql no space may follow.
+# Commands with a password after an option. With `-p` of mysql no space may follow.
 _COMMANDS = {
     "mysql": rf"\bmysql\w{{0,10}}\b[^\n|;&]{{0,200}}?[ ]-p(?![ ]){_ARGUMENT}",
     "mariadb": rf"\bmariadb[\w-]{{0,10}}\b[^\n|;&]{{0,200}}?[ ]-p(?![ ]){_ARGUMENT}",
@@ -74,14 +74,14 @@ _DSN_PEER = (
 )
 _NETRC = r"(?a:\b)login\s{1,4}(?!(?:and|or)\s)\S{1,100}\s{1,4}password\s{1,4}(?P<secret>\S{1,200})"
 # Letters of scripts without spaces between words (Thai to Burmese, Khmer, kana, Han), the signs
-# between their sentences, and the letters of Korean, which hang a word's case on anything.
+# between their sentences, and the letters of Korean, whose particles follow any word directly.
 _DENSE = (
     r"\u0e00-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u312f\u3190-\ua4cf"
     r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _SIGNS = r"\u2014\u2018-\u201f\u2026\u3000-\u3004\u3008-\u303f\uff00-\uff65"
 _HANGUL = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
-# How far a secret goes that is not ASCII: prose may go on behind it without a space.
+# The end of a secret that is not ASCII: prose may follow it without a space.
 _TO_PROSE = rf"[^{_DENSE}{_HANGUL}{_SIGNS}]+"
 _TO_HOST = rf"{_TO_PROSE}(?=@)|[^{_SIGNS}]+(?=@)"
 _EMPTY_VALUE = (
@@ -95,8 +95,8 @@ MARKS = (
 )
 
 
-def placed(text: str, lower: str) -> Iterator[Span]:
-    """Each rule that the text gives reason for; `lower` is the text in small letters."""
+def find(text: str, lower: str) -> Iterator[Span]:
+    """Return what each rule finds; `lower` is the text in small letters."""
     if "-----BEGIN" in text:
         for match in compiled(_PEM).finditer(text):
             yield "private-key", match.start(), match.start() + len(match[0].rstrip(" \r\n\t\"',+"))
@@ -129,7 +129,7 @@ def placed(text: str, lower: str) -> Iterator[Span]:
 
 
 def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
-    for start, end in _held(pattern, text):
+    for start, end in _spans(pattern, text):
         secret = text[start:end]
         if "\0" in secret or matches(_EMPTY_VALUE, secret):
             continue
@@ -144,8 +144,8 @@ def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
         yield rule, start, end
 
 
-def _held(pattern: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where each secret stands that the pattern finds, without the prose behind it."""
+def _spans(pattern: str, text: str) -> Iterator[tuple[int, int]]:
+    """Return the spans of the secrets that a pattern finds, without the prose after them."""
     at = 0
     while match := compiled(pattern).search(text, at):
         (start, end), at = match.span("secret"), match.end()
@@ -159,7 +159,7 @@ def _held(pattern: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _coded(secret: str) -> bool:
-    """Letters and digits, or padding: not a word of a sentence, nor the name of a variable."""
+    """Return True for letters with digits, mixed case, or padding: not a word or a variable."""
     plain = secret.strip("=")
     if secret != plain:
         return True
@@ -179,7 +179,7 @@ def _is_login(secret: str) -> bool:
 
 
 def _cookies(text: str) -> Iterator[Span]:
-    """The values in `Cookie:` headers that open a session, or are random."""
+    """Return the values in `Cookie:` headers that open a session, or are random."""
     for header in compiled(_COOKIES).finditer(text):
         for cookie in compiled(_COOKIE).finditer(text, *header.span("all")):
             secret = cookie["secret"]
@@ -189,7 +189,7 @@ def _cookies(text: str) -> Iterator[Span]:
 
 
 def _oracle(text: str) -> Iterator[Span]:
-    """`scott/password@db`: told from `owner/repository@revision` by its password."""
+    """Find `scott/password@db`. The password distinguishes it from `owner/repository@revision`."""
     for match in compiled(_ORACLE).finditer(text):
         secret, host = match["secret"], match["host"]
         likely = made_up(secret) and "-" not in secret and not matches(_REVISION, host.lower())
@@ -198,8 +198,8 @@ def _oracle(text: str) -> Iterator[Span]:
 
 
 def _connections(text: str, lower: str) -> Iterator[Span]:
-    """`Server=…;Password=…` and `host=… password=…`, on one line."""
-    for start, end in _held(_DSN, lower):
+    """Find `Server=…;Password=…` and `host=… password=…`, on one line."""
+    for start, end in _spans(_DSN, lower):
         if "\0" in lower[start:end] or compiled(_EMPTY_VALUE).match(text, start, end):
             continue
         before = lower[max(0, start - 300) : start].rpartition("\n")[2]

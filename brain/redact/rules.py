@@ -1,8 +1,8 @@
-"""The formats of secrets: what each provider's keys look like.
+"""The formats of secrets: one rule for the keys of each provider.
 
 Prefixes and lengths follow gitleaks' public rule set (see docs/decisions/0012-redaction.md). A rule
-is tried only where one of its hints stands in the text. Lengths are lower bounds: a match runs on
-to the end of its word.
+is tried only if one of its hints is in the text. Lengths are lower bounds: a match extends to the
+end of its word.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 # between the name of a provider and a key, in any notation
 _LEAD = r"[\w .-]{0,30}\\?[\"'`\])]{0,2}[ \t]{0,3}(?:=>|:=|[:=：])[ \t]{0,3}\\?[\"'`]?"
 SHORTEST = 15  # no provider's key is shorter than this
-NOISE = 32  # nor what is taken for noise than this
+NOISE = 32  # the shortest text that is taken for random
 
 
 class Rule(NamedTuple):
-    """`pattern` with its group 1, if it has one, as the part that is replaced.
+    """The format of a key. The group 1 of `pattern`, or all of it, is replaced.
 
-    `hints` are words one of which must be there, told apart by case, as the pattern is; a rule
-    without any is for what stands behind its name.
+    One of the `hints` must be in the text, in the same case. A rule without hints is for a key that
+    follows the name of the rule.
     """
 
     name: str
@@ -36,11 +36,11 @@ _ANY_HEX = "[0-9A-Fa-f]"
 _UUID = rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
 _BASE64 = "[A-Za-z0-9+/]"
 _ALNUM = "[A-Za-z0-9]"
-_DIGIT_NEAR = r"(?=[A-Za-z_-]{0,40}\d)"  # a shorter key is told from a name by its digits
+_DIGIT_NEAR = r"(?=[A-Za-z_-]{0,40}\d)"  # distinguishes a shorter key from a name
 
 
 def _prefixed(name: str, prefixes: str, body: str) -> Rule:
-    """A rule for `prefix` and body; the prefixes are plain words and their own hints."""
+    """Return a rule for a prefix and a body. The prefixes are plain text and their own hints."""
     words = tuple(prefixes.split())
     return Rule(name, words, f"(?:{'|'.join(map(re.escape, words))}){body}")
 
@@ -302,8 +302,7 @@ SHAPED = (
     Rule("zapier-webhook", ("hooks.zapier.com/",), r"hooks\.zapier\.com/hooks/catch/([\w/]{8,})"),
 )
 
-# Keys without a mark of their own: told by the provider's name before them, as in
-# `DATADOG_API_KEY=…`.
+# Keys without a prefix: found by the provider's name before them, as in `DATADOG_API_KEY=…`.
 NAMED = {
     "algolia": f"{_HEX}{{32}}",
     "atlassian": f"[a-z0-9]{{20}}{_HEX}{{4}}",
@@ -338,14 +337,14 @@ NAMED = {
 }
 
 
-# -- which rules a text gives reason to try, and what they find ------------------------------------
+# -- matching --------------------------------------------------------------------------------------
 
 
 def hinted(text: str, lower: str) -> list[Rule]:
     """Return the rules with a hint in the text.
 
-    Most hints begin with a word of their own (`ghp_`), and are looked up by the words of the text:
-    their number costs nothing. The others are looked up by a character that each hint has.
+    Most hints begin with a word of their own (`ghp_`), and are looked up by the words of the text.
+    The others are looked up by a character that each hint has.
     """
     found: dict[str, Rule] = {}
     for head in sorted(_HEADS.keys() & compiled(_HEAD).findall(text)):
@@ -357,7 +356,7 @@ def hinted(text: str, lower: str) -> list[Rule]:
 
 
 def spans(rule: Rule, text: str, lower: str) -> Iterator[tuple[int, int]]:
-    """Return where a rule finds something."""
+    """Return the spans of what a rule finds."""
     if rule.hints:
         pattern = _compiled(rule)
         yield from (match.span(pattern.groups) for match in pattern.finditer(text))
@@ -369,12 +368,12 @@ def spans(rule: Rule, text: str, lower: str) -> Iterator[tuple[int, int]]:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern when it is first needed: most texts need none."""
+    """Compile a pattern when it is first needed: most texts do not need any."""
     return re.compile(pattern)
 
 
 def _compiled(rule: Rule) -> re.Pattern[str]:
-    """Match from the start of a word to its end; or, without hints, just that length.
+    """Return the pattern that matches whole words; without hints, exactly the given length.
 
     Keys are ASCII: a letter of another script ends them, with or without a space.
     """

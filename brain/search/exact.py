@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import re
 
+from brain._tuples import NamedTuple
 from brain.formats.links import tags
 from brain.formats.text import UNSPACED
 from brain.index import fulltext, read
 from brain.index.db import Index
 from brain.index.read import Filters
-from brain.record import NamedTuple
-from brain.search.question import LONGEST, MAX_TERMS, Term, fold
+from brain.search.question import LONGEST, MAX_TERMS, Term
 from brain.search.retrieve import match
+from brain.words import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

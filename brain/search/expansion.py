@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from brain._tuples import NamedTuple
 from brain.config import Config
 from brain.formats.text import UNSPACED
-from brain.record import NamedTuple
-from brain.search.question import Term, fold
+from brain.search.question import Term
+from brain.words import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

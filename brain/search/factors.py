@@ -15,8 +15,9 @@ import re
 from datetime import datetime
 
 from brain.index.fulltext import Found
-from brain.search.question import MONTHS, Expected, fold
+from brain.search.question import MONTHS, Expected
 from brain.timestamps import shown
+from brain.words import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from brain.formats.stems import stem
 from brain.index import fulltext
 from brain.search.expansion import Concept
-from brain.search.question import Term, fold
+from brain.search.question import Term
 from brain.search.retrieve import match
+from brain.words import fold, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

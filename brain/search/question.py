@@ -13,9 +13,9 @@ import re
 import unicodedata
 from itertools import chain, islice
 
-from brain.formats.stems import FILLERS, STOP_WORDS
+from brain._tuples import NamedTuple
 from brain.formats.text import UNSPACED
-from brain.record import NamedTuple
+from brain.words import FILLERS, STOP_WORDS, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,18 +162,6 @@ def _without_noise(found: Iterable[Term]) -> tuple[Term, ...]:
         if len(loud) == MAX_TERMS:
             break
     return tuple(loud or quiet)[:MAX_TERMS]
-
-
-def fold(text: str) -> str:
-    """Lower case without accents, one character for each, so that offsets stay true."""
-    if text.isascii():
-        return text.lower()
-    return "".join([char.lower() if char < "\x80" else _fold_char(char) for char in text])
-
-
-def _fold_char(char: str) -> str:
-    folded = unicodedata.normalize("NFD", char)[0].lower()
-    return folded if len(folded) == 1 else char
 
 
 # -- what a question says about its answer ---------------------------------------------------------

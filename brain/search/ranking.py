@@ -13,17 +13,18 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from brain._tuples import NamedTuple
 from brain.config import Config
 from brain.index import fulltext
 from brain.index.db import Index
 from brain.index.fulltext import Found
 from brain.index.read import Filters
-from brain.record import NamedTuple
 from brain.search import exact, factors, semantic
 from brain.search.expansion import Concept, concepts
 from brain.search.factors import AFTER, ASKED, BEFORE, PASSAGE_WEIGHT, SESSION_WEIGHT
-from brain.search.question import Expected, expected, fold, terms, without_quotes
+from brain.search.question import Expected, expected, terms, without_quotes
 from brain.search.retrieve import Basis, Lookup, Shares, combine, saturation
+from brain.words import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from functools import cached_property
 
+from brain._tuples import NamedTuple
 from brain.config import Config
 from brain.index import links, read
 from brain.index.db import Index
 from brain.index.read import Filters, Row
-from brain.record import NamedTuple
 from brain.search import ranking
 from brain.search.ranking import Match
 from brain.search.snippet import Words, best_line, mark

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 
+from brain._tuples import NamedTuple
 from brain.config import Config
-from brain.record import NamedTuple
-from brain.search.question import fold
+from brain.words import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

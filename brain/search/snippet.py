@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from brain.formats.stems import stem
-from brain.search.question import Term, fold
+from brain.search.question import Term
+from brain.words import fold, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 from brain.store.units import (
     Edits,
     Units,

@@ -18,10 +18,10 @@ import os
 import time
 from contextlib import suppress
 
+from brain._tuples import NamedTuple
 from brain.errors import Refused
 from brain.formats.text import digest
 from brain.journal.codec import random_letters
-from brain.record import NamedTuple
 from brain.state import GuardRow, NoteRow, State, TempRow, VersionRow
 from brain.store import targets
 from brain.store.history import Evidence, Guard, History, Version

@@ -5,10 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from brain.changes import Add, Change, Deed, Done, Insert, Move, Remove, Replace, to_json
 from brain.formats.text import digest
 from brain.journal.codec import event_id
-from brain.model import NewRecord
+from brain.model import (
+    Add,
+    Applied,
+    Change,
+    Deed,
+    Insert,
+    Move,
+    NewRecord,
+    Remove,
+    Replace,
+    to_json,
+)
 from brain.redact import redact, redact_value
 from brain.store import targets
 from brain.store.units import Units, shared_ends, split, unit_id
@@ -23,7 +33,7 @@ UNDONE = ("missing", "changed")  # outcomes of a change that could not be made
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t\r]*$")
 
 
-def of_deed(deed: Deed, path: str, by: str, session: str, done: Done | None) -> NewRecord:
+def of_deed(deed: Deed, path: str, by: str, session: str, done: Applied | None) -> NewRecord:
     """Return the record of a deed: with a digest of the text that it left, and the text that it
     replaced."""
     data = dict(deed.data)
@@ -73,7 +83,7 @@ def unspliced(text: str, data: Mapping[str, Any]) -> str | None:
     return text[:start] + str(found["removed"]) + text[stop:]
 
 
-def stands(done: Done | None, text: str) -> bool:
+def stands(done: Applied | None, text: str) -> bool:
     """Return True if a text holds what a change left."""
     if done is None:
         return True
@@ -83,7 +93,7 @@ def stands(done: Done | None, text: str) -> bool:
     return done.before not in text and done.change.ref not in ids
 
 
-def inverse(deed: Deed, done: Done) -> Change | None:
+def inverse(deed: Deed, done: Applied) -> Change | None:
     """Return what takes a change out of a memory note again; None if it changed nothing."""
     change = deed.change
     if done.outcome != "done" or change is None:

@@ -17,16 +17,15 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from brain import access, changes, lock
+from brain import access, lock, model
 from brain.access import PERSON, Actor
-from brain.changes import Change, Configure, Deed, Done, Insert, Replace
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
 from brain.formats.text import UNSAFE, digest
 from brain.formats.text import decode as read_text
 from brain.journal.codec import RESERVED, event_id, random_letters
 from brain.journal.writer import Journal
-from brain.model import NewRecord
+from brain.model import Applied, Change, Configure, Deed, Insert, NewRecord, Replace
 from brain.redact import redact_value
 from brain.state import NoteRow, PendingRow, State, TempRow
 from brain.store import records, targets, units
@@ -52,7 +51,7 @@ class Outcome(NamedTuple):
 
     deed: Deed
     state: str
-    done: Done | None = None
+    done: Applied | None = None
 
 
 class Pending(NamedTuple):
@@ -277,9 +276,9 @@ class Store:
     def _is_written(self, deed: Deed) -> bool:
         return deed.change is None or self._notes[deed.change.path].is_written
 
-    def _edit(self, deeds: Sequence[Deed], exact: Mapping[str, bytes]) -> dict[str, Done]:
+    def _edit(self, deeds: Sequence[Deed], exact: Mapping[str, bytes]) -> dict[str, Applied]:
         """Change the heads of notes; return what becomes of each deed, by id."""
-        out: dict[str, Done] = {}
+        out: dict[str, Applied] = {}
         texts: dict[str, bytes] = {}
         for path in dict.fromkeys(deed.change.path for deed in deeds if deed.change):
             note = self.note(path)
@@ -311,7 +310,7 @@ class Store:
         return sorted(out, key=lambda deed: order[deed.id])
 
     def _commit(
-        self, deeds: Sequence[Deed], done: Mapping[str, Done], by: Actor
+        self, deeds: Sequence[Deed], done: Mapping[str, Applied], by: Actor
     ) -> dict[str, TempRow]:
         """Acknowledge: from here on the changes survive a crash. Return the temporary file of each
         note that is written now."""
@@ -464,7 +463,7 @@ class Store:
             self._append_records()
             return found
 
-    def _without(self, text: str, deed: Deed, done: Done) -> str:
+    def _without(self, text: str, deed: Deed, done: Applied) -> str:
         """Return a text as it would be without a change."""
         exact = records.unspliced(text, deed.data)
         if exact is not None:
@@ -590,9 +589,9 @@ def _changes(deeds: Sequence[Deed]) -> list[Change]:
 
 
 def _pending_row(
-    at: float, path: str, by: str, session: str, deed: Deed, done: Done | None
+    at: float, path: str, by: str, session: str, deed: Deed, done: Applied | None
 ) -> PendingRow:
-    value = {**deed._asdict(), "change": deed.change and changes.to_json(deed.change)}
+    value = {**deed._asdict(), "change": deed.change and model.to_json(deed.change)}
     try:
         text = json.dumps(value)
     except TypeError as error:
@@ -601,10 +600,10 @@ def _pending_row(
     return PendingRow(deed.id, at, path, by, session, text, told)
 
 
-def _from_row(row: PendingRow) -> tuple[Deed, Done | None]:
+def _from_row(row: PendingRow) -> tuple[Deed, Applied | None]:
     value = json.loads(row.deed)
-    deed = Deed(**{**value, "change": value["change"] and changes.from_json(value["change"])})
-    done = Done(deed.change, *json.loads(row.done)) if row.done and deed.change else None
+    deed = Deed(**{**value, "change": value["change"] and model.from_json(value["change"])})
+    done = Applied(deed.change, *json.loads(row.done)) if row.done and deed.change else None
     return deed, done
 
 
@@ -624,7 +623,7 @@ def _deed(record: NewRecord) -> Deed:
     return Deed(record.op, record.ref, None, record.data, record.id)
 
 
-def _changes_nothing(deed: Deed, done: Done | None) -> bool:
+def _changes_nothing(deed: Deed, done: Applied | None) -> bool:
     """Return True for a change that finds nothing to do, and has nothing to record."""
     return done is not None and done.outcome == "already" and not deed.data.keys() - {"part_of"}
 
@@ -642,7 +641,7 @@ def _check_names(deeds: Sequence[Deed]) -> None:
             raise BadRequest(f"The journal has its own {', '.join(sorted(taken))}.")
 
 
-def _impossible(done: Done) -> BrainError:
+def _impossible(done: Applied) -> BrainError:
     change = done.change
     if done.outcome == "missing":
         return NotFound(f"{change.ref} is not in {change.path}.", "Was it removed meanwhile?")

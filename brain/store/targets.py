@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from brain.changes import Change, Drop, Edited, Put
 from brain.errors import Refused
 from brain.formats import edit, records_json
 from brain.formats.text import refused
+from brain.model import Change, Drop, EditedFile, Put
 from brain.store import units
 from brain.store.units import Units
 from brain.vault.exchange import Look
@@ -82,7 +82,7 @@ def refuse_unsafe(path: str, found: Look | None, limit: int) -> None:
         raise Refused(f"{path} is too large.", "Split it, or raise maxFileSize.")
 
 
-def edited(vault: Vault, path: str, data: bytes, changes: Iterable[Change]) -> Edited:
+def edited(vault: Vault, path: str, data: bytes, changes: Iterable[Change]) -> EditedFile:
     """Return the file with these changes."""
     found = role(vault, path)
     return edit(found.format, path, data, list(changes), found.agent)

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 from brain.vault import files
 
 if sys.platform != "win32":

@@ -12,8 +12,8 @@ import os
 import re
 from contextlib import suppress
 
+from brain._tuples import NamedTuple
 from brain.formats.text import digest
-from brain.record import NamedTuple
 from brain.vault import files
 
 RECORD = "vault.json"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from itertools import groupby
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 # Kept as text: most vaults need none of these, and `re` compiles each once, when it is first used.
 LITERAL = r"[^*?\[\\]*"

@@ -7,8 +7,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 
+from brain._tuples import NamedTuple
 from brain.errors import VaultNotFound
-from brain.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from brain import config
-from brain.changes import Configure, Remove
 from brain.errors import Refused
 from brain.formats import brain_yaml, edit
 from brain.formats.brain_yaml import lines_of, put, remove
+from brain.model import Configure, Remove
 
 PATH = "40_Brain/brain.yaml"
 WORD = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=12)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from brain.changes import (
+from brain.errors import Refused
+from brain.formats import edit, memory_md
+from brain.model import (
     Add,
     Anchor,
     Append,
@@ -22,8 +24,6 @@ from brain.changes import (
     Retag,
     Update,
 )
-from brain.errors import Refused
-from brain.formats import edit, memory_md
 
 MEMORY = """\
 ---

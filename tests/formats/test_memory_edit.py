@@ -13,12 +13,16 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from brain import changes
-from brain.changes import (
+from brain import model
+from brain.errors import BadRequest, Refused
+from brain.formats import edit, markdown, memory_edit, memory_md
+from brain.formats.text import BOM
+from brain.model import (
     Add,
     Anchor,
+    Applied,
     Change,
-    Done,
+    Chunk,
     Insert,
     Move,
     Relate,
@@ -27,16 +31,12 @@ from brain.changes import (
     Retag,
     Update,
 )  # fmt: skip
-from brain.errors import BadRequest, Refused
-from brain.formats import edit, markdown, memory_edit, memory_md
-from brain.formats.text import BOM
-from brain.model import Chunk
 from tests.formats import strategies
 
 OWNER, PATH = "admin", "MEMORY.md"
 
 
-def run(text: str | bytes, *edits: Change) -> tuple[str, tuple[Done, ...]]:
+def run(text: str | bytes, *edits: Change) -> tuple[str, tuple[Applied, ...]]:
     data = text.encode() if isinstance(text, str) else text
     edited = edit("memory", PATH, data, edits, OWNER)
     return edited.data.decode(), edited.done
@@ -67,7 +67,7 @@ def test_golden(case, check_case) -> None:
     asked, _, note = case.before.partition("\n~~~\n")
     text = note.replace("<CR>", "\r").replace("<BOM>", "\ufeff") + "\n"
     text = text.removesuffix("<EOF>\n")
-    edits = [changes.from_json({"path": PATH, **json.loads(line)}) for line in asked.split("\n")]
+    edits = [model.from_json({"path": PATH, **json.loads(line)}) for line in asked.split("\n")]
     new, done = run(text, *edits)
     check_case(case, "\n".join([*_diff(text, new), *map(_said, done)]))
     again, done = run(new, *edits)
@@ -83,7 +83,7 @@ def _diff(old: str, new: str) -> list[str]:
     return [line.replace("\r", "<CR>").replace("\ufeff", "<BOM>") for line in lines]
 
 
-def _said(done: Done) -> str:
+def _said(done: Applied) -> str:
     change = type(done.change).__name__.lower()
     said = f"{change} {done.change.ref}: {done.outcome}"
     said += f", line {done.line}" if done.line else ""
@@ -139,7 +139,7 @@ def _has_twins(data: bytes, ref: str) -> bool:
     return len(re.findall(line, data.decode())) > 1
 
 
-def _check_there(new: bytes, change: Change, done: Done) -> None:
+def _check_there(new: bytes, change: Change, done: Applied) -> None:
     (entry,) = [chunk for chunk in chunks(new) if chunk.ref == change.ref]
     assert new[entry.start : entry.end].decode() == done.after
     assert (entry.line, entry.kind != "note") == (done.line, True)
@@ -156,7 +156,7 @@ def _check_there(new: bytes, change: Change, done: Done) -> None:
         assert got == said
 
 
-def _check_outside(data: bytes, new: bytes, done: Done) -> None:
+def _check_outside(data: bytes, new: bytes, done: Applied) -> None:
     """The old and the new bytes share all but the entry, its heading and the lines' ends."""
     if isinstance(done.change, Move):
         return
@@ -249,7 +249,7 @@ def test_many_changes_are_as_one_after_the_other(data: bytes, draw: st.DataObjec
     edits += [Retag(PATH, "m-2", ("db",)), Remove(PATH, picked[-1])]
     try:
         together = edit("memory", PATH, data, edits, OWNER)
-        alone: list[Done] = []
+        alone: list[Applied] = []
         for change in edits:
             data, (done,) = edit("memory", PATH, data, [change], OWNER)
             alone.append(done)
@@ -495,7 +495,7 @@ def test_what_is_gone_is_missing() -> None:
         Update(PATH, "no", "x"), Remove(PATH, "no"), Retag(PATH, "no", ("x",)), Anchor(PATH, "no"),
         Relate(PATH, "no", "a", "b"), Move(PATH, "no", "x"), Replace(PATH, "no", "- a", "- b"),
     ):  # fmt: skip
-        assert run("- a\n", change) == ("- a\n", (Done(change, "missing"),))
+        assert run("- a\n", change) == ("- a\n", (Applied(change, "missing"),))
 
 
 @pytest.mark.parametrize(
@@ -553,7 +553,7 @@ def test_edges_of_entries_stay_apart() -> None:
 
 def test_other_changes_are_none_of_a_note() -> None:
     with pytest.raises(BadRequest):
-        memory_edit.edit(PATH, b"", [changes.Drop(PATH, "x")])
+        memory_edit.edit(PATH, b"", [model.Drop(PATH, "x")])
 
 
 def test_order_in_the_line() -> None:

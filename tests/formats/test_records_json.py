@@ -10,17 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.changes import Append, Change, Done, Drop, Put
 from brain.errors import BadRequest, Refused
 from brain.formats import edit, records_json, session_jsonl
 from brain.formats.text import BOM
+from brain.model import Append, Applied, Change, Drop, Put
 from tests.formats import strategies
-from tests.formats.test_json_doc import VALUES
+from tests.formats.test_json_spans import VALUES
 
 PATH = "items.json"
 
 
-def run(text: str | bytes, *edits: Change, format: str = "items") -> tuple[str, tuple[Done, ...]]:
+def run(
+    text: str | bytes, *edits: Change, format: str = "items"
+) -> tuple[str, tuple[Applied, ...]]:
     data = text.encode() if isinstance(text, str) else text
     edited = edit(format, PATH, data, edits)
     return edited.data.decode(), edited.done
@@ -169,7 +171,7 @@ def test_any_record_can_be_put_and_dropped(
 
 
 def _storable(values: dict[str, Any]) -> dict[str, Any]:
-    from brain.formats.json_doc import storable
+    from brain.formats.json_spans import storable
 
     return storable(values)
 

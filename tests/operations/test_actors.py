@@ -156,7 +156,7 @@ def test_the_journal_shows_an_agent_what_it_may_read(house: Brain) -> None:
 
 
 def test_nobody_writes_an_agent_md(house: Brain) -> None:
-    from brain.changes import Add, Deed
+    from brain.model import Add, Deed
 
     change = Add("40_Brain/AGENT.md", "m-1", "x", "")
     with pytest.raises(Refused, match="does not write"):

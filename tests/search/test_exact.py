@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.search.exact import exactly
-from brain.search.question import fold, terms
+from brain.search.question import terms
+from brain.words import fold
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 from tests.search.conftest import OTHERS, Searched

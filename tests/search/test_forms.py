@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.formats.stems import stem
 from brain.search.expansion import _FORMS, forms
+from brain.words import stem
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from brain.api import Brain
-from brain.formats.stems import stem
 from brain.search import fuzzy
 from brain.search.expansion import Concept
 from brain.search.question import Term
+from brain.words import stem
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.formats.stems import STOP_WORDS
-from brain.search.question import MAX_TERMS, Term, fold, terms
+from brain.search.question import MAX_TERMS, Term, terms
 from brain.search.retrieve import match
+from brain.words import STOP_WORDS, fold
 
 
 def words(question: str) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from brain.changes import Add, Deed, Remove, Update
 from brain.config import Config
 from brain.journal.writer import Journal
+from brain.model import Add, Deed, Remove, Update
 from brain.state import State
 from brain.store.store import Outcome, Store
 from brain.vault import layout

@@ -26,10 +26,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from brain.changes import Deed
 from brain.errors import BrainError
 from brain.index.db import Index
 from brain.journal.reader import update_index
+from brain.model import Deed
 from brain.state import PendingRow, TempRow
 from brain.store import Store
 from brain.sync import sync

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from brain.changes import (  # isort: skip
+from brain.model import (  # isort: skip
     Add, Anchor, Append, Change, Deed, Drop, Insert, Move, Put, Relate, Remove, Replace, Retag,
     Update,
 )  # fmt: skip

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from brain.changes import Deed, Remove, Retag, Update
 from brain.config import Config
 from brain.errors import NotFound, StaleFile
+from brain.model import Deed, Remove, Retag, Update
 from brain.store import Store
 from tests.store import kit
 from tests.store.desk import VirtualDisk

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from brain.changes import Deed, Update
 from brain.formats.text import digest
-from brain.model import Record
+from brain.model import Deed, Record, Update
 from brain.store.records import splice, unspliced
 from tests.store import kit
 from tests.store.desk import Desk

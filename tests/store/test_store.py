@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from brain.access import Actor
-from brain.changes import Add, Deed, Put, Replace, Retag, Update
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Denied, NotFound, Refused, StaleFile
 from brain.journal.codec import event_id
+from brain.model import Add, Deed, Put, Replace, Retag, Update
 from brain.store import Store
 from tests import kit as base
 from tests.store import kit

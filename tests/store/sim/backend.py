@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from brain.changes import Add, Change, Deed, Remove, Update
 from brain.config import Config
 from brain.errors import NotFound
 from brain.journal.writer import Journal
-from brain.model import NewRecord, Record
+from brain.model import Add, Change, Deed, NewRecord, Record, Remove, Update
 from brain.state import GuardRow, NoteRow, State
 from brain.store.note import Note
 from brain.store.store import Store

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.formats.stems import stem
+from brain.words import stem
 
 WORDS = """
     caresses ponies ties caress cats feed agreed plastered bled motoring sing conflated troubled

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.formats import json_doc
-from brain.formats.json_doc import JsonError, Reading, Refs, elements, members, moment
+from brain.formats import json_spans
+from brain.formats.json_spans import JsonError, Reading, Refs, elements, members, moment
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=8)
@@ -23,13 +23,13 @@ VALUES = st.recursive(
 
 @given(VALUES, st.sampled_from([None, 2, "\t"]), st.booleans())
 def test_reads_what_the_standard_library_reads(value: Any, indent: Any, ascii_only: bool) -> None:
-    text = json.dumps(json_doc.storable(value), indent=indent, ensure_ascii=ascii_only)
-    assert json_doc.loads(f" {text}\r\n") == json_doc.storable(value)
+    text = json.dumps(json_spans.storable(value), indent=indent, ensure_ascii=ascii_only)
+    assert json_spans.loads(f" {text}\r\n") == json_spans.storable(value)
 
 
 @given(st.lists(VALUES, max_size=5), st.sampled_from([None, 1, "\t"]), st.booleans())
 def test_elements_are_where_they_say(values: list[Any], indent: Any, ascii_only: bool) -> None:
-    values = json_doc.storable(values)
+    values = json_spans.storable(values)
     text = "  " + json.dumps(values, indent=indent, ensure_ascii=ascii_only) + " tail"
     found = list(elements(text, 2))
     assert [value for value, _, _ in found] == values
@@ -38,7 +38,7 @@ def test_elements_are_where_they_say(values: list[Any], indent: Any, ascii_only:
 
 @given(st.dictionaries(st.text(), VALUES, max_size=5), st.sampled_from([None, 2]), st.booleans())
 def test_members_are_where_they_say(value: dict[str, Any], indent: Any, ascii_only: bool) -> None:
-    value = json_doc.storable(value)
+    value = json_spans.storable(value)
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     found = list(members(text, 0))
     assert [(member.key, member.value) for member in found] == list(value.items())
@@ -91,11 +91,11 @@ def test_too_deep_is_a_problem_and_not_a_crash(text: str) -> None:
 
 
 def test_a_hundred_levels_are_allowed_and_brackets_in_strings_do_not_count() -> None:
-    assert json_doc.loads("[" * 100 + "]" * 100)
+    assert json_spans.loads("[" * 100 + "]" * 100)
     with pytest.raises(JsonError, match="100 levels"):
-        json_doc.loads("[" * 101 + "]" * 101)
-    assert json_doc.loads(json.dumps("[" * 5_000)) == "[" * 5_000
-    assert len(json_doc.loads("[" + "[]," * 5_000 + "[]]")) == 5_001
+        json_spans.loads("[" * 101 + "]" * 101)
+    assert json_spans.loads(json.dumps("[" * 5_000)) == "[" * 5_000
+    assert len(json_spans.loads("[" + "[]," * 5_000 + "[]]")) == 5_001
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_hundred_levels_are_allowed_and_brackets_in_strings_do_not_count() -> 
     ],
 )
 def test_what_sqlite_cannot_store_is_replaced(text: str, value: Any) -> None:
-    assert json_doc.loads(text) == value
+    assert json_spans.loads(text) == value
 
 
 def test_a_repeated_key_is_named_with_its_line_and_the_last_counts() -> None:

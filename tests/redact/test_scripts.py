@@ -8,7 +8,7 @@ import re
 import pytest
 
 from brain.redact import find, redact, rules
-from tests import redaction_corpus as corpus
+from tests.redact import corpus
 
 RULES = sorted({rule.name for rule in (*rules.PREFIXED, *rules.SHAPED)} | set(rules.NAMED))
 DICE = random.Random(12)

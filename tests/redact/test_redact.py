@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.redact import Found, find, redact, redact_value, rules
-from tests import redaction_corpus as corpus
+from tests.redact import corpus
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 RULES = sorted({rule.name for rule in (*rules.PREFIXED, *rules.SHAPED)} | set(rules.NAMED))
 PEM = f"-----BEGIN {'PRIVATE KEY'}-----"  # not whole, for the sake of scanners
 DICE = random.Random(7)

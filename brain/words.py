@@ -1,9 +1,10 @@
-"""English words as the full-text index sees them: stems of FTS5's porter tokenizer, stop words."""
+"""Words as they are compared: folded, as stems of FTS5's porter tokenizer, without stop words."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from unicodedata import normalize
 
 STOP_WORDS = frozenset(
     """
@@ -15,7 +16,7 @@ STOP_WORDS = frozenset(
     until up us very was we were what when where which while who whom why will with would you your
     """.split()  # noqa: SIM905 - a list of them would fill the page
 )
-# Words that say nothing of what is asked for, though they may matter in a sentence.
+# Words without meaning in a question, though they may matter in a sentence.
 FILLERS = frozenset(
     """
     anything cannot done either else ever every get gets getting give goes going got however keep
@@ -48,51 +49,64 @@ _STEP_4 = (
 )  # fmt: skip
 
 
+def fold(text: str) -> str:
+    """Return the text in lower case without accents. Each character stays one, so that offsets
+    hold."""
+    if text.isascii():
+        return text.lower()
+    return "".join([char.lower() if char < "\x80" else _fold_char(char) for char in text])
+
+
+def _fold_char(char: str) -> str:
+    folded = normalize("NFD", char)[0].lower()
+    return folded if len(folded) == 1 else char
+
+
+def casefold(name: str) -> str:
+    """Return a tag, link or heading as it is compared: accents composed, without case."""
+    return normalize("NFC", name).casefold()
+
+
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
-    """The stem of a folded word. FTS5 takes each byte for a letter, so a ß counts as two."""
-    said = word.encode("utf-8", "replace")
-    if not 3 <= len(said) <= _LONGEST:
+    """Return the stem of a folded word. FTS5 takes each byte for a letter: a ß counts as two."""
+    data = word.encode("utf-8", "replace")
+    if not 3 <= len(data) <= _LONGEST:
         return word
-    if len(said) > len(word):
-        return _letters(said.decode("latin-1")).encode("latin-1").decode("utf-8", "replace")
-    return _letters(word)
-
-
-def _letters(word: str) -> str:
-    if word.startswith("y"):
-        return f"y{_stem('Y' + word[1:])[1:]}"  # a consonant there, and only there
+    if len(data) > len(word):
+        return _stem(data.decode("latin-1")).encode("latin-1").decode("utf-8", "replace")
     return _stem(word)
 
 
 def _stem(word: str) -> str:
-    word = _past(_plural(word))
+    if word.startswith("y"):  # a consonant there, and only there
+        return f"y{_stem('Y' + word[1:])[1:]}"
+    word = _without_past(_without_plural(word))
     if word.endswith("y") and _VOWEL.match(word[:-1]):
         word = f"{word[:-1]}i"
-    word = _suffix(word, _STEP_2)
-    word = _suffix(word, _STEP_3)
-    word = _dropped(word)
-    return _tidied(word)
+    word = _replace_suffix(word, _STEP_2)
+    word = _replace_suffix(word, _STEP_3)
+    return _without_final_e(_without_suffix(word))
 
 
-def _plural(word: str) -> str:
+def _without_plural(word: str) -> str:
     if word.endswith(("sses", "ies")) and word not in ("sses", "ies"):  # as FTS5 has it
         return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
-def _past(word: str) -> str:
+def _without_past(word: str) -> str:
     if word.endswith("eed") and len(word) > 3:
         return word[:-1] if _SOME.match(word[:-3]) else word
     for ending in ("ed", "ing"):
         root = word.removesuffix(ending)
         if root != word and _VOWEL.match(root):
-            return _completed(root)
+            return _complete(root)
     return word
 
 
-def _completed(root: str) -> str:
-    """`hoping` and `hopping` without their ending."""
+def _complete(root: str) -> str:
+    """Return the verb: `hope` for the root of `hoping`, `hop` for that of `hopping`."""
     if root.endswith(("at", "bl", "iz")):
         return f"{root}e"
     if len(root) > 1 and root[-1] == root[-2].lower() and root[-1] not in "aeioulsz":
@@ -100,7 +114,7 @@ def _completed(root: str) -> str:
     return f"{root}e" if _ONE.match(root) and _SHORT.match(root) else root
 
 
-def _suffix(word: str, endings: dict[str, str]) -> str:
+def _replace_suffix(word: str, endings: dict[str, str]) -> str:
     if not word.endswith(tuple(endings)):  # most do not, and this is faster than the loop
         return word
     for ending, instead in endings.items():
@@ -110,7 +124,7 @@ def _suffix(word: str, endings: dict[str, str]) -> str:
     return word
 
 
-def _dropped(word: str) -> str:
+def _without_suffix(word: str) -> str:
     if not word.endswith(_STEP_4):
         return word
     for ending in _STEP_4:
@@ -121,7 +135,7 @@ def _dropped(word: str) -> str:
     return word
 
 
-def _tidied(word: str) -> str:
+def _without_final_e(word: str) -> str:
     if word.endswith("e"):
         root = word[:-1]
         if _MORE.match(root) or (_ONE.match(root) and not _SHORT.match(root)):

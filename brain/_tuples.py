@@ -1,7 +1,7 @@
-"""`typing.NamedTuple` for a program that starts often: the same classes, made without `typing`.
+"""`typing.NamedTuple` without the cost of importing `typing` and of compiling code for each class.
 
-Importing `typing`, and the code that it generates and compiles for each class, would cost a command
-as much as walking a thousand notes. To a type checker this is `typing.NamedTuple` itself.
+A command would spend as much time on that as on walking a thousand notes. A type checker sees
+`typing.NamedTuple` itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
 
     class _Made(type):
-        """Makes the annotated names of a class the fields of a tuple."""
+        """The metaclass that turns the annotated names of a class into the fields of a tuple."""
 
         def __new__(meta, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> type:
             fields = tuple(space.get("__annotations__", ()))
@@ -27,7 +27,7 @@ else:
             return type.__new__(meta, name, bases, space)
 
     class NamedTuple(tuple, metaclass=_Made):
-        """The base of a named tuple, whose fields are its annotations, in order."""
+        """The base class of named tuples."""
 
         def __new__(cls, *values: Any, **named: Any) -> NamedTuple:
             if named or len(values) != len(cls._fields):
@@ -45,15 +45,15 @@ else:
             return dict(zip(self._fields, self, strict=True))
 
         def __repr__(self) -> str:
-            said = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items())
-            return f"{type(self).__name__}({said})"
+            fields = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items())
+            return f"{type(self).__name__}({fields})"
 
         def __getnewargs__(self) -> tuple[Any, ...]:
             return tuple(self)
 
 
 def _complete(cls: Any, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-    """All values of a record, from those in order, those by name, and the defaults."""
+    """Return the values of all fields: positional ones, named ones, and defaults."""
     fields, defaults = cls._fields, cls._field_defaults
     try:
         rest = [

@@ -8,7 +8,7 @@ import typing
 
 import pytest
 
-from brain.record import NamedTuple
+from brain._tuples import NamedTuple
 
 
 class Ours(NamedTuple):

@@ -1,7 +1,7 @@
-"""JSON read with its place in the file, so that an edit can replace a value and no other byte.
+"""JSON with the span of each value in the file, so that an edit can replace a value alone.
 
-The decoding is the standard library's, one value at a time; what is added is where each value lies,
-and that nothing in a file can raise, hang, or give a string that SQLite cannot store.
+The standard library decodes one value at a time. This module adds the spans, and makes sure that no
+file can raise, hang, or contain a string that SQLite cannot store.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from brain.formats.frontmatter import is_time
 from brain.formats.text import BOM, UNSAFE, decode, derived_id
 from brain.model import Chunk, Document, Problem
 
-MAX_DEPTH = 100  # orjson writes at most 254 levels; nobody nests a memory half as deep
+MAX_DEPTH = 100  # orjson writes at most 254 levels; no real file needs half of them
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _UNSTORABLE = re.compile("[\ud800-\udfff\0]")
@@ -25,7 +25,7 @@ _TIME = re.compile(
 
 
 class JsonError(ValueError):
-    """What keeps a text from being read, and at which character."""
+    """An error in a JSON text, at this character."""
 
     def __init__(self, at: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class Repeated(dict[str, Any]):
 
 
 class Member(NamedTuple):
-    """A key of an object and its value, with the characters where they start and end."""
+    """A key of an object and its value, with their offsets in characters."""
 
     key: str
     key_start: int
@@ -58,7 +58,7 @@ class Record(NamedTuple):
 
 
 def loads(text: str) -> Any:
-    """The one value of `text`; JsonError, with the character to blame, if it is anything else."""
+    """Return the one value of `text`. Raise JsonError if the text is not exactly one value."""
     start = skip(text, 0)
     value, end = _value(text, start)
     after = skip(text, end)
@@ -68,7 +68,7 @@ def loads(text: str) -> Any:
 
 
 def elements(text: str, at: int) -> Iterator[tuple[Any, int, int]]:
-    """Each element of the array that starts at `at`, with where it starts and ends."""
+    """Return each element of the array that starts at `at`, with its start and end."""
     start = skip(text, at + 1)
     while text[start : start + 1] != "]":
         value, end = _value(text, start)
@@ -77,7 +77,7 @@ def elements(text: str, at: int) -> Iterator[tuple[Any, int, int]]:
 
 
 def members(text: str, at: int) -> Iterator[Member]:
-    """Each member of the object that starts at `at`, in the order of the text."""
+    """Return each member of the object that starts at `at`, in order."""
     key_start = skip(text, at + 1)
     while text[key_start : key_start + 1] != "}":
         key, colon = _value(text, key_start)
@@ -96,7 +96,7 @@ def skip(text: str, at: int) -> int:
 
 
 def _next(text: str, end: int, closing: str) -> int:
-    """Where the next element starts, or the closing bracket stands."""
+    """Return the offset of the next element or of the closing bracket."""
     at = skip(text, end)
     if text[at : at + 1] == closing:
         return at
@@ -107,7 +107,7 @@ def _next(text: str, end: int, closing: str) -> int:
 
 
 def _value(text: str, at: int) -> tuple[Any, int]:
-    """The value that starts at `at`, and where it ends: at most MAX_DEPTH deep, and storable."""
+    """Return the value that starts at `at`, and its end: at most MAX_DEPTH deep, and storable."""
     try:
         value, end = _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
@@ -127,12 +127,12 @@ def _invalid(at: int, why: str) -> JsonError:
 
 
 def too_deep(at: int) -> JsonError:
-    """The error for a value that `is_deep`."""
+    """Return the error for a value that `is_deep`."""
     return JsonError(at, "json-depth", f"is nested over {MAX_DEPTH} levels deep; it was not read")
 
 
 def is_deep(value: Any) -> bool:
-    """Whether lists and objects are nested more than MAX_DEPTH levels in `value`."""
+    """Return True if lists and objects are nested more than MAX_DEPTH levels deep."""
     level = [value]
     for _ in range(MAX_DEPTH + 1):
         nested = [v for v in level if isinstance(v, dict | list)]
@@ -143,7 +143,7 @@ def is_deep(value: Any) -> bool:
 
 
 def storable(value: Any) -> Any:
-    """`value` with half surrogates and NULs, which SQLite cannot keep, as U+FFFD."""
+    """Return the value with lone surrogates and NULs, which SQLite cannot store, as U+FFFD."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, list):
@@ -159,7 +159,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int | str:
-    """The number, or its digits where it does not fit the 64 bits that SQLite and orjson have."""
+    """Return the number, or its digits if it does not fit the 64 bits of SQLite and orjson."""
     if len(digits) < 19:
         return int(digits)
     number = int(digits) if len(digits) < 21 else 2**64
@@ -167,13 +167,13 @@ def _integer(digits: str) -> int | str:
 
 
 def _float(digits: str) -> float | str:
-    """The number, or its digits where it overflows to infinity, which JSON cannot say."""
+    """Return the number, or its digits if it overflows to infinity, which JSON does not have."""
     number = float(digits)
     return number if abs(number) < float("inf") else digits
 
 
 def _constant(_: str) -> None:
-    """NaN and Infinity, which Python's own writer lets through: nothing."""
+    """Return None for NaN and Infinity, which Python's own writer lets through."""
 
 
 _DECODER = json.JSONDecoder(
@@ -182,7 +182,7 @@ _DECODER = json.JSONDecoder(
 
 
 def moment(*candidates: Any) -> str | None:
-    """The first of the values that is an ISO date or date and time, as it is written."""
+    """Return the first value that is an ISO date or date and time, as it is written."""
     for value in candidates:
         if isinstance(value, str) and _TIME.fullmatch(value) and is_time(value):
             return value
@@ -190,7 +190,7 @@ def moment(*candidates: Any) -> str | None:
 
 
 def unshown(value: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of an object that the chunk does not already show as they are written."""
+    """Return the members of an object that the chunk does not already show as they are written."""
     return {
         key: inner
         for key, inner in value.items()
@@ -199,7 +199,7 @@ def unshown(value: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any
 
 
 class Refs:
-    """Gives every chunk of a file its own ref: the id that is written, else a derived one."""
+    """The ids of the chunks of a file, each used once: as written, else derived."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -207,14 +207,14 @@ class Refs:
         self._counts: dict[tuple[str, ...], int] = {}
 
     def take(self, ref: str, group: str = "") -> bool:
-        """Whether `ref` was still free in its group; from now on it is not."""
+        """Take an id of a group. Return False if it was taken before."""
         if (ref, group) in self._taken:
             return False
         self._taken.add((ref, group))
         return True
 
     def derive(self, *parts: str, group: str = "") -> str:
-        """An id from the parts and their occurrence number, alike on every machine."""
+        """Return an id from the parts and their occurrence number, the same on every machine."""
         while True:
             count = self._counts[parts] = self._counts.get(parts, 0) + 1
             ref = derived_id(self._prefix, *parts, str(count))
@@ -223,11 +223,11 @@ class Refs:
 
 
 class Reading:
-    """One file of records while it is read: the records, and the problems found so far.
+    """The records of one file in its order, and the problems found so far.
 
-    The file is a list of objects, an object that holds this list under `name`, or, where `keyed`, a
-    mapping of ids to objects. Records come in the order of the file. A file that is none of these,
-    or that could not be edited safely, is broken and has no records; an empty one has none either.
+    The file is a list of objects, an object with this list under `name`, or, if `keyed`, a mapping
+    of ids to objects. Any other file, and one that could not be edited safely, is broken and has no
+    records.
     """
 
     def __init__(self, data: bytes, name: str, prefix: str, *, keyed: bool = False) -> None:
@@ -249,63 +249,60 @@ class Reading:
         record: Any
         for record, at in _placed(self.text, found, shift):
             if not isinstance(record.value, dict):
-                self.blame(record, "not-an-object", "is not an object; skipped")
+                self.report(record, "not-an-object", "is not an object; skipped")
                 continue
             self.records.append(record)
             if isinstance(record.value, Repeated):
                 self.problems.append(self._repeated(record, at))
 
     def _repeated(self, record: Record, at: int) -> Problem:
-        """The first key that a record, which starts at character `at`, has twice."""
-        seen: set[str] = set()
-        for member in members(self.text, at):
-            if member.key in seen:
-                break
-            seen.add(member.key)
+        """Return the problem of the first repeated key of a record, which starts at `at`."""
+        first: dict[str, Member] = {}
+        member = next(m for m in members(self.text, at) if first.setdefault(m.key, m) is not m)
         line = record.line + self.text.count("\n", at, member.key_start)
         message = f'has "{member.key}" a second time; the last one counts'
         return Problem(line, "duplicate-key", message)
 
     def ref(self, record: Record, given: Any, *parts: str) -> str:
-        """`given` if it is an id that no earlier record has, else one derived from the parts."""
+        """Return `given` if it is an id that no earlier record has, else a derived one."""
         if not isinstance(given, str) or not given.strip():
-            self.blame(record, "missing-id", "has no id in quotes; one is derived from its text")
+            self.report(record, "missing-id", "has no id in quotes; one is derived from its text")
         elif self._refs.take(given):
             return given
         else:
-            self.blame(record, "duplicate-id", f'has the id "{given}" of an earlier record')
+            self.report(record, "duplicate-id", f'has the id "{given}" of an earlier record')
         return self._refs.derive(*parts)
 
     def string(self, record: Record, name: str) -> str:
-        """A member that should be a string; '' and, unless it is null, a problem if it is not."""
+        """Return a member that should be a string. Any other is ''; except for null, a problem."""
         value = record.value.get(name)
         if isinstance(value, str):
             return value
         if value is not None:
-            self.blame(record, "wrong-type", f'"{name}" is not a string; it is not searched')
+            self.report(record, "wrong-type", f'"{name}" is not a string; it is not searched')
         return ""
 
     def strings(self, record: Record, name: str) -> list[str]:
-        """A member that should be a list of strings; a single string counts as a list of one."""
+        """Return a member that should be a list of strings. A single string is a list of one."""
         value = record.value.get(name)
         values = value if isinstance(value, list) else [] if value is None else [value]
         found = [inner for inner in values if isinstance(inner, str)]
         if len(found) < len(values):
-            self.blame(record, "wrong-type", f'"{name}" holds what is not a string')
+            self.report(record, "wrong-type", f'"{name}" holds what is not a string')
         return found
 
-    def blame(self, record: Record, code: str, message: str) -> None:
-        """Note a problem at the line where the record starts."""
+    def report(self, record: Record, code: str, message: str) -> None:
+        """Report a problem at the first line of a record."""
         self.problems.append(Problem(record.line, code, message))
 
     def document(self, chunks: Iterable[Chunk]) -> Document:
-        """The document of these chunks, with every problem that came up while they were made."""
-        made = tuple(chunks)
-        return Document(chunks=made, problems=tuple(self.problems), broken=self.broken)
+        """Return the document of these chunks, with all problems."""
+        chunks = tuple(chunks)  # which reports problems
+        return Document(chunks=chunks, problems=tuple(self.problems), broken=self.broken)
 
 
 def _entries(text: str, name: str, keyed: bool) -> Iterator[tuple[str, Any, int, int]]:
-    """(key, value, start, end) of whatever the file lists, by characters."""
+    """Return (key, value, start, end) of each element of the list or mapping, in characters."""
     value, at = loads(text), skip(text, 0)
     if isinstance(value, dict) and isinstance(value.get(name), list | dict):
         at = [member.start for member in members(text, at) if member.key == name][-1]
@@ -320,10 +317,9 @@ def _entries(text: str, name: str, keyed: bool) -> Iterator[tuple[str, Any, int,
 def _placed(
     text: str, found: list[tuple[str, Any, int, int]], shift: int
 ) -> Iterator[tuple[Record, int]]:
-    """Each entry with its lines and bytes, and its first character.
+    """Return each record with its lines and bytes, and its first character.
 
-    Counts on from the entry before: a file may be one long line, where counting from its start
-    each time would take for ever.
+    Lines and bytes are counted from the record before, because a file may be one long line.
     """
     line, done = 1, 0
     for key, value, first, last in found:
