@@ -5,10 +5,10 @@ from __future__ import annotations
 from brain import access
 from brain.changes import Configure, Deed
 from brain.config import SETTINGS, nearest
+from brain.context.budget import allocate
 from brain.errors import BadRequest, NotFound
 from brain.operations import apply, lookup
 from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
-from brain.recall.budget import allocate
 from brain.search.expansion import own_aliases, split_alias
 
 TYPE_CHECKING = False

@@ -9,20 +9,29 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from brain.config import Config
-from brain.recall.budget import Allocation, _choose, _filled, allocate, divide, fit
-from brain.recall.choose import CUT, Cost, shortened
-from brain.recall.package import Conflict, Package, Piece, sections
-from brain.recall.render import FORMATS, render
+from brain.context.budget import (
+    CUT,
+    Allocation,
+    Cost,
+    _choose,
+    _filled,
+    allocate,
+    divide,
+    fit,
+    shortened,
+)
+from brain.context.package import Conflict, Package, Part, sections
+from brain.context.render import FORMATS, render
 from brain.tokens import estimate
 
 WORDS = "The search has to work on a laptop, without a server; nobody asked for more. "
 
 
-def piece(name: str, text: str = WORDS, **more: object) -> Piece:
-    return Piece(f"m-{name}", "fact", "confirmed", text, "40_Brain/MEMORY.md", 3)._replace(**more)
+def piece(name: str, text: str = WORDS, **more: object) -> Part:
+    return Part(f"m-{name}", "fact", "confirmed", text, "40_Brain/MEMORY.md", 3)._replace(**more)
 
 
-def many(start: str, number: int, text: str = WORDS) -> tuple[Piece, ...]:
+def many(start: str, number: int, text: str = WORDS) -> tuple[Part, ...]:
     return tuple(piece(f"{start}{at}", text) for at in range(number))
 
 
@@ -30,7 +39,7 @@ def in_format(name: str) -> Callable[[Package], str]:
     return lambda package: render(package, name)
 
 
-def ids(pieces: tuple[Piece, ...]) -> list[str]:
+def ids(pieces: tuple[Part, ...]) -> list[str]:
     return [piece.id for piece in pieces]
 
 
@@ -62,7 +71,7 @@ def test_parts_never_exceed_the_total(remaining: int, ceiling: int) -> None:
 
 TEXT = st.text(max_size=60) | st.text("word \n#<é汉", max_size=900)
 PIECE = st.builds(
-    Piece,
+    Part,
     id=st.sampled_from(["m-a", "m-b", "m-c", "m-d", "m-e", ""]),
     kind=st.sampled_from(["fact", "negative", "procedure"]),
     status=st.sampled_from(["confirmed", "candidate", "pinned"]),
