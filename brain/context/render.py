@@ -139,7 +139,7 @@ def words(part: Part) -> str:
 
 def called(part: Part) -> str:
     """Return the path of a note, and its title if that is another."""
-    title, path = short(part.title), short(part.path)
+    title, path = short(part.title), clean(f"x\n{short(part.path)}")[2:]  # it may begin a line
     stem = path.rpartition("/")[2].removesuffix(".md")
     return f"{path} ({title})" if title and title != stem else path
 
@@ -180,13 +180,14 @@ def _text_format(
 ) -> Format:
     """Return a format of lines: content never begins one. Its first line stands behind an id, each
     further one behind a mark, so it cannot open a heading, a fence or a delimiter."""
+    named = f"{MARK} "  # before a path, which may begin as a list does
 
     def part(given: Part, section: str) -> str:
         if section == "further":
-            return f"{bullet}{escape(called(given))}"
+            return f"{bullet}{named}{escape(called(given))}"
         if section == "notes":
             below = [passage(given, each) for each in given.passages]
-            return "\n".join([f"{bullet}{escape(_opening(given))}", *below])
+            return "\n".join([f"{bullet}{named}{escape(_opening(given))}", *below])
         mark = warn if section == "warnings" else ""
         text = f"{mark}[id:{short(given.id)}] {sentence(given)} {words(given)}"
         return f"{bullet}{lines(escape(text), prefix)}"
@@ -201,14 +202,14 @@ def _text_format(
         asked = f' Recalled for: "{escape(quoted(given.query))}".' if given.query else ""
         head = [ABOUT + asked]
         head += [f"Degraded: {escape(short(given.degraded))}"] if given.degraded else []
-        head += [escape(short(given.round))] if given.round else []
+        head += [f"Round: {escape(short(given.round))}"] if given.round else []
         if bullet == "- ":
             return "\n".join(["# Project memory", "", "\n\n".join(head), *told])
         return "\n".join([FIRST, *head, *told, LAST])
 
     return Format(
         part, passage, lambda said: f"{bullet}{escape(said)}", section, frame,
-        lambda said: f"Project memory: {escape(said)}",
+        lambda said: f"Project memory, round {escape(said)}",
     )  # fmt: skip
 
 
@@ -262,7 +263,7 @@ def _quote(text: str) -> str:
 
 _XML = Format(
     _xml_part, _xml_passage, lambda said: f"<conflict>{_escape(said)}</conflict>", _xml_section,
-    _xml_frame, lambda said: f"<project_memory>{_escape(said)}</project_memory>",
+    _xml_frame, lambda said: f"<project_memory>Round {_escape(said)}</project_memory>",
 )  # fmt: skip
 
 

@@ -217,7 +217,7 @@ def _round(current: Round, is_new: bool) -> str:
     before = f" {many} entries shown before are left out." if many > 1 else ""
     before = " 1 entry shown before is left out." if many == 1 else before
     new = "" if is_new else " Nothing new."
-    return f"Round {current.number} about this topic.{new}{before}"
+    return f"{current.number} about this topic.{new}{before}"
 
 
 def _part(

@@ -195,7 +195,7 @@ def learn_feedback(vault: OpenVault, ref: str, good: bool) -> None:
             uses = [Use("used_together", one, other, 1, now) for one, other in pairs]
         elif set(recall["useless"]) >= set(recall.get("answers", ())) > set():
             asker = _asker(recall["agent"], recall["by"])
-            uses = [_gap(recall["query"], asker, now, recall["refs"])]
+            uses = [_gap(recall["query"], asker, now, recall["shown"])]
         else:
             return
         vault.state.add_uses(uses)
