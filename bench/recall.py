@@ -13,11 +13,11 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import conversations, latency, notes, vault_questions
+from bench import contexts, conversations, latency, notes, vault_questions
 from bench.__main__ import ROOT, WORK
 
 REPORT = ROOT / "docs" / "explanation" / "recall-quality.md"
-PARTS = ("conversations", "questions", "notes", "latency")
+PARTS = ("conversations", "questions", "contexts", "notes", "latency")
 
 
 def main() -> None:
@@ -43,6 +43,9 @@ def measured(part: str, options: argparse.Namespace) -> Iterator[str]:
         return conversations.report(options.locomo, WORK, options.reference, options.model)
     if part == "questions":
         return vault_questions.report(options.questions, WORK, options.reference)
+    if part == "contexts":
+        given = (options.questions, options.locomo, options.reference, options.model)
+        return contexts.report(WORK, *given)
     return notes.report(WORK) if part == "notes" else latency.report()
 
 

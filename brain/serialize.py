@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    from brain.context.recall import Excerpt
     from brain.context.scoring import ScoredEntry
     from brain.model import Event, Link
     from brain.operations.results import Answer, Changed, Context, Value
@@ -111,7 +112,7 @@ _SCORE = ("id", "score", "factors", "fitness", "handed", "via")  # of an entry t
 def context(value: Context) -> Json:
     """Return the text for the prompt, and what explains it."""
     found, fitted = value.recalled, value.fitted
-    shown = {piece.id for piece in fitted.package.memories}
+    shown = {*value.shown}
     return {
         "query": value.asked.query,
         "format": value.asked.format,
@@ -124,6 +125,8 @@ def context(value: Context) -> Json:
         "warnings": [scored(each) | {"trigger": trigger} for each, trigger in found.warnings],
         "pinned": [scored(each) for each in found.pinned],
         "memories": [scored(each) | {"shown": each.id in shown} for each in found.memories],
+        "excerpts": [_excerpt(each) | {"shown": each.row.ref in shown} for each in found.excerpts],
+        "further": [part.path for part in fitted.package.further],
         "summaries": [_head(entry(each.row)) for each in found.summaries],
         "tasks": [_head(entry(each.row)) for each in found.tasks],
         "conflicts": [pair._asdict() for pair in fitted.package.conflicts],
@@ -137,6 +140,11 @@ def context(value: Context) -> Json:
     }
 
 
+def _excerpt(value: Excerpt) -> Json:
+    """Return a passage or turn with the score of its note or its own, and the factors of that."""
+    return _head(entry(value.row)) | {"score": value.score, "factors": value.factors}
+
+
 def scored(value: ScoredEntry) -> Json:
     """Return an entry with its score factors.
 
@@ -146,6 +154,7 @@ def scored(value: ScoredEntry) -> Json:
     inherited = value.inherited
     out = _head(entry(value.row)) | {
         "score": value.score,
+        "covered": value.coverage,
         "factors": value.search_factors or None,
         "fitness": dict(value.recall_factors),
         "handed": inherited.score if inherited else 0.0,

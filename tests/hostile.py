@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from brain import filter_expr, tokens
 from brain.cli.output import safe
-from brain.context import triggers
+from brain.context import defuse, triggers
+from brain.context.triggers import procedure
 from brain.errors import BrainError
 from brain.formats import (
     brain_yaml,
@@ -22,8 +23,6 @@ from brain.formats import (
 )
 from brain.lifecycle import contradiction, dedup
 from brain.model import Add, Append, Change, Configure, Put, Relate, Retag, Update
-from brain.recall.procedures import procedure
-from brain.recall.render import defuse
 from brain.redact import redact
 from brain.search import exact, question, snippet
 from brain.search.retrieve import match

@@ -116,6 +116,10 @@ def _explain(found: Context) -> None:
     lines: dict[str, None] = {}
     for entry in found.recalled.memories:
         lines |= dict.fromkeys(_formulas(entry))
+    shown = {*found.shown}
+    for each in found.recalled.excerpts:
+        if each.row.ref in shown:
+            lines[f"{each.row.ref}  {each.score:.6f} = {formula(each.factors)}"] = None
     for line in lines:
         say(f"  {line}", "dim")
 

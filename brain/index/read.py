@@ -206,9 +206,9 @@ def pinned(index: Index, owners: Owners) -> list[Row]:
     return _owned(index, "c.scope = 'memory' AND c.status = 'pinned'", owners)
 
 
-def negative(index: Index, owners: Owners) -> list[Row]:
-    """Return the memories of what must not be done, newest first."""
-    return _owned(index, "c.scope = 'memory' AND c.kind = 'negative'", owners)
+def of_kind(index: Index, kind: str, owners: Owners) -> list[Row]:
+    """Return the memories of a kind, newest first."""
+    return _owned(index, f"c.scope = 'memory' AND c.kind = '{kind}'", owners)
 
 
 def summaries(index: Index, owners: Owners, limit: int) -> list[Row]:

@@ -71,6 +71,7 @@ CREATE INDEX chunks_speaker ON chunks (heading, agent, file) WHERE scope = 'sess
 CREATE INDEX chunks_owned ON chunks (id, agent, sort) WHERE agent NOT IN ('', 'admin');
 CREATE INDEX chunks_pinned ON chunks (agent) WHERE scope = 'memory' AND status = 'pinned';
 CREATE INDEX chunks_negative ON chunks (agent) WHERE scope = 'memory' AND kind = 'negative';
+CREATE INDEX chunks_procedure ON chunks (agent) WHERE scope = 'memory' AND kind = 'procedure';
 CREATE INDEX chunks_summary ON chunks (agent) WHERE kind IN ('summary', 'session');
 CREATE INDEX chunks_task ON chunks (agent) WHERE kind = 'task';
 

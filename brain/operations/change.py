@@ -78,6 +78,14 @@ def _memory(
     return lookup.memory(vault, id, actor, agent), actor
 
 
+def _handed(
+    vault: OpenVault, id: str, agent: str, session: str, by: Actor | str
+) -> tuple[Row, Actor]:
+    """Return the entry that feedback is about, which the actor may read, and the actor."""
+    actor = access.resolve(vault, by, session)
+    return lookup.find(vault, id, owners=lookup.visible(vault, actor, agent)), actor
+
+
 def _similar(vault: OpenVault, row: Row, text: str, by: Actor) -> Similar:
     """Return the memories that are near a new text, and those that it contradicts and the old one
     did not."""
@@ -177,8 +185,8 @@ def reinforce(
     session: str = "",
     by: Actor | str = "",
 ) -> Feedback:
-    """Report that a memory was useful: its score rises."""
-    row, actor = _memory(vault, id, agent, session, by)
+    """Report that a memory, or another entry of a context, was useful: its score rises."""
+    row, actor = _handed(vault, id, agent, session, by)
     return _weigh(vault, row, actor, "reinforce", vault.config.reinforceWeight, why)
 
 
@@ -192,17 +200,20 @@ def demote(
     session: str = "",
     by: Actor | str = "",
 ) -> Feedback:
-    """Report that a memory was wrong, stale or useless: its score falls."""
-    row, actor = _memory(vault, id, agent, session, by)
+    """Report that a memory, or another entry of a context, was wrong, stale or useless: its score
+    falls."""
+    row, actor = _handed(vault, id, agent, session, by)
     return _weigh(vault, row, actor, "demote", -vault.config.demoteWeight, why)
 
 
 def _weigh(vault: OpenVault, row: Row, by: Actor, op: str, delta: float, why: str) -> Feedback:
-    """Change the score of a memory; its note stays as it is."""
+    """Change the score of an entry; its note stays as it is. The id of a passage changes with each
+    edit, so feedback on one is not kept in the journal."""
     from brain.operations import usage
 
     data = {"delta": delta, "agent": row.agent, **({"why": why} if why else {})}
-    result = apply.apply(vault, [Deed(op, row.ref, None, data)], by)[0]
+    deeds = [Deed(op, row.ref, None, data)] if row.scope != "sources" else []
+    result = next(iter(apply.apply(vault, deeds, by)), None) if deeds else None
     usage.learn_feedback(vault, row.ref, delta > 0)
     return apply.changed(entry(row), f"{op}d", result, cls=Feedback, delta=delta)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import suppress
 from functools import partial
@@ -9,17 +10,16 @@ from functools import partial
 from brain import access, tokens
 from brain.access import ADMIN
 from brain.context import recall as pipeline
-from brain.context.recall import Recalled
+from brain.context import render, triggers
+from brain.context.budget import Fitted, allocate, divide, fit
+from brain.context.package import Conflict, Package, Part, Passage, sections
+from brain.context.recall import Excerpt, Recalled
 from brain.context.scoring import DEFAULT_SCOPES, MAX_MATCHES, Request, ScoredEntry
 from brain.errors import BadRequest, BrainError, NoModel
 from brain.formats.links import strip_fields
 from brain.operations import lookup, provenance, semantic, usage
 from brain.operations.results import Asked, Context
 from brain.operations.usage import Round
-from brain.recall import procedures
-from brain.recall.budget import Fitted, allocate, divide, fit
-from brain.recall.package import Conflict, Package, Piece, sections
-from brain.recall.render import FORMATS, render
 from brain.search.question import terms
 from brain.search.snippet import Words, best_line, body_at
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 REMAINING = 100_000  # tokens of context that are left, where nobody says
 QUESTION, WORD = 10_000, 200  # characters of a question, and of a word in a huge one, that count
-EXCERPT = 800  # characters of a note that a prompt shows
 SLOW_TOP_K, SLOW_MAX_MATCHES = 5, 100  # while the last recalls took too long
 UNASKED = "Nothing is known about that; this comes with every context."
+NO_CONTENT = "The prompt has no content words; nothing was looked up for it."
 
 
 def context(
@@ -51,6 +51,7 @@ def context(
     session: str = "",
     scopes: Iterable[str] = (),
     tasks: bool = False,
+    again: bool = False,
     format: str = "claude",
     remaining: int = REMAINING,
     budget: int | None = None,
@@ -62,13 +63,15 @@ def context(
 
     `files` are open, `text` is being worked on, `remaining` are the tokens of context that are
     left; `budget` sets the tokens directly. `agent` is for whom: its own memory and the admin's.
-    What is returned counts as a hit. `check=False` skips the update of the index.
+    What a `session` was shown is not shown to it again until its topic changes, or with `again`,
+    which a client gives after the session was compacted, cleared or resumed. What is returned
+    counts as a hit. `check=False` skips the update of the index.
     """
     actor = access.resolve(vault, by, session)
     asked = Asked(
         query=question, files=lookup.words(files), text=text, agent=agent, session=session,
-        scopes=lookup.words(scopes), tasks=tasks, format=format, remaining=remaining,
-        budget=budget,
+        scopes=lookup.words(scopes), tasks=tasks, again=again, format=format,
+        remaining=remaining, budget=budget,
     )  # fmt: skip
     _check(asked)
     freshness = vault.refresh() if check else vault.unchecked()
@@ -76,14 +79,16 @@ def context(
     slow = usage.why_degraded(vault)
     config = vault.config._replace(topK=SLOW_TOP_K) if slow else vault.config
     asked, searched = _bounded(asked)
+    current = usage.current_round(vault, asked, actor)
     request = Request(
         query=asked.query,
         files=asked.files,
         text=searched,
         owners=_owners(vault, asked.agent, actor),
         scopes=lookup.filters(vault, asked.scopes).scopes if asked.scopes else DEFAULT_SCOPES,
-        tasks=asked.tasks,
+        tasks=asked.tasks and (not asked.scopes or "tasks" in asked.scopes),
         max_matches=SLOW_MAX_MATCHES if slow else MAX_MATCHES,
+        shown=frozenset(current.shown),
     )
     off = _off(config)
     recalled, notes = Recalled(), list[str]()
@@ -101,24 +106,23 @@ def context(
     elif notes:
         degraded = "not all was searched by meaning"
     notes = [*recalled.notes, *notes]
-    package = _package(asked, recalled, degraded, vault.clock())
+    package = _package(asked, recalled, degraded, current, vault.clock())
     # a given budget is what the caller wants, whatever the settings say
     allocation = allocate(remaining, config) if budget is None else divide(budget)
     count, estimated = tokens.counting(config.tokenizer)
     notes += [estimated] if estimated else []
-    fitted = fit(package, allocation, partial(render, format=format), count, config)
+    fitted = fit(package, allocation, format, count, config)
     # to look at less would not make a model any faster
     ms = (time.perf_counter() - started - (_modelled(vault) - modelled)) * 1000
-    if nothing := off or _nothing(recalled, package, fitted):
+    if nothing := off or _nothing(recalled, package, fitted, current):
         notes = [*notes, nothing]
     found = Context(
-        asked=asked, fitted=fitted, recalled=recalled, round=Round(), degraded=degraded,
+        asked=asked, fitted=fitted, recalled=recalled, round=current, degraded=degraded,
         freshness=freshness, notes=tuple(notes),
     )  # fmt: skip
-    if off:
-        return found
-    with suppress(BrainError, OSError):  # what is learned is never in the way
-        return found.replace(round=usage.learn(vault, found, ms, actor))
+    if not off:
+        with suppress(BrainError, OSError):  # what is learned is never in the way
+            usage.learn(vault, found, ms, actor)
     return found
 
 
@@ -131,8 +135,7 @@ def _modelled(vault: OpenVault) -> float:
 def _check(asked: Asked) -> None:
     if not asked.query.strip():
         raise BadRequest("There is nothing to recall for.", "Give a question, or what you do.")
-    if asked.format not in FORMATS:
-        raise BadRequest(f"There is no format {asked.format!r}.", f"Formats: {', '.join(FORMATS)}.")
+    render.find(asked.format)
     for number in (asked.remaining, asked.budget or 0):
         if number < 0:
             raise BadRequest(f"{number} tokens cannot be used.", "Give 0 or more.")
@@ -145,13 +148,17 @@ def _off(config: Config) -> str:
     return f"Contexts are turned off: {'autoInject' if config.memory else 'memory'} is false."
 
 
-def _nothing(recalled: Recalled, package: Package, fitted: Fitted) -> str:
+def _nothing(recalled: Recalled, package: Package, fitted: Fitted, current: Round) -> str:
     """Return why nothing in it was found for the question; '' if something was."""
-    if any(pieces for _, pieces in sections(fitted.package)):
+    if not recalled.has_topic and not recalled.warnings:
+        return NO_CONTENT
+    if any(parts for _, parts in sections(fitted.package)):
         known = recalled.memories or recalled.warnings or recalled.tasks
         return "" if known or recalled.is_answered else UNASKED
-    if any(pieces for _, pieces in sections(package)):
+    if any(parts for _, parts in sections(package)):
         return f"Nothing of what is known fits into {fitted.allocation.total:,} tokens."
+    if current.shown and recalled.is_answered:
+        return "Nothing new is known about that."
     return "Nothing is known about that."
 
 
@@ -177,77 +184,114 @@ def _owners(vault: OpenVault, agent: str, by: Actor) -> tuple[str, ...] | None:
     return tuple(owner for owner in own if owner in seen)
 
 
-# -- pieces ----------------------------------------------------------------------------------------
+# -- parts -----------------------------------------------------------------------------------------
 
 
-def _package(asked: Asked, found: Recalled, degraded: str, now: datetime) -> Package:
-    def piece(one: ScoredEntry, trigger: str = "") -> Piece:
-        return _piece(one, asked, found.contradictions.get(one.row.ref, []), trigger, now)
+def _package(
+    asked: Asked, found: Recalled, degraded: str, current: Round, now: datetime
+) -> Package:
+    def part(one: ScoredEntry, trigger: str = "") -> Part:
+        trigger = trigger or found.triggers.get(one.id, "")
+        return _part(one, asked, found.contradictions.get(one.id, []), trigger, now)
 
-    return Package(
-        asked.query,
-        tuple(piece(one, trigger) for one, trigger in found.warnings),
-        tuple(map(piece, found.pinned)),
-        tuple(map(piece, found.tasks)),
-        tuple(map(piece, found.memories)),
-        tuple(map(piece, found.summaries)),
-        _conflicts(found),
-        degraded,
+    package = Package(
+        query=asked.query,
+        warnings=tuple(part(one, trigger) for one, trigger in found.warnings),
+        pinned=tuple(map(part, found.pinned)),
+        bridge=tuple(map(part, found.tasks)),
+        memories=tuple(map(part, found.memories)),
+        notes=_notes(found.excerpts, asked),
+        summaries=tuple(map(part, found.summaries)),
+        conflicts=_conflicts(found),
+        degraded=degraded,
+    )
+    is_new = any(parts for _, parts in sections(package))
+    return package._replace(round=_round(current, is_new) if found.has_topic else "")
+
+
+def _round(current: Round, is_new: bool) -> str:
+    """Return which round of its session this is, and what was shown before; '' without one."""
+    if not current.session:
+        return ""
+    many = len(current.shown)
+    before = f" {many} entries shown before are left out." if many > 1 else ""
+    before = " 1 entry shown before is left out." if many == 1 else before
+    new = "" if is_new else " Nothing new."
+    return f"{current.number} about this topic.{new}{before}"
+
+
+def _part(
+    one: ScoredEntry, asked: Asked, opposites: list[str], trigger: str, now: datetime
+) -> Part:
+    row, is_procedure = one.row, one.row.kind == "procedure"
+    text = strip_fields(row.text) if row.scope == "memory" else row.text
+    text, steps = triggers.procedure(text) if is_procedure else (text, ())
+    known = provenance.values(row, one.facts, now) if lookup.is_memory(row) else {}
+    path, line = _citation(row)
+    return Part(
+        id=row.ref,
+        kind=row.kind,
+        status=row.status,
+        text=text,
+        path=path,
+        line=line,
+        title=row.heading if row.scope in ("items", "tasks") else "",
+        tags=tuple(row.tags.split()),
+        created=row.created,
+        by=known.get("by", ""),
+        source=known.get("source", ""),
+        session=known.get("session") or "",
+        confidence=known.get("confidence"),
+        conflicts=tuple(opposites),
+        prerequisites=triggers.field(row, triggers.PREREQUISITES) if is_procedure else "",
+        cautions=triggers.field(row, triggers.CAUTIONS) if is_procedure else "",
+        steps=steps,
+        trigger=trigger,
+        tier=_tier(row, one.facts.session, asked),
     )
 
 
-def _piece(
-    one: ScoredEntry, asked: Asked, opposites: list[str], trigger: str, now: datetime
-) -> Piece:
-    row = one.row
-    text, line = _shown(row, asked)
-    text, steps = procedures.procedure(text) if row.kind == "procedure" else (text, ())
-    known = provenance.values(row, one.facts, now) if lookup.is_memory(row) else {}
-    speaker, session = _turn(row)
-    return Piece(
-        row.ref, row.kind, row.status, text, row.path, line, tuple(row.tags.split()),
-        row.created, row.agent, known.get("by") or speaker, known.get("source", ""),
-        known.get("session") or session, known.get("confidence"), one.score,
-        tuple(opposites), steps, trigger, _tier(one, asked),
-    )  # fmt: skip
+def _citation(row: Row) -> tuple[str, int]:
+    """Return (path, line) of an entry; of an item, of the note that it was extracted from."""
+    extra = json.loads(row.extra) if row.scope == "items" and row.extra else {}
+    if isinstance(path := extra.get("sourceFile"), str) and path:
+        line = extra.get("lineNumber")
+        return path, line if isinstance(line, int) else 0
+    return row.path, row.line
 
 
-def _turn(row: Row) -> tuple[str, str]:
-    """(who said it, in which session); both '' for what is no turn."""
-    if row.scope != "sessions" or not row.path.endswith(".jsonl"):
-        return "", ""
-    return row.heading, row.path.rpartition("/")[2].removesuffix(".jsonl")
-
-
-def _tier(one: ScoredEntry, asked: Asked) -> str:
-    if asked.session and asked.session in (one.facts.session, _turn(one.row)[1]):
+def _tier(row: Row, session: str, asked: Asked) -> str:
+    if asked.session and asked.session == session:
         return "task"
-    return "global" if one.row.agent in ("", ADMIN) else "project"
+    return "global" if row.agent in ("", ADMIN) else "project"
 
 
-def _shown(row: Row, asked: Asked) -> tuple[str, int]:
-    """(text, line): an entry as it stands, of a note what stands around the line that answers;
-    its properties only if that is one of them."""
-    if row.scope == "memory":
-        return strip_fields(row.text), row.line
-    if row.scope != "sources":
+def _notes(excerpts: Iterable[Excerpt], asked: Asked) -> tuple[Part, ...]:
+    """Return notes with their passages and sessions with their turns, in the order of the best."""
+    words = Words(terms(asked.query))
+    notes: dict[str, Part] = {}
+    for row, _, _, place in excerpts:
+        is_turn = row.scope == "sessions"
+        text, line = (row.text, row.line) if is_turn else _passage(row, words)
+        passage = Passage(row.ref, line, text, row.heading if is_turn else "", place)
+        kind = "session" if is_turn else "note"
+        note = notes.get(row.path) or Part(
+            row.ref, kind, "", "", row.path, 0, title=row.title, created=row.created
+        )
+        notes[row.path] = note._replace(passages=(*note.passages, passage))
+    return tuple(notes.values())
+
+
+def _passage(row: Row, words: Words) -> tuple[str, int]:
+    """Return (text, line) of a passage, with the note's properties only if one of them answers."""
+    body = body_at(row.text)
+    best, _ = best_line(row.text, words) if body else (0, "")
+    top = row.text.count("\n", 0, body)
+    if not body or best < top:
         return row.text, row.line
-    lines = row.text.split("\n")
-    best, _ = best_line(row.text, Words(terms(asked.query)))
-    top = row.text.count("\n", 0, body_at(row.text))
-    top = top if top <= best else 0
-    first = last = best
-    size = len(lines[best])
-    while size < EXCERPT and (first > top or last < len(lines) - 1):
-        if last < len(lines) - 1:
-            last += 1
-            size += len(lines[last]) + 1
-        if size < EXCERPT and first > top:
-            first -= 1
-            size += len(lines[first]) + 1
-    while first < best and not lines[first].strip():
-        first += 1
-    return "\n".join(lines[first : last + 1]).rstrip("\n"), row.line + first
+    text = row.text[body:]
+    blank = len(text) - len(text.lstrip("\n"))
+    return text[blank:], row.line + top + blank
 
 
 def _conflicts(found: Recalled) -> tuple[Conflict, ...]:

@@ -75,6 +75,9 @@ PARAMETERS = {
     "context.agent": Parameter("The agent it is for.  [all agents]", ("--agent", "-a"), "NAME"),
     "context.scopes": Parameter("What to search.  [memory, items, sources]", ("--scope",)),
     "tasks": Parameter("Include open tasks."),
+    "again": Parameter(
+        "Show again what the session has seen: it was compacted, cleared or resumed."
+    ),
     "context.format": Parameter("claude, gemini, codex, opencode or json.", metavar="NAME"),
     "remaining": Parameter("Tokens of context that are left.", metavar="N"),
     "budget": Parameter("Tokens to use, whatever is left and `brain budget` says.", metavar="N"),

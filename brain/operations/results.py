@@ -6,18 +6,19 @@ A field with the default None is optional: the JSON leaves it out while it is No
 from __future__ import annotations
 
 from brain._tuples import NamedTuple
+from brain.context.package import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Self, dataclass_transform
 
+    from brain.context.budget import Fitted
     from brain.context.recall import Recalled
     from brain.index.read import Row
     from brain.model import Link
     from brain.open_vault import Freshness
     from brain.operations.usage import Round
-    from brain.recall.budget import Fitted
     from brain.search.results import SearchResult
 else:
 
@@ -216,6 +217,7 @@ class Asked(NamedTuple):
     session: str
     scopes: tuple[str, ...]
     tasks: bool
+    again: bool
     format: str
     remaining: int
     budget: int | None
@@ -245,14 +247,20 @@ class Context(Value):
     def answers(self) -> list[str]:
         """Ids of the memories in it that were found for the question."""
         found = {entry.id for entry in self.recalled.memories if entry.row.scope == "memory"}
-        return [piece.id for piece in self.fitted.package.memories if piece.id in found]
+        return [part.id for part in self.fitted.package.memories if part.id in found]
 
     @property
     def refs(self) -> list[str]:
         """Ids of the memories in it."""
         package = self.fitted.package
-        shown = (*package.warnings, *package.pinned, *package.memories)
-        return list(dict.fromkeys(piece.id for piece in shown))
+        shown = (*package.warnings, *package.memories, *package.pinned)
+        return list(dict.fromkeys(part.id for part in shown))
+
+    @property
+    def shown(self) -> list[str]:
+        """Ids of everything in it: entries, passages and turns; paths of notes that are named."""
+        parts = (part for _, parts in sections(self.fitted.package) for part in parts)
+        return list(dict.fromkeys(id for part in parts for id in part.ids))
 
 
 # -- changes -------------------------------------------------------------------------------------

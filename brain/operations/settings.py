@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from brain import access
 from brain.config import SETTINGS, nearest
+from brain.context.budget import allocate
 from brain.errors import BadRequest, NotFound
 from brain.model import Configure, Deed
 from brain.operations import apply, lookup
 from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
-from brain.recall.budget import allocate
 from brain.search.expansion import own_aliases, split_alias
 
 TYPE_CHECKING = False

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.open_vault import OpenVault
-    from brain.operations.results import Context
+    from brain.operations.results import Asked, Context
 
     State = dict[str, Any]
 
@@ -42,11 +42,12 @@ _DEGRADED = "degraded"  # the flag that is set while recalls are too slow
 
 
 class Round(NamedTuple):
-    """The number of a question about the topic of a session, and the memories shown before it."""
+    """The number of a question about the topic of a session, and all that was shown before it."""
 
     number: int = 1
     most: int = ROUNDS
     shown: tuple[str, ...] = ()
+    session: str = ""
 
 
 def _recalls(vault: OpenVault) -> list[tuple[int | None, State]]:
@@ -82,24 +83,19 @@ def p95(times: list[float]) -> float:
     return sorted(times)[ceil(len(times) * 0.95) - 1] if times else 0.0
 
 
-def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
-    """Count what a context showed to an actor. Return which round of questions this is."""
+def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> None:
+    """Count what a context showed to an actor."""
     asked, now = said.asked, vault.now()
-    query = asked.query.encode("utf-8", "replace").decode()  # it may hold half a character
-    emails = vault.config.redactEmails
-    question, _ = redact.redact(query, emails=emails)
-    text, _ = redact.redact(asked.text.encode("utf-8", "replace").decode(), emails=emails)
+    question = _redacted(vault, asked.query)
     _publish(vault, said)
-    recalls = [value for _, value in _recalls(vault)]
-    before = [one for one in recalls if (one["by"], one["agent"]) == (by.name, asked.agent)]
-    which = _round(before, by.session, question)
     this = {
         "at": now, "query": question, "agent": asked.agent, "session": by.session,
-        "by": by.name, "refs": said.refs, "answers": said.answers, "round": which.number,
-        "tokens": said.fitted.tokens, "snippet": snippet(text),
+        "by": by.name, "refs": said.refs, "answers": said.answers, "round": said.round.number,
+        "tokens": said.fitted.tokens, "shown": said.shown, "before": said.round.shown,
+        "topic": said.recalled.has_topic, "snippet": snippet(_redacted(vault, asked.text)),
     }  # fmt: skip
     if vault.read_only:
-        return which
+        return
     vault.state.add_recall(round(ms, 1), this, WINDOW)
     times, was_degraded = _times(vault), _is_degraded(vault)
     limit = HEALTHY_MS if was_degraded else SLOW_MS
@@ -108,7 +104,11 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> Round:
         vault.state.set_flag(_DEGRADED, "1" if degraded else "")
     if not vault.paused and (uses := _uses(said, this)):
         vault.state.add_uses(uses)
-    return which
+
+
+def _redacted(vault: OpenVault, question: str) -> str:
+    query = question.encode("utf-8", "replace").decode()  # it may hold half a character
+    return redact.redact(query, emails=vault.config.redactEmails)[0]
 
 
 def _asker(agent: str, by: str) -> str:
@@ -123,12 +123,11 @@ def snippet(text: str) -> str:
 
 
 def _uses(said: Context, recall: State) -> list[Use]:
-    """Return what a recall counts: hits, rejections, and a question without an answer. The id of a
-    passage changes with each edit, so that a hit on one would say nothing."""
+    """Return what a recall counts: hits, rejections, and a question without an answer. Passages are
+    not counted: their ids change with each edit."""
     found, now = said.recalled, recall["at"]
-    passages = {one.id for one in found.memories if one.row.scope == "sources"}
-    uses = [Use("hit", ref, last=now) for ref in said.refs if ref not in passages]
-    uses += [Use("reject", ref, last=now) for ref in found.rejected if ref not in passages]
+    uses = [Use("hit", ref, last=now) for ref in said.refs]
+    uses += [Use("reject", ref, last=now) for ref in found.rejected]
     if found.has_topic and not (found.is_answered or found.warnings):
         uses.append(_gap(recall, now, found.rejected))
     return uses
@@ -154,28 +153,33 @@ def _publish(vault: OpenVault, said: Context) -> None:
     found, package = said.recalled, said.fitted.package
     warned = [warning.entry for warning in found.warnings]
     entries = (*warned, *found.pinned, *found.memories, *found.summaries)
-    scopes = {entry.id: entry.row.scope for entry in entries}
+    files = {entry.id: (entry.row.scope, entry.row.path) for entry in entries}
     sizes: Counter[tuple[str, str]] = Counter()
-    for piece in (*package.warnings, *package.pinned, *package.memories, *package.summaries):
-        sizes[scopes.get(piece.id, "memory"), piece.path] += len(piece.text)
+    for part in (*package.warnings, *package.pinned, *package.memories, *package.summaries):
+        sizes[files.get(part.id, ("memory", part.path))] += len(part.text)
+    for part in package.notes:
+        scope = "sessions" if part.kind == "session" else "sources"
+        sizes[scope, part.path] += sum(len(passage.text) for passage in part.passages)
     for (scope, path), size in sizes.items():
         vault.events.publish(
             vault.now(), "memory:read", {"type": scope, "path": path, "size": size}
         )
 
 
-def _round(before: list[State], session: str, question: str) -> Round:
-    """Count the questions of this session since its topic last changed."""
-    if not session:
+def current_round(vault: OpenVault, asked: Asked, by: Actor) -> Round:
+    """Return which question this is since the topic of its session last changed, and what was shown
+    since. `again` begins a new round. A prompt without content changes no topic."""
+    if not by.session:
         return Round()
-    shown: dict[str, None] = {}
-    number = 1
-    for one in reversed([one for one in before if one["session"] == session]):
-        if _similarity(question, one["query"]) < SAME_TOPIC:
-            break
-        number += 1
-        shown |= dict.fromkeys(one["refs"])
-    return Round(number, ROUNDS, tuple(sorted(shown)))
+    asker = (by.name, asked.agent, by.session)
+    for _, last in reversed([] if asked.again else _recalls(vault)):
+        if (last["by"], last["agent"], last["session"]) != asker or not last.get("topic"):
+            continue
+        if _similarity(_redacted(vault, asked.query), last["query"]) >= SAME_TOPIC:
+            shown = tuple(sorted({*last["before"], *last["shown"]}))
+            return Round(last["round"] + 1, ROUNDS, shown, by.session)
+        break
+    return Round(session=by.session)
 
 
 def _similarity(one: str, other: str) -> float:
@@ -197,10 +201,12 @@ def learn_feedback(vault: OpenVault, ref: str, good: bool) -> None:
             return
         now = vault.now()
         if good:
-            pairs = [sorted((ref, other)) for other in recall["useful"][:-1]]
+            # ids of passages change with each edit: they are no part of a learned link
+            useful = [one for one in recall["useful"][:-1] if ref in recall["refs"]]
+            pairs = [sorted((ref, one)) for one in useful if one in recall["refs"]]
             uses = [Use("used_together", one, other, 1, now) for one, other in pairs]
         elif set(recall["useless"]) >= set(recall.get("answers", ())) > set():
-            uses = [_gap(recall, now, recall["refs"])]
+            uses = [_gap(recall, now, recall["shown"])]
         else:
             return
         vault.state.add_uses(uses)
@@ -210,7 +216,7 @@ def _mark(vault: OpenVault, ref: str, how: str) -> State | None:
     """Mark a memory in the last recall that showed it, and return that recall. None if it has the
     mark already."""
     for id, recall in reversed(_recalls(vault)):
-        if ref in recall["refs"]:
+        if ref in (recall.get("shown") or recall["refs"]):
             if ref in recall.setdefault(how, []):
                 return None
             recall[how].append(ref)

@@ -15,7 +15,7 @@ from brain import serialize
 from brain.api import Brain
 from brain.context import triggers
 from brain.errors import BadRequest
-from brain.operations.context import QUESTION
+from brain.operations.context import NO_CONTENT, QUESTION
 from brain.operations.results import Context, TagSuggestion
 from brain.search.factors import order
 from brain.state import Recall
@@ -29,6 +29,11 @@ AGENT = "---\ntype: project\nid: zoo\nname: Zoo\n---\n"
 
 def shown(context: Context, part: str = "memories") -> list[str]:
     return [piece.id for piece in getattr(context.fitted.package, part)]
+
+
+def excerpts(context: Context) -> list[str]:
+    """The texts of notes and turns, without white space at their ends."""
+    return [one.text.strip() for part in context.fitted.package.notes for one in part.passages]
 
 
 def bullets(*lines: str, heading: str = "Facts") -> str:
@@ -175,10 +180,10 @@ def test_summaries_and_tasks(made: Made) -> None:
         NOTE: "## Session Summaries\n### 2026-02-05\n- Talked about gates ^m-00000001\n",
         "40_Brain/tasks.json": json.dumps(tasks),
     })  # fmt: skip
-    said = brain.context("anything")
+    said = brain.context("fences")
     assert shown(said, "summaries") == ["m-00000001"]
     assert shown(said, "bridge") == []
-    assert shown(brain.context("anything", tasks=True), "bridge") == ["T-3", "T-1"]
+    assert shown(brain.context("fences", tasks=True), "bridge") == ["T-3", "T-1"]
 
 
 def test_what_is_superseded_gives_way(made: Made) -> None:
@@ -303,8 +308,8 @@ def test_the_weakest_are_dropped_and_a_few_kept(made: Made) -> None:
     ],
 )
 def test_a_file_that_is_open_counts(made: Made, line: str, open_file: str, factor: float) -> None:
-    brain = made({NOTE: bullets(f"{line} ^m-00000001", *["filler"] * 3)})
-    (one,) = serialize.context(brain.context("see it", files=[open_file]))["memories"]
+    brain = made({NOTE: bullets(f"{line} file ^m-00000001", *["filler"] * 3)})
+    (one,) = serialize.context(brain.context("see the file for it", files=[open_file]))["memories"]
     assert one["fitness"]["affinity"] == factor
 
 
@@ -500,11 +505,11 @@ def test_bad_requests(made: Made) -> None:
 def test_other_scopes_on_request(made: Made) -> None:
     turn = '{"id": "t1", "role": "user", "content": "the walrus spoke"}\n'
     brain = made({"40_Brain/sessions/s.jsonl": turn, "a.md": "a walrus\n"})
-    assert [piece.path for piece in brain.context("walrus").fitted.package.memories] == ["a.md"]
-    assert "spoke" in brain.context("walrus", scopes=["sessions"]).text
-    assert {"a walrus", "the walrus spoke"} <= {
-        piece.text for piece in brain.context("walrus", scopes=["all"]).fitted.package.memories
-    }
+    assert excerpts(brain.context("walrus")) == ["a walrus"]
+    assert excerpts(brain.context("walrus", scopes=["sessions"])) == ["the walrus spoke"]
+    assert sorted(excerpts(brain.context("walrus", scopes=["all"]))) == [
+        "a walrus", "the walrus spoke",
+    ]  # fmt: skip
 
 
 def test_a_reranker_has_the_last_word(made: Made) -> None:
@@ -594,14 +599,153 @@ def test_no_secret_is_kept_of_a_question(made: Made) -> None:
     assert "[redacted:" in brain.gaps().gaps[0].query
 
 
+SEA = {
+    NOTE: bullets("walrus clams ^m-00000001", "bread oven ^m-00000002", "tea #pinned ^m-00000003"),
+    "Walrus.md": "# Walrus\n\nThe walrus has tusks.\n",
+}
+
+
 def test_rounds_and_topics(made: Made) -> None:
-    brain = made({NOTE: bullets("walrus clams ^m-00000001", "bread oven ^m-00000002")})
+    brain = made(SEA)
     first = brain.context("walrus clams", session="s1")
     second = brain.context("more walrus", session="s1")
     assert (first.round.number, first.round.shown) == (1, ())
-    assert (second.round.number, second.round.shown) == (2, ("m-00000001",))
+    assert second.round.number == 2
+    assert {"m-00000001", "m-00000003"} < set(second.round.shown)
     assert brain.context("bread oven", session="s1").round.number == 1
     assert brain.context("bread oven", session="s2").round.number == 1
+
+
+@pytest.mark.parametrize("format", ["claude", "gemini", "codex", "json"])
+def test_what_a_session_has_seen_is_not_shown_again(made: Made, format: str) -> None:
+    brain = made(SEA)
+    first = brain.context("walrus clams", session="s1", format=format)
+    assert {"m-00000001", "m-00000003"} < set(first.shown)
+    assert "1 about this topic" in first.text
+    second = brain.context("walrus clams", session="s1", format=format)
+    assert second.shown == []
+    assert second.text.count("\n") == 0
+    assert "2 about this topic. Nothing new. 3 entries shown before are left out." in second.text
+    assert brain.context("walrus clams", format=format).shown == first.shown  # without a session
+    again = brain.context("walrus clams", session="s1", again=True, format=format)
+    assert (again.shown, again.round.number) == (first.shown, 1)
+
+
+def test_a_later_round_returns_what_is_new(made: Made) -> None:
+    brain = made(SEA)
+    brain.context("walrus clams", session="s1")
+    brain.remember("The walrus sleeps on ice", date=False)
+    second = brain.context("walrus clams ice", session="s1")
+    assert len(second.shown) == 1
+    assert "sleeps on ice" in second.text
+    assert brain.gaps(all=True).gaps == []
+
+
+@pytest.mark.parametrize("prompt", ["yes, go on", "thanks", "ok, please continue"])
+def test_a_prompt_without_content_gets_nothing_and_changes_no_topic(
+    made: Made, prompt: str
+) -> None:
+    brain = made(SEA)
+    brain.context("walrus clams", session="s1")
+    said = brain.context(prompt, session="s1")
+    assert (said.text, said.notes) == ("", (NO_CONTENT,))
+    assert brain.context("walrus clams", session="s1").round.number == 2
+
+
+def test_what_had_no_room_is_named(made: Made) -> None:
+    brain = made({NOTE: bullets(*(f"walrus {'clam ' * 60} {n} ^m-{n:08d}" for n in range(7)))})
+    said = brain.context("walrus clam", session="s1", budget=600)
+    assert "No room for m-0000000" in said.text
+
+
+def test_two_passages_of_the_first_notes_and_names_of_further_ones(made: Made) -> None:
+    section = "## Part {at} {n}\n\n" + "The walrus swims far. " * 22 + "\n\n"
+    notes = {
+        f"N{at}.md": f"# N{at}\n\n" + "".join(section.format(at=at, n=n) for n in range(3))
+        for at in range(30)
+    }
+    said = made({NOTE: "", **notes}).context("walrus swims", budget=1500)
+    package = said.fitted.package
+    assert [len(note.passages) for note in package.notes][:2] == [2, 2]
+    assert {len(note.passages) for note in package.notes[2:]} <= {1}
+    assert len(package.further) > 5
+    assert said.fitted.tokens > 1_300
+    for note in package.notes:
+        assert said.text.count(note.path) == 1
+
+
+def test_an_item_shows_its_title_and_its_citation(made: Made) -> None:
+    item = {"id": "item_1", "type": "decision", "title": "Tides", "content": "Feed at low water."}
+    item |= {"sourceFile": "Sea.md", "lineNumber": 7, "confidence": 0.5}
+    brain = made({"40_Brain/projects/zoo/items.json": json.dumps([item])})
+    said = brain.context("tides", format="codex")
+    assert "Tides: Feed at low water." in said.text
+    assert "Sea.md:7" in said.text
+    (one,) = serialize.context(said)["memories"]
+    assert (one["fitness"]["trust"], one["fitness"]["confidence"]) == (0.8, 0.75)
+    assert one["fitness"]["kind"] == 1.3
+
+
+def test_a_scope_restricts_all_that_is_shown(made: Made) -> None:
+    tasks = {"tasks": [{"id": "T-1", "status": "open", "description": "walrus bath"}]}
+    brain = made({
+        NOTE: bullets("walrus #pinned ^m-00000001", "walrus eats ^m-00000002")
+        + bullets("no walrus jokes [trigger:: walrus] ^m-00000003", heading="Never")
+        + bullets("Talked about it ^m-00000004", heading="Session Summaries"),
+        "Walrus.md": "# Walrus\n\nThe walrus has tusks.\n",
+        "40_Brain/tasks.json": json.dumps(tasks),
+    })  # fmt: skip
+    notes = brain.context("walrus", scopes=["sources"], tasks=True)
+    assert [part.path for part in notes.fitted.package.notes] == ["Walrus.md"]
+    assert len(notes.shown) == 1
+    both = brain.context("walrus", scopes=["tasks"], tasks=True)
+    assert both.shown == ["T-1"]  # once
+
+
+def test_a_procedure_is_found_by_its_trigger(made: Made) -> None:
+    brain = made({
+        NOTE: "## Procedures\n- Roll out [trigger:: deploy to production]"
+        " [prerequisites:: tests pass] [warnings:: never on Fridays] ^m-00000001\n"
+        "    1. Tag\n    2. Push\n"
+    })  # fmt: skip
+    said = brain.context("please deploy to production", format="codex")
+    (part,) = said.fitted.package.memories
+    assert (part.id, part.trigger, part.steps) == (
+        "m-00000001", "deploy to production", ("Tag", "Push"),
+    )  # fmt: skip
+    assert "Prerequisites: tests pass" in said.text
+    assert "Warnings: never on Fridays" in said.text
+    assert brain.gaps(all=True).gaps == []
+
+
+def test_an_agent_may_judge_whatever_it_was_handed(made: Made) -> None:
+    item = {"id": "item_1", "title": "Tides", "content": "walrus at low water"}
+    turn = '{"id": "t1", "role": "user", "content": "the walrus spoke"}\n'
+    brain = made({
+        "40_Brain/projects/zoo/agent/AGENT.md": AGENT, ZOO: bullets("a walrus ^m-00000001"),
+        "40_Brain/projects/zoo/items.json": json.dumps([item]),
+        "40_Brain/projects/zoo/agent/sessions/s.jsonl": turn,
+        "Walrus.md": "# Walrus\n\nThe walrus has tusks.\n",
+    })  # fmt: skip
+    for scope in ("memory", "items", "sessions"):
+        for id in brain.context("walrus", scopes=[scope], by="zoo").shown:
+            assert brain.reinforce(id, by="zoo").outcome == "reinforced"
+            assert brain.demote(id, by="zoo").outcome == "demoted"
+    (passage,) = brain.context("walrus", scopes=["sources"]).shown
+    before = brain.vault.paths.folder / "journal"
+    count = sum(path.read_text().count(passage) for path in before.rglob("*.jsonl"))
+    assert brain.demote(passage).outcome == "demoted"
+    assert count == sum(path.read_text().count(passage) for path in before.rglob("*.jsonl")) == 0
+
+
+def test_the_demo_answers_with_the_memory_about_frost(tmp_path: Path, opened: OpenBrain) -> None:
+    init.demo(tmp_path / "garden")
+    said = opened(tmp_path / "garden").context("when is the last frost?")
+    first, *_ = memories = said.fitted.package.memories
+    assert "Frost" in first.text
+    assert said.text.index("[id:") == said.text.index(f"[id:{first.id}]")
+    assert any("safe day for tender plants is 14 May" in part.text for part in memories)
+    assert "lost its last column" not in said.text
 
 
 def test_slow_recalls_look_at_less_and_say_so(made: Made) -> None:
@@ -650,10 +794,11 @@ def test_a_note_is_shown_without_its_properties(made: Made) -> None:
     """Unless one of them is what answers."""
     text = "---\ntags: [sea]\nhabitat: arctic\n---\n\n# Walrus\n\nTusks and whiskers.\n"
     brain = made({NOTE: "", "Notes/Walrus.md": text})
-    (piece,) = brain.context("whiskers").fitted.package.memories
-    assert (piece.text, piece.line) == ("# Walrus\n\nTusks and whiskers.", 6)
-    (piece,) = brain.context("arctic").fitted.package.memories
-    assert (piece.text, piece.line) == (text.rstrip(), 1)
+    (note,) = brain.context("whiskers").fitted.package.notes
+    (passage,) = note.passages
+    assert (passage.text.strip(), passage.line) == ("# Walrus\n\nTusks and whiskers.", 6)
+    (note,) = brain.context("arctic").fitted.package.notes
+    assert (note.passages[0].text.strip(), note.passages[0].line) == (text.rstrip(), 1)
 
 
 # -- what really fits ----------------------------------------------------------------------------
@@ -679,7 +824,8 @@ def test_what_does_not_fit_is_left_out(made: Made, question: str) -> None:
     brain = made(GARDEN)
     said = brain.context(question)
     assert (shown(said), said.text) == ([], "")
-    assert said.notes == ("Nothing is known about that.",)
+    nothing = ("Nothing is known about that.", NO_CONTENT)
+    assert said.notes in [(one,) for one in nothing]
 
 
 @pytest.mark.parametrize(("question", "answer"), [
@@ -690,7 +836,8 @@ def test_what_does_not_fit_is_left_out(made: Made, question: str) -> None:
 ])  # fmt: skip
 def test_what_fits_is_there(made: Made, question: str, answer: str) -> None:
     said = made(GARDEN).context(question)
-    assert answer in {name for p in said.fitted.package.memories for name in (p.id, p.path)}
+    package = said.fitted.package
+    assert answer in {name for p in (*package.memories, *package.notes) for name in (p.id, p.path)}
 
 
 def test_in_a_small_vault_a_word_that_all_hold_still_says_something(made: Made) -> None:
@@ -719,8 +866,10 @@ def test_a_memory_comes_before_a_note_that_fits_as_well(made: Made) -> None:
         "Sea.md": "# Sea\n\nThe walrus eats clams.\n",
         **{f"{n}.md": f"# Page {n}\n\nOther matters.\n" for n in range(9)},
     })  # fmt: skip
-    found = brain.context("does the walrus eat clams").fitted.package.memories
-    assert [piece.path for piece in found] == [NOTE, "Sea.md"]
+    said = brain.context("does the walrus eat clams")
+    package = said.fitted.package
+    assert [part.path for part in (*package.memories, *package.notes)] == [NOTE, "Sea.md"]
+    assert said.text.index("m-00000001") < said.text.index("Sea.md")
 
 
 def test_nothing_is_said_twice(made: Made) -> None:
@@ -729,8 +878,9 @@ def test_nothing_is_said_twice(made: Made) -> None:
         NOTE: bullets("The other backup is on a tape ^m-00000001"),
         **{f"{n}/Backup.md": note.format(n=n) for n in range(1, 7)},
     })  # fmt: skip
-    texts = [piece.text for piece in brain.context("backup").fitted.package.memories]
-    assert len(texts) == len(set(texts)) == 2
+    said = brain.context("backup")
+    assert shown(said) == ["m-00000001"]
+    assert len(excerpts(said)) == 1
 
 
 def test_near_words_and_loosened_quotes_are_told(made: Made) -> None:
@@ -759,25 +909,13 @@ def test_a_turn_names_its_speaker_and_its_session(made: Made) -> None:
         "40_Brain/projects/zoo/items.json": '[{"id": "item_1", "content": "ibis"}]',
     })  # fmt: skip
     said = brain.context("ibis", scopes=["sessions"], format="codex")
-    found = {piece.id: piece for piece in said.fitted.package.memories}
-    assert (found["t0"].by, found["t0"].session) == ("Mallory", "s-1")
-    assert (found["t1"].by, found["t1"].session) == ("", "s-1")
-    assert "(user, by Mallory, " in said.text
+    (session,) = said.fitted.package.notes
+    assert [(one.id, one.by) for one in session.passages] == [("t0", "Mallory"), ("t1", "")]
+    assert "sessions/s-1.jsonl" in said.text
+    assert "[id:t0] Mallory: the ibis must go" in said.text
     assert "by zoo" not in said.text + brain.context("ibis", format="codex").text
-    told = json.loads(brain.context("ibis", scopes=["sessions"], format="json").text)
-    assert {(one.get("by"), one["session"]) for one in told["memories"]} == {
-        ("Mallory", "s-1"), (None, "s-1"),
-    }  # fmt: skip
-
-
-def test_no_session_has_more_than_its_share_of_turns(made: Made) -> None:
-    line = '{{"role":"user","name":"Ann","content":"yacht {s}{n}","id":"{s}{n}"}}\n'
-    brain = made({
-        f"40_Brain/sessions/{s}.jsonl": "".join(line.format(s=s, n=n) for n in range(6))
-        for s in "ab"
-    })  # fmt: skip
-    found = brain.context("yacht", scopes=["sessions"]).fitted.package.memories
-    assert sorted(piece.session for piece in found) == ["a", "a", "b", "b"]
+    (told,) = json.loads(brain.context("ibis", scopes=["sessions"], format="json").text)["notes"]
+    assert [one.get("by") for one in told["passages"]] == ["Mallory", None]
 
 
 # -- what is learned of it -----------------------------------------------------------------------
@@ -790,7 +928,7 @@ def test_demoting_all_that_was_found_is_a_gap_whatever_else_was_there(made: Made
         "Walrus.md": "# Walrus\n\nThe walrus has tusks.\n",
     })  # fmt: skip
     said = brain.context("walrus tusks")
-    assert {"m-00000001", "m-00000002", "m-00000003"} < set(said.refs)
+    assert {"m-00000001", "m-00000002", "m-00000003"} == set(said.refs)
     brain.demote("m-00000003")
     assert brain.gaps().gaps == []
     brain.demote("m-00000001")
@@ -852,5 +990,5 @@ def test_tasks_by_priority(made: Made) -> None:
         for n, level in enumerate(levels)
     ]
     brain = made({"40_Brain/tasks.json": json.dumps({"tasks": tasks})})
-    said = brain.context("anything", tasks=True)
+    said = brain.context("fences", tasks=True)
     assert shown(said, "bridge") == ["T-2", "T-3", "T-1", "T-0", "T-4"]

@@ -169,7 +169,7 @@ def test_hits_on_passages_stay_out_of_the_journal(made: Made) -> None:
     """The id of a passage changes with each edit of its note."""
     brain = made({**AGENTS, "Rockets.md": "# Rockets\n\nA rocket burns kerosene and fuel.\n"})
     shown = brain.context("what do rockets burn as fuel?")
-    assert {id[:2] for id in shown.refs} == {"m-", "n-"}
+    assert {id[:2] for id in shown.shown} == {"m-", "n-"}
     brain.journal_write()
     hits = [record.id for record in brain.audit(ops=["hit"])]
     assert hits == ["m-00000001"]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.recall.package import LEFT_OUT, Package, Piece
-from brain.recall.procedures import procedure
-from brain.recall.render import render
+from brain.context.package import LEFT_OUT, Package, Part
+from brain.context.render import render
+from brain.context.triggers import procedure
 
 SUB = "1. fetch the key\n2. open the gate"
 
@@ -63,7 +63,7 @@ def test_a_prompt_shows_the_structure() -> None:
     first, steps = procedure(
         f"Go\n1. Prepare\n   {SUB.replace(chr(10), chr(10) + '   ')}\n2. Close"
     )
-    piece = Piece("m-a", "procedure", "confirmed", first, "a.md", 1, steps=steps)
+    piece = Part("m-a", "procedure", "confirmed", first, "a.md", 1, steps=steps)
     shown = ["Go", "1. Prepare", "   1. fetch the key", "   2. open the gate", "2. Close"]
     for format, prefix in (("claude", "  "), ("gemini", "  › "), ("codex", "  | ")):
         text = render(Package("", memories=(piece,)), format)
@@ -72,6 +72,6 @@ def test_a_prompt_shows_the_structure() -> None:
 
 def test_steps_that_are_left_out_do_not_count_the_others_anew() -> None:
     steps = ("a", LEFT_OUT, LEFT_OUT, LEFT_OUT, "e")
-    piece = Piece("m-a", "procedure", "confirmed", "Go", "a.md", 1, steps=steps)
+    piece = Part("m-a", "procedure", "confirmed", "Go", "a.md", 1, steps=steps)
     assert "Go\n  | 1. a\n  | …\n  | 5. e\n" in render(Package("", memories=(piece,)), "codex")
     assert '"steps":["a","…","e"]' in render(Package("", memories=(piece,)), "json")

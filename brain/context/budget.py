@@ -1,0 +1,390 @@
+"""How many tokens a context may take, and which parts fit into them.
+
+The total is a share of what is left of the model's context. Warnings and pinned memories, the task
+at hand and summaries each have a share. Retrieval takes what these leave: memories first, then the
+best passages of notes; the last tokens name further notes. What is still left goes to what had no
+room before. What is counted is the text as it is rendered.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+
+from brain._tuples import NamedTuple
+from brain.config import Config
+from brain.context import render
+from brain.context.package import LEFT_OUT, SECTIONS, Conflict, Package, Part, with_conflicts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+Count = Callable[[str], int]
+BUDGET_SHARE = 0.08  # of the remaining context
+NAMES = 200  # tokens at the end that name further notes
+MOST_NAMED = 60  # notes that are shown or named
+TWICE = 2  # notes at the top of which two passages are shown
+LINE = 40  # tokens for the round, and for what was left out
+LEAST_CUT = 40  # tokens below which a part is left out rather than cut
+SEAM = 1  # tokens that a part may take more of where it meets its neighbours
+DENSEST = 6  # characters of a text that one token may stand for
+CUT = " … "
+NEAR = 40  # characters within which a cut looks for the end of a word
+NAMED_IDS = 3  # of entries that had no room
+_ALONE = re.compile(r"(?:\A|(?<=\s))[^\w\s]+\Z")  # marks without a word
+_DEFAULTS = Config()
+
+
+class Tier(NamedTuple):
+    """Bounds of a share in tokens, its share of what the tiers before it leave, its sections."""
+
+    share: float
+    least: int
+    most: int
+    sections: tuple[str, ...]
+
+
+TIERS = {
+    "always": Tier(0.08, 200, 400, ("warnings", "pinned")),
+    "bridge": Tier(0.5, 500, sys.maxsize, ("bridge",)),  # the task at hand
+    "retrieval": Tier(0.65, 300, 1500, ("memories", "notes", "further")),
+    "summary": Tier(1.0, 200, 600, ("summaries",)),
+}
+OWNERS = ("task", "project", "global")
+DROP_ORDER = ("further", "summaries", "notes", "bridge", "memories", "pinned", "warnings")
+
+
+class Allocation(NamedTuple):
+    """Tokens for each tier; together never more than the total."""
+
+    total: int
+    always: int
+    bridge: int
+    retrieval: int
+    summary: int
+
+
+class Fitted(NamedTuple):
+    """What is handed out: it takes `tokens`, which is never more than `allocation.total`."""
+
+    package: Package
+    text: str
+    tokens: int
+    used: dict[str, int]  # tokens of the parts, by tier
+    left_out: dict[str, tuple[str, ...]]  # ids, by tier
+    compression: float  # tokens of the parts kept, as a share of those of all that were offered
+    allocation: Allocation
+
+
+def allocate(remaining: int, config: Config = _DEFAULTS) -> Allocation:
+    """Return the budget that `remaining` tokens of context give, divided."""
+    return divide(min(_whole(remaining * BUDGET_SHARE), config.budgetCeiling))
+
+
+def divide(total: int) -> Allocation:
+    """Divide a budget. If it is too small for all tiers, the last ones get less."""
+    total = rest = max(0, total)
+    sizes = []
+    for tier in TIERS.values():
+        sizes.append(min(max(_whole(rest * tier.share), tier.least), tier.most))
+        rest = max(0, rest - sizes[-1])
+    over = sum(sizes) - total
+    kept = []
+    for size in reversed(sizes):
+        kept.append(size - min(size, max(0, over)))
+        over -= size
+    return Allocation(total, *reversed(kept))
+
+
+def _whole(value: float) -> int:
+    """8 % of 625 are 50, though the machine may find a little less."""
+    return int(value + 1e-6)
+
+
+def fit(
+    package: Package,
+    allocation: Allocation,
+    format: str,
+    count: Count,
+    config: Config = _DEFAULTS,
+) -> Fitted:
+    """Return as much of a package as the allocation holds: `count(text)` is never over its total.
+
+    A part that contradicts another brings the marker that quotes both, or stays out.
+    """
+    picks = _Picks(package, allocation.total, format, count)
+    _fill(picks, package, allocation, config)
+    while True:
+        kept = package._replace(**picks.parts(), round=picks.line(package))
+        kept = with_conflicts(kept, package.conflicts)
+        text = render.render(kept, format)
+        tokens = count(text)
+        if tokens <= allocation.total or not picks.drop(tokens - allocation.total):
+            break
+    if tokens > allocation.total:
+        kept, text, tokens = Package(package.query), "", 0
+    used = {name: sum(map(picks.spent, tier.sections)) for name, tier in TIERS.items()}
+    left = {
+        name: tuple(id for section in tier.sections for id in picks.left_out(section))
+        for name, tier in TIERS.items()
+    }
+    offered = picks.offered()
+    share = min(1.0, sum(used.values()) / offered) if offered else 1.0
+    return Fitted(kept, text, tokens, used, left, share if text else 0.0, allocation)
+
+
+def _fill(picks: _Picks, package: Package, allocation: Allocation, config: Config) -> None:
+    """Fill the shares, then retrieval, and give what is left to what had no room."""
+    always = allocation.always
+    always -= picks.take_each("warnings", package.warnings, always)
+    picks.take_each("pinned", package.pinned, always)
+    bridge = _ends_first(package.bridge, config.headTailPreserve)
+    picks.take_each("bridge", bridge, allocation.bridge)
+    picks.take_each("summaries", package.summaries, allocation.summary)
+    shares = (config.taskShare, config.projectShare, config.globalShare)
+    room = picks.room
+    for owner, share in zip(OWNERS, shares, strict=True):
+        own = [part for part in package.memories if part.tier == owner]
+        picks.take_each("memories", own, int(room * share), cut=False)
+    picks.take_each("memories", package.memories, picks.room)
+    for name in ("warnings", "pinned"):
+        picks.retake(name, getattr(package, name))
+    picks.take_notes(package.notes)
+    for name, parts in (("bridge", bridge), ("summaries", package.summaries)):
+        picks.take_each(name, parts, picks.room)
+
+
+def _ends_first(parts: tuple[Part, ...], keep: int) -> list[Part]:
+    """Order parts so that `keep` from either end come first, then the middle."""
+    last = len(parts) - 1
+    ends = [at for step in range(keep) for at in (step, last - step) if 0 <= at <= last]
+    return [parts[at] for at in dict.fromkeys([*ends, *range(len(parts))])]
+
+
+class _Picks:
+    """The parts that were chosen so far, and the tokens that are left."""
+
+    def __init__(self, package: Package, total: int, format: str, count: Count) -> None:
+        self.format, self.count, self.package = render.find(format), count, package
+        bare = Package(package.query, degraded=package.degraded)
+        reserved = LINE if package.round else 0
+        self.room = total - count(self.format.frame(bare, [])) - reserved - SEAM
+        self.chosen: dict[str, dict[int, tuple[Part, int]]] = {name: {} for name in SECTIONS}
+        self.costs: dict[tuple[str, Part], int] = {}
+        self.pairs: dict[str, list[Conflict]] = {}
+        self.marked: set[Conflict] = set()
+        for pair in package.conflicts:
+            for side in {pair.one, pair.other}:
+                self.pairs.setdefault(side, []).append(pair)
+
+    def cost(self, name: str, part: Part) -> int:
+        """Return what a part costs in a section, without its conflicts."""
+        if (known := self.costs.get((name, part))) is None:
+            known = self.costs[name, part] = self.count(self.format.part(part, name)) + SEAM
+        return known
+
+    def _extra(self, name: str, part: Part) -> int:
+        """Return what a part brings with it: the title of its section, its conflicts."""
+        title = 0 if self.chosen[name] else self.count(self.format.section(name, [])) + 2 * SEAM
+        pairs = [pair for pair in self.pairs.get(part.id, ()) if pair not in self.marked]
+        if pairs and not self.marked:
+            title += self.count(self.format.section("conflicts", [])) + 2 * SEAM
+        marks = (self.count(self.format.conflict(render.marker(pair))) + SEAM for pair in pairs)
+        return title + sum(marks)
+
+    def take(self, name: str, at: int, part: Part, room: int) -> int:
+        """Choose a part if it fits. Return what it costs, or 0."""
+        extra = self._extra(name, part)
+        if extra >= min(room, self.room):
+            return 0
+        tokens = self.cost(name, part) + extra
+        if tokens > min(room, self.room):
+            return 0
+        self.marked.update(self.pairs.get(part.id, ()))
+        self.chosen[name][at] = part, tokens
+        self.room -= tokens
+        return tokens
+
+    def take_each(self, name: str, parts: Iterable[Part], room: int, cut: bool = True) -> int:
+        """Choose what fits, in order; one that is too long for all of the room is cut. Return what
+        they cost."""
+        used, whole, offered = 0, min(room, self.room), getattr(self.package, name)
+        for part in parts:
+            at, left = offered.index(part), min(room - used, self.room)
+            if at in self.chosen[name] or left <= SEAM:
+                continue
+            tokens = self.take(name, at, part, left)
+            if cut and not tokens and left >= LEAST_CUT and self.cost(name, part) > whole - SEAM:
+                tokens = self._take_cut(name, at, part, left)
+            used += tokens
+        return used
+
+    def _take_cut(self, name: str, at: int, part: Part, room: int) -> int:
+        """Choose the head and the tail of a part that fit. Return what that costs, or 0."""
+        whole, length = self.cost(name, part), _length(part)
+        counted = min(length, 5 * whole)  # of a text that is far too long, only a part was counted
+        share = (room - self._extra(name, part)) / whole * counted / max(1, length)
+        for shrink in (0.9, 0.7, 0.5, 0.3):
+            if length * share * shrink < LEAST_CUT:
+                return 0
+            if tokens := self.take(name, at, shortened(part, share * shrink), room):
+                return tokens
+        return 0
+
+    def retake(self, name: str, parts: tuple[Part, ...]) -> None:
+        """Choose parts again, whole, with what is left besides."""
+        if len(self.chosen[name]) < len(parts) or any(
+            part != parts[at] for at, (part, _) in self.chosen[name].items()
+        ):
+            self.room += self.spent(name)
+            self.chosen[name].clear()
+            self.take_each(name, parts, self.room)
+
+    def take_notes(self, notes: tuple[Part, ...]) -> None:
+        """Choose the best passage of each note, two of the first notes, every turn; the last tokens
+        name further notes."""
+        rest = 0 if all(note.kind == "session" for note in notes) else NAMES
+        kept = min(rest, self.room // 2)
+        taken: dict[int, list[int]] = {}
+        for _, at, number in _excerpts(notes):
+            part, numbers = notes[at], [*taken.get(at, []), number]
+            if len(part.passages[number].text) > DENSEST * (self.room - kept):
+                continue
+            passages = tuple(part.passages[each] for each in numbers)
+            if part.kind == "session":  # as it was said
+                passages = tuple(sorted(passages, key=lambda passage: passage.line))
+            before = self.chosen["notes"].get(at)
+            self.room += before[1] if before else 0
+            shown = part._replace(id=part.passages[numbers[0]].id, passages=passages)
+            if self.take("notes", at, shown, self.room - kept):
+                taken[at] = numbers
+            elif before:
+                self.chosen["notes"][at] = before
+                self.room -= before[1]
+        for at, part in enumerate(notes[:MOST_NAMED]):
+            if at not in taken and part.kind != "session":
+                name = Part("", "", "", "", part.path, 0, title=part.title)
+                self.take("further", at, name, self.room)
+
+    def parts(self) -> dict[str, Any]:
+        """Return what was chosen, in the order in which it was offered."""
+        return {
+            name: tuple(part for _, (part, _) in sorted(chosen.items()))
+            for name, chosen in self.chosen.items()
+        }
+
+    def spent(self, name: str) -> int:
+        """Return what was chosen of a section costs."""
+        return sum(tokens for _, tokens in self.chosen[name].values())
+
+    def offered(self) -> int:
+        """Return about what all parts cost together; what was not counted is judged by length."""
+        tokens = sum(map(self.spent, SECTIONS))
+        for name in SECTIONS:
+            for at, part in enumerate(getattr(self.package, name)):
+                whole = self.chosen[name].get(at, (None,))[0] == part
+                texts = sum(len(passage.text) for passage in part.passages)
+                if not whole and name != "notes":
+                    tokens += self.costs.get((name, part)) or _length(part) // 3
+                elif name == "notes" and at not in self.chosen[name]:
+                    tokens += texts // 3
+        return tokens
+
+    def left_out(self, name: str) -> list[str]:
+        """Return the ids of what was offered for a section and had no room."""
+        named = self.chosen["further"] if name == "notes" else {}
+        offered = enumerate(getattr(self.package, name))
+        return [p.id for at, p in offered if at not in self.chosen[name] and at not in named]
+
+    def line(self, package: Package) -> str:
+        """Return which round it is, and the memories and tasks that had no room."""
+        missing = [id for name in SECTIONS if name != "notes" for id in self.left_out(name)]
+        if not missing or not package.round:
+            return package.round
+        more = f" and {len(missing) - NAMED_IDS} more" if len(missing) > NAMED_IDS else ""
+        return f"{package.round} No room for {', '.join(missing[:NAMED_IDS])}{more}."
+
+    def drop(self, tokens: int) -> bool:
+        """Let go of at least so many tokens, the least needed first; False if nothing is left."""
+        dropped = 0
+        for name in DROP_ORDER:
+            while self.chosen[name] and dropped < tokens:
+                dropped += self.chosen[name].pop(max(self.chosen[name]))[1]
+        return dropped > 0
+
+
+def _excerpts(notes: tuple[Part, ...]) -> list[tuple[int, int, int]]:
+    """Return (place in the ranking, note, passage) of what is chosen from, in that order."""
+    return sorted(
+        (passage.place, at, number)
+        for at, note in enumerate(notes[:MOST_NAMED])
+        for number, passage in enumerate(note.passages)
+        if note.kind == "session" or number < (2 if at < TWICE else 1)
+    )
+
+
+# -- cuts ------------------------------------------------------------------------------------------
+
+
+def shortened(part: Part, share: float) -> Part:
+    """Return a part with about that share of its words: both ends of its text, or of its steps."""
+    room = int(_length(part) * share)
+    if len(part.text) <= room // 2:
+        return part._replace(steps=_ends(part.steps, room - len(part.text)))
+    keep = min(room, len(part.text))
+    head = keep * 2 // 3
+    ends = _head(part.text, head), _tail(part.text, len(part.text) - (keep - head))
+    return part._replace(text=CUT.join(ends), steps=())
+
+
+def _head(text: str, stop: int) -> str:
+    """Return what stands before, up to the end of a word; no link is open, no mark alone."""
+    near = max(0, stop - NEAR)
+    stop = _word_end(text, near, stop)
+    opened = text.rfind("[[", near, stop)
+    if opened >= 0 and text.find("]]", opened, stop) < 0:
+        stop = _word_end(text, near, opened)
+    return text[:near] + _ALONE.sub("", text[near:stop].rstrip())
+
+
+def _word_end(text: str, near: int, stop: int) -> int:
+    if not text[stop : stop + 1].strip():
+        return stop
+    space = max(text.rfind(" ", near, stop), text.rfind("\n", near, stop))
+    return space if space >= 0 else stop
+
+
+def _tail(text: str, start: int) -> str:
+    """Return what stands behind, from the beginning of a word on; of no link only the end."""
+    far = start + NEAR
+    start = _word_start(text, start, far)
+    closed = text.find("]]", start, far)
+    if closed >= 0 and text.find("[[", start, closed) < 0:
+        start = _word_start(text, closed + 2, far)
+    return text[start:].lstrip()
+
+
+def _word_start(text: str, start: int, far: int) -> int:
+    if not text[start - 1 : start].strip():
+        return start
+    spaces = (text.find(" ", start, far), text.find("\n", start, far))
+    return min((at for at in spaces if at >= 0), default=start)
+
+
+def _length(part: Part) -> int:
+    return len(part.text) + sum(map(len, part.steps))
+
+
+def _ends(steps: tuple[str, ...], room: int) -> tuple[str, ...]:
+    """Return the first and last steps that `room` characters hold, marks in place of others."""
+    head: list[str] = []
+    tail: list[str] = []
+    for at in range(len(steps)):
+        step = steps[at // 2] if at % 2 == 0 else steps[-1 - at // 2]
+        if (room := room - len(step)) < 0:
+            break
+        (head if at % 2 == 0 else tail).append(step)
+    return (*head, *[LEFT_OUT] * (len(steps) - len(head) - len(tail)), *reversed(tail))

@@ -1,0 +1,89 @@
+"""The parts of a context: what an agent is given, before and after it is fitted into a budget."""
+
+from __future__ import annotations
+
+from brain._tuples import NamedTuple
+
+LEFT_OUT = "…"  # in place of a step that there was no room for
+# In the order in which a prompt shows them: what answers comes right after what must not be missed.
+SECTIONS = ("warnings", "memories", "notes", "further", "pinned", "bridge", "summaries")
+
+
+class Passage(NamedTuple):
+    """A passage of a note, or a turn of a session."""
+
+    id: str
+    line: int
+    text: str
+    by: str = ""  # the speaker of a turn
+    place: int = 0  # in the ranking
+
+
+class Part(NamedTuple):
+    """An entry as a prompt shows it, or a note with its best passages."""
+
+    id: str
+    kind: str
+    status: str
+    text: str
+    path: str
+    line: int
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    created: str = ""
+    by: str = ""  # who said it
+    source: str = ""  # how it is known: user_stated, inferred, …
+    session: str = ""
+    confidence: float | None = None
+    conflicts: tuple[str, ...] = ()  # ids of entries that say the opposite
+    prerequisites: str = ""  # of a procedure
+    cautions: str = ""  # of a procedure: its warnings
+    steps: tuple[str, ...] = ()
+    trigger: str = ""  # what in the question set it off
+    tier: str = "project"  # whose it is: task, project, global
+    passages: tuple[Passage, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all that it shows; the path of a note that is only named."""
+        if self.passages:
+            return tuple(passage.id for passage in self.passages)
+        return (self.id or self.path,)
+
+
+class Conflict(NamedTuple):
+    """Two entries that say the opposite, and what each says."""
+
+    one: str
+    other: str
+    one_text: str
+    other_text: str
+
+
+class Package(NamedTuple):
+    """What an agent is given."""
+
+    query: str
+    warnings: tuple[Part, ...] = ()  # negative memories whose trigger occurs in the question
+    pinned: tuple[Part, ...] = ()
+    bridge: tuple[Part, ...] = ()  # the task's working memory
+    memories: tuple[Part, ...] = ()
+    notes: tuple[Part, ...] = ()  # with their best passages, and sessions with their best turns
+    further: tuple[Part, ...] = ()  # notes that are only named
+    summaries: tuple[Part, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    degraded: str = ""  # why less was looked at than usual, '' if it was not
+    round: str = ""  # which round of questions it is, and what was left out
+
+
+def sections(package: Package) -> tuple[tuple[str, tuple[Part, ...]], ...]:
+    """Return (name, parts) of each section, in the order in which a prompt shows them."""
+    return tuple((name, getattr(package, name)) for name in SECTIONS)
+
+
+def with_conflicts(package: Package, among: tuple[Conflict, ...]) -> Package:
+    """Return a package with those conflicts that one of its parts is a side of."""
+    shown = {part.id for _, parts in sections(package) for part in parts}
+    return package._replace(
+        conflicts=tuple(pair for pair in among if pair.one in shown or pair.other in shown)
+    )
