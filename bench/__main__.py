@@ -11,9 +11,10 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 from bench import journal, vault, watching, writing
 from bench.measure import BRAIN, Cost, machine, run, together
@@ -34,6 +35,7 @@ def main() -> None:
     quick = "--quick" in sys.argv
     lines = list(measure(1_000 if quick else 10_000, 3 if quick else 7))
     lines += in_process(1_500 if quick else 15_000)
+    lines += hybrid(1_500 if quick else 15_000)
     if not quick:
         lines += growth()
     lines += watching.measure(WORK)
@@ -134,6 +136,44 @@ def in_process(count: int) -> Iterator[Line]:
         ours, theirs = (quantile(seconds[name], share) for name in ("search", "bare"))
         measured = f"{ratio(ours, theirs)} ({ours * 1e3:.1f} ms)"
         yield Line(f"search in process at {count:,} notes, p{share * 100:.0f}", measured, promised)
+
+
+class Random:
+    """A model without cost or sense: numbers drawn by the text."""
+
+    name = "random"
+
+    def embed(self, texts: Sequence[str]) -> object:
+        import numpy as np
+
+        seeds = (crc32(text.encode()) for text in texts)
+        return [np.random.default_rng(seed).normal(size=384) for seed in seeds]
+
+
+def hybrid(count: int) -> Iterator[Line]:
+    """What meaning adds to a search in process, besides the model's own time."""
+    import brain
+    from bench.latency import asked
+    from bench.scoring import quantile
+    from brain.operations import semantic
+
+    root, state = lay(count)
+    settings = root / "40_Brain" / "brain.yaml"
+    seconds: dict[str, list[float]] = {}
+    for provider in ("fts5", "hybrid"):
+        settings.write_text(f"searchProvider: {provider}\n", encoding="utf-8")
+        with brain.open(root, state=state) as opened:
+            opened.vault.provider = Random()
+            opened.sync()
+            semantic.embed(opened.vault)
+            found = asked(opened)
+            opened.search(found[0], check=False)
+            seconds[provider] = [cpu(lambda q: opened.search(q, check=False), q) for q in found]
+    settings.unlink()
+    added = [more - less for less, more in zip(*seconds.values(), strict=True)]
+    middle, high = (quantile(added, share) * 1e3 for share in (0.5, 0.95))
+    what = f"what meaning adds to a search at {count:,} notes, without the model"
+    yield Line(what, f"{part(middle, 30, '30 ms CPU')}, p95 {high / 30:.2f}", "≤ 1")
 
 
 def cpu(job: Callable[[str], object], question: str) -> float:

@@ -32,7 +32,7 @@ WINDOWS = 32  # of one entry; what comes behind them is found by its words
 LEAD = 160  # characters of title and heading
 BEFORE = 240  # characters of the turn before
 PAGE = 2000  # entries that are read at once
-STEP = 1000  # of the nearest, of which those are taken that pass the filters
+STEP = 600  # of the nearest, of which those are taken that pass the filters
 _HEADING = re.compile(r"\A#{1,6}[ \t].*")
 
 
@@ -127,7 +127,7 @@ def similar(
     the last is there, too."""
     if meanings is None:
         return {}
-    also, last = list(also), 0.0
+    also, last = set(also), 0.0
     for most in (STEP, 0):  # all, if too few of the nearest pass the filters
         cosines = meanings.cosines(question, most, also)
         found: dict[int, float] = {}
@@ -137,8 +137,8 @@ def similar(
             found[id] = last = cosines[id]
         if len(found) >= limit or len(cosines) < STEP:
             break
-    found |= {id: cosines[id] for id in also if id in cosines}
-    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    wanted = found.keys() | also
+    return {id: cosine for id, cosine in cosines.items() if id in wanted}
 
 
 def passing(index: Index, ids: list[int], filters: Filters) -> list[int]:
