@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-ALIAS_WEIGHT = 0.7  # of an alias: it means the same, but the word itself comes first
+ALIAS_WEIGHT = 0.5  # of an alias, relative to the word itself
 _PIECE = f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+"  # compiled when an alias needs it, which few do
 
 

@@ -106,9 +106,9 @@ def test_nothing_is_built_in(vault: MakeVault, opened: OpenBrain) -> None:
     assert kit.found(brain, "databases") == ["a.md", "b.md"]
 
 
-def test_an_alias_is_worth_less_than_the_word(vault: MakeVault, opened: OpenBrain) -> None:
+def test_an_alias_is_worth_half(vault: MakeVault, opened: OpenBrain) -> None:
     files = {f"40_Brain/{n}/MEMORY.md": f"- filler {n}\n" for n in range(3)}
     files |= {"40_Brain/MEMORY.md": "- the walrus\n", "40_Brain/brain.yaml": "aliases: [a1=walrus]"}
     brain = opened(vault(files))
     (itself,), (other,) = brain.search("walrus").results, brain.search("a1").results
-    assert other.score == pytest.approx(itself.score * 0.7)
+    assert other.score == pytest.approx(itself.score / 2)
