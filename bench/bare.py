@@ -1,4 +1,4 @@
-"""The bare loop, as a program: reads each note and inserts its whole text into FTS5."""
+"""The bare loop, as a program: reads each note and fills the two full-text tables of notes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterator
+
+LARGE = 700  # characters of a passage, as in Brain
+TABLES = {
+    "notes": "title, aliases, headings, folder, tags, body",
+    "passages": "title, heading, text",
+}
 
 
 def notes(root: str) -> Iterator[str]:
@@ -15,15 +21,32 @@ def notes(root: str) -> Iterator[str]:
                 yield os.path.join(folder, name)
 
 
+def passages(text: str) -> Iterator[str]:
+    """The text in pieces, cut at line ends."""
+    start = 0
+    while start < len(text):
+        stop = start + LARGE
+        if stop < len(text):
+            stop = text.rfind("\n", start + 1, stop) + 1 or stop
+        yield text[start:stop]
+        start = stop
+
+
 def index(root: str, database: str) -> None:
-    """Read each file and insert its whole text into FTS5, in one transaction."""
+    """Read each file and insert its text twice, whole and in passages, in one transaction."""
     db = sqlite3.connect(database, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
-    db.execute("CREATE VIRTUAL TABLE notes USING fts5 (path, text)")
+    for table, columns in TABLES.items():
+        tokens = "tokenize = 'porter unicode61 remove_diacritics 2'"
+        db.execute(f"CREATE VIRTUAL TABLE {table} USING fts5 ({columns}, {tokens})")
     db.execute("BEGIN")
     for path in notes(root):
+        folder, name = os.path.split(path)
         with open(path, encoding="utf-8") as file:
-            db.execute("INSERT INTO notes VALUES (?, ?)", (path, file.read()))
+            text = file.read()
+        db.execute("INSERT INTO notes VALUES (?, '', '', ?, '', ?)", (name, folder, text))
+        rows = ((name, passage) for passage in passages(text))
+        db.executemany("INSERT INTO passages VALUES (?, '', ?)", rows)
     db.execute("COMMIT")
     db.close()
 

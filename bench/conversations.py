@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import brain
 from bench import ladder, locomo, plain, reference
-from bench.ladder import Step
 from bench.locomo import Question, Turn
 from bench.measure import machine
 from bench.scoring import METRICS, Scores, interval, mean, quantile, score
@@ -75,12 +74,14 @@ def by_plain(
     return ask(questions, lambda q: tables["" if pooled else q.conversation](q.text, DEPTH))
 
 
-def by_reference(path: Path, turns: Sequence[Turn], questions: Sequence[Question]) -> list[Result]:
+def by_reference(
+    path: Path, turns: Sequence[Turn], questions: Sequence[Question], model: str = ""
+) -> list[Result]:
     """Ask the reference, each question in its own conversation."""
     said: dict[str, list[Turn]] = {}
     for turn in turns:
         said.setdefault(turn.conversation, []).append(turn)
-    tables = {name: reference.turns(path, some) for name, some in said.items()}
+    tables = {name: reference.turns(path, some, model) for name, some in said.items()}
     return ask(questions, lambda q: tables[q.conversation](q.text)[:DEPTH])
 
 
@@ -99,7 +100,7 @@ def report(data: Path, work: Path, other: Path | None = None, model: str = "") -
     for pooled in (False, True):
         yield from _quality(root, turns, every, pooled, other)
     if model:
-        yield from _with_meaning(root, headline, model)
+        yield from _with_meaning(root, turns, headline, model, other)
     yield from _one_less(root, headline)
 
 
@@ -126,14 +127,19 @@ def _quality(
     yield f"{quantile(cpu, 0.5):.1f} ms, p95 {quantile(cpu, 0.95):.1f} ms."
 
 
-def _with_meaning(root: Path, asked: Sequence[Question], model: str) -> Iterator[str]:
+def _with_meaning(
+    root: Path, turns: Sequence[Turn], asked: Sequence[Question], model: str, other: Path | None
+) -> Iterator[str]:
     """With `searchProvider: hybrid`, this model and nothing else set."""
     yield from ("", "### With `searchProvider: hybrid`", "", HEAD, "|---|---|---|---|---|---|---|")
-    name = model.rstrip("/").rpartition("/")[2]
-    hybrid = Step(name, {"searchProvider": "hybrid", "vectorModel": f'"{model}"'})
-    with ladder.without([hybrid], root):
-        yield _row(f"`{name}`", by_brain(root, asked))
-        yield _row(f"`{name}`, in all", by_brain(root, asked, pooled=True))
+    step = ladder.hybrid(model)
+    with ladder.without([step], root):
+        found = by_brain(root, asked)
+        yield _row(f"`{step.name}`", found)
+        yield f"| 95 % interval | {' | '.join(_interval(found, metric) for metric in METRICS)} |"
+        yield _row(f"`{step.name}`, in all", by_brain(root, asked, pooled=True))
+    if other:
+        yield _row("reference", by_reference(other, turns, asked, model))
 
 
 def _headline(found: Sequence[Result]) -> list[Result]:

@@ -57,6 +57,12 @@ NOTES = (
 STEPS = (*TURNS, *EVERY, *NOTES)
 
 
+def hybrid(model: str) -> Step:
+    """Return the change of settings that searches by meaning, too, with this model."""
+    name = model.rstrip("/").rpartition("/")[2]
+    return Step(name, {"searchProvider": "hybrid", "vectorModel": f'"{model}"'})
+
+
 @contextmanager
 def without(steps: Sequence[Step], root: Path) -> Iterator[None]:
     """While this lasts, a vault that is opened at `root` ranks without these steps."""

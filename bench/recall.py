@@ -40,13 +40,22 @@ def main() -> None:
 def measured(part: str, options: argparse.Namespace) -> Iterator[str]:
     """The tables of one part."""
     if part == "conversations":
-        return conversations.report(options.locomo, WORK, options.reference, options.model)
+        return conversations.report(
+            options.locomo, WORK, options.reference, _absolute(options.model)
+        )
     if part == "questions":
-        return vault_questions.report(options.questions, WORK, options.reference)
+        return vault_questions.report(
+            options.questions, WORK, options.reference, _absolute(options.model)
+        )
     if part == "contexts":
-        given = (options.questions, options.locomo, options.reference, options.model)
+        given = (options.questions, options.locomo, options.reference, _absolute(options.model))
         return contexts.report(WORK, *given)
     return notes.report(WORK) if part == "notes" else latency.report()
+
+
+def _absolute(model: str) -> str:
+    """Return a folder with its whole path, as the setting wants it; a name as it is."""
+    return str(Path(model).resolve()) if model and Path(model).is_dir() else model
 
 
 def keep(part: str, text: str) -> None:

@@ -7,12 +7,19 @@ second place, and `Turns(turns).rank(question)`, which gives numbers of turns.
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from bench.locomo import Turn
+from brain import embed
+from brain.config import Config
+
+NOTES_WEIGHT, TURNS_WEIGHT = 1.5, 0.5  # of a cosine
+
+Cosines = Callable[[str], Any]
 
 
 def load(path: Path) -> Any:
@@ -25,13 +32,33 @@ def load(path: Path) -> Any:
     return module
 
 
-def notes(path: Path, folder: Path) -> Callable[[str], list[str]]:
+def cosines(model: str, texts: Sequence[str]) -> Cosines:
+    """Return a function that gives the cosine of a question and each of these texts."""
+    import numpy as np
+
+    asked = embed.provider(model, Config(), "")
+
+    def units(some: Sequence[str]) -> Any:
+        rows = np.asarray(asked.embed(some), np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    known = units(texts)
+    return lambda question: known @ units([question])[0]
+
+
+def notes(path: Path, folder: Path, model: str = "") -> Callable[[str], list[str]]:
     """Return a search over the notes of a folder that gives their paths."""
     made = load(path).Notes(folder)
-    return lambda question: [made.paths[each[1]] for each in made.rank(question)]
+    near = cosines(model, made.given) if model else None
+
+    def search(question: str) -> list[str]:
+        given = (near(question), NOTES_WEIGHT) if near else ()
+        return [made.paths[each[1]] for each in made.rank(question, *given)]
+
+    return search
 
 
-def turns(path: Path, said: Sequence[Turn]) -> Callable[[str], list[str]]:
+def turns(path: Path, said: Sequence[Turn], model: str = "") -> Callable[[str], list[str]]:
     """Return a search over turns that gives their keys."""
     given = [
         {"id": t.id, "who": t.speaker, "text": t.text, "session": t.session}
@@ -39,4 +66,15 @@ def turns(path: Path, said: Sequence[Turn]) -> Callable[[str], list[str]]:
         for t in said
     ]
     made = load(path).Turns(given)
-    return lambda question: [said[at].key for at in made.rank(question)]
+    near = cosines(model, made.given) if model else None
+
+    def search(question: str) -> list[str]:
+        plain = " ".join(word for word in question.split() if not _names(word) & made.names)
+        weighed = (near(plain or question), TURNS_WEIGHT) if near else ()
+        return [said[at].key for at in made.rank(question, *weighed)]
+
+    return search
+
+
+def _names(word: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", word.lower()))

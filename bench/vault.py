@@ -1,4 +1,8 @@
-"""A vault to measure with: N notes of about 2 KB, the same for the same N and seed."""
+"""A vault to measure with: N notes of about 3 KB, the same for the same N and seed.
+
+Notes have what those of real vaults have: properties with lists and quotes, many links, inline
+code, tables, callouts, and some sentences of other languages.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,13 @@ SYLLABLES = (
     "zo",
     "qui",
     "dan",
+)
+SENTENCES = (
+    "Für die Übergabe müssen wir die Schlüssel am Freitag beim Nachbarn abholen.",
+    "Il faudra vérifier l'été prochain si la clôture a été réparée.",
+    "¿Quién llamó ayer para preguntar por la reunión del miércoles?",
+    "来週の会議で予算の見直しを話し合う。",
+    "Мы решили перенести поездку на конец октября.",
 )
 SMALL = ("the", "of", "and", "to", "in", "is", "that", "for", "it", "as", "was", "with", "be", "by")
 
@@ -57,15 +68,27 @@ def _note(rng: random.Random, words: list[str], titles: list[str], number: int, 
     def prose(sentences: int) -> str:
         return " ".join(sentence(rng, words) for _ in range(sentences))
 
+    def link() -> str:
+        return f"[[{rng.choice(titles)}]]"
+
+    def code() -> str:
+        return f"`{rng.choice(words)}.{rng.choice(words)}({number})`"
+
     day = f"2025-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
-    lines = ["---", f"title: {title}", "tags:", *(f"  - {tag}" for tag in rng.sample(TAGS, 3))]
-    lines += [f"created: {day}", "---", "", f"# {title}", "", f"uniq{number}x. {prose(1)}", ""]
+    lines = ["---", f'title: "{title}"', "tags:", *(f"  - {tag}" for tag in rng.sample(TAGS, 3))]
+    lines += [f"aliases: [\"{rng.choice(words)}: {number}\", '{rng.choice(words)} {number}']"]
+    lines += ["related:", *(f'  - "{link()}"' for _ in range(3)), f"created: {day}"]
+    lines += [f"status: {rng.choice(words)}", f"rating: {rng.randint(1, 5)}", "---", ""]
+    lines += [f"# {title}", "", f"uniq{number}x. {prose(1)}", ""]
     for _ in range(4):
         lines += [f"## {rng.choice(words).title()} {rng.choice(words)}", "", prose(2), ""]
-        lines += [f"- {sentence(rng, words)} #{rng.choice(TAGS)}" for _ in range(2)]
-        lines += ["", f"See [[{rng.choice(titles)}]] and [[{rng.choice(titles)}|there]].", ""]
-    lines += ["```python", f"value = {number}", "```", "", f"- [ ] {sentence(rng, words)}", ""]
-    return "\n".join(lines)
+        lines += [f"- {code()}: {sentence(rng, words)} #{rng.choice(TAGS)}" for _ in range(2)]
+        lines += ["", f"See {link()}, {link()} and [[{rng.choice(titles)}|there]], {code()}.", ""]
+    lines += [f"> [!{rng.choice(('note', 'tip', 'warning'))}] {rng.choice(words).title()}"]
+    lines += [f"> {sentence(rng, words)}", "", "| name | value |", "|---|---|"]
+    lines += [f"| {rng.choice(words)} | {code()} or {link()} |" for _ in range(3)]
+    lines += ["", rng.choice(SENTENCES), "", "```python", f"value = {number}", "```", ""]
+    return "\n".join([*lines, f"- [ ] {sentence(rng, words)}", ""])
 
 
 def _memory(rng: random.Random, words: list[str]) -> str:

@@ -16,6 +16,7 @@ import brain
 from bench import ladder, plain, reference
 from bench.measure import machine
 from bench.scoring import interval
+from brain.operations import semantic
 
 DEPTH = 10
 HEAD = "| | hit@1 | hit@5 | hit@10 | MRR@10 | 95 % interval |"
@@ -48,6 +49,7 @@ def places(asked: Sequence[Question], search: Search) -> list[int]:
 def by_brain(root: Path, asked: Sequence[Question]) -> list[int]:
     with brain.open(root, state=root.parent / "state") as opened:
         opened.sync()
+        semantic.embed(opened.vault)
 
         def search(question: str) -> list[str]:
             return [hit.row.path for hit in opened.search(question, limit=DEPTH, check=False)]
@@ -66,29 +68,34 @@ def by_plain(folder: Path, asked: Sequence[Question]) -> list[int]:
     return places(asked, lambda question: table(question, DEPTH))
 
 
-def report(folder: Path, work: Path, other: Path | None) -> Iterator[str]:
-    """All tables, as lines of Markdown."""
+def report(folder: Path, work: Path, other: Path | None, model: str = "") -> Iterator[str]:
+    """All tables, as lines of Markdown; also with this model of a hybrid search, if there is
+    one."""
     root = work / "questions" / "vault"
     shutil.rmtree(root.parent, ignore_errors=True)
     shutil.copytree(folder, root)
     (root / "40_Brain").mkdir(exist_ok=True)
     asked = questions(folder)
     yield f"On {machine()}. {len(asked)} questions."
-    yield from ("", HEAD, "|---|---|---|---|---|---|")
     whole = by_brain(root, asked)
-    yield _row("**Brain**", whole)
-    yield _row("plain FTS5", by_plain(folder, asked))
+    found = {"**Brain**": whole, "plain FTS5": by_plain(folder, asked)}
     if other:
-        theirs = places(asked, reference.notes(other, folder))
-        yield _row("reference", theirs)
-    for style in dict.fromkeys(question.style for question in asked):
-        mine = [place for q, place in zip(asked, whole, strict=True) if q.style == style]
-        yield _row(f"{style}, {len(mine)} questions", mine)
+        found["reference"] = places(asked, reference.notes(other, folder))
+    if model:
+        with ladder.without([ladder.hybrid(model)], root):
+            found["**Brain, hybrid**"] = by_brain(root, asked)
         if other:
-            some = [place for q, place in zip(asked, theirs, strict=True) if q.style == style]
-            yield _row(f"{style}, reference", some)
+            found["reference, hybrid"] = places(asked, reference.notes(other, folder, model))
+    for style in ("", *dict.fromkeys(question.style for question in asked)):
+        some = [at for at, question in enumerate(asked) if style in ("", question.style)]
+        title = f"{style.capitalize() or 'All'}, {len(some)} questions"
+        yield from ("", f"#### {title}", "", HEAD, "|---|---|---|---|---|---|")
+        yield from (_row(what, [every[at] for at in some]) for what, every in found.items())
     if other:
-        yield f"\nBrain less the reference, MRR@10: {_difference(whole, theirs)}."
+        yield f"\nBrain less the reference, MRR@10: {_difference(whole, found['reference'])}."
+    if other and model:
+        pair = found["**Brain, hybrid**"], found["reference, hybrid"]
+        yield f"With meaning: {_difference(*pair)}."
     yield from ("", "| without | MRR@10 | lost |", "|---|---|---|")
     for step in (*ladder.EVERY, *ladder.NOTES):
         with ladder.without([step], root):

@@ -141,7 +141,9 @@ class Config(NamedTuple):
         1.0, "Multiplies what meaning adds to the score of a hybrid search."
     )
     similarityThreshold: float = _setting(
-        0.4, "A meaning that is less similar than this, 0 to 1, counts as none in a hybrid search."
+        0.4,
+        "How similar, 0 to 1, an entry that contains no word of the question must be for a hybrid"
+        " search to find it.",
     )
 
     # contexts

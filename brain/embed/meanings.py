@@ -2,7 +2,7 @@
 
     meanings = Meanings(model, vectors, index, passages, today)
     meanings.embed_pending()        # new and changed passages; returns how many are left
-    meanings.cosines("a question")  # {row: meaning} of every embedded passage, the nearest first
+    meanings.cosines("a question")  # {row: meaning} of the embedded passages, the nearest first
 
 `passages(index, after)` yields (row, text) for everything that is to be embedded: a text as the
 model should see it, and the row of the index that it belongs to. It yields rows greater than
@@ -12,7 +12,8 @@ that only new texts are embedded, whatever their rows are. A row that was delete
 still be among the cosines.
 
 A meaning is a cosine that is comparable between models: `(cosine - m) / (1 - m)`, at least 0, where
-m is the mean cosine of random pairs of passages. It is never normalised per question.
+m is the mean cosine of built-in sentences about unrelated things: a property of the model, not of
+the vault. It is never normalised per question.
 
 Vectors and the question are rounded to signed bytes. Their product is then a sum of integers: the
 same vectors give the same cosine, to the last bit.
@@ -49,9 +50,7 @@ BATCH = 256  # texts that a model is given at once, unless it has `batch`
 SMALL_BATCH = 16  # while a person waits
 BLOCK = 1024  # vectors that are compared at once, which fit into a cache
 SPARE = 1000  # rows read in addition before all are read again without those that are gone
-PAIRS = 1000  # of passages, to calibrate a model
-ENOUGH = 50  # texts of a vault to calibrate a model with; with fewer, these sentences are used
-SENTENCES = (
+SENTENCES = (  # to calibrate a model with
     "The train to Berlin leaves at noon.",
     "Whisk two eggs until they are stiff.",
     "Our parliament rejected that proposal.",
@@ -182,8 +181,8 @@ class Meanings:
                 self._vectors.sweep(model, self._pending, self._today())
                 model = model._replace(swept=self._today())
         self._take(self._vectors.get(model, self._pending))
-        self._known = self._calibrate(model)
-        return self._known
+        self._known = model
+        return model
 
     def _begin(self) -> Model:
         """Return what is known of the model. A new one is asked first."""
@@ -209,8 +208,9 @@ class Meanings:
 
     # -- comparing ---------------------------------------------------------------------------------
 
-    def cosines(self, question: str) -> dict[int, float]:
-        """Return the meaning of each embedded passage for a question, 0 to 1, the nearest first."""
+    def cosines(self, question: str, most: int = 0, also: Iterable[int] = ()) -> dict[int, float]:
+        """Return the meaning of embedded passages for a question, 0 to 1, the nearest first: of
+        the nearest `most` and what is as near as the last, and of `also`; of all if `most` is 0."""
         self._read()
         if not self._rows:
             return {}
@@ -223,8 +223,14 @@ class Meanings:
         lengths = table.lengths * max(_lengths(asked[np.newaxis])[0], 1e-9)
         cosines = np.maximum.reduceat(_products(table.vectors, asked) / lengths, table.starts)
         meanings = self._calibrated(cosines)
+        if 0 < most < len(meanings):
+            least = np.partition(meanings, -most)[-most]
+            wanted = np.isin(table.rows, np.fromiter(also, np.int64)) | (meanings >= least)
+        else:
+            wanted = np.ones(len(meanings), np.bool_)
+        rows, meanings = table.rows[wanted], meanings[wanted]
         order = np.argsort(-meanings, kind="stable")
-        return dict(zip(table.rows[order].tolist(), meanings[order].tolist(), strict=True))
+        return dict(zip(rows[order].tolist(), meanings[order].tolist(), strict=True))
 
     def pairs(
         self, names: Mapping[int, str], least: float, most: int = 5
@@ -285,16 +291,6 @@ class Meanings:
         mean = self._known.mean
         return np.maximum(0.0, (cosines - mean) / (1 - mean))
 
-    def _calibrate(self, model: Model) -> Model:
-        """Measure the mean again if the vault has grown to twice its size."""
-        if len(self._rows) < max(ENOUGH, 2 * model.measured):
-            return model
-        mean = mean_cosine(self._tables().vectors)
-        model = model._replace(mean=mean, measured=len(self._rows))
-        with suppress(Busy):  # else next time
-            self._vectors.save(model)
-        return model
-
 
 def embed(model: Provider, texts: Sequence[str]) -> NDArray[np.float32]:
     """Return what a model answers: a row of finite numbers for each text. Raise NoModel if it does
@@ -336,20 +332,12 @@ def packed(rows: NDArray[np.float32]) -> NDArray[np.int8]:
 
 
 def mean_cosine(rows: NDArray[np.int8]) -> float:
-    """Return the mean cosine of random pairs of these vectors, 0 to .95; of all pairs if there are
-    few. The same vectors give the same pairs."""
+    """Return the mean cosine of all pairs of these vectors, 0 to .95."""
     import numpy as np
 
-    count = len(rows)
-    if count * (count - 1) // 2 <= PAIRS:
-        one, other = np.triu_indices(count, 1)
-    else:
-        random = np.random.default_rng(0)
-        one = random.integers(0, count, PAIRS)
-        other = (one + random.integers(1, count, PAIRS)) % count
-    a, b = rows[one].astype(np.float64), rows[other].astype(np.float64)
-    lengths = np.maximum(np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1), 1e-9)
-    mean = float(((a * b).sum(axis=1) / lengths).mean()) if len(one) else 0.0
+    units = rows / np.maximum(_lengths(rows), 1e-9)[:, np.newaxis]
+    pairs = np.einsum("ij,kj->ik", units, units)[np.triu_indices(len(rows), 1)]
+    mean = float(pairs.mean()) if len(pairs) else 0.0
     return min(max(mean, 0.0), 0.95)
 
 

@@ -29,7 +29,7 @@ SWEEP = 7  # days between two sweeps
 _WAIT = 2.0  # seconds for another process that writes
 _MOST = 400  # values in one statement: old SQLite takes 999
 _MANY = 5000  # texts whose vectors are read with all others
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS models (
@@ -37,7 +37,6 @@ CREATE TABLE IF NOT EXISTS models (
     key      TEXT    NOT NULL,
     size     INTEGER NOT NULL,     -- of a vector
     mean     REAL    NOT NULL,     -- cosine of unrelated texts
-    measured INTEGER NOT NULL,     -- texts of the vault when that was measured; 0: with other texts
     swept    INTEGER NOT NULL      -- day of the last sweep
 );
 CREATE TABLE IF NOT EXISTS vectors (
@@ -59,7 +58,6 @@ class Model(NamedTuple):
     key: str
     size: int
     mean: float = 0.0
-    measured: int = 0
     swept: int = 0
 
 
@@ -88,7 +86,7 @@ class Vectors:
 
     def save(self, model: Model) -> None:
         """Add a model, or change what is known of it."""
-        sql = "INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?, ?)"
+        sql = "INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)"
         self._run(lambda db: db.execute(sql, model), write=True)
 
     def drop(self, model: Model) -> None:

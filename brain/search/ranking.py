@@ -190,8 +190,13 @@ class Search:
             entries = lookup.shares("entries", asked.concepts)
             notes = lookup.shares("notes", asked.concepts)
             passages = lookup.shares("passages", asked.concepts)
-            cosines = self._cosines(asked.text, (*entries.scores, *passages.scores))
-            others = fulltext.sorts(self.index, [*asked.exact, *cosines])
+            rows = {**entries.scores, **passages.scores}
+            scopes = tuple(scope for scope in self.filters.scopes if scope != "sessions")
+            filters = self.filters._replace(scopes=scopes)
+            cosines = semantic.similar(self.meaning, self.index, asked.text, filters, rows)
+            others = fulltext.sorts(
+                self.index, [*asked.exact, *(id for id in cosines if id not in rows)]
+            )
             found += self._entries(asked, entries, cosines, others)
             found += self._notes(asked, notes, passages, cosines, others)
         if self.has_turns:
@@ -206,7 +211,9 @@ class Search:
         self, asked: Question, shares: Shares, cosines: Cosines, others: Sorts
     ) -> list[Match]:
         """Return the best entries for themselves: memories, items, tasks."""
-        rows = {*shares.scores, *(id for id, (sort, _) in others.items() if sort == "entries")}
+        more = (id for id, (sort, _) in others.items() if sort == "entries")
+        near = (id for id in more if id in asked.exact or self._is_near(cosines[id]))
+        rows = {*shares.scores, *near}
         scores = {
             id: self._words(shares.scores.get(id, 0.0))
             + semantic.added(cosines.get(id, 0.0), "entries", self.config)
@@ -256,13 +263,15 @@ class Search:
             best[note] = max(best.get(note, 0.0), part.scores.get(id, 0.0))
             if id in cosines:
                 near[note] = max(near.get(note, 0.0), cosines[id])
+        first = {notes[id]: count for id, count in asked.exact.items() if id in notes}
+        found = {note for note, share in best.items() if share} | {*whole.scores, *first}
         scores = {
             note: self._words(whole.scores.get(note, 0.0) + PASSAGE_WEIGHT * best.get(note, 0.0))
-            for note in {*whole.scores, *best}
+            for note in found | {note for note, cosine in near.items() if self._is_near(cosine)}
         }
-        for note, cosine in near.items():
-            scores[note] += (1 + PASSAGE_WEIGHT) * semantic.added(cosine, "passages", self.config)
-        first = {notes[id]: count for id, count in asked.exact.items() if id in notes}
+        for note in near.keys() & scores.keys():
+            similar = semantic.added(near[note], "passages", self.config)
+            scores[note] += (1 + PASSAGE_WEIGHT) * similar
         matches: list[Match] = []
         for batch in _batches(scores, first, self.enough):
             for note, passages in self._passages(asked, batch, notes, part, cosines):
@@ -328,15 +337,16 @@ class Search:
         whole session."""
         own = lookup.shares("turns", asked.spoken)
         question = semantic.without_names(asked.text, asked.expected.names)
-        cosines = self._cosines(question, own.scores)
         filters = self.filters._replace(scopes=("sessions",))
+        cosines = semantic.similar(self.meaning, self.index, question, filters, own.scores)
         seeds = self._best(own.scores, asked.exact, max(self.enough, MAX_SEEDS), filters)
         near: dict[int, float] = {}
         for seed in seeds:
             for id, part in neighbours(seed):
                 near[id] = near.get(id, 0.0) + part * own.scores.get(seed.id, 0.0)
         there = {seed.id for seed in seeds}
-        more = [id for id in dict.fromkeys((*near, *cosines, *asked.exact)) if id not in there]
+        alike = (id for id in cosines if id in own.scores or self._is_near(cosines[id]))
+        more = [id for id in dict.fromkeys((*near, *alike, *asked.exact)) if id not in there]
         turns = seeds + fulltext.entries(self.index, more, filters)
         sessions = self._sessions(asked, lookup, own, turns)
         matches = []
@@ -381,9 +391,9 @@ class Search:
 
     # -- all sorts -------------------------------------------------------------------------------
 
-    def _cosines(self, question: str, rows: Iterable[int]) -> dict[int, float]:
-        given = (self.meaning, self.index, question, self.filters, self.config)
-        return semantic.cosines(*given, rows)
+    def _is_near(self, cosine: float) -> bool:
+        """Return True if an entry may be found by its meaning alone."""
+        return cosine >= self.config.similarityThreshold
 
     def _best(
         self,

@@ -3,8 +3,10 @@
     meaning(note) = the highest cosine of its passages
     added         = vectorWeight x 1.5 (turns: 0.5) x meaning
 
+What contains no word of the question must be as similar as `similarityThreshold`.
+
 `embed.meanings` has a model and the vectors that it made. `passages` says what the model sees of
-each entry, and `cosines` which entries that pass the filters are nearest to a question.
+each entry, and `similar` which entries that pass the filters are nearest to a question.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from brain.words import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from brain.embed.meanings import Meanings
     from brain.index.db import Index
@@ -25,28 +27,13 @@ if TYPE_CHECKING:
 
 WEIGHTS = {"passages": 1.5, "entries": 1.5, "turns": 0.5}
 NEAREST = 300  # entries that are considered for their meaning alone
-WINDOW = 500  # characters: what is said about one thing, as a rule
+WINDOW = 700  # characters, as a passage has at most
 WINDOWS = 32  # of one entry; what comes behind them is found by its words
 LEAD = 160  # characters of title and heading
 BEFORE = 240  # characters of the turn before
 PAGE = 2000  # entries that are read at once
-STEP = 2000  # ids in one statement
-
-
-def cosines(
-    meanings: Meanings | None,
-    index: Index,
-    question: str,
-    filters: Filters,
-    config: Config,
-    rows: Iterable[int],
-) -> dict[int, float]:
-    """Return how similar the nearest entries are to a question, and those of `rows`, which the
-    actor may read, by row id. What is less similar than `similarityThreshold` is left out."""
-    if meanings is None:
-        return {}
-    found = similar(meanings, index, question, filters, NEAREST, rows)
-    return {id: cosine for id, cosine in found.items() if cosine >= config.similarityThreshold}
+STEP = 600  # of the nearest, of which those are taken that pass the filters
+_HEADING = re.compile(r"\A#{1,6}[ \t].*")
 
 
 def added(cosine: float, sort: str, config: Config) -> float:
@@ -107,7 +94,10 @@ def given(piece: Piece) -> list[str]:
         return [f"{piece.before[-BEFORE:]}\n{first}".strip(), *rest]
     if text.startswith("---\n") and (end := text.find("\n---", 3)) > 0:
         text = text[end + 4 :]
-    title = piece.title if piece.scope == "sources" and piece.title not in piece.heading else ""
+    title = ""
+    if piece.scope == "sources":
+        title = piece.title if piece.title not in piece.heading else ""
+        text = _HEADING.sub("", text.lstrip())  # which is in the lead
     lead = "\n".join(part for part in (title, piece.heading) if part)[:LEAD]
     return [f"{lead}\n{part}".strip() for part in windows(text.strip())]
 
@@ -125,33 +115,36 @@ def windows(text: str) -> list[str]:
 
 
 def similar(
-    meanings: Meanings,
+    meanings: Meanings | None,
     index: Index,
     question: str,
     filters: Filters,
-    limit: int,
     also: Iterable[int] = (),
+    limit: int = NEAREST,
 ) -> dict[int, float]:
-    """The meanings of the `limit` entries that are nearest to a question and pass the filters, and
-    of those of `also`, which the caller may see, the nearest first. What is as near as the last is
-    there, too."""
-    cosines = meanings.cosines(question)
-    found: dict[int, float] = {}
-    last = 0.0
-    for id in seen(index, list(cosines), filters):
-        if len(found) >= limit and cosines[id] < last:
+    """Return the meanings of the `limit` entries that are nearest to a question and pass the
+    filters, and of those of `also`, which the actor may read, the nearest first. What is as near as
+    the last is there, too."""
+    if meanings is None:
+        return {}
+    also, last = set(also), 0.0
+    for most in (STEP, 0):  # all, if too few of the nearest pass the filters
+        cosines = meanings.cosines(question, most, also)
+        found: dict[int, float] = {}
+        for id in passing(index, list(cosines)[: most or None], filters):
+            if len(found) >= limit and cosines[id] < last:
+                break
+            found[id] = last = cosines[id]
+        if len(found) >= limit or len(cosines) < STEP:
             break
-        found[id] = last = cosines[id]
-    found |= {id: cosines[id] for id in also if id in cosines}
-    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    wanted = found.keys() | also
+    return {id: cosine for id, cosine in cosines.items() if id in wanted}
 
 
-def seen(index: Index, ids: Sequence[int], filters: Filters) -> Iterator[int]:
-    """Yield those of these entries that pass the filters, in the order given; asks for the first
-    ones, and for the others only if they are wanted."""
+def passing(index: Index, ids: list[int], filters: Filters) -> list[int]:
+    """Return those of these entries that pass the filters, in the order given."""
     where, values = filters.where(index)
     sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {where}"
-    first, rest = ids[:STEP], ids[STEP:]
-    for some, these in ((first, f" AND c.id IN ({','.join(map(str, first))})"), (rest, "")):
-        passing = {id for (id,) in index.rows(sql + these, values)} if some else set()
-        yield from (id for id in some if id in passing)
+    some = f" AND c.id IN ({','.join(map(str, ids))})" if len(ids) <= STEP else ""
+    found = {id for (id,) in index.rows(sql + some, values)}
+    return [id for id in ids if id in found]

@@ -287,7 +287,7 @@ def test_models_with_other_cosines_give_comparable_meanings(made: Fixture) -> No
     assert kept.model("hashing").mean < 0.05  # type: ignore[union-attr]
 
 
-def test_a_small_vault_is_calibrated_with_other_texts(made: Fixture) -> None:
+def test_a_model_is_calibrated_without_the_vault(made: Fixture) -> None:
     """Where all notes are about one thing, their cosine does not say how near unrelated texts
     are."""
     mine = made(Texts({1: "a red car", 2: "the red car", 3: "red car"}), Narrow())
@@ -295,30 +295,18 @@ def test_a_small_vault_is_calibrated_with_other_texts(made: Fixture) -> None:
     found = mine.cosines("car")
     assert min(found.values()) > 0.3
     assert max(mine.cosines("walrus").values()) < 0.15
-
-
-def test_a_vault_that_grew_is_calibrated_again(made: Fixture) -> None:
-    texts, kept = Texts({}), Vectors(str(made.state))
-    mine = made(texts, Hashing())
-    measured = []
-    for count in (10, 60, 100, 130, 400):
-        texts.texts = {n: f"note {n} {n * 7}" for n in range(1, count + 1)}
-        mine.embed_pending()
-        mine.cosines("note")
-        measured.append(kept.model("hashing").measured)  # type: ignore[union-attr]
-    assert measured == [0, 60, 60, 130, 400]
-    assert made(texts, Hashing()).cosines("note 7") == mine.cosines("note 7")
+    mean = Vectors(str(made.state)).model("narrow").mean  # type: ignore[union-attr]
+    many = made(Texts({n: f"the red car {n}" for n in range(1, 200)}), Narrow())
+    many.embed_pending()
+    assert Vectors(str(made.state)).model("narrow").mean == mean  # type: ignore[union-attr]
 
 
 def test_the_mean_is_that_of_all_pairs() -> None:
     rows = np.random.default_rng(1).normal(size=(300, 24)) + 0.5
     units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     every = (units @ units.T)[np.triu_indices(300, 1)].mean()
-    assert mean_cosine(packed(rows.astype(np.float32))) == pytest.approx(every, abs=0.02)
-    few = packed(rows[:20].astype(np.float32))
-    exact = (units[:20] @ units[:20].T)[np.triu_indices(20, 1)].mean()
-    assert mean_cosine(few) == pytest.approx(exact, abs=0.005)
-    assert mean_cosine(few[:1]) == 0.0
+    assert mean_cosine(packed(rows.astype(np.float32))) == pytest.approx(every, abs=0.005)
+    assert mean_cosine(np.ones((1, 4), np.int8)) == 0.0
     assert (
         mean_cosine(np.ones((9, 4), np.int8)) == 0.95
     )  # and not 1, by which nothing can be divided

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brain import serialize
+from brain import init, serialize
 from brain.api import Brain
 from brain.context import triggers
 from brain.errors import BadRequest

@@ -59,7 +59,7 @@ def similar(brain: Brain, question: str, filters: Filters, limit: int) -> dict[i
     brain.vault.provider = brain.vault.provider or Hashing()
     brain.sync()
     brain.vault.meaning.embed_pending()
-    return hybrid.similar(brain.vault.meaning, brain.vault.index, question, filters, limit)
+    return hybrid.similar(brain.vault.meaning, brain.vault.index, question, filters, limit=limit)
 
 
 def test_what_means_the_same_is_near(vault: MakeVault, opened: OpenBrain) -> None:
@@ -85,7 +85,7 @@ def test_what_a_model_sees_of_a_chunk() -> None:
     assert seen.endswith("x When?\nAda: On Tuesday.")
     assert len(seen) < 300
     note = Piece(2, "sources", "Plan", "Goals", "---\ntags: [a]\n---\n# Goals\n\nWin.\n", "")
-    assert hybrid.given(note) == ["Plan\nGoals\n# Goals\n\nWin."]
+    assert hybrid.given(note) == ["Plan\nGoals\nWin."]
     memory = Piece(3, "memory", "MEMORY", "Key Decisions", "Chose SQLite", "")
     assert hybrid.given(memory) == ["Key Decisions\nChose SQLite"]
 
@@ -157,7 +157,7 @@ def test_meaning_is_not_scaled_by_other_results(searched: Brain) -> None:
     }
     assert before["car.md"] > meaning["car.md"] > 0
     cosines = hybrid.similar(
-        searched.vault.meaning, searched.vault.index, "automobile tyres", Filters(), 300
+        searched.vault.meaning, searched.vault.index, "automobile tyres", Filters()
     )
     rows = {row.path: row.id for row in read.rows(searched.vault.index, list(cosines))}
     assert meaning["car.md"] == pytest.approx(1.5 * cosines[rows["car.md"]])
@@ -250,18 +250,22 @@ def test_names_of_speakers_are_left_out_of_what_is_meant(
     assert hits[0].row.ref == "t0"
 
 
-def test_what_means_less_than_the_threshold_is_not_added(searched: Brain) -> None:
-    filters, now = Filters(), kit.NOW
+def test_what_has_no_word_of_the_question_must_be_near(searched: Brain) -> None:
+    """The meaning of what has one counts, however little that is."""
     searched.search("car")
 
-    def found(threshold: float) -> set[str]:
+    def found(threshold: float) -> dict[str, dict[str, float]]:
         config = searched.vault.config._replace(similarityThreshold=threshold)
-        hits, _ = search(
-            searched.vault.index, "car", filters, 9, now, config, searched.vault.meaning
-        )
-        return {hit.row.path for hit in hits}
+        given = (searched.vault.index, "the car makes noise", Filters(), 9, kit.NOW, config)
+        hits, _ = search(*given, searched.vault.meaning)
+        return {hit.row.path: hit.factors for hit in hits}
 
-    assert "car.md" in found(0.0) > found(0.99)
+    every, few = found(0.0), found(0.99)
+    words = {path for path, parts in every.items() if parts.get("note") or parts.get("share")}
+    assert set(few) == words < set(every)
+    assert "car.md" in every
+    assert all(few[path] == every[path] for path in words)
+    assert any(parts["meaning"] for parts in few.values())
 
 
 def test_feedback_counts_for_what_is_found_by_its_meaning_alone(
@@ -349,11 +353,11 @@ def test_what_may_not_be_seen_is_not_seen(
     brain.sync()
     index = brain.vault.index
     every = [id for (id,) in index.rows("SELECT id FROM chunks ORDER BY id DESC")]
-    assert list(hybrid.seen(index, every, Filters(scopes=SCOPES))) == every
+    assert list(hybrid.passing(index, every, Filters(scopes=SCOPES))) == every
     own = Filters(scopes=("memory",), owners=("zoo",))
-    whole = list(hybrid.seen(index, [*every, 10**9], own))
+    whole = list(hybrid.passing(index, [*every, 10**9], own))
     assert {(row.agent, row.scope) for row in read.rows(index, whole)} == {("zoo", "memory")}
     for step in (1, 2, 5):
         monkeypatch.setattr(hybrid, "STEP", step)
-        assert list(hybrid.seen(index, every, own)) == whole
-    assert list(hybrid.seen(index, every, Filters(owners=()))) == []
+        assert list(hybrid.passing(index, every, own)) == whole
+    assert list(hybrid.passing(index, every, Filters(owners=()))) == []
