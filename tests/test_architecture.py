@@ -39,6 +39,7 @@ LAYERS = (
     ("graph",),
     ("context",),
     ("open_vault",),
+    ("sessions",),
     ("operations",),
     ("serialize",),
     ("api", "setup"),

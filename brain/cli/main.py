@@ -46,6 +46,7 @@ OTHERS = (
 SUBGROUPS = {
     "agent": "Create, list and register agents.",
     "alias": "Manage words that mean the same.",
+    "session": "Conversations: start, append, show, list, end, fork, archive.",
     "journal": "Write usage counts to the journal.",
 }
 COMMANDS = tuple(

@@ -418,6 +418,43 @@ class Agent(Value):
     path: str
 
 
+class Session(Value):
+    """A conversation. `state` is open, ended or archived; `parent` is the session it was forked
+    from, or the one that started it."""
+
+    id: str
+    agent: str
+    title: str
+    state: str
+    messages: int
+    started: str | None
+    updated: str | None
+    path: str
+    client: str | None = None
+    cwd: str | None = None
+    parent: str | None = None
+    summary: str | None = None
+
+
+class SessionMessages(Value):
+    """A session with its last messages, as they are in the transcript."""
+
+    session: Session
+    messages: list[dict[str, Any]]
+
+
+class SessionLine(Value):
+    """A message of a session that was `appended`, or was there `already`; `messages` is how many
+    the session has now."""
+
+    session: str
+    id: str
+    role: str
+    path: str
+    outcome: str
+    messages: int
+
+
 class SettingChange(Value):
     """A setting of brain.yaml that was `set` or is `unchanged`."""
 
