@@ -28,6 +28,7 @@ from brain.operations.session import (
     session_show,
     session_start,
 )
+from brain.operations.session_import import session_import
 from brain.operations.undo import revert, undo
 from brain.vault import layout
 
@@ -137,6 +138,7 @@ class Brain:
     session_end = method(session_end)
     session_fork = method(session_fork)
     session_archive = method(session_archive)
+    session_import = method(session_import)
     # review
     history = method(history)
     audit = method(audit)
@@ -176,7 +178,9 @@ def open(
     the settings: any object with `embed(texts)`. `read_only` turns all writing off, but that of the
     index.
     """
-    found = layout.find(path, state or layout.state_home(os.environ))
+    environ = os.environ
+    found = layout.find(path, state or layout.state_home(environ))
     vault = OpenVault(found, clock, read_only=read_only)
+    vault.environ = environ
     vault.provider = provider
     return Brain(vault)

@@ -5,11 +5,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from brain.cli.output import Values, View, counted, fitted, indented, say
+import click
+
+from brain.cli.maintain import stop_signals
+from brain.cli.output import Values, View, choices, counted, fitted, indented, note, say
 from brain.index.moment import shown
 
 if TYPE_CHECKING:
-    from brain.operations.results import Session, SessionLine, SessionMessages
+    from collections.abc import Callable
+
+    from brain.operations.results import Imported, Session, SessionLine, SessionMessages
+
+POLL = 1.0  # seconds between two looks at the transcripts
 
 
 def print_session(session: Session, _: Values) -> None:
@@ -65,6 +72,49 @@ def _read_text(values: Values) -> None:
         values["text"] = sys.stdin.read()
 
 
+def print_import(found: Imported, _: Values) -> None:
+    """Print what was found, and what was imported from it."""
+    for each in found.found:
+        say(f"{each.client}  {counted(each.sessions, 'session')}  {_megabytes(each.bytes)}")
+    for problem in found.problems:
+        note(problem)
+    if found.state == "asks":
+        say(f"This would add {_megabytes(found.bytes)} to the vault. To import it, add --yes.")
+    elif found.sessions:
+        total = f"{counted(found.messages, 'message')} in {counted(len(found.sessions), 'session')}"
+        say(f"Imported {total}, {_megabytes(found.bytes)}.")
+    else:
+        say("Nothing new." if found.found else "No transcripts found.")
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+def _import(act: Callable[..., Imported], values: Values) -> Imported:
+    """Import; ask a person if it is much, and go on if `--follow` is given."""
+    follow, as_json = values.pop("follow"), choices(None, False)[1]
+    found = act(**values)
+    if found.state == "asks" and sys.stdin.isatty() and not as_json:
+        note(f"This would add {_megabytes(found.bytes)} to the vault.")
+        if click.confirm("Import it?", err=True):
+            found = act(**values | {"yes": True})
+    if not follow or found.state == "asks":
+        return found
+    with stop_signals() as stop:
+        if not as_json:
+            note("Following the transcripts. Ctrl-C ends it.")
+        while not stop.wait(POLL):
+            more = act(**values | {"yes": True})
+            for session in more.sessions:
+                note(f"{session.session}  {counted(session.messages, 'new message')}")
+            found = more.replace(
+                sessions=[*found.sessions, *more.sessions], messages=found.messages + more.messages,
+                bytes=found.bytes + more.bytes,
+            )  # fmt: skip
+    return found
+
+
 VIEWS = {
     "session start": View(print_session),
     "session append": View(print_line, prepare=_read_text),
@@ -73,4 +123,10 @@ VIEWS = {
     "session end": View(print_session),
     "session fork": View(print_session),
     "session archive": View(print_sessions),
+    "session import": View(
+        print_import,
+        run=_import,
+        code=lambda found: int(found.state == "asks" or bool(found.problems)),
+        options=(click.Option(["--follow", "-f"], is_flag=True, help="Go on while agents work."),),
+    ),
 }

@@ -196,7 +196,8 @@ OPERATIONS = (
     # -- sessions ---------------------------------------------------------------------------------
     Operation("session start", "operations.session", "sessions", "Start a session.",
               "Its transcript is a file in the folder of the agent, in sessions/.",
-              ("brain session start", 'brain session start --agent claude --title "Fix the build"')),
+              ("brain session start",
+               'brain session start --agent claude --title "Fix the build"')),
     Operation("session append", "operations.session", "sessions", "Append a message to a session.",
               "The first message creates the session. Secrets are removed.",
               ('brain session append s-4jk2q8xw1z "Where are the tests?"',
@@ -218,6 +219,13 @@ OPERATIONS = (
               "Move old sessions to the archive, or a given one.",
               "A search with `--scope archive` finds them there.",
               ("brain session archive", "brain session archive s-4jk2q8xw1z"), key="sessions"),
+    Operation("session import", "operations.session_import", "sessions",
+              "Import conversations of Claude Code, Codex, Gemini CLI and OpenCode.",
+              "Importing again adds only what is new. Secrets are removed, and tool output is cut"
+              " to 2,000 characters. A session belongs to the project whose folder it worked in"
+              " (see the setting `projects`), else to an agent named after the client.",
+              ("brain session import", "brain session import --since 2026-02-01 --project garden",
+               "brain session import ~/.claude/projects --follow")),
     # -- review -----------------------------------------------------------------------------------
     Operation("history", "operations.history", "review",
               "Show the changes of one memory, oldest first.",

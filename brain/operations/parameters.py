@@ -142,6 +142,16 @@ PARAMETERS = {
     "session end.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
     "session fork.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
     "session archive.agent": Parameter("Only sessions of this agent.", ("--agent", "-a"), "NAME"),
+    "paths": Parameter(
+        "Transcripts, or folders of them.  [where the clients keep them]",
+        metavar="PATH",
+        argument=True,
+    ),
+    "session import.since": Parameter("Only sessions that went on after this day.", metavar="DATE"),
+    "session import.project": Parameter(
+        "Only sessions that belong to this project or agent.", ("--project", "-p"), "NAME"
+    ),
+    "yes": Parameter("Do not ask, however much it is.", ("--yes", "-y")),
     # settings and maintenance
     "name": Parameter("A setting.", argument=True),
     "agent add.name": Parameter("The name of its folder.", argument=True),

@@ -455,6 +455,37 @@ class SessionLine(Value):
     messages: int
 
 
+class FoundTranscripts(Value):
+    """The transcripts of a client on this machine, and their size in bytes."""
+
+    client: str
+    sessions: int
+    bytes: int
+
+
+class ImportedSession(Value):
+    """A session, and how many messages and bytes an import added to it."""
+
+    session: str
+    agent: str
+    client: str
+    path: str
+    messages: int
+    bytes: int
+
+
+class Imported(Value):
+    """The result of an import. `state` is `imported`, or `asks` if nothing was written because
+    `bytes` is so much that a person has to agree. `problems` are sessions that were left out."""
+
+    state: str
+    found: list[FoundTranscripts]
+    sessions: list[ImportedSession]
+    messages: int
+    bytes: int
+    problems: list[str]
+
+
 class SettingChange(Value):
     """A setting of brain.yaml that was `set` or is `unchanged`."""
 

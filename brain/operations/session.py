@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, timedelta
 
 from brain import access
 from brain.errors import BadRequest, NotFound, Refused
-from brain.index.moment import first, told
+from brain.index.moment import first
 from brain.operations import lookup
 from brain.operations.results import Session, SessionLine, SessionMessages
 from brain.redact import redact, redact_value
-from brain.sessions import catalog, ids, transcript
+from brain.sessions import archive, catalog, ids, transcript
 from brain.sessions.catalog import Place
 from brain.sessions.transcript import EVENT, SUFFIX
 
@@ -46,7 +45,7 @@ def session_start(
             header = {"title": title, "cwd": cwd}
             writer.append(_event(vault, place.id, "start", now, header), now)
             writer.flush()
-    archive_old(vault, place.owner)
+    archive.move(vault, list(archive.old(vault, place.owner)))
     return _indexed(vault, place)
 
 
@@ -239,50 +238,16 @@ def session_archive(
     if id:
         place = catalog.locate(vault, id, owners)
         vault.store.allow(actor, place.path)
-        chosen = [] if place.is_archived else [place]
-        return _archived(vault, chosen) if chosen else [_session(vault, place)]
+        moved = [place] if place.is_archived else archive.move(vault, [place])
+        return [_session(vault, each) for each in moved]
     writable = [
         folder.owner
         for folder in catalog.folders(vault, owners)
         if access.may(actor, "write", folder.owner)
     ]
     vault.store.refuse_off()
-    return _archived(
-        vault, [each for owner in dict.fromkeys(writable) for each in _old(vault, owner)]
-    )
-
-
-def archive_old(vault: OpenVault, owner: str) -> list[Session]:
-    """Archive the sessions of an agent that are older than `sessionRetentionDays`."""
-    return _archived(vault, list(_old(vault, owner)))
-
-
-def _old(vault: OpenVault, owner: str) -> Iterator[Place]:
-    days = timedelta(days=vault.config.sessionRetentionDays)
-    before = told(vault.clock().astimezone(UTC) - days)
-    for folder in catalog.folders(vault, (owner,)):
-        if not folder.is_archived:
-            entries = catalog.entries(f"{vault.paths.root_path}/{folder.path}")
-            for id, each in entries.items():
-                if "" < str(each.get("updatedAt", "")) < before:
-                    yield Place(id, f"{folder.path}/{id}{SUFFIX}", owner, False)
-
-
-def _archived(vault: OpenVault, chosen: list[Place]) -> list[Session]:
-    if not chosen:
-        return []
-    root, moved, touched = vault.paths.root_path, [], {}
-    with vault.store.locked():
-        for place in chosen:
-            folder = os.path.dirname(place.path)
-            target = f"{catalog.archive_of(vault, folder)}/{place.id}{SUFFIX}"
-            if not transcript.move(f"{root}/{place.path}", f"{root}/{target}"):
-                raise Refused(f"{target} exists already.", "Move one of the two away.")
-            moved.append(Place(place.id, target, place.owner, True))
-            touched |= {folder: None, os.path.dirname(target): None}
-        catalog.update(vault, *touched)
-    vault.sync(list(touched))
-    return [_session(vault, place) for place in moved]
+    chosen = [each for owner in dict.fromkeys(writable) for each in archive.old(vault, owner)]
+    return [_session(vault, each) for each in archive.move(vault, chosen)]
 
 
 # -- shared ----------------------------------------------------------------------------------------
@@ -301,17 +266,7 @@ def _place(vault: OpenVault, id: str, agent: str, actor: Actor) -> Place:
             raise Refused(f"There is a session {other} already.", "Choose another id.") from None
         return Place(ids.check(id), f"{folder.path}/{id}{SUFFIX}", folder.owner, False)
     vault.store.allow(actor, place.path)
-    return restored(vault, place) if place.is_archived else place
-
-
-def restored(vault: OpenVault, place: Place) -> Place:
-    """Move a session out of the archive."""
-    root, folder = vault.paths.root_path, os.path.dirname(place.path)
-    back = f"{catalog.unarchived(folder)}/{place.id}{SUFFIX}"
-    with vault.store.locked():
-        transcript.move(f"{root}/{place.path}", f"{root}/{back}")
-        catalog.update(vault, folder)
-    return place._replace(path=back, is_archived=False)
+    return archive.restore(vault, place) if place.is_archived else place
 
 
 def _appending(vault: OpenVault, place: Place, actor: Actor, create: bool = False) -> Any:

@@ -62,7 +62,7 @@ def folder_of(vault: OpenVault, agent: str) -> Folder:
     return Folder(path, vault.owner(f"{path}/x{SUFFIX}"), False)
 
 
-def archive_of(vault: OpenVault, folder: str) -> str:
+def archive_of(folder: str) -> str:
     """Return the folder to which the sessions of a folder move when they are old."""
     brain, _, rest = folder.partition("/")
     return f"{brain}/{ARCHIVE}/{rest}"
