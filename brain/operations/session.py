@@ -7,7 +7,6 @@ import os
 from brain import access
 from brain.errors import BadRequest, NotFound, Refused
 from brain.index.moment import first
-from brain.operations import lookup
 from brain.operations.results import Session, SessionLine, SessionMessages
 from brain.redact import redact, redact_value
 from brain.sessions import archive, catalog, ids, transcript
@@ -117,7 +116,7 @@ def session_show(
     """Return a session and its last messages."""
     from collections import deque
 
-    place = catalog.locate(vault, id, lookup.visible(vault, by, agent))
+    place = catalog.locate(vault, id, _owners(vault, by, agent))
     path = f"{vault.paths.root_path}/{place.path}"
     found = (line for line, _ in transcript.lines(path) if transcript.is_message(line))
     return SessionMessages(session=_session(vault, place), messages=list(deque(found, limit)))
@@ -135,7 +134,7 @@ def session_list(
     """Return sessions, the latest first; `all` includes archived ones."""
     after = first(since)
     found: list[Session] = []
-    for folder in catalog.folders(vault, lookup.visible(vault, by, agent)):
+    for folder in catalog.folders(vault, _owners(vault, by, agent)):
         if folder.is_archived and not all:
             continue
         entries = catalog.entries(f"{vault.paths.root_path}/{folder.path}")
@@ -152,7 +151,7 @@ def session_end(
 ) -> Session:
     """End a session, and wait until all of it is on the disk. A later message reopens it."""
     actor = access.resolve(vault, by)
-    place = catalog.locate(vault, id, lookup.visible(vault, actor, agent))
+    place = catalog.locate(vault, id, _owners(vault, actor, agent))
     now = vault.now()
     with _appending(vault, place, actor) as writer:
         if not writer.tail.is_ended or summary:
@@ -173,7 +172,7 @@ def session_fork(
     """Copy a session to a new one, up to a message. A tool call is never copied without the result
     that it has. The new session names the old one as its parent."""
     actor = access.resolve(vault, by)
-    parent = catalog.locate(vault, id, lookup.visible(vault, actor, agent))
+    parent = catalog.locate(vault, id, _owners(vault, actor, agent))
     folder = os.path.dirname(parent.path)
     folder = catalog.unarchived(folder) if parent.is_archived else folder
     child = Place(ids.check(new or ids.new()), f"{folder}/{new}{SUFFIX}", parent.owner, False)
@@ -234,7 +233,7 @@ def session_archive(
     """Move a session to the archive, or all whose last message is older than
     `sessionRetentionDays`. They stay searchable with `--scope archive`."""
     actor = access.resolve(vault, by)
-    owners = lookup.visible(vault, actor, agent)
+    owners = _owners(vault, actor, agent)
     if id:
         place = catalog.locate(vault, id, owners)
         vault.store.allow(actor, place.path)
@@ -253,10 +252,17 @@ def session_archive(
 # -- shared ----------------------------------------------------------------------------------------
 
 
+def _owners(vault: OpenVault, by: Actor | str, agent: str) -> tuple[str, ...] | None:
+    """Return the agents whose sessions the actor may read (None: all), or only this one."""
+    seen = access.readable(access.resolve(vault, by))
+    access.refuse_unseen(agent, seen)
+    return (catalog.folder_of(vault, agent).owner,) if agent else seen
+
+
 def _place(vault: OpenVault, id: str, agent: str, actor: Actor) -> Place:
     """Return the place of a session that exists, or is to be created by this actor: in the agent's
     folder, else the actor's own. An archived session comes back from the archive."""
-    owners = lookup.visible(vault, actor, agent)
+    owners = _owners(vault, actor, agent)
     try:
         place = catalog.locate(vault, id, owners, exact=True)
     except NotFound:

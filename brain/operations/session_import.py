@@ -8,6 +8,7 @@ from brain.index.moment import first
 from brain.operations import agents, lookup
 from brain.operations.results import FoundTranscripts, Imported, ImportedSession
 from brain.sessions import archive, catalog, importing
+from brain.sessions.transcript import SUFFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _folder(vault: OpenVault, source: Source, owner: str, actor: Actor) -> Calla
         except NotFound:
             agents.agent_add(vault, owner, about=f"Sessions of {source.client}.", by=actor)
             folder = catalog.folder_of(vault, owner)
-        vault.store.allow(actor, f"{folder.path}/{source.id}.jsonl")
+        vault.store.allow(actor, f"{folder.path}/x{SUFFIX}")
         return folder.path
 
     return find

@@ -41,8 +41,8 @@ _APPEND |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class Tail(NamedTuple):
-    """The end of a transcript: the number of its messages, the keys of the last ones, True if its
-    last line is complete, and True if it has a checkpoint near the end."""
+    """The end of a transcript: the number of its messages and the keys of the last ones; whether
+    its last line is complete, a checkpoint is near the end, and the session has ended."""
 
     messages: int
     keys: frozenset[tuple[str, str]]
@@ -89,26 +89,31 @@ def decode(raw: bytes) -> Line | None:
 
 
 def read_tail(handle: int) -> Tail:
-    """Return the end of an open transcript. Reads back to the last checkpoint."""
+    """Return the end of an open transcript. Reads back to the checkpoint before the last, so that
+    the keys of at least ten messages are known."""
     size = os.fstat(handle).st_size
     keys: set[tuple[str, str]] = set()
-    after = 0  # messages behind the last checkpoint
+    after, counted = 0, -1  # messages behind the last checkpoint, and up to it
     state = ""
     is_complete = not size or os.pread(handle, 1, size - 1) == b"\n"
+    is_counted = True
     for read, raw in _backwards(handle, size):
         line = decode(raw) or {}
         role = line.get("role")
         if role == CHECKPOINT and isinstance(line.get("messages"), int):
-            total = line["messages"] + after
-            return Tail(total, frozenset(keys), is_complete, True, state == "end")
-        if not state and role != CHECKPOINT and line:
-            state = str(line.get("event", "message")) if role == EVENT else "message"
-        if line and is_message(line):
-            after += 1
-            keys.add(key(line))
-        if read > _FAR:
-            return Tail(_count(handle), frozenset(keys), is_complete, False, state == "end")
-    return Tail(after, frozenset(keys), is_complete, True, state == "end")
+            if counted >= 0:
+                break
+            counted = line["messages"]
+        elif line:
+            state = state or (str(line.get("event")) if role == EVENT else "message")
+            if is_message(line):
+                keys.add(key(line))
+                after += counted < 0
+        if read > _FAR and counted < 0:
+            counted, after, is_counted = _count(handle), 0, False
+            break
+    total = max(counted, 0) + after
+    return Tail(total, frozenset(keys), is_complete, is_counted, state == "end")
 
 
 def _backwards(handle: int, size: int) -> Iterator[tuple[int, bytes]]:

@@ -71,11 +71,11 @@ class Client(NamedTuple):
         return found
 
 
-CLIENTS = (
-    Client("claude-code", "Claude Code", "claude_code"),
+CLIENTS = (  # first those whose first line says what it is
     Client("codex", "Codex", "codex"),
     Client("gemini", "Gemini CLI", "gemini"),
     Client("opencode", "OpenCode", "opencode"),
+    Client("claude-code", "Claude Code", "claude_code"),
 )
 
 
