@@ -112,7 +112,9 @@ def check(kind: str, folder: Path, said: list[str]) -> None:
     with base.open_brain(folder / "vault", folder / "state") as brain:
         if kind != "fork" or "fork" not in found:
             KINDS[kind](brain, lambda _: None)
-        assert {each.id for each in brain.session_list(all=True)} == sessions(folder / "vault").keys()
+        assert {each.id for each in brain.session_list(all=True)} == sessions(
+            folder / "vault"
+        ).keys()
     found = sessions(folder / "vault")
     wanted = {"s1": TEXTS + ([f"m{n}" for n in range(12, 24)] if kind == "append" else [])}
     if kind == "fork":

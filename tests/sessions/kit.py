@@ -40,11 +40,15 @@ def copy(tmp_path: Path, name: str) -> Path:
 
 def opencode_db(path: Path) -> Path:
     """Return a database of OpenCode with the rows of the fixture."""
-    rows = [json.loads(line) for line in (FIXTURES / "opencode/rows.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in (FIXTURES / "opencode/rows.jsonl").read_text().splitlines()
+    ]
     db = sqlite3.connect(path)
     db.execute("PRAGMA journal_mode = WAL")
     for table in ("session", "message", "part"):
-        mine = [{k: v for k, v in row.items() if k != "table"} for row in rows if row["table"] == table]
+        mine = [
+            {k: v for k, v in row.items() if k != "table"} for row in rows if row["table"] == table
+        ]
         names = ", ".join(mine[0])
         db.execute(f"CREATE TABLE {table} ({names})")
         marks = ", ".join("?" * len(mine[0]))
@@ -75,10 +79,11 @@ def opencode_storage(folder: Path) -> Path:
 
 def claude_line(number: int, text: str, kind: str = "user", **more: Any) -> dict[str, Any]:
     """Return a line as Claude Code writes it."""
+    hour, minute, second = number // 3600 % 24, number // 60 % 60, number % 60
     return {
         "parentUuid": f"u{number - 1}", "isSidechain": False, "type": kind, "uuid": f"u{number}",
         "message": {"role": kind, "content": text}, "cwd": "/w/app", "sessionId": "S1",
-        "timestamp": f"2026-02-01T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z",
+        "timestamp": f"2026-02-01T{hour:02}:{minute:02}:{second:02}.000Z",
     } | more  # fmt: skip
 
 

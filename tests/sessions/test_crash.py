@@ -131,7 +131,9 @@ def test_memory_is_bounded(vault: MakeVault, tmp_path: Path, count: int) -> None
         for number in range(count):
             text = f"Message {number} " + "and so on " * 100
             file.write(json.dumps(claude_line(number, text)) + "\n")
-    messages, kilobytes = map(int, run("-c", IMPORT, str(root), str(tmp_path / "s"), str(path)).split())
+    messages, kilobytes = map(
+        int, run("-c", IMPORT, str(root), str(tmp_path / "s"), str(path)).split()
+    )
     assert messages == count
     assert kilobytes < 60_000
 
@@ -148,7 +150,9 @@ def test_follow_keeps_up(vault: MakeVault, tmp_path: Path, count: int) -> None:
     path = write_lines(tmp_path / "t/S1.jsonl", [claude_line(1, "Text 1")])
     env = os.environ | {"PYTHONPATH": str(HERE), "BRAIN_STATE": str(tmp_path / "state")}
     args = [sys.executable, "-c", FOLLOW, "session", "import", str(path.parent), "--follow"]
-    with subprocess.Popen([*args, "--vault", str(root)], env=env, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [*args, "--vault", str(root)], env=env, stderr=subprocess.DEVNULL
+    ) as process:
         base.until(lambda: sessions(root).get("S1"))
         for number in range(2, count + 1):
             with path.open("a") as file:

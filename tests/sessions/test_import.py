@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import os
 import shutil
 import sqlite3
@@ -37,7 +39,9 @@ TURNS = [
 
 def plain(lines: list[dict]) -> list[str]:
     """The same without the numbers of the mock model's answers."""
-    return [text.rstrip(".0123456789").rstrip() if "Mock" in text else text for text in texts(lines)]
+    return [
+        text.rstrip(".0123456789").rstrip() if "Mock" in text else text for text in texts(lines)
+    ]
 
 
 # -- Claude Code ---------------------------------------------------------------------------------
@@ -53,7 +57,8 @@ def test_claude_code(vault: MakeVault, opened: OpenBrain) -> None:
     call, result = "tool_call: Bash", "tool_result: "
     assert plain(found[MAIN]) == [
         "user: Where do we keep the token?", "assistant: Mock answer",
-        "user: USETOOL please", "assistant: Running.", call, f"{result}hi", "assistant: Mock answer",
+        "user: USETOOL please", "assistant: Running.", call, f"{result}hi",
+        "assistant: Mock answer",
         "user: USEPARALLEL please", "assistant: Running both.", call, call, call,
         f"{result}call 1", f"{result}call 2", f"{result}call 3", "assistant: Mock answer",
         "user: USEAGENT please", "tool_call: Agent", plain(found[MAIN])[18],
@@ -82,7 +87,7 @@ def test_an_old_claude_code_copies_lines_on_resume(vault: MakeVault, opened: Ope
     with opened(root) as brain:
         imported(brain, FIXTURES / "claude_code_1.0")
     found = {id: lines for id, lines in sessions(root).items() if id != "2026-01-01"}
-    assert sorted(plain(sum(found.values(), []))) == sorted([
+    assert sorted(plain(functools.reduce(operator.iadd, found.values(), []))) == sorted([
         "user: First question", "assistant: Mock answer",
         "user: USETOOL please", "assistant: Running.", "tool_call: Bash", "tool_result: hi",
         "assistant: Mock answer", "user: USEAGENT please", "tool_call: Task",
@@ -205,13 +210,15 @@ def test_opencode_waits_for_an_answer_that_is_being_written(
     db.commit()
     with opened(root) as brain:
         assert imported(brain, path) == 6
-        db.execute("UPDATE message SET data = ?, time_updated = 1794987999999 WHERE id = ?", (data, last))
+        db.execute(
+            "UPDATE message SET data = ?, time_updated = 1794987999999 WHERE id = ?", (data, last)
+        )
         db.commit()
         assert imported(brain, path) == 1
     db.close()
 
 
-# -- importing again ---------------------------------------------------------------------------------
+# -- importing again -------------------------------------------------------------------------------
 
 FILES = [
     path
@@ -223,7 +230,9 @@ FILES = [
 @pytest.mark.parametrize("source", FILES, ids=lambda path: f"{path.parts[-5:][0]}-{path.stem[:12]}")
 @settings(max_examples=12)
 @given(data=st.data())
-def test_in_pieces(source: Path, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_in_pieces(
+    source: Path, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """A transcript that is read while it is written gives the same bytes as one that is complete,
     wherever it was cut."""
     tmp = tmp_path_factory.mktemp("pieces")
@@ -247,7 +256,9 @@ def test_in_pieces(source: Path, data: st.DataObject, tmp_path_factory: pytest.T
 
 
 def _transcripts(root: Path) -> dict[str, bytes]:
-    return {path.stem: path.read_bytes() for path in root.glob("40_Brain/agents/*/sessions/*.jsonl")}
+    return {
+        path.stem: path.read_bytes() for path in root.glob("40_Brain/agents/*/sessions/*.jsonl")
+    }
 
 
 def test_nothing_changes_the_second_time(
@@ -280,20 +291,24 @@ def test_an_archived_session_comes_back_only_if_it_goes_on(
         imported(brain, path)
         brain.session_archive("S1")
         assert imported(brain, path) == 0
-        assert [each.state for each in brain.session_list(all=True, agent="claude-code")] == ["archived"]
+        assert [each.state for each in brain.session_list(all=True, agent="claude-code")] == [
+            "archived"
+        ]
         write_lines(path, [claude_line(n, f"Text {n}") for n in (1, 2, 3)])
         assert imported(brain, path) == 1
         assert [each.state for each in brain.session_list(agent="claude-code")] == ["open"]
 
 
-# -- what is left out --------------------------------------------------------------------------------
+# -- what is left out ------------------------------------------------------------------------------
 
 
 def test_injected_text_and_secrets_stay_out(
     vault: MakeVault, opened: OpenBrain, tmp_path: Path
 ) -> None:
     context = "<brain-context>\n- The walrus eats clams\n</brain-context>"
-    calls = [{"type": "tool_use", "id": "t1", "name": "mcp__brain__memory_query", "input": {"q": "x"}}]
+    calls = [
+        {"type": "tool_use", "id": "t1", "name": "mcp__brain__memory_query", "input": {"q": "x"}}
+    ]
     answers = [{"type": "tool_result", "tool_use_id": "t1", "content": "[id:m-1] clams"}]
     long = [{"type": "tool_result", "tool_use_id": "t2", "content": "x" * 9000}]
     path = write_lines(tmp_path / "S1.jsonl", [
@@ -350,7 +365,11 @@ def test_no_line_stops_an_import(
     root = vault()
     first = {
         "claude": claude_line(1, "Hello"),
-        "codex": {"type": "session_meta", "payload": {"id": "S1"}, "timestamp": "2026-02-01T10:00Z"},
+        "codex": {
+            "type": "session_meta",
+            "payload": {"id": "S1"},
+            "timestamp": "2026-02-01T10:00Z",
+        },
         "gemini": {"sessionId": "S1", "projectHash": "x", "startTime": "2026-02-01T10:00:00Z"},
     }[client]
     last = {
@@ -365,7 +384,7 @@ def test_no_line_stops_an_import(
     assert texts(sessions(root)["S1"])[-1] == "user: Last"
 
 
-# -- where sessions belong ---------------------------------------------------------------------------
+# -- where sessions belong -------------------------------------------------------------------------
 
 
 def test_the_longest_path_wins(vault: MakeVault, opened: OpenBrain, tmp_path: Path) -> None:
@@ -373,9 +392,9 @@ def test_the_longest_path_wins(vault: MakeVault, opened: OpenBrain, tmp_path: Pa
         "40_Brain/brain.yaml": "projects:\n  zoo: /w\n  other: /w/app/deep\n  near: /w/ap\n"
     }
     root = vault(files)
-    lines = {name: claude_line(1, name, cwd=cwd) | {"uuid": name} for name, cwd in (
-        ("A", "/w/app"), ("B", "/w/app/deep/er"), ("C", "/elsewhere"), ("D", "/w/app/deeper"))}  # fmt: skip
-    for name, line in lines.items():
+    places = {"A": "/w/app", "B": "/w/app/deep/er", "C": "/elsewhere", "D": "/w/app/deeper"}
+    for name, cwd in places.items():
+        line = claude_line(1, name, cwd=cwd) | {"uuid": name}
         write_lines(tmp_path / f"t/{name}.jsonl", [line])
     with opened(root) as brain:
         imported(brain, tmp_path / "t")
@@ -413,9 +432,7 @@ def test_it_asks_before_it_adds_much(
         assert brain.session_import(yes=True).bytes == pytest.approx(found.bytes, rel=0.1)
 
 
-def test_a_session_id_is_never_a_path(
-    vault: MakeVault, opened: OpenBrain, tmp_path: Path
-) -> None:
+def test_a_session_id_is_never_a_path(vault: MakeVault, opened: OpenBrain, tmp_path: Path) -> None:
     meta = {"id": "../../../../evil", "timestamp": "2026-02-01T10:00:00Z"}
     said = {"type": "user_message", "message": "Hello"}
     path = write_lines(tmp_path / "rollout.jsonl", [

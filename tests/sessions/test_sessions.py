@@ -64,7 +64,9 @@ def test_secrets_are_removed(vault: MakeVault, opened: OpenBrain) -> None:
     assert not any(b"ghp_" in path.read_bytes() for path in (root / "40_Brain").rglob("*.json*"))
 
 
-@pytest.mark.parametrize("torn", ['{"id":"m1","role":"user","content":"cut sh', '{"id":"m1"}', "\xff"])
+@pytest.mark.parametrize(
+    "torn", ['{"id":"m1","role":"user","content":"cut sh', '{"id":"m1"}', "\xff"]
+)
 def test_an_incomplete_last_line_stays(vault: MakeVault, opened: OpenBrain, torn: str) -> None:
     root = vault()
     path = root / "40_Brain/sessions/2026-01-01.jsonl"
@@ -151,7 +153,7 @@ def test_old_sessions_move_to_the_archive(vault: MakeVault, opened: OpenBrain) -
         assert not (root / path).exists()
 
 
-# -- who may -----------------------------------------------------------------------------------------
+# -- who may ---------------------------------------------------------------------------------------
 
 
 def test_an_agent_sees_and_writes_its_own(vault: MakeVault, opened: OpenBrain) -> None:
@@ -174,7 +176,9 @@ def test_an_agent_sees_and_writes_its_own(vault: MakeVault, opened: OpenBrain) -
                 call("2026-01-01", by="fox")
         with pytest.raises(Denied):
             brain.session_append("2026-01-01", "No", by="fox")
-        assert brain.session_append("hers", "My own", by="fox").path.startswith("40_Brain/agents/fox")
+        assert brain.session_append("hers", "My own", by="fox").path.startswith(
+            "40_Brain/agents/fox"
+        )
         assert texts(brain.session_show("hers", agent="zoo").messages) == ["user: Secret plans"]
 
 
@@ -189,12 +193,22 @@ def test_nothing_is_written_while_paused(vault: MakeVault, opened: OpenBrain) ->
         assert notes(root) == before
 
 
-# -- ids ---------------------------------------------------------------------------------------------
+# -- ids -------------------------------------------------------------------------------------------
 
 
 def hostile() -> Iterator[str]:
     """Yield ids that are no plain file names."""
-    steps = ("..", "../x", "../../etc/passwd", "a/../b", "a/b", "/etc/passwd", "..\\x", "a\\b", "C:\\x")
+    steps = (
+        "..",
+        "../x",
+        "../../etc/passwd",
+        "a/../b",
+        "a/b",
+        "/etc/passwd",
+        "..\\x",
+        "a\\b",
+        "C:\\x",
+    )
     for step in steps:
         yield step
         yield step.replace("/", "%2f").replace("\\", "%5c")
@@ -206,17 +220,37 @@ def hostile() -> Iterator[str]:
         yield f"x/{step}"
         yield f" {step}"
         yield f"file://{step}"
-    for code in (*range(33), *range(127, 161), 0x200B, 0x200E, 0x202E, 0x2028, 0xFEFF, 0xD800, 0xE000):
+    for code in (
+        *range(33),
+        *range(127, 161),
+        0x200B,
+        0x200E,
+        0x202E,
+        0x2028,
+        0xFEFF,
+        0xD800,
+        0xE000,
+    ):
         yield f"a{chr(code)}b"
         yield chr(code)
         yield f"{chr(code)}ab"
     for mark in "!\"#$%&'()*+,/:;<=>?@[\\]^`{|}~":
         yield f"a{mark}b"
         yield mark
-    for name in ("con", "PRN", "aux", "nul", "com1", "LPT9", "con.txt", "Aux.jsonl", "NUL.x"):
-        yield name
+    yield from ("con", "PRN", "aux", "nul", "com1", "LPT9", "con.txt", "Aux.jsonl", "NUL.x")
     yield from ("", ".", "..", "...", ".hidden", "-x", "_x", "a.", "a..b", "~", "~root", "x" * 101)
-    yield from ("é", "ｓ１", "ѕ1", "s\u0301", "😀", "s1\u0000.jsonl", "s1\n", "$HOME", "${x}", "`x`")
+    yield from (
+        "é",
+        "ｓ１",
+        "ѕ1",
+        "s\u0301",
+        "😀",
+        "s1\u0000.jsonl",
+        "s1\n",
+        "$HOME",
+        "${x}",
+        "`x`",
+    )
 
 
 HOSTILE = list(dict.fromkeys(hostile()))
@@ -260,7 +294,7 @@ def test_a_link_is_not_followed(vault: MakeVault, opened: OpenBrain, tmp_path: P
     assert target.read_text() == ""
 
 
-# -- any order of events -----------------------------------------------------------------------------
+# -- any order of events ---------------------------------------------------------------------------
 
 
 @settings(max_examples=25)
