@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from brain.operations.results import Imported, Session, SessionLine, SessionMessages
 
 POLL = 1.0  # seconds between two looks at the transcripts
+RECENT = timedelta(minutes=2)  # a look opens only files that changed since
 
 
 def print_session(session: Session, _: Values) -> None:
@@ -105,7 +107,8 @@ def _import(act: Callable[..., Imported], values: Values) -> Imported:
         if not as_json:
             note("Following the transcripts. Ctrl-C ends it.")
         while not stop.wait(POLL):
-            more = act(**values | {"yes": True})
+            recent = (datetime.now() - RECENT).isoformat(timespec="seconds")
+            more = act(**values | {"yes": True, "since": recent})
             for session in more.sessions:
                 note(f"{session.session}  {counted(session.messages, 'new message')}")
             found = more.replace(

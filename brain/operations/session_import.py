@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
+
 from brain import access
 from brain.errors import BrainError, NotFound
 from brain.index.moment import first
 from brain.operations import agents, lookup
 from brain.operations.results import FoundTranscripts, Imported, ImportedSession
 from brain.sessions import archive, catalog, importing
+from brain.sessions.clients import home
 from brain.sessions.transcript import SUFFIX
 
 TYPE_CHECKING = False
@@ -35,14 +39,14 @@ def session_import(
     `yes`."""
     actor = access.resolve(vault, by)
     paths = lookup.words(paths)
-    found = _chosen(vault, importing.find(paths, vault.environ), since, project)
+    found = _chosen(vault, importing.find(paths, vault.environ, _seconds(since)), project)
     vault.store.refuse_off()
     vault.refresh()
     state, size = "imported", 0
     if not paths and not yes:
-        size = _added(vault, found)
+        size = _added(vault, actor, found)
         state = "asks" if size > ASKS else state
-    importer = importing.Importer(vault)
+    importer = importing.Importer(vault, actor)
     done: list[ImportedSession] = []
     problems: list[str] = []
     for source, owner in found if state == "imported" else ():
@@ -63,28 +67,22 @@ def session_import(
     )
 
 
-def _chosen(
-    vault: OpenVault, found: list[Source], since: str, project: str
-) -> list[tuple[Source, str]]:
-    """Return the sources to import, each with the agent that its session belongs to."""
-    from datetime import UTC, datetime
-
-    from brain.sessions.clients import home
-
+def _seconds(since: str) -> float:
+    """Return a day or a time as seconds since 1970."""
     after = first(since)
+    return datetime.fromisoformat(after).replace(tzinfo=UTC).timestamp() if after else 0.0
+
+
+def _chosen(vault: OpenVault, found: list[Source], project: str) -> list[tuple[Source, str]]:
+    """Return the sources to import, each with the agent that its session belongs to."""
     where = home(vault.environ)
-    out = []
-    for source in found:
-        owner = importing.owner_of(vault.config.projects, source, where)
-        changed = datetime.fromtimestamp(source.changed, UTC).isoformat()
-        if changed >= after and project in ("", owner):
-            out.append((source, owner))
-    return out
+    pairs = [(each, importing.owner_of(vault.config.projects, each, where)) for each in found]
+    return [(each, owner) for each, owner in pairs if project in ("", owner)]
 
 
-def _added(vault: OpenVault, found: list[tuple[Source, str]]) -> int:
+def _added(vault: OpenVault, actor: Actor, found: list[tuple[Source, str]]) -> int:
     """Return how many bytes an import would add to the vault."""
-    counting = importing.Importer(vault, dry=True)
+    counting = importing.Importer(vault, actor, dry=True)
     added = (counting.import_source(source, lambda: "") for source, _ in found)
     return sum(each.size for each in added if each)
 
@@ -127,8 +125,6 @@ def _folder(vault: OpenVault, source: Source, owner: str, actor: Actor) -> Calla
 
 def _settle(vault: OpenVault, done: list[ImportedSession]) -> None:
     """Update sessions.json and the search index, and archive what is old."""
-    import os
-
     folders = dict.fromkeys(os.path.dirname(each.path) for each in done)
     with vault.store.locked():
         catalog.update(vault, *folders)

@@ -12,6 +12,7 @@ import os
 import re
 from contextlib import ExitStack
 
+from brain import access
 from brain.errors import BadRequest
 from brain.index import read
 from brain.record import NamedTuple
@@ -26,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from brain.access import Actor
     from brain.open_vault import OpenVault
     from brain.sessions.clients import Line, Source
     from brain.sessions.transcript import Writer
@@ -49,16 +51,16 @@ class Import(NamedTuple):
 # -- sources and owners ----------------------------------------------------------------------------
 
 
-def find(paths: Iterable[str], environ: Mapping[str, str]) -> list[Source]:
-    """Return the sessions in these files and folders, or where the clients keep theirs, the oldest
-    first. BadRequest for a path without any."""
+def find(paths: Iterable[str], environ: Mapping[str, str], after: float) -> list[Source]:
+    """Return the sessions in these files and folders, or where the clients keep theirs, that
+    changed after a time in seconds, the oldest first. BadRequest for a path without any."""
     found: list[Source] = []
     given = list(paths)
     for path in given:
         if not os.path.exists(path):
             raise BadRequest(f"There is no file {path}.", "Check the path.")
-        sources = list(clients.find(os.path.realpath(path)))
-        if not sources:
+        sources = list(clients.find(os.path.realpath(path), after))
+        if not sources and not any(clients.find(os.path.realpath(path))):
             names = ", ".join(each.title for each in clients.CLIENTS)
             raise BadRequest(
                 f"{path} is not a transcript in a shape that Brain knows; nothing was imported.",
@@ -67,7 +69,7 @@ def find(paths: Iterable[str], environ: Mapping[str, str]) -> list[Source]:
         found += sources
     for each in () if given else clients.CLIENTS:
         for folder in each.folders(environ):
-            found += clients.find(folder)
+            found += clients.find(folder, after)
     # a fork begins like its parent, and is written later
     return sorted(dict.fromkeys(found), key=lambda s: (s.started, s.changed, s.path))
 
@@ -92,10 +94,12 @@ def owner_of(projects: Iterable[str], source: Source, home: str) -> str:
 
 
 class Importer:
-    """Imports sources into a vault. `dry` counts what would be added and writes nothing."""
+    """Imports sources into a vault, for an actor. `dry` counts what would be added and writes
+    nothing."""
 
-    def __init__(self, vault: OpenVault, *, dry: bool = False) -> None:
-        self.vault, self.dry = vault, dry
+    def __init__(self, vault: OpenVault, actor: Actor, *, dry: bool = False) -> None:
+        self.vault, self.actor, self.dry = vault, actor, dry
+        self.owners = access.readable(actor)  # the sessions of others are as if they did not exist
         self._seen: dict[int, str] = {}  # keys of lines of this run, and the session they are in
 
     def import_source(self, source: Source, folder: Callable[[], str]) -> Import | None:
@@ -120,7 +124,7 @@ class Importer:
         return target.report()
 
     def _existing(self, id: str) -> Place | None:
-        folders = catalog.folders(self.vault, None)
+        folders = catalog.folders(self.vault, self.owners)
         root = self.vault.paths.root_path
         for folder in folders:
             path = f"{folder.path}/{id}{SUFFIX}"
@@ -135,7 +139,7 @@ class Importer:
         if other != session:
             return other
         (ref, role), native = transcript.key(line), str(line.get("native", ""))
-        found = read.other_transcript(self.vault.index, ref, role, native, path)
+        found = read.other_transcript(self.vault.index, ref, role, native, path, self.owners)
         return os.path.basename(found).removesuffix(SUFFIX)
 
 
@@ -181,8 +185,10 @@ class _Target:
     def _open(self) -> None:
         """Lock the session, and read it again if another process has appended to it."""
         if self.place and self.place.is_archived:
+            self.vault.store.allow(self.importer.actor, self.place.path)
             self.place = archive.restore(self.vault, self.place)
         path = targets.full(self.vault.paths, self._path())
+        self.vault.store.allow(self.importer.actor, self._path())
         self.writer = self.stack.enter_context(transcript.writing(path, durable=False, create=True))
         if os.fstat(self.writer.handle).st_size != self.end:
             self._load()

@@ -16,7 +16,7 @@ from brain.errors import BadRequest, BrainError, Denied, NotFound, Refused
 from brain.sessions import transcript
 from tests import kit as base
 from tests.conftest import MakeVault, OpenBrain
-from tests.sessions.kit import sessions, texts
+from tests.sessions.kit import claude_line, sessions, texts, write_lines
 
 
 def notes(root: Path) -> dict[str, object]:
@@ -180,6 +180,23 @@ def test_an_agent_sees_and_writes_its_own(vault: MakeVault, opened: OpenBrain) -
             "40_Brain/agents/fox"
         )
         assert texts(brain.session_show("hers", agent="zoo").messages) == ["user: Secret plans"]
+
+
+def test_an_agent_imports_only_into_its_own(
+    vault: MakeVault, opened: OpenBrain, tmp_path: Path
+) -> None:
+    """Not even if the session of the transcript is another agent's."""
+    root = vault(base.VAULT | {"40_Brain/agents/codex/AGENT.md": "---\ntype: project\n---\n"})
+    path = write_lines(tmp_path / "S1.jsonl", [claude_line(1, "Hello")])
+    with opened(root) as brain:
+        brain.session_append("S1", "Hers", agent="zoo")
+        before = notes(root)
+        found = brain.session_import([str(path)], by="codex")
+        assert (found.messages, len(found.problems)) == (0, 1)
+        assert "codex may not create agents" in found.problems[0], "not a word about zoo"
+        assert notes(root) == before
+        assert brain.session_import([str(path)]).messages == 1
+    assert texts(sessions(root)["S1"]) == ["user: Hers", "user: Hello"]
 
 
 def test_nothing_is_written_while_paused(vault: MakeVault, opened: OpenBrain) -> None:

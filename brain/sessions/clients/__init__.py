@@ -84,10 +84,13 @@ def client(name: str) -> Client:
     return next(each for each in CLIENTS if each.name == name)
 
 
-def find(path: str) -> Iterator[Source]:
-    """Yield the sessions in a file or folder, whichever client wrote them."""
+def find(path: str, after: float = 0.0) -> Iterator[Source]:
+    """Yield the sessions in a file or folder, whichever client wrote them, that changed after this
+    time. Other files are not opened."""
+    if after and os.path.isfile(path) and _changed(path) < after:
+        return
     for each in CLIENTS:
-        found = list(each.sources(path))
+        found = [source for source in each.sources(path) if source.changed >= after]
         yield from found
         if found:
             return
@@ -95,7 +98,15 @@ def find(path: str) -> Iterator[Source]:
         for name in sorted(os.listdir(path)):
             below = os.path.join(path, name)
             if not os.path.islink(below):
-                yield from find(below)
+                yield from find(below, after)
+
+
+def _changed(path: str) -> float:
+    """Return when a file was changed. The latest changes of a database are in a second file."""
+    wal = f"{path}-wal"
+    return max(
+        os.stat(each).st_mtime for each in (path, wal) if each == path or os.path.exists(wal)
+    )
 
 
 def home(environ: Mapping[str, str]) -> str:
