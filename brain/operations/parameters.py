@@ -144,7 +144,7 @@ PARAMETERS = {
     "session archive.agent": Parameter("Only sessions of this agent.", ("--agent", "-a"), "NAME"),
     "paths": Parameter(
         "Transcripts, or folders of them.  [where the clients keep them]",
-        metavar="PATH",
+        metavar="[PATH]...",
         argument=True,
     ),
     "session import.since": Parameter("Only sessions that went on after this day.", metavar="DATE"),
