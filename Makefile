@@ -1,5 +1,5 @@
 # Two commands do all the set-up: `make run` to try Brain, `make test` to check it.
-.PHONY: run test lint suite stress bench bench-recall docs lock clean
+.PHONY: run test lint suite stress test-clients bench bench-recall docs lock clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -34,6 +34,9 @@ suite: $(VENV)/test.stamp
 stress: $(VENV)/test.stamp ## the long runs
 	$(BIN)/python -m pytest -m stress tests
 
+test-clients: $(VENV)/clients.stamp ## against the software of the clients, which it installs
+	$(BIN)/python -m pytest -m clients tests
+
 bench: $(VENV)/test.stamp ## speed and memory, as ratios within one run
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m bench
 
@@ -58,6 +61,10 @@ $(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/test.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	@touch $@ $(VENV)/run.stamp
+
+$(VENV)/clients.stamp: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check claude-agent-sdk==0.2.183
+	@touch $@
 
 clean:
 	rm -rf $(VENV) $(DEMO) .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,10 +8,12 @@ __version__ = "0.1.0"
 __all__ = [
     "Agent", "AliasChange", "Aliases", "Ambiguous", "Answer", "BadConfig", "BadRequest", "Brain",
     "BrainError", "Budget", "Busy", "ChangeRecord", "Changed", "Conflict", "Context", "Denied",
-    "Diagnosis", "Entry", "Event", "Feedback", "FileProblem", "Forgotten", "Freshness", "Gap",
-    "Gaps", "Graph", "IndexDamaged", "Link", "Listing", "Memory", "Mention", "NoModel",
+    "Diagnosis", "Entry", "Event", "Feedback", "FileProblem", "Forgotten", "FoundTranscripts",
+    "Freshness", "Gap", "Gaps", "Graph", "Imported", "ImportedSession", "IndexDamaged", "Link",
+    "Listing", "Memory", "Mention", "NoModel",
     "NotFound", "PendingWrite", "Place", "Provenance", "Refused", "Remembered", "Resolved",
-    "Reverted", "SearchResult", "SettingChange", "StaleFile", "Stats", "Status", "TagSuggestion",
+    "Reverted", "SearchResult", "Session", "SessionLine", "SessionMessages", "SettingChange",
+    "StaleFile", "Stats", "Status", "TagSuggestion",
     "Undone", "Updated", "VaultLooksEmpty", "VaultNotFound", "WrongThread", "__version__", "open",
 ]
 
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
     from brain.open_vault import Freshness
     from brain.operations.results import (
         Agent, AliasChange, Aliases, Answer, Budget, Changed, ChangeRecord, Conflict, Context,
-        Diagnosis, Entry, Feedback, FileProblem, Forgotten, Gap, Gaps, Graph, Listing, Memory,
-        Mention,
-        PendingWrite, Place, Provenance, Remembered, Resolved, Reverted, SettingChange, Status,
+        Diagnosis, Entry, Feedback, FileProblem, Forgotten, FoundTranscripts, Gap, Gaps, Graph,
+        Imported, ImportedSession, Listing, Memory, Mention,
+        PendingWrite, Place, Provenance, Remembered, Resolved, Reverted, Session, SessionLine,
+        SessionMessages, SettingChange, Status,
         TagSuggestion, Undone, Updated,
     )
     from brain.search.results import SearchResult

@@ -19,6 +19,16 @@ from brain.operations.graph import graph
 from brain.operations.history import audit, history
 from brain.operations.pending import journal_write, pause, pending, resume
 from brain.operations.remember import remember, remember_all
+from brain.operations.session import (
+    session_append,
+    session_archive,
+    session_end,
+    session_fork,
+    session_list,
+    session_show,
+    session_start,
+)
+from brain.operations.session_import import session_import
 from brain.operations.undo import revert, undo
 from brain.vault import layout
 
@@ -121,6 +131,14 @@ class Brain:
     confirm = method(change.confirm)
     reinforce = method(change.reinforce)
     demote = method(change.demote)
+    session_start = method(session_start)
+    session_append = method(session_append)
+    session_show = method(session_show)
+    session_list = method(session_list)
+    session_end = method(session_end)
+    session_fork = method(session_fork)
+    session_archive = method(session_archive)
+    session_import = method(session_import)
     # review
     history = method(history)
     audit = method(audit)
@@ -160,7 +178,9 @@ def open(
     the settings: any object with `embed(texts)`. `read_only` turns all writing off, but that of the
     index.
     """
-    found = layout.find(path, state or layout.state_home(os.environ))
+    environ = os.environ
+    found = layout.find(path, state or layout.state_home(environ))
     vault = OpenVault(found, clock, read_only=read_only)
+    vault.environ = environ
     vault.provider = provider
     return Brain(vault)

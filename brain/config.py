@@ -20,6 +20,7 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     must: str = ""  # the sentence "it must be …", for values that do not fit
     fits: Callable[[str], bool] | None = None  # of a list, for each of its words
+    mapping: bool = False  # a list of `name=value` that is written as a block of these
 
 
 _rows: list[Setting] = []
@@ -58,6 +59,12 @@ def _is_alias(words: str) -> bool:
     """Return True for `word=others`. Without others, the word means only itself."""
     word, equals, _ = words.partition("=")
     return bool(equals and word.strip())
+
+
+def _is_project(words: str) -> bool:
+    """Return True for `name=path`, with the path of a folder on some machine."""
+    name, equals, path = words.partition("=")
+    return bool(equals and name.strip() and path.strip())
 
 
 def _is_tokenizer(name: str) -> bool:
@@ -113,6 +120,22 @@ class Config(NamedTuple):
         "The sessions of an agent, in its folder.",
         must="a path in the agent's folder that ends in `/`, as `<agent>/sessions/` is",
         fits=_is_sessions_path,
+    )
+    sessionSync: str = _setting(
+        "always",
+        "When the messages of a session are flushed to the disk: after each, or at its end.",
+        choices=("always", "end"),
+    )
+    sessionRetentionDays: int = _setting(
+        30, "Days after its last message, after which a session moves to the archive."
+    )
+    projects: tuple[str, ...] = _setting(
+        (),
+        "The folders in which agents work, by the agent or project that imported sessions belong"
+        " to: `{garden: ~/code/garden}`. The longest path that contains the folder counts.",
+        must="names with the path of a folder each, as `{garden: ~/code/garden}`",
+        fits=_is_project,
+        mapping=True,
     )
     dbPath: str = _setting(
         "auto",

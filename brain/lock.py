@@ -22,13 +22,20 @@ def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
             f"The folder {os.path.dirname(path)} cannot be written to ({error.strerror}).",
             "Make it writable. For another state folder, set BRAIN_STATE; for the index, dbPath.",
         ) from error
+    if take_open(handle, wait):
+        return handle
+    os.close(handle)
+    return None
+
+
+def take_open(handle: int, wait: float) -> bool:
+    """Lock an open file until it is closed; False if it was not free within `wait` s."""
     deadline = time.monotonic() + wait
     while not _free(handle):
         if time.monotonic() >= deadline:
-            os.close(handle)
-            return None
+            return False
         time.sleep(0.002)
-    return handle
+    return True
 
 
 def holder(path: str) -> int | None:

@@ -54,12 +54,14 @@ class OpenVault:
     `watched` is set by a process that follows the vault itself; then only the brain folder is
     checked before an answer, and the watcher is trusted for the sources. `provider` replaces the
     `vectorModel` of the settings: any object with `embed(texts)`. `here` is the current folder of
-    the user; files may be named relative to it. `engine` is a full-text engine of SQLite, "fts5" or
-    "fts4"; "auto" takes the best there is. `read_only` turns all writing but that of the index off.
+    the user; files may be named relative to it. `environ` says where clients keep their files.
+    `engine` is a full-text engine of SQLite, "fts5" or "fts4"; "auto" takes the best there is.
+    `read_only` turns all writing but that of the index off.
     """
 
     provider: Provider | None = None
     here = ""
+    environ: Mapping[str, str] = {}
     writes = 0  # calls of the store
 
     def __init__(

@@ -48,6 +48,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(config.stash[RUN_FOLDER])
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs the software of clients, unless it is asked for."""
+    if "clients" not in config.option.markexpr:
+        chosen = [item for item in items if not item.get_closest_marker("clients")]
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = chosen
+
+
 @pytest.fixture
 def vault(tmp_path: Path) -> MakeVault:
     """`vault({path: text or bytes})` lays a vault and returns its root."""

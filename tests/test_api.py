@@ -58,7 +58,16 @@ def test_every_operation_says_who_acts(operation: Operation) -> None:
     """And all but those of the vault as a whole, whose memory it is."""
     given = inspect.signature(operation.load()).parameters
     assert "by" in given
-    whole = ("config", "budget", "sync", "journal write", "pause", "resume", "undo")
+    whole = (
+        "config",
+        "budget",
+        "sync",
+        "journal write",
+        "pause",
+        "resume",
+        "undo",
+        "session import",
+    )
     assert (
         "agent" in given
         or operation.name in whole

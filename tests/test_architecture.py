@@ -39,6 +39,7 @@ LAYERS = (
     ("graph",),
     ("context",),
     ("open_vault",),
+    ("sessions",),
     ("operations",),
     ("serialize",),
     ("api", "init"),
@@ -113,7 +114,9 @@ def test_imports_point_one_way() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(("module", "homes"), [("sqlite3", {"index", "state"}), ("click", {"cli"})])
+@pytest.mark.parametrize(
+    ("module", "homes"), [("sqlite3", {"index", "sessions", "state"}), ("click", {"cli"})]
+)
 def test_a_library_has_its_homes(module: str, homes: set[str]) -> None:
     users = {part(name) for name, path in modules() if module in imports(path)}
     assert users == homes

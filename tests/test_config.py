@@ -45,6 +45,8 @@ OTHER = {
     "sections": ("decision=Choices made",),
     "memoryPath": "<agent>/Notes/what I know.md",
     "sessionsPath": "<agent>/talks/",
+    "sessionSync": "end",
+    "projects": ("garden=~/code/garden",),
     "dbPath": "~/some where/brain.db",
     "searchProvider": "hybrid",
     "aliases": ("auth=login, sign-in",),
@@ -73,6 +75,14 @@ def test_any_glob_survives_being_written_and_read(globs: list[str]) -> None:
 )
 def test_what_is_not_said_is_the_default(text: str) -> None:
     assert parse(text) == (Config(), [])
+
+
+def test_projects_are_a_block_of_names_and_paths() -> None:
+    for text in ("projects:\n  a: ~/x\n  b: /y z\n", "projects: {a: ~/x, b: /y z}\n"):
+        assert parse(text)[0].projects == ("a=~/x", "b=/y z")
+    for wrong in ("projects: {a: [x]}\n", "projects: {a: }\n", "projects: [a]\n", "projects: x\n"):
+        with pytest.raises(BadConfig, match="projects must be"):
+            parse(wrong)
 
 
 def test_a_nested_memory_block_counts_as_flat() -> None:

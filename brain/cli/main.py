@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -46,6 +47,7 @@ OTHERS = (
 SUBGROUPS = {
     "agent": "Create, list and register agents.",
     "alias": "Manage words that mean the same.",
+    "session": "Conversations: start, append, show, list, end, fork, archive, import.",
     "journal": "Write usage counts to the journal.",
 }
 COMMANDS = tuple(
@@ -189,7 +191,9 @@ def command(operation: Operation) -> click.Command:
         if view.prepare:
             view.prepare(values)
         with opened(vault) as open_vault:
-            result = call(function, open_vault, **{p.name: values[p.name] for p in given})
+            act = partial(call, function, open_vault)
+            named = {p.name: values[p.name] for p in given}
+            result = view.run(act, options | named) if view.run else act(**named)
             if view.after:
                 view.after(open_vault)
         if as_json:

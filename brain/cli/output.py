@@ -42,6 +42,7 @@ class View(NamedTuple):
     options: tuple[click.Option, ...] = ()  # besides those of the operation
     prepare: Callable[[Values], None] | None = None  # changes values before the call
     after: Callable[[OpenVault], None] | None = None  # runs while the vault is still open
+    run: Callable[[Callable[..., Any], Values], Any] | None = None  # calls the operation
 
 
 def common() -> list[click.Parameter]:
@@ -85,7 +86,7 @@ def opened(vault: str | None) -> Iterator[OpenVault]:
     found = layout.find(vault or ".", layout.state_home(os.environ))
     progress = Progress() if sys.stderr.isatty() else None
     with OpenVault(found, progress=progress, read_only=is_read_only()) as open_vault:
-        open_vault.here = os.getcwd()
+        open_vault.here, open_vault.environ = os.getcwd(), os.environ
         yield open_vault
         for news in filter(None, (found.news, open_vault.index.news)):
             note(news)

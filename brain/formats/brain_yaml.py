@@ -120,6 +120,8 @@ def _fit(key: str, node: Any, line: int) -> Any:
     """Return a value with the type of its setting. Raises BadConfig."""
     wanted, spec = config.default(key), SETTINGS[key]
     try:
+        if spec.mapping and node.id == "mapping":
+            return _mapped(key, node, line)
         value = _convert(node, wanted)
     except (ValueError, KeyError):
         raise _unfit(key, node, line, MUST_BE.get(type(wanted), "a word")) from None
@@ -130,6 +132,16 @@ def _fit(key: str, node: Any, line: int) -> Any:
         if spec.fits and not spec.fits(item.value):
             raise _unfit(key, item, line, spec.must)
     return value
+
+
+def _mapped(key: str, node: Any, line: int) -> tuple[str, ...]:
+    """Return a block of names and values as a list of `name=value`. Raises ValueError."""
+    words = []
+    for name, value in node.value:
+        words.append(f"{_word(name)}={_word(value)}")
+        if "=" in name.value or not SETTINGS[key].fits(words[-1]):  # type: ignore[misc]
+            raise _unfit(key, value, value.start_mark.line + 1, SETTINGS[key].must)
+    return tuple(words)
 
 
 def _unfit(key: str, node: Any, line: int, must: str) -> BadConfig:

@@ -179,6 +179,20 @@ def called(index: Index, refs: Sequence[str]) -> list[int]:
     return [id for (id,) in index.rows(sql, [text(ref) for ref in refs])]
 
 
+def other_transcript(
+    index: Index, ref: str, role: str, native: str, path: str, owners: Owners
+) -> str:
+    """Return the path of another transcript of these owners that has a message with this id and
+    role and, if it is given, this native id; '' if there is none."""
+    sql = """SELECT path, extra, agent FROM chunks WHERE ref = ? AND kind = ? AND path != ?
+        AND path LIKE '%.jsonl'"""
+    for other, extra, agent in index.rows(sql, (text(ref), role, path)):
+        is_seen = owners is None or agent in owners
+        if is_seen and (not native or f'"{native}"' in (extra or "")):
+            return str(other)
+    return ""
+
+
 def by_place(index: Index, path: str, line: int) -> list[Row]:
     """Return the chunks of a file that contain this line, the narrowest first; all for line 0."""
     where = "c.path = ? AND (? = 0 OR ? BETWEEN c.line AND c.end_line)"

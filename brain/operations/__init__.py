@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
-GROUPS = ("set up", "find", "write", "review", "maintain")
+GROUPS = ("set up", "find", "write", "sessions", "review", "maintain")
 
 
 class Operation(NamedTuple):
@@ -193,6 +193,39 @@ OPERATIONS = (
     Operation("demote", "operations.change", "write", "Report that a memory was wrong or useless.",
               "Its score falls by 1.",
               ('brain demote m-7f3k2ab4 --why "moved to Postgres"',)),
+    # -- sessions ---------------------------------------------------------------------------------
+    Operation("session start", "operations.session", "sessions", "Start a session.",
+              "Its transcript is a file in the folder of the agent, in sessions/.",
+              ("brain session start",
+               'brain session start --agent claude --title "Fix the build"')),
+    Operation("session append", "operations.session", "sessions", "Append a message to a session.",
+              "The first message creates the session. Secrets are removed.",
+              ('brain session append s-4jk2q8xw1z "Where are the tests?"',
+               "brain session append s-4jk2q8xw1z --role tool_call --name read"
+               " --input '{\"path\": \"README.md\"}'")),
+    Operation("session show", "operations.session", "sessions", "Show a session and its messages.",
+              examples=("brain session show s-4jk2q8xw1z",)),
+    Operation("session list", "operations.session", "sessions", "List sessions, the latest first.",
+              examples=("brain session list", "brain session list --all --agent claude"),
+              key="sessions"),
+    Operation("session end", "operations.session", "sessions", "End a session.",
+              "A later message reopens it.",
+              ('brain session end s-4jk2q8xw1z --summary "The build works again."',)),
+    Operation("session fork", "operations.session", "sessions", "Copy a session to a new one.",
+              "A tool call is not copied without its result.",
+              ("brain session fork s-4jk2q8xw1z",
+               "brain session fork s-4jk2q8xw1z --message msg-7f3k2ab4q1")),
+    Operation("session archive", "operations.session", "sessions",
+              "Move old sessions to the archive, or a given one.",
+              "A search with `--scope archive` finds them there.",
+              ("brain session archive", "brain session archive s-4jk2q8xw1z"), key="sessions"),
+    Operation("session import", "operations.session_import", "sessions",
+              "Import conversations of Claude Code, Codex, Gemini CLI and OpenCode.",
+              "Importing again adds only what is new. Secrets are removed, and tool output is cut"
+              " to 2,000 characters. A session belongs to the project whose folder it worked in"
+              " (see the setting `projects`), else to an agent named after the client.",
+              ("brain session import", "brain session import --since 2026-02-01 --project garden",
+               "brain session import ~/.claude/projects --follow")),
     # -- review -----------------------------------------------------------------------------------
     Operation("history", "operations.history", "review",
               "Show the changes of one memory, oldest first.",

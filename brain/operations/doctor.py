@@ -28,7 +28,8 @@ def examined(vault: OpenVault) -> list[Found]:
     """Return what only a closer look shows: secrets in memory notes, pending writes, a journal that
     cannot be written, folders without an atomic exchange of files, a missing tokenizer."""
     filters = Filters(scopes=("memory", "archive"))
-    paths = dict.fromkeys(row.path for row in read.listed(vault.index, filters, -1))
+    rows = read.listed(vault.index, filters, -1)
+    paths = dict.fromkeys(row.path for row in rows if row.path.endswith(".md"))
     return [
         *_secrets(vault, paths), *_pending(vault), *_removed(vault), *_orphans(vault, paths),
         *_journal(vault), *_folders(vault, paths), *_tokenizer(vault),

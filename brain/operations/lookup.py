@@ -128,7 +128,7 @@ def words(values: Iterable[str]) -> tuple[str, ...]:
 
 def is_memory(row: Row) -> bool:
     """Return True for an entry of a memory note or of the archive."""
-    return row.scope in EDITABLE and row.kind != "note"
+    return row.scope in EDITABLE and row.kind != "note" and row.path.endswith(".md")
 
 
 def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:

@@ -34,7 +34,7 @@ class Parameter(NamedTuple):
     most: int | None = None
 
 
-HIDDEN = ("vault", "check", "rerank", "only")  # for Python alone
+HIDDEN = ("vault", "check", "rerank", "only", "fields")  # for Python alone
 _TIME = "Start: a date (2026-02-01) or an age (2h, 7d)."
 
 # By name. What differs for one operation is under `operation.name`.
@@ -130,6 +130,51 @@ PARAMETERS = {
     "gaps.all": Parameter("Include those that have an answer by now."),
     "gaps.agent": Parameter("Only what was asked for this agent.", ("--agent", "-a"), "NAME"),
     "drop": Parameter("Give up the pending write of this event.", metavar="EVENT"),
+    # sessions
+    "session start.id": Parameter("Its id.  [a new one]", argument=True),
+    "session append.id": Parameter("The id of a session.", argument=True),
+    "session show.id": Parameter("The id of a session, or its beginning.", argument=True),
+    "session end.id": Parameter("The id of a session, or its beginning.", argument=True),
+    "session fork.id": Parameter("The id of a session, or its beginning.", argument=True),
+    "session archive.id": Parameter(
+        "The id of a session, or its beginning.  [all old ones]", argument=True
+    ),
+    "title": Parameter("What it is about.  [the first prompt]", metavar="TEXT"),
+    "cwd": Parameter("The folder it works in.", metavar="PATH"),
+    "session append.text": Parameter("What was said.", argument=True, words=True),
+    "role": Parameter("user, assistant, system, tool_call or tool_result."),
+    "session append.name": Parameter("The speaker, or the tool.", metavar="NAME"),
+    "input": Parameter("The input of a tool call, as JSON.", metavar="JSON"),
+    "session append.message": Parameter("The id of the message.  [a new one]", metavar="ID"),
+    "at": Parameter("When it was said.  [now]", metavar="TIME"),
+    "session fork.message": Parameter("Copy up to this message.  [all]", metavar="ID"),
+    "new": Parameter("The id of the copy.  [a new one]", metavar="ID"),
+    "summary": Parameter("What came of it; it becomes searchable.", metavar="TEXT"),
+    "session list.all": Parameter("Include archived sessions."),
+    "session list.since": Parameter("Only sessions that went on after this day.", metavar="DATE"),
+    "session list.limit": Parameter(
+        "Number of sessions.", ("--limit", "-n"), least=1, most=100_000
+    ),
+    "session show.limit": Parameter(
+        "Number of messages, the last ones.", ("--limit", "-n"), least=1, most=1_000_000
+    ),
+    "session list.agent": Parameter("Only sessions of this agent.", ("--agent", "-a"), "NAME"),
+    "session start.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
+    "session append.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
+    "session show.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
+    "session end.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
+    "session fork.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
+    "session archive.agent": Parameter("Only sessions of this agent.", ("--agent", "-a"), "NAME"),
+    "paths": Parameter(
+        "Transcripts, or folders of them.  [where the clients keep them]",
+        metavar="[PATH]...",
+        argument=True,
+    ),
+    "session import.since": Parameter("Only sessions that went on after this day.", metavar="DATE"),
+    "session import.project": Parameter(
+        "Only sessions that belong to this project or agent.", ("--project", "-p"), "NAME"
+    ),
+    "yes": Parameter("Do not ask, however much it is.", ("--yes", "-y")),
     # settings and maintenance
     "name": Parameter("A setting.", argument=True),
     "agent add.name": Parameter("The name of its folder.", argument=True),

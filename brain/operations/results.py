@@ -436,6 +436,74 @@ class Agent(Value):
     path: str
 
 
+class Session(Value):
+    """A conversation. `state` is open, ended or archived; `parent` is the session it was forked
+    from, or the one that started it."""
+
+    id: str
+    agent: str
+    title: str
+    state: str
+    messages: int
+    started: str | None
+    updated: str | None
+    path: str
+    client: str | None = None
+    cwd: str | None = None
+    parent: str | None = None
+    summary: str | None = None
+
+
+class SessionMessages(Value):
+    """A session with its last messages, as they are in the transcript."""
+
+    session: Session
+    messages: list[dict[str, Any]]
+
+
+class SessionLine(Value):
+    """A message of a session that was `appended`, or was there `already`; `messages` is how many
+    the session has now."""
+
+    session: str
+    id: str
+    role: str
+    path: str
+    outcome: str
+    messages: int
+
+
+class FoundTranscripts(Value):
+    """The transcripts of a client on this machine, and their size in bytes."""
+
+    client: str
+    sessions: int
+    bytes: int
+
+
+class ImportedSession(Value):
+    """A session, and how many messages and bytes an import added to it."""
+
+    session: str
+    agent: str
+    client: str
+    path: str
+    messages: int
+    bytes: int
+
+
+class Imported(Value):
+    """The result of an import. `state` is `imported`, or `asks` if nothing was written because
+    `bytes` is so much that a person has to agree. `problems` are sessions that were left out."""
+
+    state: str
+    found: list[FoundTranscripts]
+    sessions: list[ImportedSession]
+    messages: int
+    bytes: int
+    problems: list[str]
+
+
 class SettingChange(Value):
     """A setting of brain.yaml that was `set` or is `unchanged`."""
 

@@ -242,9 +242,10 @@ def role(parts: list[str], names: Names = USUAL) -> Role | None:
     if folders and folders[0] == "archive" and name.endswith(".md"):
         return Role("memory", "archive", owner, project)
     if home is not folders:
+        scope = "archive" if folders[0] == "archive" else "sessions"
         if name == "sessions.json":
-            return Role("session_index", "sessions", owner, project)
-        return Role("session", "sessions", owner, project) if name.endswith(".jsonl") else None
+            return Role("session_index", scope, owner, project)
+        return Role("session", scope, owner, project) if name.endswith(".jsonl") else None
     if (home := _without(parts, names.memory)) is not parts:
         return Role("memory", "memory", *_owner(home))
     if name in _FORMATS:

@@ -264,8 +264,8 @@ def test_doctor_mentions_a_memory_that_grew_too_large(demo: Path, run: Run) -> N
 def test_config_shows_settings_and_which_are_set(demo: Path, run: Run) -> None:
     (demo / "40_Brain/brain.yaml").write_text("searchLimit: 3\nserachLimit: 4\n")
     said = run("config")
-    assert "\nsearchLimit         3  (set)\n" in said.out
-    assert "\nmaxPinned           5\n" in said.out
+    assert "\nsearchLimit          3  (set)\n" in said.out
+    assert "\nmaxPinned            5\n" in said.out
     assert said.err == (
         "brain.yaml line 2: unknown setting 'serachLimit'. Did you mean 'searchLimit'?\n"
     )

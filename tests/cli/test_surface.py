@@ -50,6 +50,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "move": ("move", "m-7f3k2ab4", "Project Context"),
     "reinforce": ("reinforce", "m-7f3k2ab4"),
     "demote": ("demote", "m-7f3k2ab4"),
+    "session": ("session", "append", "s1", "Hello"),
     "history": ("history", "m-7f3k2ab4"),
     "audit": ("audit",),
     "undo": ("undo",),
@@ -125,7 +126,7 @@ def test_json_is_one_document(demo: Path, run: Run, name: str) -> None:
 WRITING = (
     *("init", "remember", "update", "forget", "pin", "unpin", "confirm", "link", "unlink", "tag"),
     *("move", "reinforce", "demote", "undo", "revert", "resolve", "alias", "journal", "pause"),
-    "resume",
+    *("resume", "session"),
 )
 
 
@@ -627,7 +628,7 @@ def test_an_unknown_shell_is_refused(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "position", "expected"),
     [
-        ("brain se", "1", ["search"]),
+        ("brain sea", "1", ["search"]),
         ("brain search --exp", "2", ["--explain"]),
         ("brain completion ", "2", ["bash", "zsh", "fish"]),
         ("brain nonsense ", "2", list(app.COMMANDS)),

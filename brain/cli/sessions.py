@@ -1,0 +1,135 @@
+"""Sessions: start, append, show, list, end, fork, archive, import."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brain.cli.maintain import stop_signals
+from brain.cli.output import Values, View, choices, counted, fitted, indented, note, say
+from brain.timestamps import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brain.operations.results import Imported, Session, SessionLine, SessionMessages
+
+POLL = 1.0  # seconds between two looks at the transcripts
+RECENT = timedelta(minutes=2)  # a look opens only files that changed since
+
+
+def print_session(session: Session, _: Values) -> None:
+    """Print a session on one line, then what is known about it."""
+    say(_line(session))
+    for name in ("client", "cwd", "parent", "summary"):
+        if value := getattr(session, name):
+            say(f"  {name}: {value}", lines=True)
+
+
+def print_sessions(sessions: list[Session], _: Values) -> None:
+    for session in sessions:
+        say(_line(session))
+    if not sessions:
+        say("No sessions.")
+
+
+def _line(session: Session) -> str:
+    when = shown(session.updated or "")[:16]
+    head = f"{session.id}  {when}  {session.agent}  {counted(session.messages, 'message')}"
+    if session.state != "open":
+        head += f"  {session.state}"
+    return f"{head}  {fitted(session.title, len(head) + 2)}".rstrip()
+
+
+def print_messages(found: SessionMessages, _: Values) -> None:
+    """Print the messages of a session, each with its speaker and time."""
+    print_session(found.session, {})
+    for message in found.messages:
+        who = " ".join(filter(None, (str(message.get("role", "")), str(message.get("name", "")))))
+        say()
+        say(f"{who}  {shown(str(message.get('timestamp', '')))}  {message.get('id', '')}", "dim")
+        say(indented(_words(message)), lines=True)
+
+
+def _words(message: dict[str, Any]) -> str:
+    import json
+
+    parts = [message.get(name) for name in ("content", "input")]
+    texts = [p if isinstance(p, str) else json.dumps(p, ensure_ascii=False) for p in parts if p]
+    return "\n".join(texts)
+
+
+def print_line(line: SessionLine, _: Values) -> None:
+    known = "" if line.outcome == "appended" else ", there already"
+    say(f"{line.session}  {counted(line.messages, 'message')}  {line.id}{known}")
+
+
+def _read_text(values: Values) -> None:
+    """Read the message from a pipe if none is given."""
+    given = values["text"] or values["name"]
+    if values["text"] == "-" or (not given and not sys.stdin.isatty()):
+        values["text"] = sys.stdin.read()
+
+
+def print_import(found: Imported, _: Values) -> None:
+    """Print what was found, and what was imported from it."""
+    for each in found.found:
+        say(f"{each.client}  {counted(each.sessions, 'session')}  {_megabytes(each.bytes)}")
+    for problem in found.problems:
+        note(problem)
+    if found.state == "asks":
+        say(f"This would add {_megabytes(found.bytes)} to the vault. To import it, add --yes.")
+    elif found.sessions:
+        total = f"{counted(found.messages, 'message')} in {counted(len(found.sessions), 'session')}"
+        say(f"Imported {total}, {_megabytes(found.bytes)}.")
+    else:
+        say("Nothing new." if found.found else "No transcripts found.")
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+def _import(act: Callable[..., Imported], values: Values) -> Imported:
+    """Import; ask a person if it is much, and go on if `--follow` is given."""
+    follow, as_json = values.pop("follow"), choices(None, False)[1]
+    found = act(**values)
+    if found.state == "asks" and sys.stdin.isatty() and not as_json:
+        note(f"This would add {_megabytes(found.bytes)} to the vault.")
+        if click.confirm("Import it?", err=True):
+            found = act(**values | {"yes": True})
+    if not follow or found.state == "asks":
+        return found
+    with stop_signals() as stop:
+        if not as_json:
+            note("Following the transcripts. Ctrl-C ends it.")
+        while not stop.wait(POLL):
+            recent = (datetime.now() - RECENT).isoformat(timespec="seconds")
+            more = act(**values | {"yes": True, "since": recent})
+            for session in more.sessions:
+                note(f"{session.session}  {counted(session.messages, 'new message')}")
+            found = more.replace(
+                sessions=[*found.sessions, *more.sessions], messages=found.messages + more.messages,
+                bytes=found.bytes + more.bytes,
+            )  # fmt: skip
+    return found
+
+
+VIEWS = {
+    "session start": View(print_session),
+    "session append": View(print_line, prepare=_read_text),
+    "session show": View(print_messages),
+    "session list": View(print_sessions),
+    "session end": View(print_session),
+    "session fork": View(print_session),
+    "session archive": View(print_sessions),
+    "session import": View(
+        print_import,
+        run=_import,
+        code=lambda found: int(found.state == "asks" or bool(found.problems)),
+        options=(click.Option(["--follow", "-f"], is_flag=True, help="Go on while agents work."),),
+    ),
+}

@@ -1,0 +1,134 @@
+"""Import conversations that clients keep on this machine."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+from brain import access
+from brain.errors import BrainError, NotFound
+from brain.operations import agents, lookup
+from brain.operations.parameters import time_of
+from brain.operations.results import FoundTranscripts, Imported, ImportedSession
+from brain.sessions import archive, catalog, importing
+from brain.sessions.clients import home
+from brain.sessions.transcript import SUFFIX
+from brain.timestamps import start_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from brain.access import Actor
+    from brain.open_vault import OpenVault
+    from brain.sessions.clients import Source
+
+ASKS = 20_000_000  # bytes that are not imported unless a person agrees
+
+
+def session_import(
+    vault: OpenVault,
+    paths: Iterable[str] = (),
+    *,
+    since: str = "",
+    project: str = "",
+    yes: bool = False,
+    by: Actor | str = "",
+) -> Imported:
+    """Import the sessions in these files and folders, or in those of all clients on this machine.
+    Importing again adds only what is new. Without a path, more than 20 MB are imported only if
+    `yes`."""
+    actor = access.resolve(vault, by)
+    paths = lookup.words(paths)
+    found = _chosen(vault, importing.find(paths, vault.environ, _seconds(vault, since)), project)
+    vault.store.refuse_off()
+    vault.refresh()
+    state, size = "imported", 0
+    if not paths and not yes:
+        size = _added(vault, actor, found)
+        state = "asks" if size > ASKS else state
+    importer = importing.Importer(vault, actor)
+    done: list[ImportedSession] = []
+    problems: list[str] = []
+    for source, owner in found if state == "imported" else ():
+        try:
+            if one := _import(vault, importer, source, owner, actor):
+                done.append(one)
+        except (BrainError, OSError) as error:
+            problems.append(f"{source.path}: {error}")
+    if done:
+        _settle(vault, done)
+    return Imported(
+        state=state,
+        found=_counted([source for source, _ in found]),
+        sessions=done,
+        messages=sum(each.messages for each in done),
+        bytes=sum(each.bytes for each in done) or size,
+        problems=problems,
+    )
+
+
+def _seconds(vault: OpenVault, since: str) -> float:
+    """Return a day, a time or an age as seconds since 1970."""
+    after = start_of(time_of(since, vault.clock()))
+    return datetime.fromisoformat(after).replace(tzinfo=UTC).timestamp() if after else 0.0
+
+
+def _chosen(vault: OpenVault, found: list[Source], project: str) -> list[tuple[Source, str]]:
+    """Return the sources to import, each with the agent that its session belongs to."""
+    where = home(vault.environ)
+    pairs = [(each, importing.owner_of(vault.config.projects, each, where)) for each in found]
+    return [(each, owner) for each, owner in pairs if project in ("", owner)]
+
+
+def _added(vault: OpenVault, actor: Actor, found: list[tuple[Source, str]]) -> int:
+    """Return how many bytes an import would add to the vault."""
+    counting = importing.Importer(vault, actor, dry=True)
+    added = (counting.import_source(source, lambda: "") for source, _ in found)
+    return sum(each.size for each in added if each)
+
+
+def _counted(found: list[Source]) -> list[FoundTranscripts]:
+    sums: dict[str, list[int]] = {}
+    for source in found:
+        count = sums.setdefault(source.client, [0, 0])
+        count[0] += 1
+        count[1] += source.size
+    return [FoundTranscripts(client=n, sessions=c, bytes=size) for n, (c, size) in sums.items()]
+
+
+def _import(
+    vault: OpenVault, importer: importing.Importer, source: Source, owner: str, actor: Actor
+) -> ImportedSession | None:
+    one = importer.import_source(source, _folder(vault, source, owner, actor))
+    if one is None:
+        return None
+    return ImportedSession(
+        session=one.place.id, agent=one.place.owner, client=source.client, path=one.place.path,
+        messages=one.messages, bytes=one.size,
+    )  # fmt: skip
+
+
+def _folder(vault: OpenVault, source: Source, owner: str, actor: Actor) -> Callable[[], str]:
+    """Return what finds the folder for a new session. A person's import creates the agent."""
+
+    def find() -> str:
+        try:
+            folder = catalog.folder_of(vault, owner)
+        except NotFound:
+            agents.agent_add(vault, owner, about=f"Sessions of {source.client}.", by=actor)
+            folder = catalog.folder_of(vault, owner)
+        vault.store.allow(actor, f"{folder.path}/x{SUFFIX}")
+        return folder.path
+
+    return find
+
+
+def _settle(vault: OpenVault, done: list[ImportedSession]) -> None:
+    """Update sessions.json and the search index, and archive what is old."""
+    folders = dict.fromkeys(os.path.dirname(each.path) for each in done)
+    with vault.store.locked():
+        catalog.update(vault, *folders)
+    vault.sync(list(folders))
+    for owner in dict.fromkeys(each.agent for each in done):
+        archive.move(vault, list(archive.old(vault, owner)))

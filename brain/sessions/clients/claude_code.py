@@ -1,0 +1,120 @@
+"""Claude Code: `~/.claude/projects/<folder>/<sessionId>.jsonl`, subagents in files of their own.
+
+Each content block has its line. Forks and old resumes copy lines with their uuids. A rewind or an
+edit appends, so all branches are imported, in the order of the file, each line with its parent.
+"""
+
+from __future__ import annotations
+
+import os
+
+from brain.sessions.clients import Source, home
+from brain.sessions.clients.lines import (
+    blocks,
+    call,
+    derived,
+    each,
+    event,
+    first_values,
+    result,
+    said,
+    stat,
+    values,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from brain.sessions.clients import Line
+
+NAME = "claude-code"
+_NOT_SAID = (  # the beginning of texts in a user's line that no person typed
+    *("<command-name>", "<command-message>", "<command-args>", "<local-command-stdout>"),
+    *("<local-command-stderr>", "<local-command-caveat>", "Caveat: The messages below"),
+    *("<bash-input>", "<bash-stdout>", "<bash-stderr>", "<task-notification>"),
+    *("[Request interrupted by user", "<session-start-hook>", "<user-prompt-submit-hook>"),
+    *("<tick>", "<goal>", "<ide_opened_file>", "<ide_selection>"),
+)
+_SKIPPED = ("isMeta", "isApiErrorMessage", "isCompactSummary", "teamName")
+
+
+def folders(environ: Mapping[str, str]) -> list[str]:
+    """Return the folder of all projects."""
+    base = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home(environ), ".claude")
+    return [os.path.join(base, "projects")]
+
+
+def sources(path: str) -> Iterator[Source]:
+    """Yield the session of a transcript."""
+    name = os.path.basename(path).removesuffix(".jsonl")
+    known = Source(NAME, path, name)
+    is_agent = name.startswith("agent-")
+    started = ""  # the copy of a line in a fork keeps its time, but the line before it is new
+    for value in first_values(path):
+        started = started or str(value.get("timestamp") or "")
+        if not isinstance(value.get("sessionId"), str):
+            continue
+        if value.get("type") not in ("user", "assistant") or "uuid" not in value:
+            continue
+        line = next(_lines(value, is_agent), None)
+        if line is None:
+            continue
+        if is_agent and line["role"] != "user":
+            return  # an agent that was only warmed up
+        yield known._replace(
+            cwd=str(value.get("cwd") or ""),
+            parent=value["sessionId"] if is_agent else "",
+            kind="subagent" if is_agent else "",
+            started=started,
+            **stat(path),
+        )
+        return
+
+
+def read(source: Source, mark: str) -> Iterator[tuple[Line | None, str]]:
+    """Yield the lines of a transcript behind a mark."""
+    return each(values(source.path, mark), lambda value: _lines(value, bool(source.kind)))
+
+
+def _lines(value: Line, is_agent: bool) -> Iterator[Line]:
+    kind, at, uuid = value.get("type"), str(value.get("timestamp") or ""), str(value.get("uuid"))
+    if kind in ("ai-title", "custom-title"):
+        title = value.get("aiTitle") or value.get("customTitle")
+        if isinstance(title, str):
+            yield event(derived(title), "title", at, title=title)
+    elif kind == "system" and value.get("subtype") == "compact_boundary":
+        about = value.get("compactMetadata") or {}
+        yield event(uuid, "compaction", at, trigger=about.get("trigger"))
+    message = value.get("message")
+    if kind not in ("user", "assistant") or not isinstance(message, dict) or "uuid" not in value:
+        return
+    if any(value.get(name) for name in _SKIPPED) or message.get("model") == "<synthetic>":
+        return
+    if bool(value.get("isSidechain")) != is_agent:
+        return
+    parent = str(value.get("parentUuid") or value.get("logicalParentUuid") or "")
+    content = message.get("content")
+    texts = blocks(_texts(content))
+    if not (kind == "user" and texts.lstrip().startswith(_NOT_SAID)):
+        yield from said(uuid, str(kind), texts, at, parent=parent, model=message.get("model"))
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        if block.get("type") == "tool_use":
+            yield call(
+                str(block.get("id")), str(block.get("name")), block.get("input"), at, uuid,
+                parent=parent,
+            )  # fmt: skip
+        elif block.get("type") == "tool_result":
+            yield result(
+                str(block.get("tool_use_id")), blocks(block.get("content")), at, uuid,
+                parent=parent, error=bool(block.get("is_error")),
+            )  # fmt: skip
+
+
+def _texts(content: object) -> object:
+    """Return the blocks of a content that are text."""
+    if not isinstance(content, list):
+        return content
+    return [b for b in content if isinstance(b, dict) and b.get("type") == "text"]

@@ -1,0 +1,138 @@
+"""Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`, older ones `.json`.
+
+The file is a log of changes: a message appears again when its tools are done, and a resume repeats
+the whole list with new times and fewer messages. The first sight of each message counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from brain.sessions.clients import Source, home
+from brain.sessions.clients.lines import (
+    blocks,
+    call,
+    each,
+    event,
+    first_values,
+    result,
+    said,
+    stat,
+    values,
+)
+from brain.vault import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from brain.sessions.clients import Line
+
+NAME = "gemini"
+_NOT_SAID = ("<session_context>", "<hook_context>")
+_MOST = 100_000_000  # bytes of a `.json` transcript, which is read at once
+
+
+def folders(environ: Mapping[str, str]) -> list[str]:
+    """Return the folder of all projects."""
+    return [os.path.join(home(environ), ".gemini", "tmp")]
+
+
+def sources(path: str) -> Iterator[Source]:
+    """Yield the session of a transcript. Its beginning says which it is."""
+    value = next(first_values(path), None) or _document(path)
+    if not isinstance(value.get("sessionId"), str) or "projectHash" not in value:
+        return
+    folder, above = os.path.dirname(path), os.path.basename(os.path.dirname(path))
+    is_agent = above != "chats" and os.path.basename(os.path.dirname(folder)) == "chats"
+    project = os.path.dirname(os.path.dirname(folder) if is_agent else folder)
+    yield Source(
+        NAME, path, value["sessionId"],
+        cwd=files.text(os.path.join(project, ".project_root")).strip(),
+        parent=above if is_agent else "",
+        kind="subagent" if is_agent else "",
+        started=str(value.get("startTime") or ""),
+        **stat(path),
+    )  # fmt: skip
+
+
+def _document(path: str) -> Line:
+    """Return a transcript that is one JSON document; nothing if it is not one."""
+    if not os.path.basename(path).startswith("session-") or not path.endswith(".json"):
+        return {}
+    try:
+        value = json.loads(files.read(path, _MOST)[0])
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def read(source: Source, mark: str) -> Iterator[tuple[Line | None, str]]:
+    """Yield the lines of a transcript behind a mark."""
+    if source.path.endswith(".json"):
+        now = f"{source.size} {source.changed}"
+        found = [(_document(source.path), now)] if now != mark else []
+    else:
+        found = values(source.path, mark)  # type: ignore[assignment]
+    return each(found, _lines)
+
+
+def _lines(value: Line) -> Iterator[Line]:
+    changed = value.get("$set")
+    listed = value.get("messages")
+    if isinstance(changed, dict):
+        listed = changed.get("messages")
+    if isinstance(listed, list):
+        for message in listed:
+            if isinstance(message, dict):
+                yield from _message(message)
+    elif "$rewindTo" in value:
+        to = str(value["$rewindTo"])
+        yield event(f"rewind-{to}", "rewind", "", to=to)
+    else:
+        yield from _message(value)
+
+
+def _message(message: Line) -> Iterator[Line]:
+    id, at, kind = message.get("id"), str(message.get("timestamp") or ""), message.get("type")
+    if not isinstance(id, str) or kind not in ("user", "gemini"):
+        return
+    if kind == "user":
+        yield from said(id, "user", _typed(message), at)
+        return
+    yield from said(id, "assistant", blocks(message.get("content")), at, model=message.get("model"))
+    for each_call in message.get("toolCalls") or ():
+        if isinstance(each_call, dict):
+            yield from _tool(each_call, id, at)
+
+
+def _typed(message: Line) -> str:
+    """Return what the person typed."""
+    content = message.get("displayContent") or message.get("content")
+    parts = [content] if isinstance(content, str | dict) else content or []
+    texts = [blocks(part) for part in parts]
+    return "\n".join(text for text in texts if not text.lstrip().startswith(_NOT_SAID))
+
+
+def _tool(tool: Line, message: str, at: str) -> Iterator[Line]:
+    id, native = str(tool.get("id") or ""), f"{message}:{tool.get('id')}"
+    yield call(
+        id, str(tool.get("name")), tool.get("args"), str(tool.get("timestamp") or at), native
+    )
+    if tool.get("result") is not None:
+        yield result(
+            id, _output(tool["result"]), str(tool.get("timestamp") or at), native,
+            error=tool.get("status") == "error",
+        )  # fmt: skip
+
+
+def _output(found: Any) -> str:
+    """Return the output in the responses of a tool."""
+    texts = []
+    for part in found if isinstance(found, list) else [found]:
+        response = (part.get("functionResponse") or {}).get("response") if part else None
+        text = response.get("output") or response.get("error") if response else blocks(part)
+        texts.append(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False))
+    return "\n".join(texts)

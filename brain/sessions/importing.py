@@ -1,0 +1,277 @@
+"""Import what clients wrote into sessions of the vault.
+
+The transcript in the vault decides what was imported: a line is known by its key, so importing
+again, in pieces, after the client wrote its file again, or at the same time in two processes adds
+each message once. Marks in state.db only save reading. A message that a fork or a resume copied
+stays in the session that had it first.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack
+
+from brain import access
+from brain._tuples import NamedTuple
+from brain.errors import BadRequest
+from brain.index import read
+from brain.redact import redact_value
+from brain.sessions import archive, catalog, clients, ids, transcript
+from brain.sessions.catalog import Place
+from brain.sessions.clients.lines import event
+from brain.sessions.transcript import EVENT, SUFFIX
+from brain.store import targets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from brain.access import Actor
+    from brain.open_vault import OpenVault
+    from brain.sessions.clients import Line, Source
+    from brain.sessions.transcript import Writer
+
+_OWN_TOOL = re.compile(
+    r"(?:\A|brain_+)(?:memory_[a-z]+|task_list|session_append|project_knowledge)\Z"
+)
+
+_TEXTS = ("content", "input", "name", "title", "cwd")  # the fields that may hold secrets
+
+
+class Import(NamedTuple):
+    """What was added to a session from a source, in messages and bytes."""
+
+    place: Place
+    source: Source
+    messages: int
+    size: int
+
+
+# -- sources and owners ----------------------------------------------------------------------------
+
+
+def find(paths: Iterable[str], environ: Mapping[str, str], after: float) -> list[Source]:
+    """Return the sessions in these files and folders, or where the clients keep theirs, that
+    changed after a time in seconds, the oldest first. BadRequest for a path without any."""
+    found: list[Source] = []
+    given = list(paths)
+    for path in given:
+        if not os.path.exists(path):
+            raise BadRequest(f"There is no file {path}.", "Check the path.")
+        sources = list(clients.find(os.path.realpath(path), after))
+        if not sources and not any(clients.find(os.path.realpath(path))):
+            names = ", ".join(each.title for each in clients.CLIENTS)
+            raise BadRequest(
+                f"{path} is not a transcript in a shape that Brain knows; nothing was imported.",
+                f"It reads those of {names}.",
+            )
+        found += sources
+    for each in () if given else clients.CLIENTS:
+        for folder in each.folders(environ):
+            found += clients.find(folder, after)
+    # a fork begins like its parent, and is written later
+    return sorted(dict.fromkeys(found), key=lambda s: (s.started, s.changed, s.path))
+
+
+def owner_of(projects: Iterable[str], source: Source, home: str) -> str:
+    """Return the agent to which a session belongs: by the longest path of `projects` that contains
+    its folder, else the client's own."""
+    best = ("", source.client)
+    for each in projects:
+        name, _, path = each.partition("=")
+        path = path.strip()
+        if path == "~" or path.startswith("~/"):
+            path = home + path[1:]
+        folder = os.path.normpath(path)
+        inside = os.path.normpath(source.cwd or "/")
+        if f"{inside}/".startswith(f"{folder.rstrip('/')}/") and len(folder) > len(best[0]):
+            best = (folder, name.strip())
+    return best[1]
+
+
+# -- one source ------------------------------------------------------------------------------------
+
+
+class Importer:
+    """Imports sources into a vault, for an actor. `dry` counts what would be added and writes
+    nothing."""
+
+    def __init__(self, vault: OpenVault, actor: Actor, *, dry: bool = False) -> None:
+        self.vault, self.actor, self.dry = vault, actor, dry
+        self.owners = access.readable(actor)  # the sessions of others are as if they did not exist
+        self._seen: dict[int, str] = {}  # keys of lines of this run, and the session they are in
+
+    def import_source(self, source: Source, folder: Callable[[], str]) -> Import | None:
+        """Append the new lines of a source to its session, in `folder` if it does not exist yet.
+        None if there are none."""
+        flag = f"import:{source.path}:{source.part}"
+        was = mark = self.vault.state.flag(flag)
+        id = ids.of_client(source.client, source.id)
+        place = self._existing(id)
+        if place is None:
+            mark = ""  # the session was deleted, or never written
+        lines = clients.client(source.client).read(source, mark)
+        with ExitStack() as stack:
+            target = _Target(self, source, id, place, folder, stack)
+            for line, behind in lines:
+                mark = behind or mark
+                if line is not None:
+                    target.add(line)
+            target.finish()
+        if not self.dry and target.place and mark != was:
+            self.vault.state.set_flag(flag, mark)
+        return target.report()
+
+    def _existing(self, id: str) -> Place | None:
+        folders = catalog.folders(self.vault, self.owners)
+        root = self.vault.paths.root_path
+        for folder in folders:
+            path = f"{folder.path}/{id}{SUFFIX}"
+            if os.path.isfile(f"{root}/{path}"):
+                return Place(id, path, folder.owner, folder.is_archived)
+        return None
+
+    def other_session(self, line: Line, session: str, path: str) -> str:
+        """Return the other session that has this line; '' if there is none. Notes that this one
+        has it."""
+        other = self._seen.setdefault(hash(_key(line)), session)
+        if other != session:
+            return other
+        (ref, role), native = transcript.key(line), str(line.get("native", ""))
+        found = read.other_transcript(self.vault.index, ref, role, native, path, self.owners)
+        return os.path.basename(found).removesuffix(SUFFIX)
+
+
+class _Target:
+    """The session that a source is imported into. It is opened with the first line that is new."""
+
+    writer: Writer | None = None
+
+    def __init__(
+        self,
+        importer: Importer,
+        source: Source,
+        id: str,
+        place: Place | None,
+        folder: Callable[[], str],
+        stack: ExitStack,
+    ) -> None:
+        self.importer, self.vault = importer, importer.vault
+        self.source, self.id, self.folder, self.stack = source, id, folder, stack
+        self.place, self.parent = place, source.parent
+        self.known: set[int] = set()  # keys of the lines that the session has
+        self.calls: dict[str, str] = {}  # tools of the calls without a result
+        self.held: list[Line] = []  # events before the first message
+        self.has_header = False
+        self.messages = self.size = 0
+        self.foreign: set[str] = set()  # calls that another session has
+        self.end = 0  # of the transcript when it was read
+        if place:
+            self._load()
+
+    def _load(self) -> None:
+        """Read what the session has."""
+        path = f"{self.vault.paths.root_path}/{self._path()}"
+        self.known.clear()
+        self.calls.clear()
+        self.has_header = False
+        self.end = os.stat(path).st_size
+        for line, _ in transcript.lines(path):
+            self.known.add(hash(_key(line)))
+            self._follow(line)
+            self.has_header |= line.get("role") == EVENT and line.get("event") == "start"
+
+    def _open(self) -> None:
+        """Lock the session, and read it again if another process has appended to it."""
+        if self.place and self.place.is_archived:
+            self.vault.store.allow(self.importer.actor, self.place.path)
+            self.place = archive.restore(self.vault, self.place)
+        path = targets.full(self.vault.paths, self._path())
+        self.vault.store.allow(self.importer.actor, self._path())
+        self.writer = self.stack.enter_context(transcript.writing(path, durable=False, create=True))
+        if os.fstat(self.writer.handle).st_size != self.end:
+            self._load()
+
+    def _path(self) -> str:
+        if self.place is None:
+            path = f"{self.folder()}/{self.id}{SUFFIX}"
+            self.place = Place(self.id, path, self.vault.owner(path), False)
+        return self.place.path
+
+    def _follow(self, line: Line) -> str:
+        """Note a call, or return the tool whose result this is."""
+        if line.get("role") == "tool_call":
+            self.calls[str(line.get("id"))] = str(line.get("name", ""))
+        elif line.get("role") == "tool_result":
+            return self.calls.pop(str(line.get("id")), "")
+        return ""
+
+    def add(self, line: Line) -> None:
+        """Append a line, unless this session or another one has it."""
+        if hash(_key(line)) in self.known:
+            return
+        path = self.place.path if self.place else ""
+        is_message = transcript.is_message(line)
+        id, role = transcript.key(line)
+        other = self.importer.other_session(line, self.id, path) if is_message else ""
+        if other or (role == "tool_result" and id in self.foreign):
+            self.parent = self.parent or other
+            if role == "tool_call":
+                self.foreign.add(id)
+            return
+        if not is_message and not self.messages and not self.has_header:
+            self.held.append(line)  # of a session that may have no message of its own
+            return
+        if self.writer is None and not self.importer.dry:
+            self._open()
+            if hash(_key(line)) in self.known:  # another process was faster
+                return
+        if not self.has_header:
+            self.has_header = True
+            self._write(self._header(line))
+            for held in self.held:
+                self.add(held)
+        self.known.add(hash(_key(line)))
+        tool = self._follow(line)
+        if role == "tool_result":
+            line = {**line, "name": tool} if tool else line
+            if _OWN_TOOL.search(tool):  # what Brain answered is in the vault already
+                line = {name: value for name, value in line.items() if name != "content"}
+        self._write(line)
+        self.messages += is_message
+
+    def _header(self, line: Line) -> Line:
+        source = self.source
+        at = source.started or str(line.get("timestamp", ""))
+        return event(
+            self.id, "start", at, client=source.client, cwd=source.cwd, title=source.title,
+            parentSessionId=self.parent, kind=source.kind,
+        )  # fmt: skip
+
+    def _write(self, line: Line) -> None:
+        if self.writer is None:
+            self.size += len(transcript.encode(line))
+            return
+        texts = {name: line[name] for name in _TEXTS if name in line}
+        line = {**line, **redact_value(texts, emails=self.vault.config.redactEmails)}
+        before = os.fstat(self.writer.handle).st_size
+        self.writer.append(line, str(line.get("timestamp", "")))
+        self.size += os.fstat(self.writer.handle).st_size - before
+
+    def finish(self) -> None:
+        """Wait until what was appended is on the disk."""
+        if self.writer and self.size:
+            self.writer.flush()
+
+    def report(self) -> Import | None:
+        if not self.size:
+            return None
+        place = self.place or Place(self.id, "", "", False)
+        return Import(place, self.source, self.messages, self.size)
+
+
+def _key(line: Line) -> tuple[str, str]:
+    """Return what tells a line of a client from its others: the native id, else the id."""
+    id, role = transcript.key(line)
+    return str(line.get("native") or id), role
