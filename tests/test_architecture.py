@@ -43,11 +43,12 @@ LAYERS = (
     ("serialize",),
     ("api", "setup"),
     ("daemon",),
+    ("serve",),
     ("cli",),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = (("vault", "index"), ("index", "vault"))
-HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter", "numpy")
+HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter", "numpy", "mcp")
 PURE = (
     "errors",
     "model",
@@ -114,7 +115,9 @@ def test_imports_point_one_way() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(("module", "homes"), [("sqlite3", {"index", "state"}), ("click", {"cli"})])
+@pytest.mark.parametrize(
+    ("module", "homes"), [("sqlite3", {"index", "state"}), ("click", {"cli"}), ("mcp", {"serve"})]
+)
 def test_a_library_has_its_homes(module: str, homes: set[str]) -> None:
     users = {part(name) for name, path in modules() if module in imports(path)}
     assert users == homes
