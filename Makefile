@@ -1,5 +1,5 @@
 # Two commands do all the set-up: `make run` to try Brain, `make test` to check it.
-.PHONY: run test lint suite stress bench bench-recall docs lock clean
+.PHONY: run test lint suite test-clients stress bench bench-recall docs lock clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -29,7 +29,10 @@ lint: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 suite: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n auto -m "not stress" tests
+	$(BIN)/python -m pytest -n auto -m "not stress and not clients" tests
+
+test-clients: $(VENV)/test.stamp ## real MCP clients, installed from npm
+	$(BIN)/python -m pytest -m clients tests
 
 stress: $(VENV)/test.stamp ## the long runs
 	$(BIN)/python -m pytest -m stress tests
