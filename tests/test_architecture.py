@@ -43,7 +43,7 @@ LAYERS = (
     ("serialize",),
     ("api", "setup"),
     ("daemon",),
-    ("serve",),
+    ("serve", "connect"),
     ("cli",),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -98,6 +98,7 @@ def _piece(entry: Json) -> Piece:
     origin = {name: entry[name] for name in names if entry.get(name)}
     return Piece(
         entry["id"], entry.get("kind", ""), entry.get("status", ""), _text(entry),
-        entry.get("path", ""), entry.get("line", 0), tuple(entry.get("tags", ())), entry.get("created", ""),
-        confidence=entry.get("confidence"), conflicts=tuple(entry.get("conflicts", ())), **origin,
+        entry.get("path", ""), entry.get("line", 0), tuple(entry.get("tags", ())),
+        entry.get("created", ""), confidence=entry.get("confidence"),
+        conflicts=tuple(entry.get("conflicts", ())), **origin,
     )  # fmt: skip
