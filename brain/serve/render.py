@@ -50,12 +50,13 @@ def error(message: str, remedy: str) -> str:
 
 
 def _change(document: Json) -> list[str]:
-    place = f"{document['path']}:{document['line']}" if document["line"] else document["path"]
+    line = document.get("line")  # of an entry
+    place = f"{document['path']}:{line}" if line else document["path"]
     did = "Nothing to change" if document["outcome"] == "unchanged" else document["outcome"]
     out = [f"{did.capitalize()}: [id:{short(document['id'])}] in {short(place)}"]
     if delta := document.get("delta"):
         out.append(f"Its score changed by {delta:+g}.")
-    if document["state"] == "pending":
+    if document.get("state") == "pending":
         out.append("It is not in the note yet, because the note is being edited. It can be found.")
     for name, words in _REMARKS.items():
         if values := document.get(name):
