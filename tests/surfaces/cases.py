@@ -26,7 +26,7 @@ FILES = {
 }
 OWN = "m-c1aud3aa"
 WHEN = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)?")
-NEW_ID = re.compile(r"\b(?:e|m)-[0-9a-z]{8,12}\b")
+NEW_ID = re.compile(r"\b(?:[ems]-|msg_)[0-9a-z]{8,12}\b")
 TIMED = ("seconds", "p95_ms", "daemon", "index")
 
 

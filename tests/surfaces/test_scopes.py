@@ -210,6 +210,7 @@ def tool_calls(tool: Tool, owner: str) -> Iterator[dict[str, Any]]:
         "tags": [[word]],
         "project": [owner],
         "links": [[id], [word]],
+        "session": [word],
         "supersedes": [[id]],
         "scopes": [["all"]],
         "scope": ["global"],
