@@ -29,12 +29,12 @@ lint: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 suite: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n auto -m "not stress" tests
+	$(BIN)/python -m pytest -n auto -m "not stress and not clients" tests
 
 stress: $(VENV)/test.stamp ## the long runs
 	$(BIN)/python -m pytest -m stress tests
 
-test-clients: $(VENV)/clients.stamp ## against the software of the clients, which it installs
+test-clients: $(VENV)/clients.stamp ## against the real clients, which it installs
 	$(BIN)/python -m pytest -m clients tests
 
 bench: $(VENV)/test.stamp ## speed and memory, as ratios within one run

@@ -115,6 +115,7 @@ class Brain:
     context = method(context)
     show = method(find.show)
     list = method(find.list_)
+    similar = method(find.similar)
     open = method(find.open_)
     graph = method(graph)
     # write

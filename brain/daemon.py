@@ -72,6 +72,14 @@ def run(
         vault.progress = before
 
 
+def rescan(vault: OpenVault) -> list[str]:
+    """Apply pending writes and update settings and index, for a long-lived process that does not
+    watch. Return what went wrong. Does nothing while a daemon does the same."""
+    if lock.holder(f"{vault.paths.state_path}/daemon.lock"):
+        return []
+    return list(_look(vault, None, threading.Event()))
+
+
 def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:
     """Apply pending writes and follow one hint. Yield what went wrong."""
     try:

@@ -17,6 +17,7 @@ from brain import config, errors, init
 from brain.cli.main import cli, summaries
 from brain.kinds import KINDS
 from brain.operations import GROUPS, OPERATIONS, results
+from brain.serve.tools import TOOLS, Argument
 from tests.replay import replay
 
 ROOT = Path(__file__).parent.parent
@@ -132,6 +133,81 @@ in place of the platform's folder for such things. |
 """
 
 
+# -- MCP ------------------------------------------------------------------------------------------
+
+
+def mcp_page() -> str:
+    parts = [MCP]
+    for tool in TOOLS:
+        hints = [
+            word
+            for word, holds in (
+                ("read-only", tool.reads),
+                ("destructive", tool.destructive),
+                ("idempotent", tool.reads or tool.repeatable),
+            )
+            if holds
+        ]
+        parts.append(f"### {tool.name}\n")
+        parts.append(f"{tool.description}\n")
+        command = tool.operation if not tool.other[2] else f"{tool.operation}` or `{tool.other[2]}"
+        parts.append(f"Operation: `{command}`. {'; '.join(hints).capitalize() or 'Writes'}.\n")
+        rows = [_argument(argument) for argument in tool.arguments]
+        parts.append("| argument | type | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
+def _argument(argument: Argument) -> str:
+    name = f"`{argument.name}`" + (" (required)" if argument.required else "")
+    kind = "list of strings" if argument.type == "strings" else argument.type
+    if argument.choices:
+        kind = " or ".join(f"`{choice}`" for choice in argument.choices)
+    return f"| {name} | {kind} | {argument.meaning} |"
+
+
+MCP = """\
+# MCP
+
+`brain mcp --agent NAME` serves a vault by the [Model Context
+Protocol](https://modelcontextprotocol.io), on standard input and output. A client starts it;
+`brain connect` tells it how. It speaks the protocol of 2026-07-28 and the earlier ones that begin
+with `initialize`. With `--read-only` nothing is written.
+
+The agent has the rights of its type: an admin reads and writes all, a project agent reads its own
+memory and the admin's and writes its own, a skill reads and writes nothing. This is policy, not
+isolation: an agent with a shell is the same user.
+
+A result is text for the model. Recalled text stands between `=== PROJECT MEMORY ===` and `=== END
+OF PROJECT MEMORY ===`, each entry with `[id:…]`, its origin and place, and without characters that
+cannot be seen. For programs, `_meta` has the [JSON document](json.md) as `brain/result`. An error
+says what to do.
+
+A change of global memory, which is the admin's, is confirmed by the user: by a form if the client
+can show one, else by the argument `confirm`, which the agent sets after it has asked. A new pattern
+and feedback need no confirmation.
+
+Before each answer, the files are checked. While nobody asks, this happens once a minute.
+
+## Resources
+
+| resource | content |
+|---|---|
+| `brain://agent` | The AGENT.md of the agent. |
+| `brain://memory` | The MEMORY.md of the agent. |
+| `brain://global` | The MEMORY.md of the vault, unless the agent is the admin. |
+| `brain://tasks` | The tasks of the vault. |
+
+## Prompts
+
+| prompt | argument | what it does |
+|---|---|---|
+| `recall` | `topic` | Recalls what is known about a topic. |
+| `review` | | Goes through contradictions, candidates and unanswered questions with you. |
+
+## Tools
+"""
+
+
 # -- settings ------------------------------------------------------------------------------------
 
 
@@ -227,6 +303,7 @@ def values() -> str:
 WHOLE: dict[str, Callable[[], str]] = {
     "docs/reference/cli.md": cli_page,
     "docs/reference/config.md": config_page,
+    "docs/reference/mcp.md": mcp_page,
     "vault_template/40_Brain/brain.yaml": config.template,
     "vault_template/40_Brain/.gitignore": lambda: init.GITIGNORE,
     "vault_template/40_Brain/.gitattributes": lambda: init.GITATTRIBUTES,

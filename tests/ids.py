@@ -13,8 +13,8 @@ from brain.formats.text import ALPHABET, digest
 class Ids:
     """In place of chance: what is drawn one after the other."""
 
-    def __init__(self) -> None:
-        self._drawn = count()
+    def __init__(self, first: int = 0) -> None:
+        self._drawn = count(first)
 
     def letters(self, length: int) -> str:
         mark = digest(f"id {next(self._drawn)}".encode())

@@ -44,11 +44,12 @@ LAYERS = (
     ("serialize",),
     ("api", "init"),
     ("daemon",),
+    ("serve", "connect"),
     ("cli",),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = (("vault", "index"), ("index", "vault"))
-HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter", "numpy")
+HEAVY = ("yaml", "markdown_it", "watchfiles", "jsonlines", "orjson", "frontmatter", "numpy", "mcp")
 PURE = (
     "errors",
     "model",
@@ -115,7 +116,12 @@ def test_imports_point_one_way() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "homes"), [("sqlite3", {"index", "sessions", "state"}), ("click", {"cli"})]
+    ("module", "homes"),
+    [
+        ("sqlite3", {"index", "sessions", "state"}),
+        ("click", {"cli"}),
+        ("mcp.server.mcpserver", {"serve"}),
+    ],
 )
 def test_a_library_has_its_homes(module: str, homes: set[str]) -> None:
     users = {part(name) for name, path in modules() if module in imports(path)}

@@ -1,4 +1,4 @@
-"""Find: search, context, show, list, open, graph."""
+"""Find: search, context, show, list, similar, open, graph."""
 
 from __future__ import annotations
 
@@ -349,6 +349,7 @@ VIEWS = {
     ),
     "show": View(print_entry),
     "list": View(print_list),
+    "similar": View(lambda answer, _: print_answer(answer, {"explain": False})),
     "open": View(print_place),
     "graph": View(print_graph),
 }

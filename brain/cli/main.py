@@ -41,6 +41,8 @@ from brain.operations.parameters import HIDDEN, Parameter, parameter
 OTHERS = (
     ("init", "set up", "Create 40_Brain/ in a vault, or a demo vault."),
     ("completion", "set up", "Print the completion script for your shell."),
+    ("connect", "connect", "Let an AI client use the vault."),
+    ("mcp", "connect", "Serve the vault to an AI client by MCP."),
     ("watch", "maintain", "Keep the index up to date while notes change."),
     ("events", "maintain", "Show recent events."),
 )

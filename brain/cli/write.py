@@ -84,7 +84,7 @@ def _read_text(values: Values) -> None:
 
 def _update(values: Values) -> None:
     """Read the text from a pipe if nothing else is to be changed."""
-    if not any(values[name] not in (None, ()) for name in ("tags", "confidence", "importance")):
+    if not any(values[name] not in (None, ()) for name in _OTHERS):
         _read_text(values)
 
 
@@ -93,6 +93,7 @@ def _remember(values: Values) -> None:
     values["date"] = False if values.pop("no_date") else values["date"] or None
 
 
+_OTHERS = ("tags", "confidence", "importance")  # what `update` changes besides the text
 _CHANGE = View(print_change)
 _NAMES = ("forget", "tag", "pin", "unpin", "link", "unlink", "move", "confirm", "reinforce")
 VIEWS = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
-GROUPS = ("set up", "find", "write", "sessions", "review", "maintain")
+GROUPS = ("set up", "connect", "find", "write", "sessions", "review", "maintain")
 
 
 class Operation(NamedTuple):
@@ -137,6 +137,8 @@ OPERATIONS = (
                "brain list --kind decision --since 2026-01-01",
                "brain list --where 'importance>=0.7 and tags=db' --order confidence",
                "brain list --scope tasks --json")),
+    Operation("similar", "operations.find", "find", "List the memories most like an entry.",
+              examples=("brain similar m-7f3k2ab4",)),
     Operation("open", "operations.find:open_", "find",
               "Print the links that open an entry in Obsidian or an editor.",
               examples=("brain open m-7f3k2ab4", 'xdg-open "$(brain open m-7f3k2ab4 | head -1)"')),
@@ -161,7 +163,8 @@ OPERATIONS = (
               "Its date, links, tags and id stay, and so does its score. Without TEXT, the words"
               " stay, too.",
               ('brain update m-7f3k2ab4 "Chose SQLite and FTS5 for local-first search"',
-               "brain update m-7f3k2ab4 --importance 0.9 --tag db")),
+               "brain update m-7f3k2ab4 --importance 0.9 --tag db",
+               "brain update m-7f3k2ab4 --tag db --replace")),
     Operation("forget", "operations.change", "write", "Delete a memory.",
               "Lines nested in it are deleted, too. `brain undo` restores it.",
               ("brain forget m-7f3k2ab4",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from brain import access
+from brain import access, kinds
 from brain.errors import BadRequest, NotFound
 from brain.index import facts, read
 from brain.lifecycle.similar import Similar, similar
@@ -30,6 +30,7 @@ def update(
     text: str = "",
     *,
     tags: Iterable[str] = (),
+    replace: bool = False,
     confidence: float | None = None,
     importance: float | None = None,
     why: str = "",
@@ -38,36 +39,47 @@ def update(
     by: Actor | str = "",
 ) -> Updated:
     """Reword a memory, add tags to it, or set its confidence or importance. Its id and score stay,
-    and so do its date, links, tags and fields unless the text has others."""
+    and so do its date, links, tags and fields unless the text has others. With `replace`, its other
+    tags are removed, except for those of its kind and status."""
     lookup.check_range(confidence=confidence, importance=importance)
     new = lookup.words(tags)
     values = {"confidence": confidence, "importance": importance}
     values = {name: value for name, value in values.items() if value is not None}
     if text and not text.strip():
         raise BadRequest("There are no words.", "To take a memory away, forget it.")
-    if not (text or new or values):
+    if not (text or new or values or replace):
         raise BadRequest(
             "There is nothing to change.", "Give a text, a tag, an importance or a confidence."
         )
     row, actor = _memory(vault, id, agent, session, by)
+    old = _replaced(row, new) if replace else ()
     data: dict[str, Any] = {"why": why} if why else {}
     if values:
         known = facts.load(vault.index, [row.ref]).get(row.ref)
         data |= values | {"was": {name: known and getattr(known, name) for name in values}}
     if not text:
-        change = Retag(row.path, row.ref, new) if new else None
+        change = Retag(row.path, row.ref, new, old) if new or old else None
         deed = Deed("update", row.ref, change, data if change else data | {"agent": row.agent})
         changed = _change(vault, row, [deed], actor, "updated")
         return Updated(**vars(changed), near=[], conflicts=[])
     found = _similar(vault, row, text, actor)
     first, then = _contradict(row, found, actor)
     deeds = [*first, Deed("update", row.ref, Update(row.path, row.ref, text), data), *then]
-    if new:
-        deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new)))
+    if new or old:
+        deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new, old)))
     rules = apply.redacted(vault, text)[1]
     changed = _change(vault, row, deeds, actor, "updated", rules, main=len(first))
     near, conflicts = mentioned(found)
     return Updated(**vars(changed), near=near, conflicts=conflicts)
+
+
+def _replaced(row: Row, new: Sequence[str]) -> tuple[str, ...]:
+    """Return the tags that new ones replace: all but those of the status, and of the kind unless
+    the new ones name another."""
+    kept = {tag.lstrip("#").casefold() for tag in new} | {"pinned", "candidate"}
+    has_kind = kinds.of_tags(tag.lstrip("#") for tag in new)
+    others = [tag for tag in row.tags.split() if tag.casefold() not in kept]
+    return tuple(tag for tag in others if has_kind or not kinds.of_tags([tag]))
 
 
 def _memory(

@@ -198,5 +198,6 @@ def sync(
 
     `rebuild` starts with an empty index. `accept_loss` accepts that nearly all files are gone.
     """
-    access.resolve(vault, by)
+    # its counts are those of all files
+    access.require_admin(access.resolve(vault, by), "sync the vault; each question does that")
     return vault.sync(only, rebuild=rebuild, accept_loss=accept_loss)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from brain.open_vault import Freshness, OpenVault
     from brain.operations.results import Entry
 
+_MOST_COMPARED = 2000  # characters of an entry that others are compared to
+
 
 def search(
     vault: OpenVault,
@@ -67,6 +69,22 @@ def search(
     if not hits:
         about = [*about, *_unknown(vault, filters)]
     return Answer(query=question, results=hits, freshness=freshness, notes=(*about, *notes))
+
+
+def similar(
+    vault: OpenVault, id: str, *, limit: int = 5, agent: str = "", by: Actor | str = ""
+) -> Answer:
+    """Return the memories that are most like an entry, without the entry itself."""
+    from brain.formats.links import strip_fields
+
+    freshness = vault.refresh()
+    row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
+    question = strip_fields(row.text)[:_MOST_COMPARED]
+    found = search(
+        vault, question, scopes=["memory"], agent=agent, limit=limit + 1, check=False, by=by
+    )
+    others = [result for result in found.results if result.id != row.ref]
+    return found.replace(query=row.ref, results=others[:limit], freshness=freshness)
 
 
 def _unknown(vault: OpenVault, filters: Filters) -> list[str]:

@@ -89,6 +89,7 @@ PARAMETERS = {
     "kind": Parameter("decision, preference, fact, …  [fact]", ("--kind", "-k")),
     "remember.tags": Parameter("A tag. Repeatable.", ("--tag", "-t")),
     "update.tags": Parameter("A tag to add. Repeatable.", ("--tag", "-t")),
+    "replace": Parameter("Remove its other tags. Kind and status stay."),
     "section": Parameter("A heading of the note.", argument=True),
     "remember.section": Parameter("The heading it goes under.  [its kind's]", ("--section", "-s")),
     "links": Parameter("A note or memory. Repeatable.", ("--link", "-l")),

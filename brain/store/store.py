@@ -36,6 +36,7 @@ from brain.vault.exchange import Disk
 from brain.vault.layout import Role, Vault
 
 LOCK_WAIT = 30.0  # seconds
+FEEDBACK = ("reinforce", "demote")  # allowed on everything that the actor may read
 MAX_HOLD = 10.0  # seconds after which a write no longer waits for a person to pause
 _KEPT = ("path", "ref", "expect")  # of a change: these are not redacted
 # What stood there before, or stands next to what is new: a person's addresses are left in it.
@@ -231,7 +232,9 @@ class Store:
         change expects, and Refused for a file that cannot be edited safely.
         """
         for deed in deeds:
-            self.allow(by, deed.change.path if deed.change else "", deed.data.get("agent", ""))
+            action = "read" if deed.op in FEEDBACK else "write"
+            owner = deed.data.get("agent", "")
+            self.allow(by, deed.change.path if deed.change else "", owner, action)
         deeds = [self._redacted(deed)._replace(id=deed.id or event_id()) for deed in deeds]
         _check_names(deeds)
         with self.locked():
@@ -539,12 +542,13 @@ class Store:
 
     # -- who may write -----------------------------------------------------------------------------
 
-    def allow(self, by: Actor, path: str = "", owner: str = "") -> None:
-        """Raise Denied if the actor may not write this file, or what this agent owns."""
+    def allow(self, by: Actor, path: str = "", owner: str = "", action: str = "write") -> None:
+        """Raise Denied if the actor may not write this file, or what this agent owns. Feedback
+        needs only the right to read."""
         self.refuse_off()
         if path:
             owner = targets.role(self.vault, path).agent
-        if not access.may(by, "write", owner):
+        if not access.may(by, action, owner):
             whose = f"what belongs to {owner}" if owner else "this"
             remedy = "Ask the admin agent or a person."
             if by.type == "project":

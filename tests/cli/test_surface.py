@@ -68,9 +68,12 @@ CALLS: dict[str, tuple[str, ...]] = {
     "doctor": ("doctor",),
     "config": ("config",),
     "completion": ("completion", "bash"),
+    "similar": ("similar", "m-7f3k2ab4"),
+    "connect": ("connect", "--list"),
+    "mcp": ("mcp",),
 }
-ENDING = [name for name in CALLS if name != "watch"]
-NEEDS_VAULT = [name for name in CALLS if name not in ("init", "completion")]
+ENDING = [name for name in CALLS if name not in ("watch", "mcp")]
+NEEDS_VAULT = [name for name in CALLS if name not in ("init", "completion", "connect")]
 
 
 def test_every_command_is_tried_here() -> None:

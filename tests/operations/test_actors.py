@@ -130,7 +130,9 @@ def test_who_may_remember_where(house: Brain, by: str, agent: str, may: bool) ->
 def test_a_project_agent_changes_only_its_own(house: Brain, verb: str) -> None:
     own = house.remember("Seals bark #candidate", agent="zoo", by="zoo").id
     getattr(house, verb)(own, by="zoo")
-    if verb != "confirm":  # there is nothing to confirm
+    if verb in ("reinforce", "demote"):  # feedback is allowed on all that it may read
+        assert getattr(house, verb)(ID, by="zoo").outcome == f"{verb}d"
+    elif verb != "confirm":  # there is nothing to confirm
         with pytest.raises(Denied, match="zoo may not write what belongs to admin"):
             getattr(house, verb)(ID, by="zoo")
 

@@ -485,3 +485,23 @@ def test_an_update_needs_something_to_change(brain: Brain) -> None:
         brain.update(ID, importance=3)
     with pytest.raises(Denied):
         brain.update(ID, importance=0.3, by="zoo")
+
+
+@pytest.mark.parametrize(
+    ("line", "tags", "expected"),
+    [
+        ("Uses make #a #b", ["c"], "Uses make #c"),
+        ("Uses make #a #b", ["b"], "Uses make #b"),
+        ("Uses make #a #b", [], "Uses make"),
+        ("Uses make #a #pinned", ["c"], "Uses make #pinned #c"),
+        ("Uses make #decision #a", ["c"], "Uses make #decision #c"),
+        ("Uses make #decision #a", ["warning"], "Uses make #warning"),
+    ],
+)
+def test_tags_can_be_replaced(made: Made, line: str, tags: list[str], expected: str) -> None:
+    brain = made({"40_Brain/MEMORY.md": f"- {line} ^m-aaaaaaa1\n"})
+    brain.update("m-aaaaaaa1", tags=tags, replace=True)
+    assert note(brain) == f"- {expected} ^m-aaaaaaa1\n"
+    undone = brain.undo()
+    assert undone.outcome == "undone"
+    assert note(brain) == f"- {line} ^m-aaaaaaa1\n"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from brain.errors import NotFound
 from brain.operations import doctor
 from tests.conftest import MakeVault, OpenBrain
+from tests.operations.conftest import Made
 
 NOTE = "40_Brain/MEMORY.md"
 
@@ -23,3 +27,20 @@ def test_a_large_memory_is_one_of_many_characters(vault: MakeVault, opened: Open
         "holds 78 characters, over maxMemorySize (65);"
         " move what is old into a note in 40_Brain/archive, where `--scope archive` finds it"
     )
+
+
+SIMILAR = """\
+- The walrus eats clams ^m-aaaaaaa1
+- A walrus eats clams and snails ^m-aaaaaaa2
+- Deploys go out on Tuesdays ^m-aaaaaaa3
+"""
+
+
+def test_similar_memories_without_the_entry_itself(made: Made) -> None:
+    brain = made({NOTE: SIMILAR, "Walrus.md": "The walrus eats clams\n"})
+    found = brain.similar("m-aaaaaaa1")
+    assert [result.id for result in found] == ["m-aaaaaaa2"]
+    assert found.query == "m-aaaaaaa1"
+    assert len(brain.similar("m-aaaaaaa1", limit=1)) == 1
+    with pytest.raises(NotFound):
+        brain.similar("m-00000000")

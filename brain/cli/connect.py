@@ -1,0 +1,181 @@
+"""Connect: connect, mcp."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from brain.access import ADMIN
+from brain.cli.output import View, choices, common, is_read_only, opened, say, tell
+from brain.errors import BadRequest, Denied, NotFound
+
+if TYPE_CHECKING:
+    from brain.connect.apply import Step
+    from brain.connect.clients import Place
+    from brain.open_vault import OpenVault
+
+VIEWS: dict[str, View] = {}  # no operations
+
+
+def _mcp(agent: str, vault: str | None, as_json: bool) -> None:
+    """Serve the vault to an AI client by MCP, on standard input and output.
+
+    The client starts it; `brain connect` says how. AGENT is who uses it: what it may read and
+    write, and whose memory it stores.
+
+    \b
+    brain mcp --agent claude
+    brain mcp --agent claude --read-only
+    """
+    from brain.open_vault import OpenVault
+    from brain.serve.worker import Worker
+    from brain.vault import layout
+
+    path, _ = choices(vault, as_json)
+    found = layout.find(path or ".", layout.state_home(os.environ))
+    worker = Worker(partial(OpenVault, found, read_only=is_read_only()), agent)
+    worker.start()
+    try:
+        from brain.serve.mcp import server  # takes a second to load
+
+        server(worker).run()
+    finally:
+        worker.close()
+
+
+mcp_command = click.Command(
+    "mcp",
+    callback=_mcp,
+    help=_mcp.__doc__,
+    params=[
+        click.Option(
+            ["--agent", "-a"], default=ADMIN, show_default=True, metavar="NAME",
+            help="The agent that uses it.",
+        ),
+        *common(),
+    ],
+)  # fmt: skip
+
+
+# -- connect ---------------------------------------------------------------------------------------
+
+DID = {
+    "created": "Created",
+    "edited": "Edited",
+    "removed": "Removed",
+    "run": "Ran",
+    "added": "Created agent",
+    "unchanged": "Nothing to change:",
+}
+
+
+def _connect(
+    client: str | None, agent: str, dry_run: bool, remove: bool, list_: bool,
+    vault: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Let an AI client use the vault.
+
+    CLIENT is one of claude-code, claude-desktop, codex, gemini, opencode, cursor, vscode. The
+    client gets Brain's MCP server, and instructions when to use it. Its other settings stay, and
+    files that Brain edits are kept next to them as NAME.brain-backup. The agent is created in the
+    vault if needed.
+
+    \b
+    brain connect claude-code
+    brain connect codex --dry-run
+    brain connect cursor --remove
+    brain connect --list
+    """
+    from brain.connect import apply, clients
+
+    vault, as_json = choices(vault, as_json)
+    place = clients.Place(os.path.expanduser("~"), os.environ, sys.platform)
+    if list_:
+        _print_clients(place, as_json)
+        return
+    if client is None:
+        raise BadRequest("Name a client.", f"One of: {', '.join(clients.NAMES)}.")
+    if is_read_only():
+        raise Denied("Nothing is connected with `--read-only`.", "Leave that option out.")
+    chosen = clients.client(client)
+    name = agent or chosen.agent
+    if remove:
+        steps = apply.disconnect(chosen, place, dry_run)
+    else:
+        with opened(vault) as open_vault:
+            added = _agent(open_vault, name, chosen.title, dry_run)
+            root = str(open_vault.paths.root)
+        command = [*_brain(), "mcp", "--agent", name, "--vault", root]
+        steps = [*added, *apply.connect(chosen, command, place, dry_run)]
+    todo = "" if remove or dry_run else chosen.todo.format(title=chosen.title)
+    if as_json:
+        told = [step._asdict() for step in steps]
+        tell({"client": client, "agent": name, "dry_run": dry_run, "steps": told, "todo": todo})
+        return
+    for step in steps:
+        say(f"{'Would do: ' if dry_run else ''}{DID[step.state]} {step.what}")
+    if todo:
+        say(todo)
+
+
+def _brain() -> list[str]:
+    """Return the command that runs Brain, also where it is not on the PATH of the client."""
+    found = sys.argv[0] if os.path.basename(sys.argv[0]) == "brain" else ""
+    found = found if os.path.isfile(found) else shutil.which("brain") or ""
+    return [os.path.abspath(found)] if found else [sys.executable, "-m", "brain"]
+
+
+def _agent(vault: OpenVault, name: str, title: str, dry_run: bool) -> list[Step]:
+    """Create the agent unless the vault has it."""
+    from brain import access
+    from brain.connect.apply import Step
+    from brain.operations import agents, call
+
+    try:
+        access.resolve(vault, name)
+    except NotFound:
+        if not dry_run:
+            call(agents.agent_add, vault, name, about=f"The memory of {title}.")
+        return [Step("added", name)]
+    return []
+
+
+def _print_clients(place: Place, as_json: bool) -> None:
+    from brain.connect import apply, clients
+
+    rows = [
+        {
+            "client": client.name,
+            "connected": apply.is_connected(client, place),
+            "path": client.file(place),
+        }
+        for client in clients.CLIENTS
+    ]
+    if as_json:
+        tell({"clients": rows})
+        return
+    for row in rows:
+        say(f"{row['client']:<15} {'connected' if row['connected'] else '-':<10} {row['path']}")
+
+
+connect_command = click.Command(
+    "connect",
+    callback=_connect,
+    help=_connect.__doc__,
+    params=[
+        click.Argument(["client"], required=False),
+        click.Option(
+            ["--agent", "-a"], default="", metavar="NAME",
+            help="The agent that the client acts as.  [named after the client]",
+        ),
+        click.Option(["--dry-run"], is_flag=True, help="Only say what would be done."),
+        click.Option(["--remove"], is_flag=True, help="Undo it. The agent and its memory stay."),
+        click.Option(["--list", "list_"], is_flag=True, help="List the clients."),
+        *common(),
+    ],
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Connecting AI clients: what each needs, and how its configuration is edited."""

@@ -1,0 +1,1 @@
+"""Servers, by which programs on this machine use a vault."""

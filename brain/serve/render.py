@@ -1,0 +1,111 @@
+"""Results as text for a model. Their shapes are those of `brain.serialize`.
+
+Recalled text is data: it stands between delimiters, with its origin, and without characters that
+cannot be seen. Each entry begins with `[id:…]`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from brain.context.defuse import clean, short
+from brain.context.package import Package, Part
+from brain.context.render import render
+from brain.serve.tools import TOOLS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    Json = Mapping[str, Any]
+
+EXCERPT, ABOVE = 1000, 2  # characters of a note, and lines of it above the one that answers
+_TOOLS = {tool.operation: tool.name for tool in reversed(TOOLS)} | {"unpin": "memory_pin"}
+_COMMAND = re.compile(r"`brain ([a-z]+)[^`]*`")
+_OWN = re.compile(r"add `--agent [^`]*`")
+_OPTION = re.compile(r"`?--([a-z-]+)( [\w-]+)?`?")
+
+
+def result(document: Json) -> str:
+    """Return the text of what an operation returned."""
+    if "outcome" in document:
+        parts = _change(document)
+    elif "text" in document and "budget" in document:
+        parts = [document["text"] or "No memories."]
+    else:
+        entries = document["results"] if "results" in document else document["entries"]
+        parts = [_entries(entries, document.get("query", "")) or "Nothing found."]
+    parts += [short(note, EXCERPT) for note in document.get("notes", ())]
+    parts += [f"Not fresh: {short(why)}" for why in document.get("stale", ())]
+    return "\n".join(parts)
+
+
+def error(message: str, remedy: str) -> str:
+    """Return the text of an error, with the names of tools for those of commands."""
+    remedy = _COMMAND.sub(lambda match: f"`{_TOOLS.get(match[1], match[0].strip('`'))}`", remedy)
+    remedy = _OWN.sub("use the scope `project`", remedy)
+    remedy = _OPTION.sub(lambda match: f"`{match[1]}`", remedy)
+    return clean(f"{message} {remedy}".strip())
+
+
+def _change(document: Json) -> list[str]:
+    line = document.get("line")  # of an entry
+    place = f"{document['path']}:{line}" if line else document["path"]
+    did = "Nothing to change" if document["outcome"] == "unchanged" else document["outcome"]
+    out = [f"{did.capitalize()}: [id:{short(document['id'])}] in {short(place)}"]
+    if delta := document.get("delta"):
+        out.append(f"Its score changed by {delta:+g}.")
+    if document.get("state") == "pending":
+        out.append("It is not in the note yet, because the note is being edited. It can be found.")
+    for name, words in _REMARKS.items():
+        if values := document.get(name):
+            out.append(f"{words} {', '.join(map(short, values))}.")
+    for name, words in _OTHERS.items():
+        if others := document.get(name):
+            out += [words, _entries(others)]
+    return out
+
+
+_REMARKS = {
+    "redacted": "Left out as secrets or personal data:",
+    "unmade": "There are no such notes yet:",
+    "linked_from": "Still linked from",
+    "left": "Its text may still be in",
+}
+_OTHERS = {
+    "near": "Nearly the same is known already. Forget or merge what is redundant:",
+    "conflicts": "It contradicts these. Find out what is true, and update or forget the other:",
+    "superseded_by": "It is still replaced by:",
+}
+
+
+def _entries(found: Iterable[Json], query: str = "") -> str:
+    return render(Package(query, memories=tuple(map(_part, found))), "codex")
+
+
+def _text(entry: Json) -> str:
+    """Return the text of an entry; of a note, what is around the line that answers."""
+    text = str(entry["text"])
+    if entry.get("scope") != "sources":
+        return text
+    first = entry["end_line"] - text.count("\n")
+    lines = text.split("\n")[max(0, entry["line"] - first - ABOVE) :]
+    return clean("\n".join(lines), EXCERPT)
+
+
+def _part(entry: Json) -> Part:
+    origin = {name: entry[name] for name in ("by", "source", "session") if entry.get(name)}
+    return Part(
+        id=entry["id"],
+        kind=entry.get("kind", ""),
+        status=entry.get("status", ""),
+        text=_text(entry),
+        path=entry.get("path", ""),
+        line=entry.get("line", 0),
+        tags=tuple(entry.get("tags", ())),
+        created=entry.get("created", ""),
+        confidence=entry.get("confidence"),
+        conflicts=tuple(entry.get("conflicts", ())),
+        **origin,
+    )

@@ -1,0 +1,250 @@
+"""The tools that an agent gets, one row each: its operation, its words, its arguments.
+
+The MCP server, its reference and the contract tests are derived from this table. Descriptions are
+part of every prompt of an agent, so each word costs.
+"""
+
+from __future__ import annotations
+
+from brain import operations
+from brain._tuples import NamedTuple
+from brain.access import ADMIN
+from brain.operations import Operation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+class Argument(NamedTuple):
+    """An argument of a tool. `to` is the parameter of the operation; '' if the server uses it."""
+
+    name: str
+    to: str
+    type: str  # string, boolean, integer, number, or strings for a list
+    meaning: str = ""
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+
+class Tool(NamedTuple):
+    """A tool. `fixed` arguments of the operation are always the same, `usual` ones may be given.
+    `other` is (argument, value, operation): with this value, that operation is called instead."""
+
+    name: str
+    operation: str
+    title: str
+    description: str
+    arguments: tuple[Argument, ...]
+    fixed: Mapping[str, Any] = {}
+    usual: Mapping[str, Any] = {}
+    other: tuple[str, bool, str] = ("", False, "")
+    reads: bool = False
+    destructive: bool = False
+    repeatable: bool = False  # a second call changes nothing more
+
+    @property
+    def asks(self) -> bool:
+        """True if it may change global memory, which the user confirms."""
+        return any(argument.name == "confirm" for argument in self.arguments)
+
+
+_ID = Argument("id", "id", "string", "Its id, as in [id:…].", required=True)
+_WHY = Argument("why", "why", "string", "The reason.")
+_CONFIRM = Argument("confirm", "", "boolean", "The user agreed to change global memory.")
+_LIMIT = Argument("limit", "limit", "integer", "At most so many.")
+_PROJECT = Argument("project", "project", "string", "Only of this project.")
+_SINCE = Argument("since", "since", "string", "From this day on: 2026-02-01.")
+
+TOOLS = (
+    Tool(
+        "memory_store", "remember", "Store a memory",
+        "Store one lasting fact, decision, preference or correction, in a full sentence that is"
+        " clear without this conversation. What is known already is not stored twice. Secrets are"
+        " left out.",
+        (
+            Argument("content", "text", "string", "The sentence.", required=True),
+            Argument("tags", "tags", "strings", "Keywords, with synonyms to find it by."),
+            Argument("kind", "kind", "string", "decision, preference, correction, warning,"
+                     " procedure, error, fact, …"),
+            Argument("scope", "", "string", "global: for all projects.",
+                     choices=("project", "global")),
+            Argument("links", "links", "strings", "Notes or memory ids it is about."),
+            Argument("supersedes", "supersedes", "strings", "Ids of memories it replaces."),
+            Argument("source", "source", "string", "user_stated, user_corrected, observed or"
+                     " inferred."),
+            Argument("session", "session", "string", "Id of this conversation."),
+            _WHY, _CONFIRM,
+        ),
+    ),
+    Tool(
+        "memory_query", "search", "Search memory",
+        "Search memories, tasks, knowledge and notes. Give keywords and synonyms, not a question:"
+        ' "auth login token", not "how do users log in?". Ask again with other words if'
+        " needed, up to three times. Reinforce what helped.",
+        (
+            Argument("query", "question", "string", 'Keywords. "…" is a phrase.', required=True),
+            _LIMIT,
+            Argument("kinds", "kinds", "strings"),
+            Argument("tags", "tags", "strings"),
+            Argument("scopes", "scopes", "strings", "memory, items, tasks, sources (notes),"
+                     " sessions, archive or all."),
+            _PROJECT, _SINCE,
+        ),
+        reads=True,
+    ),
+    Tool(
+        "memory_context", "context", "Recall for a task",
+        "Recall what matters for a task before you start: warnings, pinned memories, the best"
+        " matches and those connected to them, within a token limit.",
+        (
+            Argument("query", "question", "string", "The task or question.", required=True),
+            Argument("files", "files", "strings", "Paths of open files."),
+            Argument("tasks", "tasks", "boolean", "Include open tasks."),
+            Argument("budget", "budget", "integer", "Tokens."),
+            Argument("session", "session", "string", "Id of this conversation; nothing is shown"
+                     " twice in it."),
+        ),
+        fixed={"format": "codex"}, reads=True,
+    ),
+    Tool(
+        "memory_reinforce", "reinforce", "Report a useful memory",
+        "Report that a memory helped you. It will be found sooner.", (_ID, _WHY),
+    ),
+    Tool(
+        "memory_demote", "demote", "Report a bad memory",
+        "Report that a memory was wrong, stale or irrelevant. If you know what is true, use"
+        " memory_update.", (_ID, _WHY),
+    ),
+    Tool(
+        "memory_update", "update", "Correct a memory",
+        "Correct a memory in place. Its id and score stay.",
+        (
+            _ID,
+            Argument("content", "text", "string", "The new sentence. Default: as it is."),
+            Argument("tags", "tags", "strings", "Replace its tags."),
+            Argument("importance", "importance", "number", "0 to 1."),
+            Argument("confidence", "confidence", "number", "0 to 1."),
+            _WHY, _CONFIRM,
+        ),
+        destructive=True, repeatable=True,
+    ),
+    Tool(
+        "memory_tag", "tag", "Tag a memory", "Add tags to a memory, or remove some.",
+        (
+            _ID,
+            Argument("add", "add", "strings"),
+            Argument("remove", "remove", "strings"),
+            _CONFIRM,
+        ),
+        repeatable=True,
+    ),
+    Tool(
+        "memory_forget", "forget", "Delete a memory",
+        "Delete a memory that should not exist. If it only changed, use memory_update.",
+        (_ID, _WHY, _CONFIRM), destructive=True,
+    ),
+    Tool(
+        "memory_pin", "pin", "Pin a memory",
+        "Include a memory in every context, or stop doing so. For the few that always matter.",
+        (_ID, Argument("pinned", "", "boolean", "false: unpin."), _CONFIRM),
+        other=("pinned", False, "unpin"), repeatable=True,
+    ),
+    Tool(
+        "memory_link", "link", "Link memories", "Link a memory to another memory or a note.",
+        (
+            _ID,
+            Argument("to", "to", "string", "A memory's id or a note's name.", required=True),
+            Argument("relation", "as_", "string",
+                     choices=("relates_to", "supersedes", "contradicts", "derived_from")),
+            Argument("remove", "", "boolean", "Remove the link."),
+            _CONFIRM,
+        ),
+        other=("remove", True, "unlink"), repeatable=True,
+    ),
+    Tool(
+        "memory_list", "list", "List memories",
+        "List memories without a query, newest first.",
+        (
+            Argument("kinds", "kinds", "strings"),
+            Argument("tags", "tags", "strings"),
+            _PROJECT, _SINCE,
+            Argument("until", "until", "string", "Up to this day."),
+            Argument("where", "where", "string", "Filter: importance>=0.7 and status=pinned."),
+            Argument("order", "order", "string", "Such as importance; -created: oldest first."),
+            _LIMIT,
+            Argument("offset", "offset", "integer", "Skip so many."),
+        ),
+        usual={"limit": 20}, reads=True,
+    ),
+    Tool(
+        "memory_similar", "similar", "Find similar memories",
+        "Find the memories that are most like one, before you change or merge it.",
+        (_ID, _LIMIT), reads=True,
+    ),
+    Tool(
+        "task_list", "list", "List tasks", "List the tasks of the vault.",
+        (
+            Argument("where", "where", "string", "Filter: status=open."),
+            _PROJECT, _LIMIT,
+        ),
+        fixed={"scopes": ("tasks",)}, usual={"limit": 20}, reads=True,
+    ),
+    Tool(
+        "project_knowledge", "list", "List what is known of a project",
+        "List the facts, decisions and procedures that were extracted from a project's files.",
+        (
+            _PROJECT,
+            Argument("types", "kinds", "strings", "fact, decision, procedure, …"),
+            Argument("tags", "tags", "strings"),
+            _LIMIT,
+            Argument("offset", "offset", "integer", "Skip so many."),
+        ),
+        fixed={"scopes": ("items",)}, usual={"limit": 20}, reads=True,
+    ),
+)  # fmt: skip
+BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def schema(tool: Tool) -> dict[str, Any]:
+    """Return the JSON schema of a tool's arguments."""
+    out: dict[str, Any] = {
+        "type": "object",
+        "properties": {argument.name: _property(argument) for argument in tool.arguments},
+    }
+    if required := [argument.name for argument in tool.arguments if argument.required]:
+        out["required"] = required
+    return out
+
+
+def _property(argument: Argument) -> dict[str, Any]:
+    out: dict[str, Any] = {"type": argument.type}
+    if argument.type == "strings":
+        out = {"type": "array", "items": {"type": "string"}}
+    if argument.choices:
+        out["enum"] = list(argument.choices)
+    if argument.meaning:
+        out["description"] = argument.meaning
+    return out
+
+
+def operation(tool: Tool, values: Mapping[str, Any]) -> Operation:
+    """Return the operation that a call with these values means."""
+    argument, value, other = tool.other
+    name = other if other and values.get(argument) is value else tool.operation
+    return next(each for each in operations.OPERATIONS if each.name == name)
+
+
+def options(tool: Tool, values: Mapping[str, Any], agent: str) -> dict[str, Any]:
+    """Return the arguments of the operation, for the agent that calls the tool."""
+    given = {
+        argument.to: values[argument.name]
+        for argument in tool.arguments
+        if argument.to and values.get(argument.name) is not None
+    }
+    if tool.name == "memory_store":
+        given["agent"] = ADMIN if values.get("scope") == "global" else agent
+    if tool.name == "memory_update" and values.get("tags") is not None:
+        given["replace"] = True
+    return {**tool.usual, **given, **tool.fixed, "by": agent}
