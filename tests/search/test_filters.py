@@ -85,7 +85,7 @@ def test_bad_filters(searched: Searched) -> None:
         brain.search("x", kinds=["descision"])
     with pytest.raises(BadRequest, match=r"no kind 'qqq'\. Kinds: agent, architecture"):
         brain.search("x", kinds=["fact", "qqq"])
-    with pytest.raises(BadRequest, match="no date"):
+    with pytest.raises(BadRequest, match="not a date"):
         brain.search("x", since="soon")
     with pytest.raises(BadRequest, match="nothing to search for"):
         brain.search("  ")
