@@ -131,7 +131,7 @@ def _demo(work: Path, model: str) -> Iterator[str]:
     root = work / "demo-context" / "vault"
     shutil.rmtree(root.parent, ignore_errors=True)
     root.parent.mkdir(parents=True)
-    init.demo(root)
+    init.create_demo(root)
     rows = [line.split("\t") for line in DEMO.read_text(encoding="utf-8").splitlines()[1:]]
     asked = [(question, frozenset(answers.split("|")), "") for question, answers in rows]
     yield from _table("The demo vault", asked, root, (), None, model)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brain import setup
+from brain import init
 from tests.cli.conftest import COMMAND
 
 PACKAGES = ("@anthropic-ai/claude-code", "@openai/codex", "@google/gemini-cli")
@@ -35,7 +35,7 @@ def test_a_client_lists_brain_until_it_is_removed(
 ) -> None:
     home, vault = tmp_path / "home", tmp_path / "vault"
     home.mkdir()
-    setup.demo(vault)
+    init.create_demo(vault)
     env = {
         "HOME": str(home),
         "PATH": f"{programs}:{os.environ['PATH']}",

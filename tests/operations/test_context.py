@@ -739,7 +739,7 @@ def test_an_agent_may_judge_whatever_it_was_handed(made: Made) -> None:
 
 
 def test_the_demo_answers_with_the_memory_about_frost(tmp_path: Path, opened: OpenBrain) -> None:
-    init.demo(tmp_path / "garden")
+    init.create_demo(tmp_path / "garden")
     said = opened(tmp_path / "garden").context("when is the last frost?")
     first, *_ = memories = said.fitted.package.memories
     assert "Frost" in first.text
