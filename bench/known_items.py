@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from brain.formats import frontmatter
 from brain.formats.stems import STOP_WORDS
+
+from brain.formats import frontmatter
 from brain.index.read import Row
 
 _WORD = re.compile(r"[a-z]{4,}")

@@ -80,9 +80,9 @@ def _update(work: Path) -> Iterator[tuple[str, str, str]]:
     """The CPU time of an index update after one more memory, with and without the bytes that the
     index was built from, in turns."""
     from brain import formats
-    from brain.model import Add
     from brain.config import Config
     from brain.index.db import Index
+    from brain.model import Add
     from brain.sync import sync
     from brain.vault import layout
 
