@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from brain.formats.stems import STOP_WORDS
-
 from brain.formats import frontmatter
 from brain.index.read import Row
+from brain.words import STOP_WORDS
 
 _WORD = re.compile(r"[a-z]{4,}")
 _FIVE = re.compile(r"(?<![\w#/])(?:[a-z]+ ){4}[a-z]+(?!\w)")

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable
 
-from brain.formats.stems import STOP_WORDS
+from brain.words import STOP_WORDS
 
 Search = Callable[[str, int], list[str]]
 
