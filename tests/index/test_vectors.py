@@ -22,7 +22,7 @@ def kept(tmp_path: Path) -> Vectors:
 
 
 def model(kept: Vectors, key: str = "mine", size: int = 3) -> Model:
-    made = Model(model_id(key), key, size, 0.25, 0, DAY)
+    made = Model(model_id(key), key, size, 0.25, DAY)
     kept.save(made)
     return made
 
