@@ -2,8 +2,8 @@
 
 The tools come from `brain.serve.tools`. A result has two parts: text for the model, and in `_meta`
 the JSON document of `brain.serialize` for programs. It is not sent as structured content, because
-clients show that to the model in place of the text, and recalled text would then reach the prompt
-without its delimiters.
+clients may show that to the model in place of the text, and recalled text would then reach the
+prompt without its delimiters.
 """
 
 from __future__ import annotations

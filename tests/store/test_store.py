@@ -97,8 +97,10 @@ def test_who_may_not(store: Store, root: Path, actor: Actor) -> None:
     before = base.snapshot(root)
     with pytest.raises(Denied, match=f"{actor.name} may not write what belongs to admin"):
         store.apply([kit.deed("remember")], actor)
+    with pytest.raises(Denied):  # feedback needs the right to read
+        store.apply([Deed("reinforce", kit.A, None, {"agent": "zoo"})], actor)
     with pytest.raises(Denied):
-        store.apply([Deed("reinforce", kit.A, None, {"agent": "admin"})], actor)
+        store.apply([Deed("update", kit.A, None, {"agent": "admin"})], actor)
     untouched(store, before)
 
 
