@@ -108,6 +108,7 @@ class VersionRow(NamedTuple):
     unread: int
     undid: int
     in_place: int | None  # saved in place (1) or by rename (0)
+    git: int  # git checked it out
     changes: str  # JSON: what turns the version before it into this one
 
 

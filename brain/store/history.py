@@ -16,6 +16,7 @@ times and the state of git are values that the disk layer hands in.
 | late save: a displaced file is written to | merged; its base is no later than what it displaced |
 | another device: a sync service brings its version | its base is the version that the device had |
 | git: checkout, reset, rebase | the text of git counts; a write that was not in the note yet is merged into it |
+| after git: someone saves over the text of git before Brain looks | what git brought back stays |
 | alone: nothing is guarded | the text counts as it is; Brain writes nothing |
 """  # noqa: E501 - a table
 
@@ -64,8 +65,8 @@ KEEP = 64  # versions
 class Version:
     """A text that was in the note, or in a displaced file."""
 
-    __slots__ = ("_edits", "_units", "at", "base", "in_place", "n", "new", "own", "previous",
-                 "undid", "unread", "written")  # fmt: skip
+    __slots__ = ("_edits", "_units", "at", "base", "git", "in_place", "n", "new", "own",
+                 "previous", "undid", "unread", "written")  # fmt: skip
 
     def __init__(
         self,
@@ -80,6 +81,7 @@ class Version:
         unread: bool = False,
         undid: bool = False,
         in_place: bool | None = None,
+        git: bool = False,
         previous: Version | None = None,
         changes: Edits | None = None,
     ) -> None:
@@ -92,6 +94,7 @@ class Version:
         self.unread = unread  # nobody read it while it was in the note
         self.undid = undid  # it did nothing but remove guarded units, which were restored
         self.in_place = in_place  # it was saved in place, or by rename; None if that is not known
+        self.git = git  # git checked it out
         self._units, self.previous, self._edits = units, previous, changes
 
     @property
@@ -140,6 +143,7 @@ class Evidence(NamedTuple):
     age: float = 0.0  # seconds for which Brain's last write had stood, at least
     in_place: bool | None = None  # saved in place, or by rename; None if that is not known
     git: bool = False  # git has checked out another commit
+    after_git: bool = False  # git has, and someone has saved since
 
 
 class Outcome(NamedTuple):
@@ -372,7 +376,10 @@ class History:
         """Merge a text that someone saved into the head. `in_note` is False for a displaced file;
         `near` was in its place."""
         base = self.base(theirs, near, evidence, in_note)
-        head = self.merge(self._units_seen(base, near, theirs, evidence), self.head, theirs)
+        seen = self._units_seen(base, near, theirs, evidence)
+        if evidence.after_git:
+            seen = self._without_returned(seen, theirs)
+        head = self.merge(seen, self.head, theirs)
         if head not in (theirs, self.head):
             said = {unit for v in self.versions if not v.written for unit in v.new}
             head = one_per_id(head, theirs, self.known, said)
@@ -382,7 +389,7 @@ class History:
         version = Version(
             self.next, theirs, at=at, base=base.n, own=self._own(base, near, theirs, touched),
             new=frozenset(there - was), undid=in_note and base is not near
-            and bool(self.undone(theirs, near)), previous=self.versions[-1],
+            and bool(self.undone(theirs, near)), git=evidence.git, previous=self.versions[-1],
         )  # fmt: skip
         if base is near and in_note and theirs[: len(near.units) - 1] == near.units[:-1]:
             version.own, version.base = frozenset(), near.base  # append, perhaps without reading
@@ -422,6 +429,13 @@ class History:
         if not old and base.in_place is not None:
             return base.units  # nothing says that it has not seen the whole version
         return (*(u for u in base.units if u in there or u not in base.new), *old)
+
+    def _without_returned(self, base: Units, theirs: Units) -> Units:
+        """Return a base without the units that git took out of the head and brought back: to the
+        merge they are new."""
+        there, head = set(theirs), set(self.head)
+        back = {u for u in base if u in there and u not in head and u not in self.guards}
+        return tuple(unit for unit in base if unit not in back)
 
     def _own(
         self, base: Version, near: Version, theirs: Units, touched: frozenset[str]
@@ -465,7 +479,8 @@ class History:
     def write(self, at: float = 0.0) -> Version:
         """Return the version of the head, which is about to be written."""
         version = Version(self.next, self.head, at=at, written=True, previous=self.versions[-1])
-        for unit, count in difference(self.last_written.units, self.head).items():
+        last = next((v for v in reversed(self.versions) if v.written or v.git), self.versions[0])
+        for unit, count in difference(last.units, self.head).items():
             if count > 0:  # what others saved since the last write is protected, too
                 self._guard(unit, True, version.n, seen=True)
             elif unit not in self.head:

@@ -94,6 +94,7 @@ class Note:
                 unread=bool(row.unread),
                 undid=bool(row.undid),
                 in_place=None if row.in_place is None else bool(row.in_place),
+                git=bool(row.git),
                 previous=versions[-1] if versions else None,
                 changes=json.loads(row.changes),
             )
@@ -142,8 +143,8 @@ class Note:
             self._accept(found)
             return
         history = self.history
-        git_moved = files.git_has_moved(self.git, self.row.git)
-        git_moved = git_moved and found is not None and self.disk.is_committed(self.full, found)
+        moved = files.git_has_moved(self.git, self.row.git)
+        is_git = moved and found is not None and self.disk.is_committed(self.full, found)
         if found is None:
             self._look_for_missing()
             return
@@ -160,10 +161,11 @@ class Note:
         if theirs == last.units and last.n >= history.tip.n:  # exchanged before a crash
             history.tip, last.unread = last, False
         if theirs != history.tip.units:
-            if not git_moved and self._may_be_half(found, mark):
+            if not is_git and self._may_be_half(found, mark):
                 self.wait = "the note is being saved"
                 return
-            self._observe(theirs, history.tip, self._evidence(found, git_moved), in_note=True)
+            evidence = self._evidence(found)._replace(git=is_git, after_git=moved and not is_git)
+            self._observe(theirs, history.tip, evidence, in_note=True)
         self._accept(found, mark)
 
     def _after_save(self, found: Look | None) -> Look | None:
@@ -237,12 +239,12 @@ class Note:
         self.row = self.row._replace(half=half)
         return stood
 
-    def _evidence(self, found: Look, git_moved: bool = False) -> Evidence:
+    def _evidence(self, found: Look) -> Evidence:
         """Return what is known of a save besides its text."""
         in_place = found.identity == self.row.file if self.row.file else None
         if in_place is False and found.born and found.changed - found.born > BIRTH:
             in_place = None  # by rename, and then in place: by two writers
-        evidence = Evidence(in_place=in_place, git=git_moved)
+        evidence = Evidence(in_place=in_place)
         if not self.row.wrote:
             return evidence
         identity, accessed, changed, uptime, read = json.loads(self.row.wrote)
@@ -458,7 +460,7 @@ class Note:
         rows = [
             VersionRow(
                 self.path, v.n, v.at, v.written, v.base, json.dumps(sorted(v.own)),
-                json.dumps(sorted(v.new)), v.unread, v.undid, v.in_place,
+                json.dumps(sorted(v.new)), v.unread, v.undid, v.in_place, v.git,
                 json.dumps(v.changes),
             )
             for v in history.versions

@@ -150,6 +150,16 @@ def test_gits_text_counts() -> None:
     assert page.lines == {"one"}
 
 
+def test_what_git_brings_back_stays_under_a_save() -> None:
+    """An agent writes while an older commit is checked out. Back on the branch, a person edits the
+    note before Brain looks at it."""
+    page = Page("one, two").agent("one, two, agent").save("one", Evidence(git=True))
+    page.agent("one, past")
+    evidence = Evidence(in_place=None, age=0.2, after_git=True)
+    page.save("one!, two, agent, past", evidence)
+    assert page.lines == {"one!", "two", "agent", "past"}
+
+
 def test_a_pending_write_is_merged_into_gits_text() -> None:
     page = Page()
     page.history.change(units("one, two, agent"))
