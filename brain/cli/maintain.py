@@ -82,7 +82,7 @@ def print_status(status: Status, _: Values) -> None:
 
 def print_diagnosis(found: Diagnosis, options: Values) -> None:
     """Print every problem; harmless ones in one line per code, unless all are wanted."""
-    say("The index is sound." if found.healthy else "The index was damaged; it is built again.")
+    say("The index is sound." if found.healthy else "The index was damaged and has been rebuilt.")
     for problem in found.problems if options["all"] else _serious(found):
         place = f"{problem.path}:{problem.line}" if problem.line else problem.path
         say(f"{place}  {problem.code}: {problem.message}")
@@ -92,7 +92,7 @@ def print_diagnosis(found: Diagnosis, options: Values) -> None:
                 say(f"{counted(count, 'file')} {words}.")
     warn(found.freshness)
     if not _serious(found):
-        say("Nothing to put right.")
+        say("No problems found.")
 
 
 def _serious(found: Diagnosis) -> list[FileProblem]:

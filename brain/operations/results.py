@@ -224,7 +224,7 @@ class Asked(NamedTuple):
 
 
 class Context(Value):
-    """What an agent should know: `text` for the prompt; the fields explain it."""
+    """A context for an agent: `text` is for the prompt, the fields explain it."""
 
     asked: Asked
     fitted: Fitted
@@ -539,7 +539,7 @@ class Budget(Value):
 class Status(Value):
     """The state of a vault: its index, how fresh that is, the last recall, the watching process.
     `healthy` is None while another process writes to the index. `counters` are of the whole vault,
-    so who may not read all of it gets None."""
+    and None for an actor who may not read all of it."""
 
     vault: str
     brain: str

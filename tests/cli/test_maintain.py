@@ -218,7 +218,7 @@ def test_status_names_the_daemon(demo: Path, tmp_path: Path, run: Run) -> None:
 
 
 def test_doctor_finds_nothing_in_a_good_vault(demo: Path, run: Run) -> None:
-    assert run("doctor")[:2] == (0, "The index is sound.\nNothing to put right.\n")
+    assert run("doctor")[:2] == (0, "The index is sound.\nNo problems found.\n")
 
 
 def test_doctor_lists_what_to_put_right(demo: Path, run: Run) -> None:
@@ -227,7 +227,7 @@ def test_doctor_lists_what_to_put_right(demo: Path, run: Run) -> None:
     assert said.code == 1
     assert "40_Brain/projects/garden-planner/items.json:1  " in said.out
     assert "Bad.md" in said.out
-    assert "Nothing to put right" not in said.out
+    assert "No problems found" not in said.out
     said = run("doctor", "--json")
     assert (said.code, said.json["healthy"]) == (1, True)
     assert {"path", "line", "code", "message"} == set(said.json["problems"][0])
@@ -242,7 +242,7 @@ def test_doctor_groups_what_is_harmless(demo: Path, run: Run) -> None:
         "The index is sound.\n"
         "1 file with a byte order mark; that is kept as it is.\n"
         "2 files with carriage returns; that is kept as it is.\n"
-        "Nothing to put right.\n"
+        "No problems found.\n"
     )
     listed = run("doctor", "--all")
     assert listed.code == 0
