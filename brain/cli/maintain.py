@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from brain.sync import Stats
 
 TOTALS, TIMES = ("promotions", "evictions", "accesses"), ("created", "last_compacted")
-HEALTH = {True: "sound", False: "damaged; `brain doctor` repairs it", None: "being written"}
+HEALTH = {True: "sound", False: "damaged; `brain doctor` repairs it"}
 POLL = 0.2  # seconds between looks at the events of other processes
 # Problems that need no action: one line for all files of a code.
 HARMLESS = {
@@ -127,7 +127,7 @@ def _embed(vault: OpenVault) -> None:
 
 
 def print_written(count: int, _: Values) -> None:
-    say(f"{counted(count, 'record')} written." if count else "Nothing waited.")
+    say(f"{counted(count, 'record')} written." if count else "No usage to write.")
 
 
 def print_paused(paused: bool, _: Values) -> None:

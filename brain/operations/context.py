@@ -156,7 +156,7 @@ def _nothing(recalled: Recalled, package: Package, fitted: Fitted, current: Roun
         known = recalled.memories or recalled.warnings or recalled.tasks
         return "" if known or recalled.is_answered else NO_MATCH
     if any(parts for _, parts in sections(package)):
-        return f"Nothing of what is known fits into {fitted.allocation.total:,} tokens."
+        return f"No memory fits into {fitted.allocation.total:,} tokens."
     if current.shown and recalled.is_answered:
         return "Nothing new is known about that."
     return "Nothing is known about that."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from brain import access, lock, tokens
-from brain.errors import Busy
 from brain.formats.text import decode
 from brain.index import read, records
 from brain.index.read import Filters
@@ -170,7 +169,7 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
         brain=vault.paths.brain,
         index=vault.index.path,
         engine=vault.index.fts,
-        healthy=_healthy(vault),
+        healthy=vault.index.healthy(quick=True),
         scopes=read.counts(vault.index, owners),
         kinds=read.counts_of_kinds(vault.index, owners),
         agents=[each for each in agents if owners is None or each["agent"] in owners],
@@ -181,14 +180,6 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
         freshness=freshness,
         daemon=lock.holder(f"{vault.paths.state_path}/daemon.lock"),
     )
-
-
-def _healthy(vault: OpenVault) -> bool | None:
-    """Return False if the index is damaged; None if another process is writing to it."""
-    try:
-        return vault.index.healthy()
-    except Busy:
-        return None
 
 
 def sync(

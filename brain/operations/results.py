@@ -538,14 +538,14 @@ class Budget(Value):
 
 class Status(Value):
     """The state of a vault: its index, how fresh that is, the last recall, the watching process.
-    `healthy` is None while another process writes to the index. `counters` are of the whole vault,
-    and None for an actor who may not read all of it."""
+    `healthy` is by a quick check; `doctor` reads the whole index. `counters` are of the whole
+    vault, and None for an actor who may not read all of it."""
 
     vault: str
     brain: str
     index: str
     engine: str
-    healthy: bool | None
+    healthy: bool
     scopes: dict[str, dict[str, int]]
     kinds: dict[str, int]
     agents: list[dict[str, str]]

@@ -53,7 +53,7 @@ def note(wanted: Sequence[Concept], texts: Iterable[str]) -> str:
         if stem(folded) in stems:
             found.setdefault(folded, word)
     similar = list(found.values())[:NAMED]
-    return f"Nothing here holds {_either(asked)}; this is what holds {_either(similar)}."
+    return f"No results for {_either(asked)}. Showing {_either(similar)}."
 
 
 def _either(words: list[str]) -> str:

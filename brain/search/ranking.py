@@ -43,7 +43,7 @@ MAX_SEEDS = 500  # turns that hand on to their neighbours, and memories whose fe
 SHOWN_PASSAGES = 5  # of a note that are looked at, the best by their words and meaning
 SAME_COVERAGE = 0.1  # memories whose coverage differs by less cover a question equally
 SPARE = 40  # more are read, since some may not pass the filters
-UNQUOTED = "Nothing here holds the text in quotes; this is what holds its words."
+UNQUOTED = "No results for the text in quotes. Showing results for its words."
 
 
 class Match:

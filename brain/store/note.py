@@ -86,15 +86,15 @@ class Note:
             version = Version(
                 row.n,
                 at=row.at,
-                written=bool(row.written),
+                written=row.written,
                 base=row.base,
-                own=frozenset(json.loads(row.own)),
-                new=frozenset(json.loads(row.new)),
-                unread=bool(row.unread),
-                undid=bool(row.undid),
-                in_place=None if row.in_place is None else bool(row.in_place),
+                own=frozenset(row.own),
+                new=frozenset(row.new),
+                unread=row.unread,
+                undid=row.undid,
+                in_place=row.in_place,
                 previous=versions[-1] if versions else None,
-                changes=json.loads(row.changes),
+                changes=list(row.changes),
             )
             versions.append(version)
         rows = self.state.rows(GuardRow, path=self.path)
@@ -455,9 +455,8 @@ class Note:
         self.row = self.row._replace(tip=history.tip.n, head=head, due=due, why=self.wait)
         rows = [
             VersionRow(
-                self.path, v.n, v.at, v.written, v.base, json.dumps(sorted(v.own)),
-                json.dumps(sorted(v.new)), v.unread, v.undid, v.in_place,
-                json.dumps(v.changes),
+                self.path, v.n, v.at, v.written, v.base, tuple(sorted(v.own)),
+                tuple(sorted(v.new)), v.unread, v.undid, v.in_place, tuple(v.changes),
             )
             for v in history.versions
             if self._saved_versions.get(v.n) != _flags(v)

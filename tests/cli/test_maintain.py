@@ -12,6 +12,7 @@ from brain import daemon
 from brain.vault import layout
 from tests import kit
 from tests.cli.conftest import Run
+from tests.conftest import OpenBrain
 
 BRAIN_FILES = [
     "40_Brain/brain.yaml",
@@ -207,6 +208,28 @@ def test_status_counts_kinds_and_uses_and_checks_the_index(demo: Path, run: Run)
     assert f"0 promotions, 0 evictions, {after['accesses']} accesses" in out
     assert "(fts5, sound)" in out
     assert run("status", "--by", "garden-planner", "--json").json["counters"] is None
+
+
+def test_status_does_not_read_the_whole_index(demo: Path, opened: OpenBrain) -> None:
+    brain = opened(demo)
+    brain.sync()
+    statements: list[str] = []
+    brain.vault.index.db.set_trace_callback(statements.append)
+    assert brain.status().healthy
+    assert statements
+    assert not [sql for sql in statements if "integrity" in sql]
+    assert brain.doctor().healthy
+    assert [sql for sql in statements if "integrity" in sql]
+
+
+def test_status_sees_a_damaged_index(demo: Path, opened: OpenBrain) -> None:
+    brain = opened(demo)
+    brain.sync()
+    brain.vault.index.db.execute("DROP TABLE learned")
+    brain.vault.index._write_seal()  # as if Brain had done it
+    assert not brain.status().healthy
+    assert not brain.doctor().healthy
+    assert brain.status().healthy
 
 
 def test_status_names_the_daemon(demo: Path, tmp_path: Path, run: Run) -> None:

@@ -294,7 +294,7 @@ def test_journal_write(demo: Path, run: Run) -> None:
 
     run("sync")
     run("journal", "write")  # of memories that were seen for the first time
-    assert run("journal", "write").out == "Nothing waited.\n"
+    assert run("journal", "write").out == "No usage to write.\n"
     with Brain(OpenVault(layout.find(demo, demo.parent / "state"))) as brain:
         uses = [Use("hit", ref, last=brain.vault.now()) for ref in (ID, PINNED)]
         brain.vault.state.add_uses(uses)

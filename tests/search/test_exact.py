@@ -288,7 +288,7 @@ def test_a_quoted_text_that_stands_nowhere_is_words(searched: Searched) -> None:
         answer = brain.search(question)
         assert answer.results
         assert answer.notes == (
-            "Nothing here holds the text in quotes; this is what holds its words.",
+            "No results for the text in quotes. Showing results for its words.",
         )
     for question in ('"one file"', "file one", '"xylophone qqq"', '"one fil"'):
         assert brain.search(question).notes == ()
