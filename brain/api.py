@@ -60,10 +60,10 @@ def method(operation: Callable[Concatenate[OpenVault, P], R]) -> Callable[Concat
 class Brain:
     """An open vault, for one thread. Use it as a context manager, or close it.
 
-    `by` is who acts: the person at the machine, or the name of an agent. `agent` is whose memory it
-    is. An entry is named by an id in any spelling, by `path:line`, or by words that only one memory
-    has. A change returns the entry and what happened to it: `outcome`, `state` (`written`, or
-    `pending` while a person types in the note) and `event`, the id for `undo`.
+    `by` is the actor: the person at the machine, or the name of an agent. `agent` is the owner of
+    the memory. An entry is named by an id in any spelling, by `path:line`, or by words that only
+    one memory has. A change returns the entry and what happened to it: `outcome`, `state`
+    (`written`, or `pending` while a person types in the note) and `event`, the id for `undo`.
     """
 
     def __init__(self, vault: OpenVault) -> None:

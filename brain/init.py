@@ -69,7 +69,7 @@ def create(root: Path, views: bool = False) -> list[str]:
         )
     vault = layout.at(root, brain, "")
     chosen, _ = brain_yaml.parse(files.settings(vault))  # there may be settings already
-    names = vault.named(chosen.memoryPath, chosen.sessionsPath).names
+    names = vault.with_names(chosen.memoryPath, chosen.sessionsPath).names
     sessions = "/".join(names.sessions)
     wanted = {
         "brain.yaml": config.template(f"v-{random_letters(12)}"),

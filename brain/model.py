@@ -197,14 +197,6 @@ class Drop(NamedTuple):
     ref: str
 
 
-class Append(NamedTuple):
-    """Append a line to a session. A call and its result share an id; their role differs."""
-
-    path: str
-    ref: str
-    record: dict[str, Any]
-
-
 class Configure(NamedTuple):
     """Give the setting `ref` of brain.yaml a value, or remove it (None), but only if it is `expect`
     now. It is written as `lines` if these mean the same."""
@@ -218,7 +210,7 @@ class Configure(NamedTuple):
 
 Change: TypeAlias = (
     Add | Update | Remove | Retag | Relate | Move | Anchor | Replace | Insert
-    | Put | Drop | Append | Configure
+    | Put | Drop | Configure
 )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ MOST_COMPARED = 20  # memories that a person typed since the last sync
 
 
 class Freshness(NamedTuple):
-    """How far an answer reflects the vault as it is. `stale` lists what does not, and why."""
+    """The freshness of an answer. `stale` lists the parts that may be out of date, and why."""
 
     fresh: bool
     as_of: str
@@ -78,7 +78,7 @@ class OpenVault:
         self.watched = False
         self.read_only = read_only
         self.config, self.warnings = brain_yaml.parse(files.settings(paths))
-        self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
+        self.paths = paths.with_names(self.config.memoryPath, self.config.sessionsPath)
         self._engine = engine
         self.index = self._index()
         self._claimed = False  # the state folder is known to be this vault's
@@ -134,7 +134,7 @@ class OpenVault:
         """Read brain.yaml again. After BadConfig the settings are as before."""
         before, paths, index = self.config, self.paths, self.index
         self.config, self.warnings = brain_yaml.parse(files.settings(paths))
-        self.paths = paths.named(self.config.memoryPath, self.config.sessionsPath)
+        self.paths = paths.with_names(self.config.memoryPath, self.config.sessionsPath)
         if (before.dbPath, paths) != (self.config.dbPath, self.paths):
             self.index.close()
             self.index = self._index()
@@ -165,14 +165,14 @@ class OpenVault:
         return int(self.clock().timestamp() // 86400)
 
     def read(self, path: str) -> bytes:
-        """Return the content of a file; nothing if it is missing or cannot be read."""
+        """Return the content of a file; empty if it is missing or cannot be read."""
         try:
             return files.read(f"{self.paths.root_path}/{path}", self.config.maxFileSize)[0]
         except OSError:
             return b""
 
     def owner(self, path: str) -> str:
-        """Return the agent whose file this is; '' if it is no agent's."""
+        """Return the agent that owns this file; '' without an owner."""
         role = self.paths.role(path)
         return role.agent if role else ""
 
@@ -294,7 +294,7 @@ class OpenVault:
             self._facts(wait)
 
     def _facts(self, wait: float) -> bool:
-        """Read new journal records into the index. Return False if there are none."""
+        """Read new journal records into the index. Return True if there were any."""
         places = (f"{self.paths.folder_path}/journal", f"{self.paths.state_path}/state.db")
         if any(map(os.path.exists, places)):
             from brain.journal.reader import update_index
@@ -380,7 +380,7 @@ class OpenVault:
         return self.state.exists() and self.state.has_pending()
 
     def has_work(self) -> bool:
-        """Return True if a write is pending, or listeners have not heard of a change yet."""
+        """Return True if a write is pending, or events are not delivered yet."""
         return self.has_pending() or self.events.has_news()
 
     @property
@@ -399,7 +399,7 @@ class OpenVault:
         self.events.deliver(self.index)
 
     def refresh(self) -> Freshness:
-        """Update the index, or say why that was not possible."""
+        """Update the index. Return the freshness, with the reason if that was not possible."""
         stale = self.absorb(wait=0.25)
         try:
             self.sync([self.paths.brain] if self.watched else None, wait=0.25)
@@ -421,5 +421,5 @@ class OpenVault:
 
 
 def _instead(head: bytes, _: bytes) -> bytes:
-    """Return what is indexed in place of what is in a note."""
+    """Return the text that is indexed in place of the one in a note."""
     return head

@@ -60,7 +60,7 @@ def _changed(value: Changed) -> Json:
 
 
 def _head(value: Entry) -> Json:
-    """Return what every entry has; `extra` does not replace any of that."""
+    """Return the fields that every entry has; `extra` does not replace any of them."""
     out: Json = {name: getattr(value, name) for name in ENTRY}
     out |= {"agent": value.agent or None, "project": value.project or None}
     return out | {key: inner for key, inner in value.extra.items() if key not in out}
@@ -76,7 +76,7 @@ def _link(value: Link) -> Json:
 
 
 def freshness(value: Freshness) -> Json:
-    """Return how far an answer can be trusted; part of every answer."""
+    """Return the freshness, which is part of every answer."""
     return {"fresh": value.fresh, "as_of": value.as_of or None, "stale": list(value.stale)}
 
 
@@ -110,7 +110,7 @@ _SCORE = ("id", "score", "factors", "fitness", "handed", "via")  # of an entry t
 
 
 def context(value: Context) -> Json:
-    """Return the text for the prompt, and what explains it."""
+    """Return the text for the prompt, and the fields that explain it."""
     found, fitted = value.recalled, value.fitted
     shown = {*value.shown}
     return {
@@ -148,8 +148,8 @@ def _excerpt(value: Excerpt) -> Json:
 def scored(value: ScoredEntry) -> Json:
     """Return an entry with its score factors.
 
-    `score` is the product of what `factors` make and of all `fitness`, or what was `handed` to it,
-    if that is more: the score of its `giver`, times weight and decay of all `steps`.
+    `score` is the product of the score from `factors` and of all `fitness`, or the `handed` score
+    if that is higher: the score of its `giver`, times weight and decay of all `steps`.
     """
     inherited = value.inherited
     out = _head(entry(value.row)) | {

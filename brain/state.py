@@ -101,15 +101,15 @@ class VersionRow(NamedTuple):
     path: str
     n: int
     at: float
-    written: int  # by Brain; else observed
+    written: bool  # by Brain; else observed
     base: int
-    own: str  # JSON: units that its window added or removed
-    new: str  # JSON: units that it added to its base
-    unread: int
-    undid: int
-    in_place: int | None  # saved in place (1) or by rename (0)
-    git: int  # git checked it out
-    changes: str  # JSON: what turns the version before it into this one
+    own: tuple[str, ...]  # units that its window added or removed
+    new: tuple[str, ...]  # units that it added to its base
+    unread: bool
+    undid: bool
+    in_place: bool | None  # saved in place, or by rename
+    git: bool  # git checked it out
+    changes: tuple[Any, ...]  # the edits that turn the version before it into this one
 
 
 class GuardRow(NamedTuple):
@@ -162,10 +162,11 @@ _COLUMNS = {  # by the type of a field
     "int": "INTEGER NOT NULL",
     "bool": "INTEGER NOT NULL",
     "float": "REAL NOT NULL",
-    "int | None": "INTEGER",
+    "bool | None": "INTEGER",
     "Number": "INTEGER PRIMARY KEY AUTOINCREMENT",
     "Unit": "BLOB NOT NULL",  # any bytes
     "tuple[str, ...]": "TEXT NOT NULL",  # JSON
+    "tuple[Any, ...]": "TEXT NOT NULL",  # JSON
     "dict[str, Any]": "TEXT NOT NULL",  # JSON
 }
 
@@ -223,8 +224,8 @@ def _from_sql(value: Any, type: str) -> Any:
     """Return the value of a field from what SQLite has stored."""
     if type == "Unit":
         return value.decode("utf-8", "surrogateescape")
-    if type == "bool":
-        return bool(value)
+    if type.startswith("bool"):
+        return value if value is None else bool(value)
     if not type.startswith(("tuple", "dict")):
         return value
     import json

@@ -22,7 +22,7 @@ from brain.formats import (
     session_jsonl,
 )
 from brain.lifecycle import contradiction, dedup
-from brain.model import Add, Append, Change, Configure, Put, Relate, Retag, Update
+from brain.model import Add, Change, Configure, Put, Relate, Retag, Update
 from brain.redact import redact
 from brain.search import exact, question, snippet
 from brain.search.retrieve import match
@@ -223,9 +223,6 @@ WORK: dict[str, Callable[[str], object]] = {
     ),
     "edit items": lambda text: _tried(
         lambda: records_json.edit("items", "i", text.encode(), [Put("i", "i1", {"title": "x"})])
-    ),
-    "edit session": lambda text: _tried(
-        lambda: session_jsonl.edit("s", text.encode(), [Append("s", "m9", {"role": "user"})])
     ),
     "redact": redact,
     "tokens": tokens.estimate,

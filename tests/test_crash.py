@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 HERE = Path(__file__).parent.parent
 KINDS = [
     "remember", "update", "forget", "retag", "relate", "move", "anchor", "replace", "insert", "put",
-    "drop", "append", "two", "create", "feedback", "links",
+    "drop", "two", "create", "feedback", "links",
 ]  # fmt: skip
 
 

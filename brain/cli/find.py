@@ -203,7 +203,7 @@ def _importance(factors: dict[str, Any]) -> str:
     if factors["merges"]:
         start = f"({start} + {factors['merges']:.1f} for duplicates)"
     words = {
-        "unvisited": "as nobody asked for it",
+        "unvisited": "as it was never looked up",
         "fading": f"after {_age(factors['idle_days'])} unused",
         "unused": f"with {counted(factors['hits'], 'hit')}",
         "candidate": "as a candidate",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from brain.sync import Stats
 
 TOTALS, TIMES = ("promotions", "evictions", "accesses"), ("created", "last_compacted")
-HEALTH = {True: "sound", False: "damaged; `brain doctor` repairs it", None: "being written"}
+HEALTH = {True: "sound", False: "damaged; `brain doctor` repairs it"}
 POLL = 0.2  # seconds between looks at the events of other processes
 # Problems that need no action: one line for all files of a code.
 HARMLESS = {
@@ -82,7 +82,7 @@ def print_status(status: Status, _: Values) -> None:
 
 def print_diagnosis(found: Diagnosis, options: Values) -> None:
     """Print every problem; harmless ones in one line per code, unless all are wanted."""
-    say("The index is sound." if found.healthy else "The index was damaged; it is built again.")
+    say("The index is sound." if found.healthy else "The index was damaged and has been rebuilt.")
     for problem in found.problems if options["all"] else _serious(found):
         place = f"{problem.path}:{problem.line}" if problem.line else problem.path
         say(f"{place}  {problem.code}: {problem.message}")
@@ -92,7 +92,7 @@ def print_diagnosis(found: Diagnosis, options: Values) -> None:
                 say(f"{counted(count, 'file')} {words}.")
     warn(found.freshness)
     if not _serious(found):
-        say("Nothing to put right.")
+        say("No problems found.")
 
 
 def _serious(found: Diagnosis) -> list[FileProblem]:
@@ -127,7 +127,7 @@ def _embed(vault: OpenVault) -> None:
 
 
 def print_written(count: int, _: Values) -> None:
-    say(f"{counted(count, 'record')} written." if count else "Nothing waited.")
+    say(f"{counted(count, 'record')} written." if count else "No usage to write.")
 
 
 def print_paused(paused: bool, _: Values) -> None:

@@ -139,7 +139,7 @@ def indented(text: str) -> str:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """`1 file`, `2 files`."""
+    """Return a number with its noun: `1 file`, `2 files`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 

@@ -1,9 +1,9 @@
-"""How many tokens a context may take, and which parts fit into them.
+"""The token budget of a context: its size, its shares, and the parts that fit into them.
 
-The total is a share of what is left of the model's context. Warnings and pinned memories, the task
-at hand and summaries each have a share. Retrieval takes what these leave: memories first, then the
-best passages of notes; the last tokens name further notes. What is still left goes to what had no
-room before. What is counted is the text as it is rendered.
+The total is a share of the remaining context of the model. Warnings and pinned memories, the
+current task and summaries each have a share. Retrieval takes the rest: memories first, then the
+best passages of notes; the last tokens name further notes. Tokens that are left over go to parts
+that had no room before. The rendered text is what is counted.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Count = Callable[[str], int]
 BUDGET_SHARE = 0.08  # of the remaining context
 NAMES = 200  # tokens at the end that name further notes
-MOST_NAMED = 60  # notes that are shown or named
-TWICE = 2  # notes at the top of which two passages are shown
-LINE = 40  # tokens for the round, and for what was left out
+MOST_NAMED = 60  # notes, shown or named
+TWICE = 2  # first notes, of which two passages are shown
+LINE = 40  # tokens for the round and the ids that had no room
 LEAST_CUT = 40  # tokens below which a part is left out rather than cut
-SEAM = 1  # tokens that a part may take more of where it meets its neighbours
+SEAM = 1  # more tokens that a part may take next to its neighbours
 DENSEST = 6  # characters of a text that one token may stand for
 CUT = " … "
 NEAR = 40  # characters within which a cut looks for the end of a word
@@ -39,17 +39,17 @@ _DEFAULTS = Config()
 
 
 class Tier(NamedTuple):
-    """Bounds of a share in tokens, its share of what the tiers before it leave, its sections."""
+    """A tier of the budget and its sections."""
 
-    share: float
-    least: int
+    share: float  # of the tokens that the tiers before it leave
+    least: int  # tokens
     most: int
     sections: tuple[str, ...]
 
 
 TIERS = {
     "always": Tier(0.08, 200, 400, ("warnings", "pinned")),
-    "bridge": Tier(0.5, 500, sys.maxsize, ("bridge",)),  # the task at hand
+    "bridge": Tier(0.5, 500, sys.maxsize, ("bridge",)),  # the current task
     "retrieval": Tier(0.65, 300, 1500, ("memories", "notes", "further")),
     "summary": Tier(1.0, 200, 600, ("summaries",)),
 }
@@ -68,7 +68,7 @@ class Allocation(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """What is handed out: it takes `tokens`, which is never more than `allocation.total`."""
+    """A context that fits its budget: `tokens` is never more than `allocation.total`."""
 
     package: Package
     text: str
@@ -80,7 +80,7 @@ class Fitted(NamedTuple):
 
 
 def allocate(remaining: int, config: Config = _DEFAULTS) -> Allocation:
-    """Return the budget that `remaining` tokens of context give, divided."""
+    """Return the allocation for `remaining` tokens of context."""
     return divide(min(_whole(remaining * BUDGET_SHARE), config.budgetCeiling))
 
 
@@ -100,7 +100,7 @@ def divide(total: int) -> Allocation:
 
 
 def _whole(value: float) -> int:
-    """8 % of 625 are 50, though the machine may find a little less."""
+    """Round down, save for an error of the floating point: 8 % of 625 is 50."""
     return int(value + 1e-6)
 
 
@@ -137,7 +137,7 @@ def fit(
 
 
 def _fill(picks: _Picks, package: Package, allocation: Allocation, config: Config) -> None:
-    """Fill the shares, then retrieval, and give what is left to what had no room."""
+    """Fill the shares, then retrieval, and give the rest to parts that had no room."""
     always = allocation.always
     always -= picks.take_each("warnings", package.warnings, always)
     picks.take_each("pinned", package.pinned, always)
@@ -181,13 +181,13 @@ class _Picks:
                 self.pairs.setdefault(side, []).append(pair)
 
     def cost(self, name: str, part: Part) -> int:
-        """Return what a part costs in a section, without its conflicts."""
-        if (known := self.costs.get((name, part))) is None:
-            known = self.costs[name, part] = self.count(self.format.part(part, name)) + SEAM
-        return known
+        """Return the tokens of a part in a section, without its conflicts."""
+        if (tokens := self.costs.get((name, part))) is None:
+            tokens = self.costs[name, part] = self.count(self.format.part(part, name)) + SEAM
+        return tokens
 
     def _extra(self, name: str, part: Part) -> int:
-        """Return what a part brings with it: the title of its section, its conflicts."""
+        """Return the tokens that a part adds besides itself: its section's title, its conflicts."""
         title = 0 if self.chosen[name] else self.count(self.format.section(name, [])) + 2 * SEAM
         pairs = [pair for pair in self.pairs.get(part.id, ()) if pair not in self.marked]
         if pairs and not self.marked:
@@ -196,7 +196,7 @@ class _Picks:
         return title + sum(marks)
 
     def take(self, name: str, at: int, part: Part, room: int) -> int:
-        """Choose a part if it fits. Return what it costs, or 0."""
+        """Choose a part if it fits. Return its tokens, or 0."""
         extra = self._extra(name, part)
         if extra >= min(room, self.room):
             return 0
@@ -209,8 +209,8 @@ class _Picks:
         return tokens
 
     def take_each(self, name: str, parts: Iterable[Part], room: int, cut: bool = True) -> int:
-        """Choose what fits, in order; one that is too long for all of the room is cut. Return what
-        they cost."""
+        """Choose the parts that fit, in order; one that is longer than the whole room is cut.
+        Return their tokens."""
         used, whole, offered = 0, min(room, self.room), getattr(self.package, name)
         for part in parts:
             at, left = offered.index(part), min(room - used, self.room)
@@ -223,7 +223,7 @@ class _Picks:
         return used
 
     def _take_cut(self, name: str, at: int, part: Part, room: int) -> int:
-        """Choose the head and the tail of a part that fit. Return what that costs, or 0."""
+        """Choose as much of the head and tail of a part as fits. Return the tokens, or 0."""
         whole, length = self.cost(name, part), _length(part)
         counted = min(length, 5 * whole)  # of a text that is far too long, only a part was counted
         share = (room - self._extra(name, part)) / whole * counted / max(1, length)
@@ -235,7 +235,7 @@ class _Picks:
         return 0
 
     def retake(self, name: str, parts: tuple[Part, ...]) -> None:
-        """Choose parts again, whole, with what is left besides."""
+        """Choose the parts of a section again, with the tokens that are left."""
         if len(self.chosen[name]) < len(parts) or any(
             part != parts[at] for at, (part, _) in self.chosen[name].items()
         ):
@@ -254,7 +254,7 @@ class _Picks:
             if len(part.passages[number].text) > DENSEST * (self.room - kept):
                 continue
             passages = tuple(part.passages[each] for each in numbers)
-            if part.kind == "session":  # as it was said
+            if part.kind == "session":  # in the order of the conversation
                 passages = tuple(sorted(passages, key=lambda passage: passage.line))
             before = self.chosen["notes"].get(at)
             self.room += before[1] if before else 0
@@ -270,18 +270,18 @@ class _Picks:
                 self.take("further", at, name, self.room)
 
     def parts(self) -> dict[str, Any]:
-        """Return what was chosen, in the order in which it was offered."""
+        """Return the chosen parts by section, in the order in which they were offered."""
         return {
             name: tuple(part for _, (part, _) in sorted(chosen.items()))
             for name, chosen in self.chosen.items()
         }
 
     def spent(self, name: str) -> int:
-        """Return what was chosen of a section costs."""
+        """Return the tokens of the chosen parts of a section."""
         return sum(tokens for _, tokens in self.chosen[name].values())
 
     def offered(self) -> int:
-        """Return about what all parts cost together; what was not counted is judged by length."""
+        """Return about the tokens of all parts; those not counted are estimated by length."""
         tokens = sum(map(self.spent, SECTIONS))
         for name in SECTIONS:
             for at, part in enumerate(getattr(self.package, name)):
@@ -294,13 +294,13 @@ class _Picks:
         return tokens
 
     def left_out(self, name: str) -> list[str]:
-        """Return the ids of what was offered for a section and had no room."""
+        """Return the ids of the parts of a section that had no room."""
         named = self.chosen["further"] if name == "notes" else {}
         offered = enumerate(getattr(self.package, name))
         return [p.id for at, p in offered if at not in self.chosen[name] and at not in named]
 
     def line(self, package: Package) -> str:
-        """Return which round it is, and the memories and tasks that had no room."""
+        """Return the line of the round, with the memories and tasks that had no room."""
         missing = [id for name in SECTIONS if name != "notes" for id in self.left_out(name)]
         if not missing or not package.round:
             return package.round
@@ -308,7 +308,7 @@ class _Picks:
         return f"{package.round} No room for {', '.join(missing[:NAMED_IDS])}{more}."
 
     def drop(self, tokens: int) -> bool:
-        """Let go of at least so many tokens, the least needed first; False if nothing is left."""
+        """Drop at least so many tokens, the least needed first. Return False if nothing is left."""
         dropped = 0
         for name in DROP_ORDER:
             while self.chosen[name] and dropped < tokens:
@@ -317,7 +317,7 @@ class _Picks:
 
 
 def _excerpts(notes: tuple[Part, ...]) -> list[tuple[int, int, int]]:
-    """Return (place in the ranking, note, passage) of what is chosen from, in that order."""
+    """Return (place in the ranking, note, passage) of the passages to choose from, sorted."""
     return sorted(
         (passage.place, at, number)
         for at, note in enumerate(notes[:MOST_NAMED])
@@ -330,7 +330,7 @@ def _excerpts(notes: tuple[Part, ...]) -> list[tuple[int, int, int]]:
 
 
 def shortened(part: Part, share: float) -> Part:
-    """Return a part with about that share of its words: both ends of its text, or of its steps."""
+    """Return a part with about that share of its text: both ends of it, or of its steps."""
     room = int(_length(part) * share)
     if len(part.text) <= room // 2:
         return part._replace(steps=_ends(part.steps, room - len(part.text)))
@@ -341,7 +341,7 @@ def shortened(part: Part, share: float) -> Part:
 
 
 def _head(text: str, stop: int) -> str:
-    """Return what stands before, up to the end of a word; no link is open, no mark alone."""
+    """Return the text up to the end of a word before `stop`, without half a link or a lone mark."""
     near = max(0, stop - NEAR)
     stop = _word_end(text, near, stop)
     opened = text.rfind("[[", near, stop)
@@ -358,7 +358,7 @@ def _word_end(text: str, near: int, stop: int) -> int:
 
 
 def _tail(text: str, start: int) -> str:
-    """Return what stands behind, from the beginning of a word on; of no link only the end."""
+    """Return the text from the beginning of a word after `start`, without half a link."""
     far = start + NEAR
     start = _word_start(text, start, far)
     closed = text.find("]]", start, far)
@@ -379,7 +379,7 @@ def _length(part: Part) -> int:
 
 
 def _ends(steps: tuple[str, ...], room: int) -> tuple[str, ...]:
-    """Return the first and last steps that `room` characters hold, marks in place of others."""
+    """Return the first and last steps that fit `room` characters, and marks for the others."""
     head: list[str] = []
     tail: list[str] = []
     for at in range(len(steps)):

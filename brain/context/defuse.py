@@ -1,8 +1,8 @@
-"""What is recalled stays data: nothing in a memory can pass for the prompt around it.
+"""Keep recalled text data: nothing in a memory can pass for the prompt around it.
 
-`clean` takes out what a person cannot see (controls, direction marks, zero-width characters, tags)
-and breaks what a model could take for the end of a block or for another speaker. The formats then
-escape what is special to them, and put a mark before each line that is not theirs.
+`clean` removes invisible characters (controls, direction marks, zero-width characters, tags) and
+breaks tokens that a model could take for the end of a block or for another speaker. The formats
+then escape their special characters, and put a mark before each line of recalled text.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import re
 from functools import lru_cache
 
 MOST, MOST_SHORT = 8000, 200  # characters of a text, and of a name, path or tag
-MARK = "›"  # before a line that would pass for something else
+MARK = "›"  # before a line that could be taken for markup
 
 _EMOJI = "[\u203c\u2049\u2100-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 _INDIC, _ARABIC = "[\u0900-\u0dff]", "[\u0620-\u077f]"
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _SPACE = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
 # A joiner is kept between two emoji, and where Arabic or Indic letters meet; a variation selector
-# behind an emoji. Everything else here is invisible, or no character at all.
+# behind an emoji. All others here are invisible or unassigned.
 _UNSEEN = re.compile(
     f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)(?<!{_INDIC})\u200d|\u200d(?!{_EMOJI}|{_INDIC})"
     f"|(?<!{_ARABIC})(?<!{_INDIC})\u200c|\u200c(?!{_ARABIC}|{_INDIC})"
@@ -49,28 +49,23 @@ _ROLE = re.compile(
 
 
 def clean(text: str, most: int = MOST) -> str:
-    """`text` as lines without anything unseen, at most about `most` characters of it."""
+    """Return at most about `most` characters of a text, without invisible ones."""
     return _cleaned(text[: 4 * most], len(text), most)
 
 
-@lru_cache(64)  # a piece is rendered by itself and with the others
+@lru_cache(64)  # a part is rendered alone, to count its tokens, and with the others
 def _cleaned(text: str, whole: int, most: int) -> str:
     if not (text.isascii() and text.isprintable()):
         text = _UNSEEN.sub("", _SPACE.sub(" ", _BREAK.sub("\n", text))).replace("\t", "    ")
     text = _BLANK_LINES.sub("\n\n", text.strip("\n").rstrip())
-    text = _ROLE.sub(f"\n{MARK} ", _CONTROL.sub(_broken, text))
+    text = _ROLE.sub(f"\n{MARK} ", _CONTROL.sub(r"\g<0> ", text))
     if len(text) <= most and whole <= 4 * most:
         return text
     return f"{text[:most].rstrip()}… [cut here, {whole:,} characters in all]"
 
 
-def _broken(match: re.Match[str]) -> str:
-    """A token with a space inside is none."""
-    return f"{match[0]} "
-
-
 def short(text: str, most: int = MOST_SHORT) -> str:
-    """`text` in one line, as a name, a path or a quotation."""
+    """Return the text in one line, as a name, a path or a quotation."""
     if len(text) <= most and _PLAIN.fullmatch(text):
         return text
     line = clean(" ".join(clean(text[: most + 1], most + 1).split()), most + 1)
@@ -78,10 +73,10 @@ def short(text: str, most: int = MOST_SHORT) -> str:
 
 
 def quoted(text: str, most: int = 120) -> str:
-    """`text` for between double quotes, which it cannot end."""
+    """Return the text for use between double quotes, which it cannot end."""
     return short(text, most).replace('"', "'")
 
 
 def lines(text: str, prefix: str) -> str:
-    """`text` with `prefix` before each line but the first."""
+    """Return the text with `prefix` before each line but the first."""
     return text.replace("\n", f"\n{prefix}")

@@ -61,7 +61,7 @@ class Conflict(NamedTuple):
 
 
 class Package(NamedTuple):
-    """What an agent is given."""
+    """The parts of a context, by section."""
 
     query: str
     warnings: tuple[Part, ...] = ()  # negative memories whose trigger occurs in the question

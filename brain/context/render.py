@@ -1,8 +1,8 @@
-"""A context as text, in the format that the agent's program likes best.
+"""Render a context as text, in the format for the agent's client.
 
-A format says how a part, a section and the frame around all of them look. Each keeps what is
-recalled apart from the prompt around it: no memory can end its block, open another, or speak as
-another person. The same package gives the same bytes.
+A format defines a part, a section and the frame around the sections. Each keeps recalled text apart
+from the prompt around it: no memory can end its block, open another, or speak as another person.
+The same package gives the same bytes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TITLES = {
     "conflicts": "Conflicts",
 }
 MOST_TAGS = 8
-SURE = 0.9  # confidence above which nobody needs to be told
+SURE = 0.9  # confidence from which it is not shown
 
 
 class Format(NamedTuple):
@@ -47,7 +47,7 @@ class Format(NamedTuple):
     conflict: Callable[[str], str]
     section: Callable[[str, list[str]], str]  # '' for the parts alone
     frame: Callable[[Package, list[str]], str]
-    line: Callable[[str], str]  # a package that only says which round it is
+    line: Callable[[str], str]  # a package of nothing but its round
 
 
 def render(package: Package, format: str) -> str:
@@ -56,9 +56,9 @@ def render(package: Package, format: str) -> str:
     parts = {
         name: [made.part(part, name) for part in parts] for name, parts in sections(package)
     } | {"conflicts": [made.conflict(marker(pair)) for pair in package.conflicts]}
-    told = [made.section(name, texts) for name, texts in parts.items() if texts]
-    if told or package.degraded or format == "json":
-        return made.frame(package, told)
+    rendered = [made.section(name, texts) for name, texts in parts.items() if texts]
+    if rendered or package.degraded or format == "json":
+        return made.frame(package, rendered)
     return made.line(short(package.round)) if package.round else ""
 
 
@@ -69,20 +69,20 @@ def find(format: str) -> Format:
     return _FORMATS[format]
 
 
-# -- what every format says of a part --------------------------------------------------------------
+# -- shared by all formats -------------------------------------------------------------------------
 
 
-def known(part: Part) -> dict[str, str]:
-    """Return what is known of a part, by name, each in one clean line.
+def attributes(part: Part) -> dict[str, str]:
+    """Return the attributes of a part by name, each in one clean line.
 
-    Left out is what is not known, what is as it should be (confirmed, said by a person, believed),
-    and what the text says itself: every word here is one less for the memories.
+    Unknown ones, defaults (confirmed, stated by a person, believed) and those that the text repeats
+    are left out: every word here is one less for the memories.
     """
     conflicts = " ".join(f"#{short(other)}" for other in part.conflicts[:MOST_TAGS])
     sure = part.confidence is None or part.confidence >= SURE
     tags = [tag for tag in part.tags if f"#{tag}" not in part.text]
     day = shown(part.created)[:10]
-    told = {
+    values = {
         "kind": short(part.kind),
         "status": "" if part.status == "confirmed" else short(part.status),
         "trigger": quoted(part.trigger),
@@ -95,22 +95,22 @@ def known(part: Part) -> dict[str, str]:
         "tags": " ".join(f"#{short(tag)}" for tag in tags[:MOST_TAGS]),
         "conflicts": conflicts,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in values.items() if value}
 
 
 def place(part: Part) -> str:
-    """Return where it is, as `path:line`."""
+    """Return the place of a part as `path:line`."""
     path = short(part.path)
     return f"{path}:{part.line}" if path and part.line else path
 
 
 def sentence(part: Part) -> str:
-    """Return what is known of a part, in brackets: `(decision, candidate, by anna, …)`."""
-    told = known(part)
-    said = {"trigger": 'because of "{}"', "confidence": "confidence {}", "by": "by {}"}
-    said |= {"session": "session {}", "conflicts": "contradicts {}"}
-    told |= {name: said[name].format(told[name]) for name in said if name in told}
-    return f"({', '.join(told.values())})" if told else ""
+    """Return the attributes of a part in brackets: `(decision, candidate, by anna, …)`."""
+    values = attributes(part)
+    phrases = {"trigger": 'because of "{}"', "confidence": "confidence {}", "by": "by {}"}
+    phrases |= {"session": "session {}", "conflicts": "contradicts {}"}
+    values |= {name: phrases[name].format(values[name]) for name in phrases if name in values}
+    return f"({', '.join(values.values())})" if values else ""
 
 
 def steps(part: Part) -> list[str]:
@@ -120,25 +120,25 @@ def steps(part: Part) -> list[str]:
 
 
 def words(part: Part) -> str:
-    """Return what a part says: its title, its words, and what a procedure needs, with its steps."""
+    """Return the title and text of a part, and the warnings and steps of a procedure."""
     title = short(part.title)
     text = clean(part.text)
-    told = [f"{title}: {text}" if title and title not in text else text]
+    rows = [f"{title}: {text}" if title and title not in text else text]
     for name in ("prerequisites", "cautions"):
         if value := getattr(part, name):
             label = "Prerequisites" if name == "prerequisites" else "Warnings"
-            told.append(f"{label}: {clean(value)}")
+            rows.append(f"{label}: {clean(value)}")
     for number, step in enumerate(part.steps, 1):
         if step != LEFT_OUT:
             start = f"{number}. "
-            told.append(start + lines(clean(step), " " * len(start)))
-        elif told[-1] != LEFT_OUT:
-            told.append(LEFT_OUT)
-    return "\n".join(told)
+            rows.append(start + lines(clean(step), " " * len(start)))
+        elif rows[-1] != LEFT_OUT:
+            rows.append(LEFT_OUT)
+    return "\n".join(rows)
 
 
-def called(part: Part) -> str:
-    """Return the path of a note, and its title if that is another."""
+def name_note(part: Part) -> str:
+    """Return the path of a note, and its title if that differs from the file name."""
     title, path = short(part.title), clean(f"x\n{short(part.path)}")[2:]  # it may begin a line
     stem = path.rpartition("/")[2].removesuffix(".md")
     return f"{path} ({title})" if title and title != stem else path
@@ -168,8 +168,8 @@ def marker(pair: Conflict) -> str:
 def _opening(part: Part) -> str:
     """Return the first line of a note or session: its id, path and title, once for all passages."""
     day = shown(part.created)[:10] if part.kind == "session" else ""
-    named = called(part) + (f", {short(day)}" if day else "")
-    return named if part.kind == "session" else f"[id:{short(part.id)}] {named}"
+    name = name_note(part) + (f", {short(day)}" if day else "")
+    return name if part.kind == "session" else f"[id:{short(part.id)}] {name}"
 
 
 # -- text: plain and Markdown ----------------------------------------------------------------------
@@ -178,38 +178,38 @@ def _opening(part: Part) -> str:
 def _text_format(
     bullet: str, prefix: str, warn: str, escape: Callable[[str], str], titled: Callable[[str], str]
 ) -> Format:
-    """Return a format of lines: content never begins one. Its first line stands behind an id, each
-    further one behind a mark, so it cannot open a heading, a fence or a delimiter."""
-    named = f"{MARK} "  # before a path, which may begin as a list does
+    """Return a format of lines, none of which begins with content: the first follows an id, each
+    other one a mark, so that content cannot open a heading, a fence or a delimiter."""
+    before_path = f"{MARK} "  # a path may begin like a list
 
-    def part(given: Part, section: str) -> str:
+    def render_part(part: Part, section: str) -> str:
         if section == "further":
-            return f"{bullet}{named}{escape(called(given))}"
+            return f"{bullet}{before_path}{escape(name_note(part))}"
         if section == "notes":
-            below = [passage(given, each) for each in given.passages]
-            return "\n".join([f"{bullet}{named}{escape(_opening(given))}", *below])
+            below = [render_passage(part, passage) for passage in part.passages]
+            return "\n".join([f"{bullet}{before_path}{escape(_opening(part))}", *below])
         mark = warn if section == "warnings" else ""
-        text = f"{mark}[id:{short(given.id)}] {sentence(given)} {words(given)}"
+        text = f"{mark}[id:{short(part.id)}] {sentence(part)} {words(part)}"
         return f"{bullet}{lines(escape(text), prefix)}"
 
-    def passage(given: Part, each: Passage) -> str:
-        return prefix + lines(escape(excerpt(given, each)), prefix)
+    def render_passage(part: Part, passage: Passage) -> str:
+        return prefix + lines(escape(excerpt(part, passage)), prefix)
 
     def section(name: str, texts: list[str]) -> str:
         return "\n".join([titled(TITLES[name]), *texts])
 
-    def frame(given: Package, told: list[str]) -> str:
-        asked = f' Recalled for: "{escape(quoted(given.query))}".' if given.query else ""
-        head = [ABOUT + asked]
-        head += [f"Degraded: {escape(short(given.degraded))}"] if given.degraded else []
-        head += [f"Round: {escape(short(given.round))}"] if given.round else []
+    def frame(package: Package, rendered: list[str]) -> str:
+        query = f' Recalled for: "{escape(quoted(package.query))}".' if package.query else ""
+        head = [ABOUT + query]
+        head += [f"Degraded: {escape(short(package.degraded))}"] if package.degraded else []
+        head += [f"Round: {escape(short(package.round))}"] if package.round else []
         if bullet == "- ":
-            return "\n".join(["# Project memory", "", "\n\n".join(head), *told])
-        return "\n".join([FIRST, *head, *told, LAST])
+            return "\n".join(["# Project memory", "", "\n\n".join(head), *rendered])
+        return "\n".join([FIRST, *head, *rendered, LAST])
 
     return Format(
-        part, passage, lambda said: f"{bullet}{escape(said)}", section, frame,
-        lambda said: f"Project memory, round {escape(said)}",
+        render_part, render_passage, lambda text: f"{bullet}{escape(text)}", section, frame,
+        lambda text: f"Project memory, round {escape(text)}",
     )  # fmt: skip
 
 
@@ -227,14 +227,14 @@ _MARKDOWN = _text_format(
 
 def _xml_part(part: Part, section: str) -> str:
     if section == "further":
-        return _escape(called(part))
+        return _escape(name_note(part))
     if section == "notes":
-        below = [_xml_passage(part, each) for each in part.passages]
+        below = [_xml_passage(part, passage) for passage in part.passages]
         return "\n".join(["<note>" + _escape(_opening(part)), *below]) + "</note>"
-    attributes = "".join(f' {name}="{_quote(value)}"' for name, value in known(part).items())
+    values = "".join(f' {name}="{_quote(value)}"' for name, value in attributes(part).items())
     tag = "warning" if section == "warnings" else "memory"
     text = lines(_escape(f"[id:{short(part.id)}] {words(part)}"), "  ")
-    return f"<{tag}{attributes}>{text}</{tag}>"
+    return f"<{tag}{values}>{text}</{tag}>"
 
 
 def _xml_passage(part: Part, passage: Passage) -> str:
@@ -245,12 +245,12 @@ def _xml_section(name: str, texts: list[str]) -> str:
     return "\n".join(texts if name == "conflicts" else [f"<{name}>", *texts, f"</{name}>"])
 
 
-def _xml_frame(package: Package, told: list[str]) -> str:
+def _xml_frame(package: Package, rendered: list[str]) -> str:
     query = _quote(short(package.query))
     head = [f'<project_memory for="{query}">' if query else "<project_memory>", ABOUT]
     head += [f"<degraded>{_escape(short(package.degraded))}</degraded>"] if package.degraded else []
     head += [f"<round>{_escape(short(package.round))}</round>"] if package.round else []
-    return "\n".join([*head, *told, "</project_memory>"])
+    return "\n".join([*head, *rendered, "</project_memory>"])
 
 
 def _escape(text: str) -> str:
@@ -262,8 +262,8 @@ def _quote(text: str) -> str:
 
 
 _XML = Format(
-    _xml_part, _xml_passage, lambda said: f"<conflict>{_escape(said)}</conflict>", _xml_section,
-    _xml_frame, lambda said: f"<project_memory>Round {_escape(said)}</project_memory>",
+    _xml_part, _xml_passage, lambda text: f"<conflict>{_escape(text)}</conflict>", _xml_section,
+    _xml_frame, lambda text: f"<project_memory>Round {_escape(text)}</project_memory>",
 )  # fmt: skip
 
 
@@ -276,20 +276,21 @@ def _json_part(part: Part, section: str) -> str:
     if section == "further":
         return _dumps({"path": short(part.path), **title})
     if section == "notes":
-        below = ",".join(_json_passage(part, each) for each in part.passages)
+        below = ",".join(_json_passage(part, passage) for passage in part.passages)
         head = _dumps({"id": short(part.id), "path": short(part.path), **title})
         return f'{head[:-1]},"passages":[{below}]}}'
-    told: dict[str, Any] = {"id": short(part.id), **title, "text": clean(part.text), **known(part)}
-    if "at" in told:
-        del told["at"]
-        told |= where
-    for name in {"tags", "conflicts"} & told.keys():
-        told[name] = [short(value) for value in getattr(part, name)[:MOST_TAGS]]
-    if "confidence" in told:
-        told["confidence"] = float(told["confidence"])
+    values: dict[str, Any] = {"id": short(part.id), **title, "text": clean(part.text)}
+    values |= attributes(part)
+    if "at" in values:
+        del values["at"]
+        values |= where
+    for name in {"tags", "conflicts"} & values.keys():
+        values[name] = [short(value) for value in getattr(part, name)[:MOST_TAGS]]
+    if "confidence" in values:
+        values["confidence"] = float(values["confidence"])
     for name in ("prerequisites", "cautions"):
-        told |= {name: clean(value)} if (value := getattr(part, name)) else {}
-    return _dumps(told | ({"steps": steps(part)} if part.steps else {}))
+        values |= {name: clean(value)} if (value := getattr(part, name)) else {}
+    return _dumps(values | ({"steps": steps(part)} if part.steps else {}))
 
 
 def _json_passage(part: Part, passage: Passage) -> str:
@@ -298,11 +299,11 @@ def _json_passage(part: Part, passage: Passage) -> str:
     return _dumps({**about, "text": clean(passage.text)})
 
 
-def _json_frame(package: Package, told: list[str]) -> str:
+def _json_frame(package: Package, rendered: list[str]) -> str:
     head = {"about": ABOUT, "query": short(package.query)}
     head |= {"degraded": short(package.degraded)} if package.degraded else {}
     head |= {"round": short(package.round)} if package.round else {}
-    return ",".join([_dumps(head)[:-1], *told]) + "}"
+    return ",".join([_dumps(head)[:-1], *rendered]) + "}"
 
 
 def _dumps(value: Any) -> str:
@@ -311,7 +312,7 @@ def _dumps(value: Any) -> str:
 
 _JSON = Format(
     _json_part, _json_passage, _dumps, lambda name, texts: f'"{name}":[{",".join(texts)}]',
-    _json_frame, lambda said: _dumps({"round": said}),
+    _json_frame, lambda text: _dumps({"round": text}),
 )  # fmt: skip
 
 _FORMATS = {

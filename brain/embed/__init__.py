@@ -2,16 +2,16 @@
 
 A provider is any object with `embed(texts)`, which returns one row of numbers for each text. A row
 does not depend on the other texts. It may also have
-- `name`, for messages; and `key`, if the name alone does not tell one model from another,
+- `name`, for messages; and `key`, if the name alone does not identify the model,
 - `batch`, the number of texts for one call,
 - `embed_question(text)`, which returns one row, if questions are embedded in another way,
 - `load(download)`, which loads the model ahead of the first call; `download` allows the network,
-- `within(seconds)`, which returns the same provider with so little patience.
-It raises NoModel if it cannot do its work. `meanings.py` has what a search uses.
+- `within(seconds)`, which returns the same provider with this time limit.
+It raises NoModel if it fails. Searches use it through `meanings.py`.
 
-While a person waits (`Waited`), a model is given a few seconds for an answer. One that fails after
-a second or more is left alone for a minute, so that the next questions do not wait again. Other
-processes know that from state.db, where no word of a question or an answer is kept.
+While a person waits (`Waited`), a model has a few seconds for an answer. One that fails after a
+second or more is not called for a minute, so that the next questions do not wait again. state.db
+passes this on to other processes; it contains no word of a question or an answer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ INSTALL = (
     " with pipx, `pipx install --force '.[hybrid]'`."
 )
 SECONDS = 5.0  # for one answer
-SLOW = 1.0  # seconds; after a sooner failure the model may be asked again at once
+SLOW = 1.0  # seconds; after a faster failure the model may be called again at once
 PAUSE = 60.0  # seconds
 _FLAG = "model"
 
@@ -73,13 +73,13 @@ def name_of(model: Provider) -> str:
 
 
 def key_of(model: Provider) -> str:
-    """Return the text that tells a model from every other one."""
+    """Return the text that identifies a model."""
     return str(getattr(model, "key", name_of(model)))
 
 
 class Waited:
-    """A model with little patience, which downloads nothing. It raises NoModel, which says when it
-    is asked again."""
+    """A model with a time limit, which downloads nothing. Its NoModel says when the model is called
+    again."""
 
     def __init__(
         self, model: Provider, state: State, clock: Callable[[], float] = time.time
@@ -96,7 +96,7 @@ class Waited:
         return int(getattr(self.model, "batch", 0))
 
     def load(self, download: bool = False) -> None:
-        """Load the model, if it is one that is loaded."""
+        """Load the model, if its provider can."""
         if load := getattr(self.model, "load", None):
             self._call(lambda _: load(False))
 
@@ -117,7 +117,7 @@ class Waited:
         started = time.monotonic()
         try:
             return call(model)
-        except Exception as error:  # a provider may be anybody's
+        except Exception as error:  # from a provider of the user
             if time.monotonic() - started < min(SLOW, SECONDS):
                 raise
             with suppress(BrainError):
@@ -127,7 +127,7 @@ class Waited:
             raise NoModel(f"The model {self.name!r} failed ({error}).", _again(PAUSE)) from error
 
     def _seconds_left(self) -> float:
-        """Return the seconds until it may be asked again."""
+        """Return the seconds until the model may be called again."""
         try:
             mark, _, since = self.state.flag(_FLAG).partition(" ")
             left = float(since) + PAUSE - self._clock()
@@ -146,16 +146,16 @@ def embed_question(model: Provider, text: str) -> Any:
 
 
 def patient(model: Provider) -> Provider:
-    """The model itself, for who does not mind to wait."""
+    """Return the model without a time limit."""
     return model.model if isinstance(model, Waited) else model
 
 
 def forgive(model: Provider) -> None:
-    """Ask it again from now on, if it is one that was left alone."""
+    """Let a model that failed be called again at once."""
     if isinstance(model, Waited):
         with suppress(BrainError):
             model.state.set_flag(_FLAG, "")
 
 
 def _again(seconds: float) -> str:
-    return f"It is asked again in {seconds:.0f} s, or after `brain sync`."
+    return f"It is called again in {seconds:.0f} s, or after `brain sync`."

@@ -1,6 +1,6 @@
 """Embeddings by a command that the settings name.
 
-It is given one JSON array of texts on its standard input, and answers on its standard output with
+It reads one JSON array of texts from its standard input, and writes to its standard output
 one JSON array of arrays of numbers, or with one array of numbers a line. It runs without a shell.
 """
 
@@ -28,9 +28,9 @@ REMEDY = "See the setting vectorModel."
 
 
 class Command:
-    """A command line. What looks like a secret is taken out of texts before they leave."""
+    """A command line. Secrets are redacted before texts are sent to it."""
 
-    batch = 256  # to start a program takes long
+    batch = 256  # starting a program is slow
 
     def __init__(self, line: str, *, emails: bool = True, seconds: float = SECONDS) -> None:
         self.name = f"command: {line}"
@@ -41,16 +41,16 @@ class Command:
             raise NoModel(f"The command {line!r} cannot be read ({error}).", REMEDY) from error
 
     def within(self, seconds: float) -> Self:
-        """The same command, which may take no longer than this."""
+        """Return the same command with this time limit."""
         quick = copy(self)
         quick._seconds = min(seconds, self._seconds)
         return quick
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
-        """What the command answers, one row for each text; NoModel if it does not."""
-        given = json.dumps([redact(text, emails=self._emails)[0] for text in texts])
+        """Return the answer of the command, one row for each text. Raise NoModel if it fails."""
+        sent = json.dumps([redact(text, emails=self._emails)[0] for text in texts])
         try:
-            code, answer, errors = _run(self._words, given.encode(), self._seconds)
+            code, answer, errors = _run(self._words, sent.encode(), self._seconds)
         except (OSError, ValueError) as error:
             raise NoModel(f"The {self.name!r} cannot be run ({error}).", REMEDY) from error
         except subprocess.TimeoutExpired as error:
@@ -58,20 +58,20 @@ class Command:
                 f"The {self.name!r} took longer than {self._seconds:g} s.", REMEDY
             ) from error
         if code:
-            said = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
-            raise NoModel(f"The {self.name!r} failed: {said or code}.", REMEDY)
+            message = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+            raise NoModel(f"The {self.name!r} failed: {message or code}.", REMEDY)
         return rows(answer, self.name)
 
 
-def _run(words: list[str], given: bytes, seconds: float) -> tuple[int, bytes, bytes]:
-    """(exit code, output, errors). Whoever is not waited for any more is ended, together with all
-    that it started: a child that outlives it would hold its output open."""
+def _run(words: list[str], sent: bytes, seconds: float) -> tuple[int, bytes, bytes]:
+    """Return (exit code, output, errors). When the time is up, the command and all its child
+    processes are ended: a child that outlives it would keep its output open."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
         words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
     ) as process:
         try:
-            answer, errors = process.communicate(given, seconds)
+            answer, errors = process.communicate(sent, seconds)
         except BaseException:  # Ctrl-C too: the command is in a session of its own
             if sys.platform == "win32":
                 process.kill()
@@ -83,7 +83,7 @@ def _run(words: list[str], given: bytes, seconds: float) -> tuple[int, bytes, by
 
 
 def rows(answer: bytes, name: str) -> list[Any]:
-    """One JSON array, or one array a line."""
+    """Return the rows of an answer: one JSON array, or one array per line."""
     try:
         lines = answer.split(b"\n")
         found = [json.loads(line) for line in lines if line.strip()]

@@ -30,7 +30,7 @@ _WITH_INPUT = ("/v1/embeddings", "/api/embed")
 
 
 class Http:
-    """An address. What looks like a secret is taken out of texts before they leave."""
+    """An HTTP endpoint. Secrets are redacted before texts are sent to it."""
 
     batch = 64
 
@@ -44,13 +44,13 @@ class Http:
             raise NoModel(f"{address} is no address ({error}).", REMEDY) from error
 
     def within(self, seconds: float) -> Self:
-        """The same address, which may take no longer than this."""
+        """Return the same endpoint with this time limit."""
         quick = copy(self)
         quick._seconds = min(seconds, self._seconds)
         return quick
 
     def embed(self, texts: Sequence[str]) -> Any:
-        """What the endpoint answers, one row for each text; NoModel if it does not."""
+        """Return the answer of the endpoint, one row for each text. Raise NoModel if it fails."""
         clean = [redact(text, emails=self._emails)[0] for text in texts]
         body: dict[str, Any] = {"texts": clean}
         if self._at.path.endswith(_WITH_INPUT):
@@ -64,8 +64,8 @@ class Http:
         return rows(data, self.name)
 
     def _post(self, body: bytes) -> tuple[int, bytes]:
-        """(status, answer). TimeoutError when the time is up, whatever it is spent on: a name to be
-        looked up, a connection, or an answer that comes in byte by byte."""
+        """Return (status, answer). Raise TimeoutError when the time is up, also during the look-up
+        of the name, and while an answer arrives byte by byte."""
         kind = HTTPSConnection if self._at.scheme == "https" else HTTPConnection
         connection = kind(self._host, self._port, timeout=self._seconds)
         target = f"{self._at.path or '/'}{'?' if self._at.query else ''}{self._at.query}"
@@ -81,7 +81,7 @@ class Http:
 
 
 class _Exchange(threading.Thread):
-    """One question and its answer, beside the thread that waits for it."""
+    """A request in its own thread, so that the caller can stop waiting."""
 
     def __init__(self, connection: HTTPConnection, target: str, body: bytes) -> None:
         super().__init__(daemon=True)
@@ -108,7 +108,7 @@ class _Exchange(threading.Thread):
             self._connection.close()
 
     def end(self) -> None:
-        """Let go of who does not answer."""
+        """Close the connection of a request that takes too long."""
         self._over = True
         if self._socket:
             with suppress(OSError):
@@ -116,7 +116,7 @@ class _Exchange(threading.Thread):
 
 
 def rows(data: bytes, name: str) -> Any:
-    """The rows of an answer, in any of the shapes that are in use."""
+    """Return the rows of an answer, in any of the common shapes."""
     try:
         value = json.loads(data)
         if isinstance(value, dict) and "data" in value:  # OpenAI's

@@ -1,6 +1,6 @@
 """Embeddings by a model on this machine, which fastembed runs.
 
-A text is embedded by itself and on one core, so that its vector depends on nothing but the text.
+Each text is embedded alone and on one core, so that its vector depends on nothing but the text.
 Several texts are embedded at the same time on several cores.
 """
 
@@ -108,7 +108,7 @@ class Folder(Local):
 
     @property
     def key(self) -> str:
-        """The folder, and the size and time of the model in it: other files give other vectors."""
+        """The folder, with the size and time of its model: other files give other vectors."""
         with suppress(OSError):
             stat = os.stat(f"{self._folder}/{self._file}")
             return f"{self.name}#{self._known} {stat.st_size} {stat.st_mtime_ns}"

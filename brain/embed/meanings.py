@@ -1,15 +1,14 @@
-"""Search by meaning: which passages mean nearly the same as a question.
+"""Search by meaning: find the passages whose meaning is nearest to a question.
 
     meanings = Meanings(model, vectors, index, passages, today)
     meanings.embed_pending()        # new and changed passages; returns how many are left
     meanings.cosines("a question")  # {row: meaning} of the embedded passages, the nearest first
 
-`passages(index, after)` yields (row, text) for everything that is to be embedded: a text as the
-model should see it, and the row of the index that it belongs to. It yields rows greater than
-`after`, in ascending order. A row may have several texts; the nearest one counts. A row never gets
-another text: a changed passage gets a new, greater row. Texts are told apart by their digest, so
-that only new texts are embedded, whatever their rows are. A row that was deleted from the index may
-still be among the cosines.
+`passages(index, after)` yields (row, text) for every text to embed, with its row of the index. It
+yields rows greater than `after`, in ascending order. A row may have several texts; the nearest one
+counts. A row never gets another text: a changed passage gets a new, greater row. Texts are
+identified by their digest, so that only new texts are embedded, whatever their rows are. A row that
+was deleted from the index may still be among the cosines.
 
 A meaning is a cosine that is comparable between models: `(cosine - m) / (1 - m)`, at least 0, where
 m is the mean cosine of built-in sentences about unrelated things: a property of the model, not of
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     Passages = Callable[[Index, int], Iterable[tuple[int, str]]]
     Progress = Callable[[int, int], None]
 
-BATCH = 256  # texts that a model is given at once, unless it has `batch`
+BATCH = 256  # texts for one call, unless the model has `batch`
 SMALL_BATCH = 16  # while a person waits
 BLOCK = 1024  # vectors that are compared at once, which fit into a cache
 SPARE = 1000  # rows read in addition before all are read again without those that are gone
@@ -120,10 +119,10 @@ class Meanings:
                 self.spent += time.perf_counter() - started
 
     def embed_pending(self, progress: Progress | None = None, seconds: float | None = None) -> int:
-        """Embed the passages that have no vector yet, for about `seconds` at most. Return how many
-        are left.
+        """Embed the passages without a vector, for about `seconds` at most. Return how many are
+        left.
 
-        Vectors are kept after each batch. If the process is interrupted, the next call embeds the
+        Vectors are saved after each batch. If the process is interrupted, the next call embeds the
         rest. Raise NoModel if the model fails, Busy if another process holds vectors.db.
         """
         model = self._read()
@@ -163,7 +162,7 @@ class Meanings:
     # -- reading -----------------------------------------------------------------------------------
 
     def _read(self) -> Model:
-        """Read the passages that are new in the index, and the vectors that there are for them."""
+        """Read the passages that are new in the index, and their vectors from vectors.db."""
         model = self._known = self._known or self._begin()
         mark = self._index.mark
         if mark != self._mark or len(self._rows) > 1.5 * self._whole + SPARE:
@@ -185,7 +184,7 @@ class Meanings:
         return model
 
     def _begin(self) -> Model:
-        """Return what is known of the model. A new one is asked first."""
+        """Return the model as stored in vectors.db. A new one is calibrated first."""
         key = key_of(self.model)
         model = self._vectors.model(key)
         if model is None:
@@ -196,7 +195,7 @@ class Meanings:
         return model
 
     def _begin_again(self, size: int) -> None:
-        """Remove the vectors of a model that is not what it was, and raise NoModel."""
+        """Remove the vectors of a model that has changed, and raise NoModel."""
         model, self._known, self._mark = self._known, None, ""
         assert model is not None
         self._vectors.drop(model)
@@ -217,11 +216,11 @@ class Meanings:
         import numpy as np
 
         table = self._tables()
-        asked = self._asked(question)
-        if len(asked) != len(table.vectors[0]):
-            self._begin_again(len(asked))
-        lengths = table.lengths * max(_lengths(asked[np.newaxis])[0], 1e-9)
-        cosines = np.maximum.reduceat(_products(table.vectors, asked) / lengths, table.starts)
+        vector = self._question_vector(question)
+        if len(vector) != len(table.vectors[0]):
+            self._begin_again(len(vector))
+        lengths = table.lengths * max(_lengths(vector[np.newaxis])[0], 1e-9)
+        cosines = np.maximum.reduceat(_products(table.vectors, vector) / lengths, table.starts)
         meanings = self._calibrated(cosines)
         if 0 < most < len(meanings):
             least = np.partition(meanings, -most)[-most]
@@ -272,8 +271,8 @@ class Meanings:
             self._table = Table(vectors, np.maximum(_lengths(vectors), 1e-9), rows, starts)
         return self._table
 
-    def _asked(self, question: str) -> NDArray[np.int8]:
-        """Return the vector of a question. The last one is kept: it may be asked twice."""
+    def _question_vector(self, question: str) -> NDArray[np.int8]:
+        """Return the vector of a question. The last one is kept for a second search."""
         if self._question is None or self._question[0] != question:
             started = time.perf_counter()
             try:
@@ -293,8 +292,7 @@ class Meanings:
 
 
 def embed(model: Provider, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return what a model answers: a row of finite numbers for each text. Raise NoModel if it does
-    not."""
+    """Return a row of finite numbers for each text. Raise NoModel if the model fails."""
     return checked(model, lambda: model.embed(texts), len(texts))
 
 
@@ -309,7 +307,7 @@ def checked(model: Provider, ask: Callable[[], Any], count: int) -> NDArray[np.f
         rows = np.asarray(ask(), np.float32)
     except NoModel:
         raise
-    except Exception as error:  # a provider may be anybody's
+    except Exception as error:  # from a provider of the user
         raise NoModel(f"The model {name!r} failed ({error}).", "See vectorModel.") from error
     if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
         shape = "x".join(map(str, rows.shape)) or "one"
@@ -341,12 +339,12 @@ def mean_cosine(rows: NDArray[np.int8]) -> float:
     return min(max(mean, 0.0), 0.95)
 
 
-def _products(rows: NDArray[np.int8], asked: NDArray[np.int8]) -> NDArray[np.int32]:
+def _products(rows: NDArray[np.int8], vector: NDArray[np.int8]) -> NDArray[np.int32]:
     """Return the product of each row with a vector. Not by `@`: its threads take ten times the CPU
     time for this."""
     import numpy as np
 
-    whole = asked.astype(np.int32)
+    whole = vector.astype(np.int32)
     return np.concatenate(
         [
             np.einsum("ij,j->i", rows[start : start + BLOCK].astype(np.int32), whole)

@@ -54,10 +54,6 @@ def edit(
         from brain.formats import records_json
 
         return records_json.edit(format, path, data, changes)
-    if format == "session":
-        from brain.formats import session_jsonl
-
-        return session_jsonl.edit(path, data, changes)
     if format == "settings":
         from brain.formats import brain_yaml
 

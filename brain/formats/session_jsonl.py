@@ -5,18 +5,16 @@ A session may be written while it is read. A torn last line does not affect the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import jsonlines
 import orjson
 
-from brain.errors import BadRequest
 from brain.formats import json_spans
 from brain.formats.json_spans import JsonError, Reading, Record, Refs, moment, unshown
-from brain.formats.records_json import Style, dumped
-from brain.formats.text import BOM, decode, refused
-from brain.model import Append, Applied, Change, Chunk, Document, EditedFile, Problem
+from brain.formats.text import BOM, decode
+from brain.model import Chunk, Document, Problem
 
 
 def parse(data: bytes, name: str) -> Document:
@@ -56,17 +54,6 @@ def _messages(
             first = start + 3 if line.startswith(BOM) else start
             yield (number, first, start + len(line.removesuffix(b"\r"))), value
         start += len(line) + 1
-
-
-def find(data: bytes, ref: str, role: Any) -> tuple[int, int, int] | None:
-    """Return (line, start, end) of the message with this id and role, or None."""
-    if ref.encode(errors="replace") not in data and b"\\u" not in data:
-        return None
-    wanted = role if isinstance(role, str) and role else "message"
-    for place, value in _messages(data, []):
-        if _string(value, "id") == ref and (_string(value, "role") or "message") == wanted:
-            return place
-    return None
 
 
 def _loads(line: str) -> Any:
@@ -166,36 +153,3 @@ def _session(reading: Reading, record: Record) -> Chunk:
         record.line, record.end_line, created, (), record.start, record.end,
         unshown(value, shown) | {"session": ref},
     )  # fmt: skip
-
-
-def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
-    """Append lines to a session, each once. A torn last line stays; the next starts below it."""
-    for problem in parse(data, "").problems if b"<<<<<<<" in data else ():
-        if problem.code == "conflict-markers":
-            raise refused(path, problem.line, problem.message)
-    done = []
-    for change in changes:
-        if not isinstance(change, Append):
-            raise BadRequest(f"{type(change).__name__} is not an edit of a session.")
-        data, one = _append(data, change)
-        done.append(one)
-    return EditedFile(data, tuple(done))
-
-
-def _append(data: bytes, change: Append) -> tuple[bytes, Applied]:
-    record = {"id": change.ref, **change.record, "id": change.ref}  # noqa: F601 - comes first
-    record = json_spans.storable(record)
-    if found := find(data, change.ref, record.get("role")):
-        line, start, end = found
-        raw = data[start:end].decode(errors="replace")
-        return data, Applied(change, "already", line, raw, raw)
-    last = data[data.rfind(b"\n", 0, len(data.rstrip())) + 1 :]
-    ended = data[: data.rfind(b"\n") + 1]  # the last line may have no end
-    newline = b"\r\n" if ended.rstrip(b"\n").endswith(b"\r") else b"\n"
-    airy = b'": ' in last[:200]
-    style = Style("", "", "", ", " if airy else ",", ": " if airy else ":", ascii=False)
-    raw = dumped(record, style)
-    if data and data != BOM and not data.endswith(b"\n"):
-        data += newline
-    line = data.count(b"\n") + 1
-    return data + raw.encode() + newline, Applied(change, "done", line, "", raw)

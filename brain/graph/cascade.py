@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 6  # after so many, with the usual weights, less than a hundred-thousandth is left
 MAX_DIRECT = 100  # edges of one entry to others: the strongest
-# said of the entry that is reached: the target of an edge, its source
+# the reason for an entry that is reached: as the target of an edge, as its source
 _WORDS = {
     "relates_to": ("related to", "related to"),
     "link": ("linked from", "links to"),

@@ -174,7 +174,7 @@ def _times_together(
 def _notes(
     index: Index, owners: Owners, targets: Collection[str], paths: Collection[str]
 ) -> tuple[dict[str, str], dict[str, Note]]:
-    """Return the node of each link target and path, and what is known of these nodes."""
+    """Return the node of each link target and path, and the notes by node."""
     if not targets and not paths:
         return {}, {}
     spellings = {target: spelled(target) for target in sorted(targets)}

@@ -1,6 +1,6 @@
 """The graph that `brain graph` shows: nodes with labels, edges, and the surroundings of a node.
 
-It holds only what `owners` may see: no tag, link or count tells about the rest.
+It contains only what `owners` may see: no tag, link or count reveals the rest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What full text finds, and how much of it: rows that match, how common that is, whose they are.
+"""Queries of full text: the rows that match, their saturation, and counts.
 
-Whose rows may be read is part of every statement, and of every count.
+Every statement, and so every count, is limited to the rows that the owners may read.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def sorts(index: Index, ids: Sequence[int]) -> dict[int, tuple[str, int]]:
 
 
 def spoken(index: Index, names: Sequence[str], owners: Owners) -> dict[int, int]:
-    """Return in which sessions these speak, by their names as written, and how often."""
+    """Return the number of turns of these speakers, named as written, by session."""
     visible, values = owned(owners)
     sql = f"""SELECT c.file, count(*) FROM chunks c INDEXED BY chunks_speaker
         WHERE c.scope = 'sessions' AND c.heading IN {marks(names)}{visible} GROUP BY 1"""
@@ -232,7 +232,7 @@ def vocabulary(index: Index, first: str) -> set[str]:
 
 
 def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 200) -> list[str]:
-    """Return who speaks in the sessions, of all or of these owners; the first `most` of them."""
+    """Return the speakers of the sessions, of all or of these owners; the first `most` of them."""
     heard = "1"
     if owners is not None:
         heard = f"""EXISTS (SELECT 1 FROM chunks WHERE scope = 'sessions' AND heading = name
@@ -248,12 +248,12 @@ def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 20
 
 
 def any_feedback(index: Index) -> bool:
-    """Has anybody ever judged a memory?"""
+    """Return True if any memory has feedback."""
     return index.value("SELECT 1 FROM facts LIMIT 1") is not None
 
 
 def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
-    """(score, when it was last reinforced or updated) of those of these chunks that have any."""
+    """Return (score, time of the last reinforcement or update) of the chunks that have feedback."""
     some = f"c.id IN {_listed(ids)} AND c.scope = 'memory'"
     found = index.rows(
         f"SELECT c.id, k.score, k.touched FROM chunks c JOIN facts k ON k.ref = c.ref"
@@ -283,7 +283,7 @@ def titled(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str, 
 
 
 def tagged(index: Index, tag: str, most: int = 1_000) -> list[int]:
-    """The row ids of chunks that have this tag; of very many, the first."""
+    """Return the row ids of chunks that have this tag; of very many, the first."""
     sql = f"SELECT id FROM chunks WHERE instr(' ' || tags || ' ', ?) LIMIT {most:d}"
     return [id for (id,) in index.rows(sql, (f" {tag} ",))]
 

@@ -85,7 +85,7 @@ class Vectors:
         return Model(*row) if row else None
 
     def save(self, model: Model) -> None:
-        """Add a model, or change what is known of it."""
+        """Add a model, or update it."""
         sql = "INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)"
         self._run(lambda db: db.execute(sql, model), write=True)
 
@@ -99,7 +99,7 @@ class Vectors:
         self._run(work, write=True)
 
     def get(self, model: Model, digests: Collection[bytes]) -> dict[bytes, bytes]:
-        """Return the vectors of these texts that there are, and have the size that they should."""
+        """Return the stored vectors of these texts, without those of a wrong size."""
         wanted = list(dict.fromkeys(digests))
         sql = "SELECT digest, vector FROM vectors WHERE model = ? AND length(vector) = ?"
         which = model.id, model.size
@@ -124,8 +124,8 @@ class Vectors:
         self._run(lambda db: db.executemany(sql, values), write=True)
 
     def sweep(self, model: Model, digests: Iterable[bytes], day: int) -> None:
-        """Note that these texts exist, and remove the vectors of texts, also of other models, that
-        were not seen for a month."""
+        """Record that these texts exist, and remove the vectors of texts, also of other models,
+        that were not seen for a month."""
 
         def work(db: sqlite3.Connection) -> None:
             sql = "UPDATE vectors SET seen = ? WHERE model = ? AND digest = ?"

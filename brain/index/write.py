@@ -76,9 +76,9 @@ def known(index: Index, paths: Iterable[str] | None = None) -> dict[str, Known]:
 
 
 def unchanged(index: Index, walk: str, stamps: dict[str, tuple[int, int, int, int]]) -> bool:
-    """Return True if these are all known files, each as it was when it was read, and none of them
-    was read so soon after a change that it has to be read again. This is much faster than comparing
-    with `known`, above all if the same walk was the last one that led to a write."""
+    """Return True if these are all known files, each unchanged since it was read, and none was read
+    so soon after a change that it must be read again. This is much faster than a comparison with
+    `known`, above all if the same walk was the last one that led to a write."""
     if index.value("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)):
         return True
     if _any_racy(index):

@@ -40,11 +40,11 @@ class Operation(NamedTuple):
 
     @property
     def method(self) -> str:
-        """Its name in Python."""
+        """The name in Python."""
         return self.name.replace(" ", "_")
 
     def load(self) -> Callable[..., Any]:
-        """Import the module of its function, and return that."""
+        """Import the module of the function, and return the function."""
         from importlib import import_module
 
         module, _, function = self.home.partition(":")
@@ -279,7 +279,7 @@ OPERATIONS = (
     Operation("journal write", "operations.pending", "maintain",
               "Write usage counts to the journal.",
               "They say which memories were used, which of them together, and when undated ones"
-              " were first seen. Brain writes them once a day by itself.",
+              " were first seen. Brain also writes them once a day without this command.",
               ("brain journal write",), key="records"),
     Operation("pause", "operations.pending", "maintain", "Stop all writing on this machine.",
               "Searching still works. `brain resume` allows writing again.",

@@ -70,15 +70,15 @@ def apply(
 
 
 def apply_each(vault: OpenVault, changes: Sequence[Sequence[Deed]], by: Actor) -> list[Outcome]:
-    """Apply several changes in one write, and return the result of the main deed of each, which is
-    its first one. Each can be undone by itself."""
+    """Apply several changes in one write, and return the result of the main deed of each, the first
+    one. Each change can be undone separately."""
     deeds = [deed for change in changes for deed in _parted(change, 0)]
     results = {result.deed.id: result for result in _apply(vault, deeds, by)}
     return [results[deed.id] for deed in deeds if "part_of" not in deed.data]
 
 
 def _parted(deeds: Sequence[Deed], main: int) -> list[Deed]:
-    """Return deeds of which the others are parts of the main one."""
+    """Return the deeds, with all others marked as parts of the main one."""
     whole = deeds[main]._replace(id=event_id())
     parts = [deed._replace(data=deed.data | {"part_of": whole.id}) for deed in deeds]
     return [*parts[:main], whole, *parts[main + 1 :]]
@@ -125,7 +125,7 @@ def changed(
     cls: type[C] = Changed,  # type: ignore[assignment]
     **more: Any,
 ) -> C:
-    """Return an entry with what happened to it. Without a result nothing was done."""
+    """Return an entry with its outcome. Without a result nothing was done."""
     if result and result.state == "unchanged":
         result, outcome = None, "unchanged"
     if result:
@@ -141,7 +141,7 @@ def changed(
 
 
 def _redacted_rules(deed: Deed) -> set[str]:
-    """Return the rules that found a secret in what was given besides the text of an entry."""
+    """Return the rules that found a secret in the arguments other than the text of an entry."""
     if deed.op == "undo":
         return set()
     given = {**deed.change._asdict(), **deed.data} if deed.change else deed.data
@@ -156,7 +156,7 @@ def redacted(vault: OpenVault, text: str) -> tuple[str, list[str]]:
 
 
 def current(vault: OpenVault, row: Row) -> Entry:
-    """Return an entry as the index has it now; as it was if it is gone."""
+    """Return an entry as it is in the index now; as it was if it is gone."""
     return of_row(find(vault, row.path, row.ref) or row)
 
 

@@ -46,7 +46,7 @@ def update(
     values = {"confidence": confidence, "importance": importance}
     values = {name: value for name, value in values.items() if value is not None}
     if text and not text.strip():
-        raise BadRequest("There are no words.", "To take a memory away, forget it.")
+        raise BadRequest("The text is empty.", "To delete a memory, use `brain forget`.")
     if not (text or new or values or replace):
         raise BadRequest(
             "There is nothing to change.", "Give a text, a tag, an importance or a confidence."
@@ -99,8 +99,8 @@ def _handed(
 
 
 def _similar(vault: OpenVault, row: Row, text: str, by: Actor) -> Similar:
-    """Return the memories that are near a new text, and those that it contradicts and the old one
-    did not."""
+    """Return the memories that are similar to a new text, and those that it contradicts and the old
+    text did not."""
     owners = comparable(vault, row.path, by)
     before = similar(vault.index, row.text, owners=owners, kind=row.kind, exclude=[row.ref])
     now = similar(vault.index, text, owners=owners, kind=row.kind, exclude=[row.ref])
@@ -111,7 +111,7 @@ def _similar(vault: OpenVault, row: Row, text: str, by: Actor) -> Similar:
 
 
 def _contradict(row: Row, found: Similar, by: Actor) -> tuple[list[Deed], list[Deed]]:
-    """Return what links a memory to those that it contradicts: their ids first, then its line."""
+    """Return the deeds that link a memory to those it contradicts: their ids, then its line."""
     first: list[Deed] = []
     then: list[Deed] = []
     for other in found.contradicts:
@@ -154,7 +154,7 @@ def forget(
 def pin(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
-    """Include a memory in every context. A candidate is confirmed by that."""
+    """Include a memory in every context. This also confirms a candidate."""
     row, actor = _memory(vault, id, agent, session, by)
     return _set_status(vault, row, actor, "pin", "pinned", add="pinned", remove="candidate")
 
@@ -247,7 +247,7 @@ def tag(
     """Add tags to a memory, and remove others."""
     new, old = lookup.words(add), lookup.words(remove)
     if not new and not old:
-        raise BadRequest("There are no tags.", "Name some to add, or to remove.")
+        raise BadRequest("No tags are given.", "Name tags to add or to remove.")
     row, actor = _memory(vault, id, agent, session, by)
     change = Retag(row.path, row.ref, new, old)
     return _change(vault, row, [Deed("tag", row.ref, change)], actor, "tagged")
@@ -265,7 +265,7 @@ def move(
 ) -> Changed:
     """Move a memory to another section of its note. A new section is created."""
     if not section.strip():
-        raise BadRequest("There is no section.", "Name a heading of the note, or a new one.")
+        raise BadRequest("The section is empty.", "Name a heading of the note, or a new one.")
     row, actor = _memory(vault, id, agent, session, by)
     change = Move(row.path, row.ref, section)
     return _change(vault, row, [Deed("move", row.ref, change)], actor, "moved")
@@ -349,8 +349,8 @@ def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | 
 
 
 def _other(vault: OpenVault, to: str, by: Actor) -> Row:
-    """Return the entry that a link leads to. One with these words in different places is not
-    meant."""
+    """Return the entry that a link leads to. It is not looked up by words that are apart in the
+    text."""
     with suppress(NotFound):
         other = lookup.find(vault, to, owners=access.readable(by))
         name, text = (" ".join(words.casefold().split()) for words in (to, other.text))
@@ -361,7 +361,7 @@ def _other(vault: OpenVault, to: str, by: Actor) -> Row:
 
 
 def anchor(other: Row, by: Actor) -> list[Deed]:
-    """Return what writes the id of a link's target into its file, if that is needed and allowed."""
+    """Return the deed that writes the id of a link's target to its file, if needed and allowed."""
     if lookup.is_anchored(other) or not access.may(by, "write", other.agent):
         return []
     return [Deed("anchor", other.ref, Anchor(other.path, other.ref))]

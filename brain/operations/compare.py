@@ -1,4 +1,4 @@
-"""Which memories a text is compared with, and how the similar ones are named in a result."""
+"""Choose the memories that a text is compared with, and name the similar ones in a result."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def comparable(vault: OpenVault, path: str, by: Actor) -> tuple[str, ...]:
-    """Return the owners whose memories a new one in this note is compared with: that of the note
-    and the admin, if the actor may read what these have."""
+    """Return the owners whose memories a new one in this note is compared with: the owner of the
+    note and the admin, as far as the actor may read them."""
     owners = sorted({access.ADMIN, vault.owner(path)})
     return tuple(owner for owner in owners if access.may(by, "read", owner))
 
 
 def mentioned(found: Similar) -> tuple[list[Mention], list[Mention]]:
-    """Return the memories that are near a text, and those that it contradicts, for a result."""
+    """Return the memories that are similar to a text, and those that it contradicts."""
     near = [Mention(id=row.ref, text=row.text) for row, _ in found.near]
     return near, [Mention(id=row.ref, text=row.text) for row in found.contradicts]

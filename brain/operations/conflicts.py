@@ -122,7 +122,7 @@ def resolve(
 
 
 def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Deed]:
-    """Return what removes the links of a conflict and records its end."""
+    """Return the deeds that remove the links of a conflict and record its end."""
     deeds: list[Deed] = []
     for row, other in ((pair.one, pair.other), (pair.other, pair.one)):
         for link in read.links_of(vault.index, row.id):

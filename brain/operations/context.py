@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from brain.index.read import Row
     from brain.open_vault import OpenVault
 
-REMAINING = 100_000  # tokens of context that are left, where nobody says
+REMAINING = 100_000  # tokens of context that are left, unless the caller knows
 QUESTION, WORD = 10_000, 200  # characters of a question, and of a word in a huge one, that count
 SLOW_TOP_K, SLOW_MAX_MATCHES = 5, 100  # while the last recalls took too long
-UNASKED = "Nothing is known about that; this comes with every context."
+NO_MATCH = "No match; showing only pinned memories and recent summaries."
 NO_CONTENT = "The prompt has no content words; nothing was looked up for it."
 
 
@@ -127,8 +127,8 @@ def context(
 
 
 def _modelled(vault: OpenVault) -> float:
-    """The seconds of this process that went to the model of a hybrid search, so far."""
-    meaning = vault.__dict__.get("meaning")  # it is not made only to be asked that
+    """Return the seconds that the model of a hybrid search took so far in this process."""
+    meaning = vault.__dict__.get("meaning")  # without creating it
     return meaning.spent if meaning else 0.0
 
 
@@ -149,22 +149,22 @@ def _off(config: Config) -> str:
 
 
 def _nothing(recalled: Recalled, package: Package, fitted: Fitted, current: Round) -> str:
-    """Return why nothing in it was found for the question; '' if something was."""
+    """Return why the context has no answer to the question; '' if it has one."""
     if not recalled.has_topic and not recalled.warnings:
         return NO_CONTENT
     if any(parts for _, parts in sections(fitted.package)):
         known = recalled.memories or recalled.warnings or recalled.tasks
-        return "" if known or recalled.is_answered else UNASKED
+        return "" if known or recalled.is_answered else NO_MATCH
     if any(parts for _, parts in sections(package)):
-        return f"Nothing of what is known fits into {fitted.allocation.total:,} tokens."
+        return f"No memory fits into {fitted.allocation.total:,} tokens."
     if current.shown and recalled.is_answered:
         return "Nothing new is known about that."
     return "Nothing is known about that."
 
 
 def _bounded(asked: Asked) -> tuple[Asked, str]:
-    """(asked, text): of a huge question the first words, each once. All of it is part of the text,
-    where warnings are looked for."""
+    """Return (request, text). Of a huge question only the first different words are searched for;
+    all of it is part of the text, which may trigger warnings."""
     if len(asked.query) <= QUESTION:
         return asked, asked.text
     words = dict.fromkeys(word[:WORD] for word in asked.query.split())
@@ -210,7 +210,7 @@ def _package(
 
 
 def _round(current: Round, is_new: bool) -> str:
-    """Return which round of its session this is, and what was shown before; '' without one."""
+    """Return the line of the round, and what was shown before; '' without a session."""
     if not current.session:
         return ""
     many = len(current.shown)
@@ -267,7 +267,7 @@ def _tier(row: Row, session: str, asked: Asked) -> str:
 
 
 def _notes(excerpts: Iterable[Excerpt], asked: Asked) -> tuple[Part, ...]:
-    """Return notes with their passages and sessions with their turns, in the order of the best."""
+    """Return notes with their passages and sessions with their turns, best first."""
     words = Words(terms(asked.query))
     notes: dict[str, Part] = {}
     for row, _, _, place in excerpts:
@@ -283,7 +283,7 @@ def _notes(excerpts: Iterable[Excerpt], asked: Asked) -> tuple[Part, ...]:
 
 
 def _passage(row: Row, words: Words) -> tuple[str, int]:
-    """Return (text, line) of a passage, with the note's properties only if one of them answers."""
+    """Return (text, line) of a passage; properties of the note are included only if they match."""
     body = body_at(row.text)
     best, _ = best_line(row.text, words) if body else (0, "")
     top = row.text.count("\n", 0, body)
@@ -295,7 +295,7 @@ def _passage(row: Row, words: Words) -> tuple[str, int]:
 
 
 def _conflicts(found: Recalled) -> tuple[Conflict, ...]:
-    """Each pair once, with what both say."""
+    """Return each pair of contradicting memories once, with both texts."""
     asked = [*(one for one, _ in found.warnings), *found.pinned, *found.memories]
     shown = [one for one in (*asked, *found.summaries) if one.row.scope == "memory"]
     texts = {one.row.ref: strip_fields(one.row.text) for one in shown}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from brain import access, lock, tokens
-from brain.errors import Busy
 from brain.formats.text import decode
 from brain.index import read, records
 from brain.index.read import Filters
@@ -25,8 +24,9 @@ Found = tuple[str, Problem]
 
 
 def examined(vault: OpenVault) -> list[Found]:
-    """Return what only a closer look shows: secrets in memory notes, pending writes, a journal that
-    cannot be written, folders without an atomic exchange of files, a missing tokenizer."""
+    """Return the problems that only `brain doctor` looks for: secrets in memory notes, pending
+    writes, a journal that cannot be written, folders without an atomic exchange of files, a missing
+    tokenizer."""
     filters = Filters(scopes=("memory", "archive"))
     rows = read.listed(vault.index, filters, -1)
     paths = dict.fromkeys(row.path for row in rows if row.path.endswith(".md"))
@@ -42,9 +42,11 @@ def large(vault: OpenVault) -> list[Found]:
     for path in read.large_memories(vault.index, limit):
         size = len(decode(vault.read(path))[0])
         if size > limit:
-            said = f"holds {size:,} characters, over maxMemorySize ({limit:,}); move what is old"
-            said += f" into a note in {vault.paths.brain}/archive, where `--scope archive` finds it"
-            found.append((path, Problem(0, "large-memory", said)))
+            message = f"holds {size:,} characters, over maxMemorySize ({limit:,}); move old parts"
+            message += (
+                f" into a note in {vault.paths.brain}/archive, where `--scope archive` finds it"
+            )
+            found.append((path, Problem(0, "large-memory", message)))
     return found
 
 
@@ -57,8 +59,10 @@ def _secrets(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
             line = text.count("\n", 0, found.start) + 1
             personal = found.rule in PERSONAL
             kind = "personal data" if personal else "a secret"
-            said = f"looks like {kind} ({found.rule}); Brain leaves what a person wrote as it is"
-            problem = Problem(line, "personal", said) if personal else Problem(line, "secret", said)
+            message = f"looks like {kind} ({found.rule}); Brain leaves what a person wrote as it is"
+            problem = (
+                Problem(line, "personal", message) if personal else Problem(line, "secret", message)
+            )
             yield path, problem
 
 
@@ -68,8 +72,8 @@ def _orphans(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
         lacks = (
             f"{len(orphan.lines)} lines that {orphan.path} lacks; `brain doctor --fix` merges them"
         )
-        said = lacks if orphan.lines else "nothing new; `brain doctor --fix` deletes it"
-        yield orphan.name, Problem(0, "orphaned", f"is a temporary file that holds {said}")
+        message = lacks if orphan.lines else "nothing new; `brain doctor --fix` deletes it"
+        yield orphan.name, Problem(0, "orphaned", f"is a temporary file that holds {message}")
 
 
 def _removed(vault: OpenVault) -> Iterator[Found]:
@@ -77,22 +81,22 @@ def _removed(vault: OpenVault) -> Iterator[Found]:
     from brain.operations.pending import removed
 
     for one in removed(vault):
-        said = f"no longer holds {one.id}, which a person removed; {one.why}"
-        yield one.path, Problem(0, "removed", said)
+        message = f"no longer holds {one.id}, which a person removed; {one.why}"
+        yield one.path, Problem(0, "removed", message)
 
 
 def _pending(vault: OpenVault) -> Iterator[Found]:
     for one in vault.store.pending():
         why = f": {one.why}" if one.why else ""
-        said = f"{one.deed.op} of {one.deed.ref} is not written yet{why}"
-        yield one.path, Problem(0, "pending", said)
+        message = f"{one.deed.op} of {one.deed.ref} is not written yet{why}"
+        yield one.path, Problem(0, "pending", message)
 
 
 def _journal(vault: OpenVault) -> Iterator[Found]:
     path = f"{vault.paths.folder_path}/journal"
     if os.path.lexists(path) and not os.path.isdir(path):
-        said = "is no folder, so that nothing can be put on record; move it away"
-        yield f"{vault.paths.brain}/journal", Problem(0, "no-journal", said)
+        message = "is not a folder, so that no change can be recorded; move it away"
+        yield f"{vault.paths.brain}/journal", Problem(0, "no-journal", message)
 
 
 def _folders(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
@@ -100,14 +104,14 @@ def _folders(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
 
     for path in paths:
         if not exchange.is_atomic(os.path.dirname(f"{vault.paths.root_path}/{path}")):
-            said = "is on a disk where files cannot be exchanged in one step"
-            yield path, Problem(0, "no-exchange", said)
+            message = "is on a disk where files cannot be exchanged in one step"
+            yield path, Problem(0, "no-exchange", message)
 
 
 def _tokenizer(vault: OpenVault) -> Iterator[Found]:
-    _, said = tokens.counting(vault.config.tokenizer)
-    if said:
-        yield f"{vault.paths.brain}/brain.yaml", Problem(0, "tokenizer", said)
+    _, message = tokens.counting(vault.config.tokenizer)
+    if message:
+        yield f"{vault.paths.brain}/brain.yaml", Problem(0, "tokenizer", message)
 
 
 def problems(vault: OpenVault) -> list[Found]:
@@ -141,7 +145,7 @@ def doctor(
 
 
 def _fix(vault: OpenVault) -> None:
-    """Merge the temporary files that nobody lists."""
+    """Merge the temporary files that state.db does not list."""
     rows = read.listed(vault.index, Filters(scopes=("memory", "archive")), -1)
     with vault.writing():
         for orphan in list(
@@ -152,8 +156,8 @@ def _fix(vault: OpenVault) -> None:
 
 
 def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status:
-    """Return what is indexed, how fresh it is, and what the last recall did. An agent sees what it
-    may read."""
+    """Return the counts of the index, its freshness, and the last recall. An agent sees only what
+    it may read."""
     from brain.operations import usage
 
     freshness = vault.refresh()
@@ -165,7 +169,7 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
         brain=vault.paths.brain,
         index=vault.index.path,
         engine=vault.index.fts,
-        healthy=_healthy(vault),
+        healthy=vault.index.healthy(quick=True),
         scopes=read.counts(vault.index, owners),
         kinds=read.counts_of_kinds(vault.index, owners),
         agents=[each for each in agents if owners is None or each["agent"] in owners],
@@ -176,14 +180,6 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
         freshness=freshness,
         daemon=lock.holder(f"{vault.paths.state_path}/daemon.lock"),
     )
-
-
-def _healthy(vault: OpenVault) -> bool | None:
-    """Return False if the index is damaged; None if another process is writing to it."""
-    try:
-        return vault.index.healthy()
-    except Busy:
-        return None
 
 
 def sync(

@@ -74,7 +74,7 @@ def search(
 def similar(
     vault: OpenVault, id: str, *, limit: int = 5, agent: str = "", by: Actor | str = ""
 ) -> Answer:
-    """Return the memories that are most like an entry, without the entry itself."""
+    """Return the memories that are most similar to an entry, without the entry itself."""
     from brain.formats.links import strip_fields
 
     freshness = vault.refresh()
@@ -92,8 +92,8 @@ def _unknown(vault: OpenVault, filters: Filters) -> list[str]:
     every = Filters(scopes=SCOPES, owners=filters.owners)
     wanted = [(f"is tagged #{t.lstrip('#')}", every._replace(tags=(t,))) for t in filters.tags]
     for project in filters.projects:
-        said = f"belongs to a project {project!r}"
-        wanted.append((said, every._replace(projects=(project,))))
+        condition = f"belongs to a project {project!r}"
+        wanted.append((condition, every._replace(projects=(project,))))
     return [f"Nothing {s}." for s, f in wanted if not read.any_passes(vault.index, f)]
 
 
@@ -228,7 +228,7 @@ def _obsidian_url(vault_name: str, row: Row, heading: str) -> str:
 
 
 def heading_above(row: Row, line: int) -> str:
-    """Return the nearest heading above a line of a note or a memory; '' if there is none."""
+    """Return the nearest heading above a line of a note or a memory; '' without one."""
     if row.scope in ("memory", "archive"):
         return row.heading.rpartition(" > ")[2]
     if row.scope != "sources":

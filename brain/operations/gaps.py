@@ -50,7 +50,7 @@ def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | st
 
 
 def _asked(vault: OpenVault) -> list[Use]:
-    """Return the gaps of the journal, and those that are not in it yet. `other` is who asked."""
+    """Return the gaps of the journal, and those that are not in it yet. `other` is the asker."""
     found = [
         Use(
             op="gap",

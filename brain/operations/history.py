@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from brain.model import Record
     from brain.open_vault import OpenVault
 
-_UNASKED = {name for name, type in RECORD_TYPES.items() if not type.audit}
+_NOT_AUDITED = {name for name, type in RECORD_TYPES.items() if not type.audit}
 
 
 def history(
@@ -77,8 +77,7 @@ def _with_texts(vault: OpenVault, found: Sequence[Record]) -> list[ChangeRecord]
 
 
 def _known_texts(vault: OpenVault, found: Sequence[Record]) -> Iterator[str]:
-    """Yield what is known of the texts of the entries and settings of these records, now and
-    before."""
+    """Yield the known texts of the entries and settings of these records, now and before."""
     refs = list(dict.fromkeys(record.ref for record in found))
     for record in records.of_refs(vault.index, refs):
         yield str(record.data.get("before", ""))
@@ -118,7 +117,7 @@ def audit(
             ops=tuple(ops),
             newest_first=True,
         )
-        if (ops or record.op not in _UNASKED)
+        if (ops or record.op not in _NOT_AUDITED)
         and (not agent or owner(vault, record) == agent)
         and may_see(vault, record, actor)
     )
@@ -129,7 +128,7 @@ def audit(
 
 
 def _refuse_unknown(vault: OpenVault, who: str, agent: str, ops: Sequence[str], by: Actor) -> None:
-    """Raise NotFound if there is no actor, agent or type of record of that name."""
+    """Raise NotFound if no actor, agent or record type has that name."""
     owners = access.readable(by)
     access.refuse_unseen(agent, owners)
     seen = [r for r in records.select(vault.index) if may_see(vault, r, by)]

@@ -1,4 +1,4 @@
-"""Names of entries, notes and filters, as a user gives them, resolved to what the index has.
+"""Resolve the names of entries, notes and filters that a user gives.
 
 An entry is named by an id (`m-…`, `^m-…`, `[id:…]`, a prefix), by `path:line`, or by words that
 only one memory has.
@@ -45,7 +45,7 @@ class Location(NamedTuple):
 
 
 def find(vault: OpenVault, name: str, *, owners: Owners = None, titles: bool = True) -> Row:
-    """Return the entry of this name, if one of `owners` (None: anybody) has it. Raises NotFound or
+    """Return the entry of this name, if one of `owners` (None: all) has it. Raises NotFound or
     Ambiguous."""
     return locate(vault, name, owners, titles).row
 
@@ -122,7 +122,7 @@ def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:
 
 
 def words(values: Iterable[str]) -> tuple[str, ...]:
-    """Return several words, given as such or as one."""
+    """Return words that are given as a list, or as one word."""
     return (values,) if isinstance(values, str) else tuple(values)
 
 
@@ -137,7 +137,7 @@ def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
     row = find(vault, name, owners=visible(vault, by, agent), titles=False)
     if not is_memory(row):
         raise BadRequest(
-            f"{row.ref} is no memory; it is in {row.path}, line {row.line}.",
+            f"{row.ref} is not a memory; it is in {row.path}, line {row.line}.",
             "Only entries of a MEMORY.md or of the archive can be changed so.",
         )
     return row

@@ -1,5 +1,5 @@
-"""The parameters of operations: what each means, how it is given on the command line, and which
-forms of a scope and of a time are understood."""
+"""The parameters of operations: their help, their form on the command line, and the names of
+scopes and times."""
 
 from __future__ import annotations
 
@@ -142,12 +142,12 @@ PARAMETERS = {
     ),
     "title": Parameter("What it is about.  [the first prompt]", metavar="TEXT"),
     "cwd": Parameter("The folder it works in.", metavar="PATH"),
-    "session append.text": Parameter("What was said.", argument=True, words=True),
+    "session append.text": Parameter("The text of the message.", argument=True, words=True),
     "role": Parameter("user, assistant, system, tool_call or tool_result."),
     "session append.name": Parameter("The speaker, or the tool.", metavar="NAME"),
     "input": Parameter("The input of a tool call, as JSON.", metavar="JSON"),
     "session append.message": Parameter("The id of the message.  [a new one]", metavar="ID"),
-    "at": Parameter("When it was said.  [now]", metavar="TIME"),
+    "at": Parameter("The time of the message.  [now]", metavar="TIME"),
     "session fork.message": Parameter("Copy up to this message.  [all]", metavar="ID"),
     "new": Parameter("The id of the copy.  [a new one]", metavar="ID"),
     "summary": Parameter("What came of it; it becomes searchable.", metavar="TEXT"),

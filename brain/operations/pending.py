@@ -85,7 +85,7 @@ def time_of(one: Pending) -> str:
 
 def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
     """Write the usage that was counted on this machine to the journal; return the number of
-    records. This happens once a day by itself."""
+    records. Brain also does this once a day."""
     access.require_admin(access.resolve(vault, by), "write the journal")
     vault.store.refuse_off()
     vault.refuse_loss()

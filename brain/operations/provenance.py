@@ -102,7 +102,7 @@ def details(vault: OpenVault, row: Row) -> dict[str, Any]:
 
 
 def _step(record: Record) -> dict[str, Any]:
-    """Return what happened to a memory since, in short."""
+    """Return a later change of a memory, in short."""
     data = {key: record.data.get(key) for key in ("session", "why", "delta")}
     step = {"op": record.op, "at": record.at, "by": record.by, **data, "event": record.id}
     return {key: value for key, value in step.items() if value is not None}

@@ -63,14 +63,14 @@ class Request(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What becomes of a memory: a change, or the same memory that was found. The deed for its line
-    comes first, then its parts."""
+    """The plan for a memory: a change, or an existing memory with the same text. The deed for its
+    line comes first, then its parts."""
 
     change: Add
     found: Similar
     rules: tuple[str, ...] = ()
     deeds: tuple[Deed, ...] = ()
-    mark: str = ""  # the fingerprint of what is said
+    mark: str = ""  # the fingerprint of the text
 
 
 @apply.writes
@@ -123,16 +123,18 @@ def remember_all(
     """Store several memories in one write: all of them or, on an error, none. Each is a text, or
     the arguments of `remember` by name."""
     actor = access.resolve(vault, by, session)
-    given: list[dict[str, Any]] = [
-        {"text": one} if isinstance(one, str) else dict(one) for one in memories
+    requests: list[dict[str, Any]] = [
+        {"text": memory} if isinstance(memory, str) else dict(memory) for memory in memories
     ]
-    for one in given:
-        for name in {"tags", "links", "supersedes"} & one.keys():
-            one[name] = lookup.words(one[name])
-        if unknown := one.keys() - set(Request._fields):
+    for request in requests:
+        for name in {"tags", "links", "supersedes"} & request.keys():
+            request[name] = lookup.words(request[name])
+        if unknown := request.keys() - set(Request._fields):
             remedy = f"A memory has: {', '.join(Request._fields)}."
             raise BadRequest(f"A memory has no {sorted(unknown)[0]!r}.", remedy)
-    return _remember(vault, [Request(**{"text": "", **one}) for one in given], agent, actor)
+    return _remember(
+        vault, [Request(**{"text": "", **request}) for request in requests], agent, actor
+    )
 
 
 def _remember(
@@ -145,7 +147,7 @@ def _remember(
     access.refuse_unseen(agent, None if seen is None else (*seen, by.name))
     path = access.memory_note(vault, agent)
     headings = _headings(vault, path)
-    new: dict[str, Plan] = {}  # by fingerprint: what is said twice is stored once
+    new: dict[str, Plan] = {}  # by fingerprint: equal texts are stored once
     plans: list[Plan] = []
     for request in requests:
         plan = _plan(vault, request, path, by, headings)
@@ -155,7 +157,7 @@ def _remember(
     out: list[Remembered] = []
     for request, plan in zip(requests, plans, strict=True):
         if plan.found.same:
-            found = _known(vault, request, plan.found.same, plan.change, by)
+            found = _store_again(vault, request, plan.found.same, plan.change, by)
         elif (result := written.pop(plan.mark, None)) is not None:
             found = _added(vault, plan, result)
         else:
@@ -170,8 +172,8 @@ def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: He
     text, rules = apply.redacted(vault, _dated(vault, request.text.strip(), request.date))
     links = tuple(_link(vault, link, path, by) for link in request.links)
     kind, tags, section = _place(vault, request, headings)
-    said = " ".join([text, *links])
-    found = similar(vault.index, said, owners=comparable(vault, path, by), kind=kind)
+    compared = " ".join([text, *links])
+    found = similar(vault.index, compared, owners=comparable(vault, path, by), kind=kind)
     if found.same:
         change = Add(path, found.same.ref, text, section, _tags(request), links)
         return Plan(change, found, tuple(rules))
@@ -182,7 +184,7 @@ def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: He
     change = Add(path, _free_id(vault), text, section, tags, links, fields)
     conflict = {"agent": vault.owner(path)}
     deeds = [
-        Deed("remember", change.ref, change, _given(request, kind, by)),
+        Deed("remember", change.ref, change, _record_data(request, kind, by)),
         *first,
         *(
             Deed("conflict", change.ref, None, conflict | {"type": type, "other": other})
@@ -190,7 +192,7 @@ def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: He
         ),
     ]
     found = found._replace(contradicts=against)
-    return Plan(change, found, tuple(rules), tuple(deeds), fingerprint(said))
+    return Plan(change, found, tuple(rules), tuple(deeds), fingerprint(compared))
 
 
 def _added(vault: OpenVault, plan: Plan, result: Outcome) -> Remembered:
@@ -204,7 +206,7 @@ def _entry(vault: OpenVault, plan: Plan) -> Entry:
     row = apply.find(vault, path, ref)
     if row is None:
         raise NotFound(
-            f"Somebody removed {ref} from {path} right after it was written.",
+            f"{ref} was removed from {path} right after it was written.",
             "`brain pending` lists it, and how to restore it.",
         )
     return entry(row)
@@ -219,12 +221,14 @@ def _remembered(
 
 def _check(request: Request) -> None:
     if not request.text.strip():
-        raise BadRequest("There is nothing to remember.", "Say it in at least one word.")
+        raise BadRequest("The text is empty.", "Give at least one word.")
     if request.section and not request.section.strip():
-        raise BadRequest("There is no section.", "Name a heading of the note, or a new one.")
+        raise BadRequest("The section is empty.", "Name a heading of the note, or a new one.")
     for link in request.links:
         if not _LINK.fullmatch(link.strip()):
-            raise BadRequest(f"{link!r} is no link.", "Name a note or a memory, or write [[Name]].")
+            raise BadRequest(
+                f"{link!r} is not a link.", "Name a note or a memory, or write [[Name]]."
+            )
     if request.kind and kinds.named(request.kind) not in kinds.KINDS:
         raise BadRequest(f"There is no kind {request.kind!r}.", f"Kinds: {', '.join(kinds.KINDS)}.")
     if request.source and request.source not in SOURCES:
@@ -247,16 +251,16 @@ def _place(
 ) -> tuple[str, tuple[str, ...], str]:
     """Return the kind of a memory, its tags, and its section. A kind that does not follow from the
     section becomes a tag."""
-    said = kinds.of_tags([*request.tags, *TAG.findall(request.text)])
-    kind = kinds.named(request.kind) or said
+    tagged = kinds.of_tags([*request.tags, *TAG.findall(request.text)])
+    kind = kinds.named(request.kind) or tagged
     section = request.section
     if not section:
         kind = kind or kinds.DEFAULT_KIND
         section = _section(kind, headings, vault.config.sections)
-    told = kinds.of_headings(_headings_of(section, headings))
-    kind = kind or told or kinds.DEFAULT_KIND
+    usual = kinds.of_headings(_headings_of(section, headings))
+    kind = kind or usual or kinds.DEFAULT_KIND
     tags = _tags(request)
-    if kind != (said or told or kinds.DEFAULT_KIND):
+    if kind != (tagged or usual or kinds.DEFAULT_KIND):
         tags = (*tags, kind)
     return kind, tags, section
 
@@ -287,7 +291,7 @@ def _tags(request: Request) -> tuple[str, ...]:
 
 
 def _dated(vault: OpenVault, text: str, date: str | bool | None) -> str:
-    """Return the text with a date before it, unless it begins with one or none is wanted."""
+    """Return the text with a date before it, unless it begins with one or `date` is False."""
     if date is False or (date is None and not vault.config.datePrefix):
         return text
     if DATE.match(text):
@@ -329,7 +333,7 @@ def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
 def _fields(
     older: Sequence[Row], against: Sequence[Row], path: str, by: Actor
 ) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
-    """Return the fields of the line, and what writes the ids of their targets."""
+    """Return the fields of the line, and the deeds that write the ids of their targets."""
     fields: list[tuple[str, str]] = []
     deeds: list[Deed] = []
     for name, rows in (("supersedes", older), ("contradicts", against)):
@@ -339,8 +343,8 @@ def _fields(
     return tuple(fields), deeds
 
 
-def _given(request: Request, kind: str, by: Actor) -> dict[str, Any]:
-    """Return what the journal records of a new memory besides its line."""
+def _record_data(request: Request, kind: str, by: Actor) -> dict[str, Any]:
+    """Return the data of a new memory for the journal, besides its line."""
     usual = "user_stated" if by.type == "person" else "observed"
     values = {
         "kind": kind,
@@ -376,25 +380,25 @@ def _free_id(vault: OpenVault) -> str:
 # -- a memory that exists already ------------------------------------------------------------------
 
 
-def _known(vault: OpenVault, request: Request, row: Row, asked: Add, by: Actor) -> Remembered:
-    """Merge what was said into a memory that says it already; only report it if it is not the
-    actor's to write, or belongs to another agent than the one asked for."""
-    if row.path != asked.path or not access.may(by, "write", row.agent):
-        vault.store.allow(by, asked.path)
+def _store_again(vault: OpenVault, request: Request, row: Row, new: Add, by: Actor) -> Remembered:
+    """Merge a request into the memory that has its text. The memory is only reported if the actor
+    may not write it, or if it belongs to another agent than the requested one."""
+    if row.path != new.path or not access.may(by, "write", row.agent):
+        vault.store.allow(by, new.path)
         return _remembered(entry(row), "duplicate", None)
-    data = {"agent": row.agent, **_given(request, "", by)}
-    return _merge(vault, asked, request.supersedes, data, by)
+    data = {"agent": row.agent, **_record_data(request, "", by)}
+    return _merge(vault, new, request.supersedes, data, by)
 
 
 def _merge(
-    vault: OpenVault, asked: Add, supersedes: Sequence[str], data: dict[str, Any], by: Actor
+    vault: OpenVault, new: Add, supersedes: Sequence[str], data: dict[str, Any], by: Actor
 ) -> Remembered:
     """Record that a memory was stored again, and add what it lacks: tags, links and fields.
 
-    It replaces what it is to supersede, and is no longer superseded itself; `superseded_by` are the
+    It supersedes the given memories, and is no longer superseded itself; `superseded_by` are the
     memories that still replace it, because the actor may not change them.
     """
-    row = lookup.find(vault, asked.ref)
+    row = lookup.find(vault, new.ref)
     ids = facts.same(vault.index, row.ref)
     older = [lookup.memory(vault, id, by) for id in supersedes]
     if any(each.ref in ids for each in older):
@@ -403,33 +407,33 @@ def _merge(
     targets = [lookup.link_to(each, row.path) for each in older]
     fields = [Relate(row.path, row.ref, "supersedes", target) for target in targets]
     supersede = [Deed("link", row.ref, field) for field in fields]
-    more = [*_lacking(vault, row, asked), *supersede, *_revive(vault, ids, by)]
+    more = [*_lacking(vault, row, new), *supersede, *_revive(vault, ids, by)]
     merge = Deed("merge", row.ref, None, data)
     result = apply.apply(vault, [*first, *more, merge], by, main=len(first))[0]
-    left = [Mention(id=new.ref, text=new.text) for new, _ in _superseding(vault, ids, by)]
+    left = [Mention(id=newer.ref, text=newer.text) for newer, _ in _superseding(vault, ids, by)]
     now = entry(lookup.find(vault, row.ref))
     found = _remembered(now, "duplicate", result, superseded_by=left)
     is_pending = any(write.deed.ref == row.ref for write in vault.store.pending())
     return found.replace(state="pending") if is_pending else found
 
 
-def _lacking(vault: OpenVault, row: Row, asked: Add) -> Iterator[Deed]:
-    """Return what adds the missing tags, links and fields. A memory that exists does not become a
-    candidate."""
+def _lacking(vault: OpenVault, row: Row, new: Add) -> Iterator[Deed]:
+    """Yield the deeds that add the missing tags, links and fields. A memory that exists does not
+    become a candidate."""
     from brain.formats import memory_edit, memory_md
 
-    data = memory_edit.edit(asked.path, b"", [asked], row.agent).data
-    said = memory_md.parse(data, row.agent).chunks[-1]  # the entry as it would have been added
+    data = memory_edit.edit(new.path, b"", [new], row.agent).data
+    added = memory_md.parse(data, row.agent).chunks[-1]  # the entry as it would have been added
     have = {*row.tags.casefold().split(), "candidate"}
-    if tags := tuple(tag for tag in said.tags if tag.casefold() not in have):
+    if tags := tuple(tag for tag in added.tags if tag.casefold() not in have):
         yield Deed("tag", row.ref, Retag(row.path, row.ref, tags))
-    there = {(link.target, link.fragment) for link in read.links_of(vault.index, row.id)}
-    for link in said.links:
-        if link.kind in _PLAIN and (link.target, link.fragment) not in there:
+    present = {(link.target, link.fragment) for link in read.links_of(vault.index, row.id)}
+    for link in added.links:
+        if link.kind in _PLAIN and (link.target, link.fragment) not in present:
             kind = link.kind if link.kind in RELATIONS else "relates_to"
             yield Deed("link", row.ref, Relate(row.path, row.ref, kind, _as_text(link)))
     fields = entry(row).extra.get("fields") or {}
-    for key, value in (said.extra or {}).get("fields", {}).items():
+    for key, value in (added.extra or {}).get("fields", {}).items():
         if fields.get(key) != value:
             yield Deed("link", row.ref, Relate(row.path, row.ref, key, value))
 
@@ -439,7 +443,7 @@ def _as_text(link: Link) -> str:
 
 
 def _revive(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Deed]:
-    """Return what makes a superseded memory current again. This prevents circles, too."""
+    """Yield the deeds that make a superseded memory current again. This also prevents cycles."""
     for new, link in _superseding(vault, ids, by):
         if access.may(by, "write", new.agent):
             change = Relate(new.path, new.ref, "supersedes", _as_text(link), gone=True)

@@ -224,7 +224,7 @@ class Asked(NamedTuple):
 
 
 class Context(Value):
-    """What an agent should know: `text` for the prompt; the fields explain it."""
+    """A context for an agent: `text` is for the prompt, the fields explain it."""
 
     asked: Asked
     fitted: Fitted
@@ -538,14 +538,14 @@ class Budget(Value):
 
 class Status(Value):
     """The state of a vault: its index, how fresh that is, the last recall, the watching process.
-    `healthy` is None while another process writes to the index. `counters` are of the whole vault,
-    so who may not read all of it gets None."""
+    `healthy` is by a quick check; `doctor` reads the whole index. `counters` are of the whole
+    vault, and None for an actor who may not read all of it."""
 
     vault: str
     brain: str
     index: str
     engine: str
-    healthy: bool | None
+    healthy: bool
     scopes: dict[str, dict[str, int]]
     kinds: dict[str, int]
     agents: list[dict[str, str]]

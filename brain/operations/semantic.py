@@ -36,8 +36,8 @@ def model(vault: OpenVault) -> tuple[Meanings | None, list[str]]:
 
 
 def embed(vault: OpenVault, seconds: float | None = None) -> list[str]:
-    """Embed the passages that are new or changed if search is hybrid, all or for so many seconds.
-    Return what went wrong. Without a limit, a model that is missing is downloaded first."""
+    """Embed new and changed passages if search is hybrid, all or for so many seconds. Return a
+    message if that fails. Without a limit, a missing model is downloaded first."""
     if vault.config.searchProvider != "hybrid":
         return []
     try:
@@ -79,5 +79,5 @@ def purge(vault: OpenVault) -> bool:
 
 
 def words_alone(why: object) -> str:
-    """Return the remark that a model did not help."""
+    """Return the remark that search used words alone."""
     return f"Searched by words alone. {why}"

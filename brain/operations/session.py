@@ -35,7 +35,7 @@ def session_start(
     agent: str = "",
     by: Actor | str = "",
 ) -> Session:
-    """Start a session of an agent, or go on with the one that has this id. Sessions older than
+    """Start a session of an agent, or continue the one that has this id. Sessions older than
     `sessionRetentionDays` are archived."""
     actor = access.resolve(vault, by)
     place = _place(vault, id or ids.new(), agent, actor)
@@ -210,8 +210,8 @@ def _copied(source: str, end: int, header: dict[str, Any]) -> Iterator[bytes]:
 
 
 def _cut(source: str, message: str) -> int:
-    """Return the offset behind the last line with this id, and behind the results of the calls
-    before it."""
+    """Return the offset after the last line with this id, and after the results of the calls before
+    it."""
     found, end, calls = 0, 0, set()
     for line, at in transcript.lines(source):
         id, role = transcript.key(line)
@@ -292,12 +292,12 @@ def _event(
     vault: OpenVault, id: str, event: str, now: str, fields: dict[str, str]
 ) -> dict[str, Any]:
     """Return a line about the session itself."""
-    said = {
+    values = {
         name: redact(value, emails=vault.config.redactEmails)[0]
         for name, value in fields.items()
         if value
     }
-    return {**({"id": id} if id else {}), "role": EVENT, "event": event, "timestamp": now, **said}
+    return {**({"id": id} if id else {}), "role": EVENT, "event": event, "timestamp": now, **values}
 
 
 def _indexed(vault: OpenVault, place: Place) -> Session:

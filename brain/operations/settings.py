@@ -84,7 +84,7 @@ def alias_remove(
     word, less = _words(word, lookup.words(synonyms))
     known = own_aliases(vault.config.aliases).get(word, ())
     if not known or not set(less) <= set(known):
-        raise NotFound(f"{'='.join([word, *less])} is no alias.", "See `brain alias list`.")
+        raise NotFound(f"{'='.join([word, *less])} is not an alias.", "See `brain alias list`.")
     gone = less or known
     entries = [new for old in vault.config.aliases if (new := _less(old, word, gone)) is not None]
     if still := {*own_aliases(tuple(entries)).get(word, ())} & {*gone}:
@@ -110,11 +110,11 @@ def _less(entry: str, word: str, gone: tuple[str, ...]) -> str | None:
 
 
 def _words(word: str, synonyms: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """Return folded words, each once. Raises BadRequest for what the setting cannot contain."""
+    """Return folded words, each once. Raises BadRequest for a word that cannot be stored."""
     given = [word, *synonyms]
     for one in given:
         if not one.strip() or set(one) & set("=,\n"):
-            raise BadRequest(f"{one!r} is no word.", "Give words without `=` and commas.")
+            raise BadRequest(f"{one!r} is not a word.", "Give words without `=` and commas.")
     head, *others = (split_alias(one)[0] for one in given)
     return head, tuple(dict.fromkeys(other for other in others if other != head))
 

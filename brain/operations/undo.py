@@ -75,7 +75,7 @@ def revert(
     session: str = "",
     by: Actor | str = "",
 ) -> Reverted:
-    """Undo everything an agent did since then, newest first, and report what could not be."""
+    """Undo all changes of an agent since then, newest first, and report those that stay."""
     actor = access.resolve(vault, by, session)
     undone: list[Undone] = []
     kept: list[ChangeRecord] = []
@@ -150,7 +150,7 @@ def _is_last(vault: OpenVault, one: Pending, by: Actor, owner: str) -> bool:
 
 
 def _undoable(vault: OpenVault, changes: Iterable[Record]) -> Iterator[Record]:
-    """Yield the changes that can be undone by themselves and are not undone yet."""
+    """Yield the changes that can be undone and are not undone yet, without parts of others."""
     undone = _undone_ids(vault)
     for record in changes:
         by_itself = not {"part_of", "of"} & record.data.keys()
@@ -232,8 +232,8 @@ def _with_parts(vault: OpenVault, record: Record) -> list[Record]:
 def _plan(
     vault: OpenVault, record: Record, force: bool, first: Sequence[Deed], is_exact: bool
 ) -> list[Deed]:
-    """Return what undoes one record, after these other changes. If the whole note is restored
-    (`is_exact`), an entry that was moved only has to be named."""
+    """Return the deeds that undo one record, after these other changes. If the whole note is
+    restored (`is_exact`), an entry that was moved only has to be named."""
     data = record.data
     of: dict[str, Any] = {"of": record.id, **_values_before(vault, record, force)}
     if record.op == "overwritten":
@@ -246,7 +246,7 @@ def _plan(
         return [Deed("undo", now.ref, Replace(record.path, now.ref, now.raw, now.raw), of)]
     if not (before or after) or data.get("moved"):
         raise BadRequest(
-            f"{record.op} of {record.ref} cannot be undone by itself.", "Do the opposite instead."
+            f"{record.op} of {record.ref} cannot be undone.", "Do the opposite instead."
         )
     now = _current(vault, record, first)
     if after:
@@ -296,7 +296,7 @@ def _restore_entry(
 
 
 def _values_before(vault: OpenVault, record: Record, force: bool) -> dict[str, Any]:
-    """Return what restores the importance and confidence that a record changed. Raise StaleFile if
+    """Return the values of importance and confidence before a record. Raise StaleFile if
     they were changed again since."""
     was = record.data.get("was")
     if not isinstance(was, dict):
@@ -313,7 +313,7 @@ def _values_before(vault: OpenVault, record: Record, force: bool) -> dict[str, A
 
 
 def _opposite(record: Record, of: dict[str, Any]) -> Deed:
-    """Return what undoes a record that changed no file."""
+    """Return the deed that undoes a record that changed no file."""
     data = of | {"agent": record.data.get("agent", "")}
     if record.op in ("conflict", "resolve"):
         data |= {"other": record.data.get("other", ""), "type": "contradictory"}

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     State = dict[str, Any]
 
 KEPT = 20  # recalls whose memories may still be found useful together
-FEW = 5  # recalls that say nothing about how long they take
-WINDOW = 100  # recalls whose 95th percentile tells whether recall is slow
+FEW = 5  # recalls are too few to measure their time
+WINDOW = 100  # recalls, whose 95th percentile decides if recall is slow
 SLOW_MS, HEALTHY_MS = 300, 200  # slow above the first, until it is below the second again
-SNIPPET = 200  # characters of the text at hand that are kept with a question without an answer
+SNIPPET = 200  # characters of the working text that are kept with an unanswered question
 SAME_TOPIC = 0.3  # share of words that a question has in common with the one before
 ROUNDS = 3  # questions that an agent may ask about one message
 _DEGRADED = "degraded"  # the flag that is set while recalls are too slow
@@ -83,16 +83,17 @@ def p95(times: list[float]) -> float:
     return sorted(times)[ceil(len(times) * 0.95) - 1] if times else 0.0
 
 
-def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> None:
-    """Count what a context showed to an actor."""
-    asked, now = said.asked, vault.now()
+def learn(vault: OpenVault, context: Context, ms: float, by: Actor) -> None:
+    """Count the entries that a context showed to an actor."""
+    asked, now = context.asked, vault.now()
     question = _redacted(vault, asked.query)
-    _publish(vault, said)
+    _publish(vault, context)
     this = {
         "at": now, "query": question, "agent": asked.agent, "session": by.session,
-        "by": by.name, "refs": said.refs, "answers": said.answers, "round": said.round.number,
-        "tokens": said.fitted.tokens, "shown": said.shown, "before": said.round.shown,
-        "topic": said.recalled.has_topic, "snippet": snippet(_redacted(vault, asked.text)),
+        "by": by.name, "refs": context.refs, "answers": context.answers, "shown": context.shown,
+        "round": context.round.number, "before": context.round.shown,
+        "tokens": context.fitted.tokens,
+        "topic": context.recalled.has_topic, "snippet": snippet(_redacted(vault, asked.text)),
     }  # fmt: skip
     if vault.read_only:
         return
@@ -102,7 +103,7 @@ def learn(vault: OpenVault, said: Context, ms: float, by: Actor) -> None:
     degraded = len(times) >= FEW and p95(times) > limit
     if degraded != was_degraded:
         vault.state.set_flag(_DEGRADED, "1" if degraded else "")
-    if not vault.paused and (uses := _uses(said, this)):
+    if not vault.paused and (uses := _uses(context, this)):
         vault.state.add_uses(uses)
 
 
@@ -112,7 +113,7 @@ def _redacted(vault: OpenVault, question: str) -> str:
 
 
 def _asker(agent: str, by: str) -> str:
-    """Return who asked: the agent for whom it was, else the actor; '' for a person."""
+    """Return the agent of a question, else the actor; '' for a person."""
     return agent or ("" if by == PERSON.name else by)
 
 
@@ -122,11 +123,11 @@ def snippet(text: str) -> str:
     return line if len(line) <= SNIPPET else f"{line[: SNIPPET - 1].rstrip()}…"
 
 
-def _uses(said: Context, recall: State) -> list[Use]:
-    """Return what a recall counts: hits, rejections, and a question without an answer. Passages are
-    not counted: their ids change with each edit."""
-    found, now = said.recalled, recall["at"]
-    uses = [Use("hit", ref, last=now) for ref in said.refs]
+def _uses(context: Context, recall: State) -> list[Use]:
+    """Return the uses of a recall: hits, rejections, and a question without an answer. Passages are
+    not counted, because their ids change with each edit."""
+    found, now = context.recalled, recall["at"]
+    uses = [Use("hit", ref, last=now) for ref in context.refs]
     uses += [Use("reject", ref, last=now) for ref in found.rejected]
     if found.has_topic and not (found.is_answered or found.warnings):
         uses.append(_gap(recall, now, found.rejected))
@@ -148,9 +149,9 @@ def gap_id(question: str) -> str:
     return "g-" + "".join(ALPHABET[byte & 31] for byte in mark[:8])
 
 
-def _publish(vault: OpenVault, said: Context) -> None:
-    """Emit one `memory:read` for each file that the context shows something of."""
-    found, package = said.recalled, said.fitted.package
+def _publish(vault: OpenVault, context: Context) -> None:
+    """Emit one `memory:read` for each file in the context."""
+    found, package = context.recalled, context.fitted.package
     warned = [warning.entry for warning in found.warnings]
     entries = (*warned, *found.pinned, *found.memories, *found.summaries)
     files = {entry.id: (entry.row.scope, entry.row.path) for entry in entries}
@@ -167,8 +168,8 @@ def _publish(vault: OpenVault, said: Context) -> None:
 
 
 def current_round(vault: OpenVault, asked: Asked, by: Actor) -> Round:
-    """Return which question this is since the topic of its session last changed, and what was shown
-    since. `again` begins a new round. A prompt without content changes no topic."""
+    """Return the number of the question since the topic of its session last changed, and what was
+    shown since. `again` begins a new round. A prompt without content changes no topic."""
     if not by.session:
         return Round()
     asker = (by.name, asked.agent, by.session)
@@ -201,7 +202,7 @@ def learn_feedback(vault: OpenVault, ref: str, good: bool) -> None:
             return
         now = vault.now()
         if good:
-            # ids of passages change with each edit: they are no part of a learned link
+            # ids of passages change with each edit, so learned links do not contain them
             useful = [one for one in recall["useful"][:-1] if ref in recall["refs"]]
             pairs = [sorted((ref, one)) for one in useful if one in recall["refs"]]
             uses = [Use("used_together", one, other, 1, now) for one, other in pairs]
@@ -227,7 +228,7 @@ def _mark(vault: OpenVault, ref: str, how: str) -> State | None:
 
 def forget(vault: OpenVault, refs: Collection[str], texts: Iterable[str]) -> None:
     """Forget the questions that showed these memories, and those whose words are all in their
-    texts; what else was asked stays."""
+    texts. Other questions stay."""
     words = {word for text in texts for word in _stems(text)}
     for id, _, recall in vault.state.rows(Recall):
         if {*refs} & {*recall["refs"]} or _stems(recall["query"]) <= words:

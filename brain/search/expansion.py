@@ -1,7 +1,7 @@
-"""What else stands for a word of a question: other forms of it, and the user's own aliases.
+"""Expand the words of a question by their other forms and by the user's own aliases.
 
-Forms that no stemmer brings together (*went* and *go*) count in conversations alone: a note that
-says *left* mostly means a side.
+Irregular forms, which a stemmer does not find (*went* and *go*), count in conversations only: a
+note that says *left* mostly means a side.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _PIECE = f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+"  # compiled when an alias needs it,
 
 
 class Concept(NamedTuple):
-    """One thing asked for: a term, and what else stands for it, with what that is worth."""
+    """A term of a question and its alternatives, each with its weight."""
 
     term: Term
     others: tuple[tuple[str, float], ...] = ()
 
     @property
     def every(self) -> tuple[tuple[Term, float], ...]:
-        """The terms that stand for it, each with what it is worth."""
+        """The term and its alternatives, each with its weight."""
         return ((self.term, 1.0), *((_term(words), worth) for words, worth in self.others))
 
 
 def concepts(
     wanted: Sequence[Term], config: Config, question: str, *, irregular: bool = False
 ) -> list[Concept]:
-    """Return what the terms of a question stand for; with `irregular`, in all forms of a word."""
+    """Return the concepts of a question; with `irregular`, irregular forms are alternatives."""
     aliases = own_aliases(config.aliases)
     every: list[tuple[Term, dict[str, float]]] = []
     for term in wanted:
@@ -61,7 +61,7 @@ def _term(words: str) -> Term:
 
 
 def _word(term: Term) -> str:
-    """The folded word, or run of characters, that may have aliases; '' if there is none."""
+    """Return the folded word, or run of characters, that may have aliases; '' for other terms."""
     if term.column == "spaced":
         return fold("".join(term.words))
     return fold(term.words[0]) if len(term.words) == 1 and not (term.column or term.exact) else ""
@@ -72,37 +72,37 @@ def _word(term: Term) -> str:
 
 @lru_cache(maxsize=8)
 def own_aliases(entries: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """For each folded word, the others that stand for it: `word=other, words` is a group."""
+    """Return the aliases of each folded word: in `word=other, words`, all are equivalent."""
     found: dict[str, dict[str, None]] = {}
     for word, others in map(split_alias, entries):
         group = [word, *others] if word and others else []
-        for each in group:
-            found.setdefault(each, {}).update(dict.fromkeys(o for o in group if o != each))
+        for member in group:
+            found.setdefault(member, {}).update(dict.fromkeys(o for o in group if o != member))
     return {word: tuple(others) for word, others in found.items() if others}
 
 
 def split_alias(entry: str) -> tuple[str, tuple[str, ...]]:
-    """(word, others) of `word=other, words`, folded, each once."""
+    """Return (word, others) of `word=other, words`, folded, without duplicates."""
     word, _, rest = entry.partition("=")
     word, *others = [fold(" ".join(part.split())) for part in (word, *rest.split(","))]
     return word, tuple(dict.fromkeys(other for other in others if other and other != word))
 
 
 def _heads(question: str, aliases: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """The words with aliases that are several, or several characters, and stand in a question."""
+    """Yield the aliased phrases, of several words or characters, that occur in a question."""
     long = [head for head in aliases if not (head.isascii() and head.isalnum())]
     if not long:
         return
     folded = fold(question)
-    said = [{piece, *bases(piece)} for piece in re.findall(_PIECE, folded)]
+    pieces = [{piece, *bases(piece)} for piece in re.findall(_PIECE, folded)]
     for head in long:
         parts = re.findall(_PIECE, head)
         if re.fullmatch(f"[{UNSPACED}]{{2,}}", head):
             if head in folded:
                 yield head
         elif len(parts) > 1 and any(
-            all(part in piece for part, piece in zip(parts, said[at:], strict=False))
-            for at in range(len(said) - len(parts) + 1)
+            all(part in piece for part, piece in zip(parts, pieces[at:], strict=False))
+            for at in range(len(pieces) - len(parts) + 1)
         ):
             yield head
 
@@ -110,7 +110,7 @@ def _heads(question: str, aliases: Mapping[str, Sequence[str]]) -> Iterator[str]
 def _share(
     every: Sequence[tuple[Term, dict[str, float]]], head: str, others: Sequence[str]
 ) -> None:
-    """Let those of these terms that are part of a head divide the worth of its aliases."""
+    """Divide the weight of the aliases of a head among the terms that are part of it."""
     parts = set(re.findall(_PIECE, head))
     pairs = {head[at : at + 2] for at in range(len(head) - 1)}
     mine = []
@@ -166,7 +166,7 @@ _ENDINGS = ("ing", "es", "s")  # `going` and `goes` are forms of `go`, and so of
 
 
 def forms(word: str) -> tuple[str, ...]:
-    """Other forms of a folded word; empty for one that is regular."""
+    """Return the irregular forms of a folded word; empty for a regular one."""
     if word in _FORMS:
         return _FORMS[word]
     if word.endswith(("us", "as")):  # a stemmer takes `bus` for several of something
@@ -182,8 +182,8 @@ def forms(word: str) -> tuple[str, ...]:
 
 
 def bases(word: str) -> list[str]:
-    """Words of which a folded word may be a form, and its own plural: `slug` for *slugs*, `deploy`
-    for *deploying*, `docs` for *doc*. Some of them are no words."""
+    """Return the possible base forms of a folded word, and its plural: `slug` for *slugs*, `deploy`
+    for *deploying*, `docs` for *doc*. Some of them do not exist."""
     found = [f"{word}s", *forms(word)]
     if word.endswith("y"):
         found.append(f"{word[:-1]}ies")

@@ -1,4 +1,4 @@
-"""The factors of a score: one table for what is added, one for what multiplies the sum.
+"""The factors of a score: one table of addends, one of multipliers of their sum.
 
     score = (share + note + passage + near + session + meaning) x author x when x dated
 
@@ -51,18 +51,18 @@ RECENCY_DECAY = 0.01  # per day: a memory of 100 days counts half of one of toda
 
 
 def author(turn: Found, expected: Expected) -> float:
-    """More for a turn whose speaker the question names, alone."""
+    """Return a higher factor for a turn whose speaker is the only one that the question names."""
     named = len(expected.names) == 1 and fold(turn.speaker) in expected.names
     return AUTHOR if named else 1.0
 
 
 def when(turn: Found, expected: Expected) -> float:
-    """More for what names a time, if the question asks for one."""
+    """Return a higher factor for a turn that names a time, if the question asks for one."""
     return WHEN if expected.time and _TIME.search(fold(turn.text)) else 1.0
 
 
 def dated(turn: Found, expected: Expected) -> float:
-    """More for what was said at the time that the question names."""
+    """Return a higher factor for a turn of the date that the question names."""
     created = shown(turn.created)
     day = created[:4], created[5:7], created[8:10]
     named = any(all(a in ("", b) for a, b in zip(d, day, strict=True)) for d in expected.dates)
@@ -83,23 +83,23 @@ def score(factors: Mapping[str, float]) -> float:
 
 
 def order(factors: Mapping[str, float]) -> float:
-    """Return what orders memories that cover the question equally."""
+    """Return the value that orders memories that cover the question equally."""
     return score(factors) * factors.get("feedback", 1.0) * factors.get("recency", 1.0)
 
 
 def feedback(score: float) -> float:
-    """More for what was found useful, less for what was not; 1 without feedback."""
+    """Return a higher factor for a positive score, a lower one for a negative score."""
     return math.exp(SCORE_FACTOR * max(-10.0, min(10.0, score)))
 
 
 def recency(days: float) -> float:
-    """Falls slowly with age."""
+    """Return a factor that falls slowly with age."""
     return 1 / (1 + RECENCY_DECAY * days)
 
 
 def days_between(earlier: str, now: datetime) -> float:
-    """Return the days from an ISO time to `now`; never negative, 0 for what is no time. A day
-    begins when it does on this machine."""
+    """Return the days from an ISO time to `now`; never negative, 0 if it is not a time. A time
+    without a zone is local."""
     try:
         then = datetime.fromisoformat(earlier)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Words similar to those of a question, for one that nothing else answers: `sqlte` finds *sqlite*.
+"""Find similar words for a question without results: `sqlte` finds *sqlite*.
 
-A similar word has the same first letter. It stands in something that passes the filters, so that
-nobody is told of words in what they may not read.
+A similar word has the same first letter. It occurs in an entry that passes the filters, so that the
+message reveals no word of an entry that the actor may not read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ENDINGS = ("", "e", "s", "ed", "ing", "ion", "ation", "al", "ly")
 
 
 def similar(index: Index, wanted: Sequence[Concept], filters: Filters) -> list[Concept]:
-    """Return the same concepts, some of them with similar words; [] if there are none."""
+    """Return the concepts with similar words as alternatives; [] without similar words."""
     if index.fts != "fts5":
         return []
     named = {word for c in wanted if c.term.exact and not c.term.column for word in c.term.words}
@@ -42,7 +42,8 @@ def similar(index: Index, wanted: Sequence[Concept], filters: Filters) -> list[C
 
 
 def note(wanted: Sequence[Concept], texts: Iterable[str]) -> str:
-    """Return what to say of texts that hold similar words: which, as they stand there."""
+    """Return the message for results found by similar words, which it names as they are written in
+    these texts."""
     asked = [concept.term.words[0] for concept in wanted if concept.others]
     stems = {stem(word) for concept in wanted for word, _ in concept.others}
     words = (word for text in texts for word in re.findall(r"[^\W_]+", text))
@@ -51,8 +52,8 @@ def note(wanted: Sequence[Concept], texts: Iterable[str]) -> str:
         folded = fold(word)
         if stem(folded) in stems:
             found.setdefault(folded, word)
-    said = list(found.values())[:NAMED]
-    return f"Nothing here holds {_either(asked)}; this is what holds {_either(said)}."
+    similar = list(found.values())[:NAMED]
+    return f"No results for {_either(asked)}. Showing {_either(similar)}."
 
 
 def _either(words: list[str]) -> str:
@@ -60,14 +61,14 @@ def _either(words: list[str]) -> str:
 
 
 def _may_be_wrong(term: Term) -> bool:
-    """Return True for one word of letters that is not a small one."""
+    """Return True for one word of letters that is long enough."""
     word = term.words[0]
     plain = len(term.words) == 1 and not (term.column or term.exact)
     return plain and word.isalpha() and SHORTEST <= len(word) <= LONGEST
 
 
 def _words(index: Index, word: str, filters: Filters) -> list[str]:
-    """Return similar words that stand where the filters let one look."""
+    """Return similar words that occur in entries that pass the filters."""
     from difflib import get_close_matches
 
     root, every = stem(word), fulltext.vocabulary(index, word[0])
@@ -77,17 +78,19 @@ def _words(index: Index, word: str, filters: Filters) -> list[str]:
         if term.isalpha() and (len(word) >= LONG or abs(len(term) - len(root)) <= 1)
     )
     stems = get_close_matches(root, known, 4 * WORDS, SIMILAR)
-    words = [word for each in stems if (word := _with_stem(each))]
-    return [word for word in words if _stands(index, word, filters)][:WORDS]
+    words = [word for similar in stems if (word := _with_stem(similar))]
+    return [word for word in words if _occurs(index, word, filters)][:WORDS]
 
 
-def _stands(index: Index, word: str, filters: Filters) -> bool:
-    said = [(table, match(Term((word,)), table)) for table in ("passages", "entries", "turns")]
-    return any(fulltext.any_matches(index, *each, filters) for each in said)
+def _occurs(index: Index, word: str, filters: Filters) -> bool:
+    return any(
+        fulltext.any_matches(index, table, match(Term((word,)), table), filters)
+        for table in ("passages", "entries", "turns")
+    )
 
 
 def _with_stem(root: str) -> str:
-    """Return a word that has this stem; '' if none comes to mind."""
+    """Return a word that has this stem; '' if no ending gives one."""
     words = [root + ending for ending in _ENDINGS]
     if root.endswith("i"):
         words.append(f"{root[:-1]}y")

@@ -1,10 +1,10 @@
-"""A question as a person types it: the words to look up, whom it names, what time it asks for.
+"""Read a question as a person types it: its terms, the speakers and the times that it names.
 
 The six steps: URLs go, hyphens become spaces, other punctuation goes, single characters go, every
 word is quoted, the words are joined with OR. The exceptions: text in quotes is a phrase; a `#tag`,
-a path or an identifier is looked up as one phrase besides its words, and what holds it exactly so
-comes first; characters of scripts without spaces count one by one; stop words do not vote when
-other words are there.
+a path or an identifier is looked up as one phrase and by its words, and entries that contain it
+exactly come first; characters of scripts without spaces count one by one; stop words count only
+if there are no other words.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+|\b[wW]{3}\.\S+")
 _QUOTED = re.compile(r'"([^"]*)"|\u201c([^\u201c\u201d]*)\u201d')
 _WORD = re.compile(r"[^\W_]+")
 _RUN = f"[{UNSPACED}]+"  # compiled when a question needs it, which few do
-_AROUND = ".,;:!?()[]{}<>'\"`，。、；：！？（）「」"  # no part of the name beside it
+_AROUND = ".,;:!?()[]{}<>'\"`，。、；：！？（）「」"  # not part of a name that it surrounds
 _BEFORE = _AROUND.replace(".", "")
 _SIGNED = re.compile(r"--?[A-Za-z]|\.[A-Za-z]|[A-Za-z]\w*\+\+\Z|[A-Za-z]{1,2}#\Z")  # .env, C++
 _NAMED_TAG = re.compile(r"\Atag:#?(?=\w)", re.I)  # as Obsidian searches for a tag
 _DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+){2,}")
-MAX_TERMS = 64  # that count of a question, and words of a phrase
-LONGEST = 200  # characters: what is longer was not written as a word
+MAX_TERMS = 64  # terms of a question, and words of a phrase
+LONGEST = 200  # characters of a word; a longer one is data
 
 _SHORTENED = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)\b|\b\w*n['\u2019]t\b", re.I)  # she's, don't
 
 
 class Term(NamedTuple):
-    """Words that must stand next to each other, in one column ('' for any).
+    """Adjacent words, in one column ('' for any).
 
-    `exact` is how they were written where that matters: in quotes, as a tag, path or identifier.
+    `exact` is the text as written, for a quotation, a tag, a path or an identifier.
     """
 
     words: tuple[str, ...]
@@ -49,23 +49,23 @@ class Term(NamedTuple):
 
 
 def terms(question: str) -> tuple[Term, ...]:
-    """What to look up for a question; empty if it holds no word at all. However long it is, that
-    takes no more than one look at each character."""
+    """Return the terms of a question; empty if it has no words. Each character is read once,
+    however long the question is."""
     text = unicodedata.normalize("NFC", question)
     found: list[Term] = []
 
     def phrase(match: re.Match[str]) -> str:
-        found.extend(quoted := _of_quoted(match.group(1) or match.group(2) or ""))
+        found.extend(quoted := _quotation(match.group(1) or match.group(2) or ""))
         return " " if quoted else f" {match.group()[1:-1]} "
 
     text = _QUOTED.sub(phrase, _URL.sub(" ", text))
     tokens = dict.fromkeys(text.split())
     alone = len(tokens) == 1 and not found
-    return _without_noise(chain(found, *(_of_token(token, alone) for token in tokens)))
+    return _without_noise(chain(found, *(_token_terms(token, alone) for token in tokens)))
 
 
 def without_quotes(question: str) -> str:
-    """The question with what it quotes as plain words."""
+    """Return the question with its quotations as plain words."""
     return _QUOTED.sub(lambda match: f" {match.group()[1:-1]} ", question)
 
 
@@ -73,21 +73,22 @@ def _words(text: str) -> Iterator[str]:
     return (word for found in _WORD.finditer(text) if len(word := found.group()) <= LONGEST)
 
 
-def _of_quoted(said: str) -> list[Term]:
-    """A phrase. Where it holds a script without spaces, its characters are looked up in a row, and
-    its words besides."""
-    if not said.isascii() and re.search(_RUN, said):
-        said = said[:LONGEST]
-        characters = Term(tuple("".join(re.findall(_RUN, said))), "spaced", f'"{said}')
-        return [characters, *(Term((word,)) for word in _words(re.sub(_RUN, " ", said)))]
-    first = list(islice(_WORD.finditer(said), MAX_TERMS))
+def _quotation(text: str) -> list[Term]:
+    """Return the terms of a quotation: a phrase. Of a script without spaces, the sequence of
+    characters is one term, and each other word is another."""
+    if not text.isascii() and re.search(_RUN, text):
+        text = text[:LONGEST]
+        characters = Term(tuple("".join(re.findall(_RUN, text))), "spaced", f'"{text}')
+        return [characters, *(Term((word,)) for word in _words(re.sub(_RUN, " ", text)))]
+    first = list(islice(_WORD.finditer(text), MAX_TERMS))
     words = tuple(found.group() for found in first)
     if not words or max(map(len, words)) > LONGEST:
         return []
-    return [Term(words, exact=f'"{said if len(first) < MAX_TERMS else said[: first[-1].end()]}')]
+    return [Term(words, exact=f'"{text if len(first) < MAX_TERMS else text[: first[-1].end()]}')]
 
 
-def _of_token(token: str, alone: bool) -> Iterator[Term]:
+def _token_terms(token: str, alone: bool) -> Iterator[Term]:
+    """Yield the terms of a token: its tag or name, and its words."""
     token = _NAMED_TAG.sub("#", token)
     runs = "" if token.isascii() else _RUN
     if len(token) > LONGEST and not (runs and re.search(runs, token)):
@@ -98,53 +99,53 @@ def _of_token(token: str, alone: bool) -> Iterator[Term]:
     text = re.sub(runs, " ", plain) if runs else plain
     for piece in text.split():
         words = list(_words(piece))
-        said = piece.rstrip(_AROUND).lstrip(_BEFORE)
-        name = words and len(piece) <= LONGEST and _is_a_name(said, words, alone)
-        if name:
-            yield Term(tuple(words), exact=said)
-        if not name or len(words) > 1:
+        name = piece.rstrip(_AROUND).lstrip(_BEFORE)
+        is_name = words and len(piece) <= LONGEST and _is_a_name(name, words, alone)
+        if is_name:
+            yield Term(tuple(words), exact=name)
+        if not is_name or len(words) > 1:
             yield from (Term((word,)) for word in words)
     for run in re.finditer(runs, token) if runs else ():
         yield from (Term(tuple(part), "spaced") for part in _parts(run.group()))
 
 
 def _tag(token: str) -> Term | None:
-    """The tag that a token is; `#123` is none, as in Obsidian."""
-    said = token.lstrip(_BEFORE)
-    tag = said.strip(f"#{_AROUND}").rstrip("/")
-    if not said.startswith("#") or tag.isdigit() or not (words := tuple(_words(tag))):
+    """Return the term of a tag; None for other tokens, and for `#123`, as in Obsidian."""
+    text = token.lstrip(_BEFORE)
+    tag = text.strip(f"#{_AROUND}").rstrip("/")
+    if not text.startswith("#") or tag.isdigit() or not (words := tuple(_words(tag))):
         return None
     return Term(words, "tags", f"#{tag}")
 
 
-def _is_a_name(said: str, words: list[str], alone: bool) -> bool:
-    """Is this a path or an identifier? `and/or`, `10:30`, `well-known` and `GitHub` are none,
-    unless one asks for nothing else."""
-    if said.startswith("#"):
-        return said[1:].isdigit()
+def _is_a_name(text: str, words: list[str], alone: bool) -> bool:
+    """Return True for a path or an identifier. `and/or`, `10:30`, `well-known` and `GitHub` count
+    as names only if they are the whole question."""
+    if text.startswith("#"):
+        return text[1:].isdigit()
     if alone:
-        return not said.isalnum() or bool(re.search("[a-z][A-Z]", said))
-    if _SIGNED.match(said):
+        return not text.isalnum() or bool(re.search("[a-z][A-Z]", text))
+    if _SIGNED.match(text):
         return True
     if len(words) == 1:
-        return bool(re.match("[a-z]+[A-Z]", said))
+        return bool(re.match("[a-z]+[A-Z]", text))
     if all(word.isdigit() for word in words):
-        return "-" in said or bool(_DOTTED.fullmatch(said))
-    if "-" in said.replace("->", ""):
-        return any(map(str.isdigit, said)) or _is_a_header(words)
+        return "-" in text or bool(_DOTTED.fullmatch(text))
+    if "-" in text.replace("->", ""):
+        return any(map(str.isdigit, text)) or _is_a_header(words)
     return any(len(word) > 1 and not word.isdigit() for word in words) and not all(
         word.casefold() in _SMALL for word in words
     )
 
 
 def _is_a_header(words: list[str]) -> bool:
-    """`X-Request-ID` is one, `Sci-Fi` is none."""
+    """Return True for `X-Request-ID`, False for `Sci-Fi`."""
     shouted = any(len(word) > 1 and word.isupper() for word in words)
     return all(word[0].isupper() for word in words) and (shouted or len(words) > 2)
 
 
 def _parts(run: str) -> Iterator[str]:
-    """The run as it stands and, if it is longer than a word, its pairs of characters."""
+    """Yield the whole run and, if it is longer than a word, its pairs of characters."""
     if len(run) <= LONGEST:
         yield run
     if len(run) > 2:
@@ -152,7 +153,8 @@ def _parts(run: str) -> Iterator[str]:
 
 
 def _without_noise(found: Iterable[Term]) -> tuple[Term, ...]:
-    """The first of these, each once; no single letters, and stop words only if all are."""
+    """Return the first different terms, without single letters. Stop words are returned only if
+    there are no other words."""
     loud: dict[Term, None] = {}
     quiet: dict[Term, None] = {}
     for term in found:
@@ -164,7 +166,7 @@ def _without_noise(found: Iterable[Term]) -> tuple[Term, ...]:
     return tuple(loud or quiet)[:MAX_TERMS]
 
 
-# -- what a question says about its answer ---------------------------------------------------------
+# -- the expected answer ---------------------------------------------------------------------------
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -186,7 +188,7 @@ _DATE = re.compile(
 
 
 class Expected(NamedTuple):
-    """What a question says about its answer."""
+    """Properties that the answer to a question should have."""
 
     names: frozenset[str] = frozenset()  # folded names of speakers that it mentions
     time: bool = False  # it asks when
@@ -194,7 +196,7 @@ class Expected(NamedTuple):
 
 
 def expected(question: str, speakers: Iterable[str]) -> Expected:
-    """What to expect of the answer to a question, in a vault where these speak."""
+    """Return the expected answer of a question, in a vault with these speakers."""
     folded = fold(question)
     words = set(re.findall(r"[^\W_]+", folded)) - STOP_WORDS
     names = {fold(name) for name in speakers}
@@ -203,16 +205,16 @@ def expected(question: str, speakers: Iterable[str]) -> Expected:
 
 
 def _dates(folded: str) -> list[tuple[str, str, str]]:
-    found = []
-    for said in _DATE.finditer(folded):
-        if said["iso"]:
-            year, month, *day = said["iso"].split("-")
-            found.append((year, month, "".join(day)))
+    dates = []
+    for match in _DATE.finditer(folded):
+        if match["iso"]:
+            year, month, *day = match["iso"].split("-")
+            dates.append((year, month, "".join(day)))
             continue
-        name = said["month"] or said["month2"] or ""
-        date = said["day"] or said["day2"] or ""
-        year = said["year"] or said["year2"] or said["year3"] or ""
-        if name != "may" or date or year:  # which is mostly no month
+        name = match["month"] or match["month2"] or ""
+        date = match["day"] or match["day2"] or ""
+        year = match["year"] or match["year2"] or match["year3"] or ""
+        if name != "may" or date or year:  # `may` alone is mostly a verb
             number = f"{MONTHS.index(name) + 1:02}" if name else ""
-            found.append((year, number, date and f"{int(date):02}"))
-    return found
+            dates.append((year, number, date and f"{int(date):02}"))
+    return dates

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     Cosines = Mapping[int, float]  # by row id
     Sorts = Mapping[int, tuple[str, int]]  # table of full text and file of an entry, by row id
 
-MIN_MATCHES = 60  # of each sort that are scored for a page of ten
+MIN_MATCHES = 60  # that are scored of each sort, for a page of ten
 MAX_SEEDS = 500  # turns that hand on to their neighbours, and memories whose feedback is read
 SHOWN_PASSAGES = 5  # of a note that are looked at, the best by their words and meaning
 SAME_COVERAGE = 0.1  # memories whose coverage differs by less cover a question equally
-SPARE = 40  # that may not pass the filters
-UNQUOTED = "Nothing here holds the text in quotes; this is what holds its words."
+SPARE = 40  # more are read, since some may not pass the filters
+UNQUOTED = "No results for the text in quotes. Showing results for its words."
 
 
 class Match:
@@ -61,7 +61,7 @@ class Match:
 
     @property
     def score(self) -> float:
-        """How well it answers, from 0 to about 1; more with its meaning."""
+        """The score, from 0 to about 1; higher with meaning."""
         return factors.score(self.factors)
 
     @property
@@ -81,7 +81,7 @@ class Match:
 
 
 class Question(NamedTuple):
-    """A question, understood."""
+    """A question with its concepts and the expected answer."""
 
     text: str
     concepts: list[Concept]
@@ -120,11 +120,11 @@ def find_matches(
         return Matches([])
     plain = without_quotes(question)
     loose = search.understand(plain) if plain != question else None
-    for each, note in ((asked, ""), (loose, UNQUOTED)):
-        for prefix in (False, True) if each else ():
-            if each and (found := search.rank(each, prefix)):
-                return Matches(found, prefix, note, concepts=each.concepts)
-    from brain.search import fuzzy  # which few questions need
+    for form, note in ((asked, ""), (loose, UNQUOTED)):
+        for prefix in (False, True) if form else ():
+            if form and (found := search.rank(form, prefix)):
+                return Matches(found, prefix, note, concepts=form.concepts)
+    from brain.search import fuzzy  # few questions need it
 
     similar = fuzzy.similar(index, (loose or asked).concepts, search.filters)
     if similar and (found := search.rank(asked._replace(concepts=similar, spoken=similar))):
@@ -134,7 +134,7 @@ def find_matches(
 
 
 class Search:
-    """One search: what it may see, and what it is made with."""
+    """The state of one search: index, filters and settings."""
 
     def __init__(
         self,
@@ -149,21 +149,21 @@ class Search:
         self.index, self.filters, self.now, self.config = index, filters, now, config
         self.meaning, self.passages = meaning, passages
         self.enough = max(MIN_MATCHES, 2 * limit)
-        # counts are of what the actor may read, and of the agents that are asked for
+        # only entries that the actor may read, of the requested agents, are counted
         self.owners: Owners = filters.agents or filters.owners
         if filters.agents and filters.owners is not None:
             self.owners = tuple(a for a in filters.agents if a in filters.owners)
 
     def understand(self, text: str) -> Question | None:
-        """Return what a question asks of this index; None if it has no word, no tag and no id."""
+        """Return the question with its concepts; None if it has no word, no tag and no id."""
         wanted = terms(text)
         first = exact.counts(self.index, text, wanted, self.filters)
         if not wanted and not first:
             return None
         speakers = fulltext.speakers(self.index, self.filters.owners) if self.has_turns else []
         hints = expected(text, speakers)
-        said = {word for name in hints.names for word in name.split()}
-        names = [term for term in wanted if fold(term.words[0]) in said and len(term.words) == 1]
+        parts = {word for name in hints.names for word in name.split()}
+        names = [term for term in wanted if fold(term.words[0]) in parts and len(term.words) == 1]
         rest = [term for term in wanted if term not in names]
         if not rest:
             rest, names, hints = list(wanted), [], hints._replace(names=frozenset())
@@ -210,7 +210,7 @@ class Search:
     def _entries(
         self, asked: Question, shares: Shares, cosines: Cosines, others: Sorts
     ) -> list[Match]:
-        """Return the best entries for themselves: memories, items, tasks."""
+        """Return the best memories, items and tasks."""
         more = (id for id, (sort, _) in others.items() if sort == "entries")
         near = (id for id in more if id in asked.exact or self._is_near(cosines[id]))
         rows = {*shares.scores, *near}
@@ -219,21 +219,21 @@ class Search:
             + semantic.added(cosines.get(id, 0.0), "entries", self.config)
             for id in rows
         }
-        known = self._feedback(scores)
-        liked = {id: scores[id] * factors.feedback(score) for id, (score, _) in known.items()}
+        feedback = self._feedback(scores)
+        weighed = {id: scores[id] * factors.feedback(score) for id, (score, _) in feedback.items()}
         matches = []
-        for found in self._best(scores | liked, asked.exact):
-            each = self._parts("entries", found.id, shares, cosines)
+        for found in self._best(scores | weighed, asked.exact):
+            parts = self._parts("entries", found.id, shares, cosines)
             if found.scope == "memory":  # a note or a task is not less true for being old
-                score, touched = known.get(found.id, (0.0, ""))
+                score, touched = feedback.get(found.id, (0.0, ""))
                 days = factors.days_between(max(found.created, touched), self.now)
-                each |= {"feedback": factors.feedback(score), "recency": factors.recency(days)}
+                parts |= {"feedback": factors.feedback(score), "recency": factors.recency(days)}
             mask, count = shares.masks.get(found.id, 0), asked.exact.get(found.id, 0)
-            matches.append(Match(found, each, mask, shares.basis, count))
+            matches.append(Match(found, parts, mask, shares.basis, count))
         return matches
 
     def _feedback(self, scores: Mapping[int, float]) -> dict[int, tuple[float, str]]:
-        """Return the feedback on the best of these, which may lift one among the first."""
+        """Return the feedback on the best of these: only they can become results by it."""
         if not fulltext.any_feedback(self.index):
             return {}
         best = next(_batches(scores, {}, max(self.enough, MAX_SEEDS)), [])
@@ -275,8 +275,8 @@ class Search:
         matches: list[Match] = []
         for batch in _batches(scores, first, self.enough):
             for note, passages in self._passages(asked, batch, notes, part, cosines):
-                for shown in ([each] for each in passages) if self.passages else (passages,):
-                    matches.append(self._note(asked, note, shown, whole, part, cosines))
+                for group in ([found] for found in passages) if self.passages else (passages,):
+                    matches.append(self._note(asked, note, group, whole, part, cosines))
             if len(matches) >= self.enough:
                 break
         return matches
@@ -285,8 +285,8 @@ class Search:
         self, asked: Question, batch: list[int], notes: Mapping[int, int], part: Shares,
         cosines: Cosines,
     ) -> Iterator[tuple[int, list[Found]]]:  # fmt: skip
-        """Yield those of these notes with a passage that passes the filters, and such passages, the
-        best first; of a note whose text matches nothing, its first."""
+        """Yield the notes with a passage that passes the filters, and such passages, the best
+        first; of a note without a matching passage, its first."""
 
         def worth(id: int) -> tuple[int, float]:
             similar = semantic.added(cosines.get(id, 0.0), "passages", self.config)
@@ -308,7 +308,7 @@ class Search:
         for found in fulltext.entries(self.index, ids, self.filters):
             passing.setdefault(found.file, []).append(found)
         for note, passages in passing.items():
-            passages.sort(key=lambda found: (*(-each for each in worth(found.id)), found.line))
+            passages.sort(key=lambda found: (*(-part for part in worth(found.id)), found.line))
             yield note, passages
 
     def _note(
@@ -344,9 +344,9 @@ class Search:
         for seed in seeds:
             for id, part in neighbours(seed):
                 near[id] = near.get(id, 0.0) + part * own.scores.get(seed.id, 0.0)
-        there = {seed.id for seed in seeds}
+        known = {seed.id for seed in seeds}
         alike = (id for id in cosines if id in own.scores or self._is_near(cosines[id]))
-        more = [id for id in dict.fromkeys((*near, *alike, *asked.exact)) if id not in there]
+        more = [id for id in dict.fromkeys((*near, *alike, *asked.exact)) if id not in known]
         turns = seeds + fulltext.entries(self.index, more, filters)
         sessions = self._sessions(asked, lookup, own, turns)
         matches = []
@@ -378,7 +378,7 @@ class Search:
         size = fulltext.sessions(self.index, self.owners)
         mean = fulltext.size(self.index, "turns", self.owners) / (size or 1)
         lengths = {turn.file: turn.siblings for turn in turns}
-        basis = Basis([*asked.spoken, *asked.names], [len(each) for each in counts], size)
+        basis = Basis([*asked.spoken, *asked.names], [len(count) for count in counts], size)
         found = [
             {
                 file: saturation(n, lengths[file] / mean)
@@ -412,7 +412,7 @@ class Search:
         return [found for _, found in sorted(zip(place, best, strict=True))][:enough]
 
     def _without_copies(self, ranked: list[Match]) -> list[Match]:
-        """Return the matches without notes that are equal to one before; that one names them."""
+        """Return the matches without copies of a note before, whose match lists their paths."""
         notes = {match.found.file for match in ranked if match.found.sort == "passages"}
         digests = fulltext.digests(self.index, sorted(notes))
         shown: dict[bytes, Match] = {}
@@ -453,7 +453,7 @@ class Search:
 
 
 def neighbours(turn: Found) -> Iterator[tuple[int, float]]:
-    """Yield (row id, what part of its share is handed on) of the turns around a turn."""
+    """Yield (row id, weight of the share of this turn) of the turns around a turn."""
     start = turn.id - turn.place
     session = range(start, start + turn.siblings)
     for step, (after, before) in enumerate(zip(AFTER, BEFORE, strict=True), 1):
@@ -465,15 +465,15 @@ def neighbours(turn: Found) -> Iterator[tuple[int, float]]:
 
 
 def _most(values: Mapping[int, T], ids: Iterable[int]) -> T:
-    """Return the largest of these values, 0 if there is none."""
+    """Return the largest of these values, 0 without any."""
     return max((values[id] for id in ids if id in values), default=0)
 
 
 def _batches(
     scores: Mapping[int, float], first: Mapping[int, int], enough: int
 ) -> Iterator[list[int]]:
-    """Yield row ids in steps, the best first. What is equally good is never divided, so that the
-    answer does not depend on the order in which the index was filled."""
+    """Yield row ids in batches, the best first. Equal scores are never divided, so that the answer
+    does not depend on the order in which the index was filled."""
     if known := [id for id in first if id in scores]:
         yield known
     left = sorted((id for id in scores if id not in first), key=scores.__getitem__, reverse=True)

@@ -50,7 +50,7 @@ class SearchResult:
 
     @property
     def factors(self) -> dict[str, float]:
-        """What the score is made of; see `brain.search.factors`."""
+        """The factors of the score, by name; see `brain.search.factors`."""
         return self.match.factors
 
     @property
@@ -60,7 +60,7 @@ class SearchResult:
 
     @property
     def exact(self) -> int:
-        """How many things asked for it contains exactly as they were written."""
+        """The number of exact terms that it contains as written."""
         return self.match.exact
 
     @property
@@ -86,7 +86,7 @@ class SearchResult:
         return min(self.row.end_line, self.row.line + self._best[0])
 
     def snippet(self, opening: str = "«", closing: str = "»") -> str:
-        """A short piece of that line with the words of the question marked."""
+        """Return an excerpt of that line with the words of the question marked."""
         return mark(self._best[1], self._words, opening, closing)
 
 
@@ -115,8 +115,7 @@ def search(
     """Return the best `limit` results; see `ranking`. NoModel if a model does not answer."""
     if limit <= 0:
         return Results([], [])
-    given = (index, question, filters, limit, now, config, meaning, passages)
-    matches = ranking.find_matches(*given)
+    matches = ranking.find_matches(index, question, filters, limit, now, config, meaning, passages)
     best = matches.ranked[:limit]
     rows = read.rows(index, [match.found.id for match in best])
     memories = [row.ref for row in rows if row.scope == "memory"]

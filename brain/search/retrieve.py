@@ -1,11 +1,11 @@
-"""Which rows hold what a question asks for, and how much of it: the share, for each table.
+"""Find the rows of each table that contain a part of a question, and compute the share of it.
 
     held    = sum of idf x saturation of the concepts / sum of all idf
     covered = sum of idf of the concepts that the row holds / sum of all idf
     share   = held x (0.7 + 0.3 x covered)
 
 A saturation is bm25 without its idf, from 0 to 1. The idf counts only rows that the actor may read;
-a concept that no row holds counts, too.
+a concept that no row contains counts, too.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ BEST = 2_000
 
 
 class Basis:
-    """What shares are made of: the concepts, how many of all rows hold each, and what each says."""
+    """The concepts of shares: in how many of all rows each occurs, and its idf."""
 
     def __init__(self, concepts: Sequence[Concept], counts: Sequence[int], size: int) -> None:
         self.concepts, self.counts, self.size = concepts, counts, size
         self.idf = [idf(count, size) for count in counts]
 
     def covered(self, mask: int) -> float:
-        """Return the fraction of the question that the concepts of a mask are."""
-        held = sum(each for at, each in enumerate(self.idf) if mask >> at & 1)
-        return held / (sum(self.idf) or 1.0)
+        """Return the fraction of the question that the concepts of a mask cover."""
+        covered = sum(idf for at, idf in enumerate(self.idf) if mask >> at & 1)
+        return covered / (sum(self.idf) or 1.0)
 
 
 class Shares(NamedTuple):
@@ -57,7 +57,7 @@ class Shares(NamedTuple):
 
 
 class Lookup:
-    """The look-ups of one question: tables, their sizes, and what an actor may read."""
+    """The look-ups of one question in the index, for the owners that its actor may read."""
 
     def __init__(self, index: Index, owners: Owners, prefix: bool = False) -> None:
         self.index, self.owners, self.prefix = index, owners, prefix
@@ -69,12 +69,12 @@ class Lookup:
         common = self._common(concepts, size) if table == "passages" else {}
         found = {c: self.saturations(table, c) for c in concepts if c not in common}
         if common:
-            found |= self._beside(concepts, common, found)
+            found |= self._common_rows(concepts, common, found)
         counts = [common[c] if c in common else len(found[c]) for c in concepts]
         return combine([found[c] for c in concepts], Basis(concepts, counts, size))
 
     def saturations(self, table: str, concept: Concept) -> dict[int, float]:
-        """Return how much each row holds of a concept: of its best form."""
+        """Return the saturation of a concept in each row: that of its best term."""
         best: dict[int, float] = {}
         for term, worth in concept.every:
             rows = self._rows(table, term)
@@ -89,10 +89,12 @@ class Lookup:
     def _rows(self, table: str, term: Term) -> list[tuple[int, float]]:
         rows: list[tuple[int, float]] = []
         if term.column != "spaced":
-            said = match(term, table, self.prefix, self.index.fts)
-            rows = fulltext.saturations(self.index, table, said, self.owners)
+            expression = match(term, table, self.prefix, self.index.fts)
+            rows = fulltext.saturations(self.index, table, expression, self.owners)
             source = "_".join(term.words).lower()
-            if table == "entries" and source in SOURCES:  # which only the journal has
+            if (
+                table == "entries" and source in SOURCES
+            ):  # the source is in the journal, not in the text
                 known = dict(rows)
                 more = fulltext.from_source(self.index, source, self.owners)
                 rows += [(id, COMMON_SATURATION) for id in more if id not in known]
@@ -101,11 +103,11 @@ class Lookup:
         return rows + self._glued(table, term)
 
     def _glued(self, table: str, term: Term) -> list[tuple[int, float]]:
-        """The rows that hold characters of a script without spaces, or a word between such: full
-        text takes `我们用Redis做缓存` for one word. Of a note its best passage counts."""
+        """Return the rows that contain characters of a script without spaces, or a word between
+        them: for full text `我们用Redis做缓存` is one word. Of a note, its best passage counts."""
         if term not in self._characters:
-            said = match(term, "characters", self.prefix, self.index.fts)
-            rows = fulltext.saturations(self.index, "characters", said, self.owners)
+            expression = match(term, "characters", self.prefix, self.index.fts)
+            rows = fulltext.saturations(self.index, "characters", expression, self.owners)
             sorts = fulltext.sorts(self.index, [id for id, _ in rows])
             self._characters[term] = [(*sorts[id], id, much) for id, much in rows]
         if table != "notes":
@@ -116,10 +118,10 @@ class Lookup:
                 best[note] = max(best.get(note, 0.0), much)
         return list(best.items())
 
-    # -- words that are nearly everywhere --------------------------------------------------------
+    # -- common words ----------------------------------------------------------------------------
 
     def _common(self, concepts: Sequence[Concept], size: int) -> dict[Concept, int]:
-        """Return how many passages hold each concept that is nearly everywhere."""
+        """Return the number of passages of each common concept."""
         most = max(FEW, int(size * COMMON))
         if size <= most:
             return {}
@@ -128,16 +130,16 @@ class Lookup:
         return {c: self._count(c) for c, count in every.items() if count > most}
 
     def _count(self, concept: Concept, most: int = -1) -> int:
-        said = self._any([concept])
-        return fulltext.count(self.index, "passages", said, self.owners, most)
+        expression = self._any([concept])
+        return fulltext.count(self.index, "passages", expression, self.owners, most)
 
-    def _beside(
+    def _common_rows(
         self,
         concepts: Sequence[Concept],
         common: Mapping[Concept, int],
         rare: Mapping[Concept, Mapping[int, float]],
     ) -> dict[Concept, dict[int, float]]:
-        """Return where common concepts are among the passages that rarer ones found."""
+        """Return the rows of common concepts among the passages that rarer ones found."""
         index, owners = self.index, self.owners
         rows: set[int] = set().union(*rare.values()) if rare else set()
         near = f"({self._any(rare)}) AND " if len(rows) >= ENOUGH and index.fts == "fts5" else ""
@@ -145,15 +147,17 @@ class Lookup:
             rows.update(fulltext.best(index, "passages", self._any(concepts), owners, BEST))
         found = {}
         for concept in common:
-            said = f"{near}({self._any([concept])})" if near else self._any([concept])
-            held = rows.intersection(fulltext.matching(index, "passages", said))
-            found[concept] = dict.fromkeys(held, COMMON_SATURATION)
+            expression = self._any([concept])
+            if near:
+                expression = f"{near}({expression})"
+            matching = rows.intersection(fulltext.matching(index, "passages", expression))
+            found[concept] = dict.fromkeys(matching, COMMON_SATURATION)
         return found
 
     def _any(self, concepts: Iterable[Concept]) -> str:
         terms = [term for c in concepts for term, _ in c.every if term.column != "spaced"]
-        said = (match(term, "passages", self.prefix, self.index.fts) for term in terms)
-        return " OR ".join(dict.fromkeys(said))
+        expressions = (match(term, "passages", self.prefix, self.index.fts) for term in terms)
+        return " OR ".join(dict.fromkeys(expressions))
 
 
 def combine(found: Sequence[Mapping[int, float]], basis: Basis) -> Shares:
@@ -175,19 +179,19 @@ def combine(found: Sequence[Mapping[int, float]], basis: Basis) -> Shares:
 
 
 def saturation(count: float, length: float) -> float:
-    """Return how much of a word a text holds that has it so often, from 0 to 1, as bm25 has it;
-    `length` is relative to the mean."""
+    """Return the saturation of a word that occurs `count` times, from 0 to 1, as in bm25; `length`
+    is relative to the mean."""
     return count / (count + K1 * (1 - B + B * length))
 
 
 def idf(count: int, size: int) -> float:
-    """Return how much a concept says that so many rows hold."""
+    """Return the inverse document frequency of a concept that occurs in `count` of `size` rows."""
     return math.log(1 + (max(size, count) - count + 0.5) / (count + 0.5))
 
 
 def match(term: Term, table: str, prefix: bool = False, engine: str = "fts5") -> str:
     """Return a term as an FTS expression, its words quoted; with `prefix`, as the beginning of a
-    word. FTS4 knows no phrase in one column, and wants the star inside of the quotes."""
+    word. FTS4 has no phrases in one column, and needs the star inside the quotes."""
     words, star = " ".join(term.words), "*" if prefix else ""
     if engine == "fts4":
         return f'"{words}{star}"'

@@ -3,10 +3,10 @@
     meaning(note) = the highest cosine of its passages
     added         = vectorWeight x 1.5 (turns: 0.5) x meaning
 
-What contains no word of the question must be as similar as `similarityThreshold`.
+An entry without a word of the question must be as similar as `similarityThreshold`.
 
-`embed.meanings` has a model and the vectors that it made. `passages` says what the model sees of
-each entry, and `similar` which entries that pass the filters are nearest to a question.
+`embed.meanings` has a model and its vectors. `passages` yields the texts that the model embeds, and
+`similar` returns the entries that are nearest to a question and pass the filters.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ _HEADING = re.compile(r"\A#{1,6}[ \t].*")
 
 
 def added(cosine: float, sort: str, config: Config) -> float:
-    """Return what the meaning of an entry adds to its score."""
+    """Return the addend of a score for the meaning of an entry."""
     return config.vectorWeight * WEIGHTS[sort] * max(0.0, cosine)
 
 
 def without_names(question: str, names: Iterable[str]) -> str:
-    """Return a question without the names of speakers, which say who spoke and not of what."""
-    said = {word for name in names for word in name.split()}
+    """Return a question without the names of speakers, which do not belong to its topic."""
+    parts = {word for name in names for word in name.split()}
 
-    def kept(word: re.Match[str]) -> str:
-        return "" if fold(word[1]) in said else word[0]
+    def remove(word: re.Match[str]) -> str:
+        return "" if fold(word[1]) in parts else word[0]
 
-    plain = re.sub(r"([^\W_]+)(?:['’]s\b)?", kept, question) if said else question
+    plain = re.sub(r"([^\W_]+)(?:['’]s\b)?", remove, question) if parts else question
     return " ".join(plain.split()) or question
 
 
-# -- what a model sees -----------------------------------------------------------------------------
+# -- the texts that a model embeds -----------------------------------------------------------------
 
 
 class Piece(NamedTuple):
-    """An entry as a model is to see it; `before` is the turn before it in a session."""
+    """An entry to embed; `before` is the turn before it in a session."""
 
     id: int
     scope: str
@@ -67,7 +67,7 @@ class Piece(NamedTuple):
 
 
 def passages(index: Index, after: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield (row, text) of everything that is to be embedded and has a greater row; see
+    """Yield (row, text) of all texts to embed whose row is greater than `after`; see
     `brain.embed.meanings`."""
     before = """iif(c.scope = 'sessions', coalesce((SELECT b.heading || ': ' || b.text FROM chunks b
         WHERE b.id = c.id - 1 AND b.file = c.file), ''), '')"""
@@ -77,15 +77,15 @@ def passages(index: Index, after: int = 0) -> Iterator[tuple[int, str]]:
     )
     while rows := index.rows(sql, (after, PAGE)):
         for piece in map(Piece._make, rows):
-            yield from ((piece.id, text) for text in given(piece))
+            yield from ((piece.id, text) for text in texts(piece))
         after = rows[-1][0]
 
 
-def given(piece: Piece) -> list[str]:
-    """What a model sees of an entry, in windows of a size that it can take in.
+def texts(piece: Piece) -> list[str]:
+    """Return the texts of an entry to embed, each of a size that a model can read.
 
-    A turn is seen with the end of the one before, to which it may be the answer; a passage of a
-    note with its title and headings, and without its properties.
+    The text of a turn starts with the end of the one before, to which it may be the answer; that of
+    a passage of a note starts with its title and headings, and lacks its properties.
     """
     text = piece.text
     if piece.scope == "sessions":
@@ -97,14 +97,14 @@ def given(piece: Piece) -> list[str]:
     title = ""
     if piece.scope == "sources":
         title = piece.title if piece.title not in piece.heading else ""
-        text = _HEADING.sub("", text.lstrip())  # which is in the lead
+        text = _HEADING.sub("", text.lstrip())  # it is in the lead
     lead = "\n".join(part for part in (title, piece.heading) if part)[:LEAD]
     return [f"{lead}\n{part}".strip() for part in windows(text.strip())]
 
 
 def windows(text: str) -> list[str]:
-    """The text in pieces of at most WINDOW characters, cut where a paragraph, a line, a sentence
-    or a word ends."""
+    """Return the text in windows of at most WINDOW characters, cut where a paragraph, a line, a
+    sentence or a word ends."""
     parts: list[str] = []
     while len(text) > WINDOW and len(parts) < WINDOWS - 1:
         ends = (text.rfind(mark, WINDOW // 2, WINDOW) for mark in ("\n\n", "\n", ". ", " "))
@@ -122,9 +122,9 @@ def similar(
     also: Iterable[int] = (),
     limit: int = NEAREST,
 ) -> dict[int, float]:
-    """Return the meanings of the `limit` entries that are nearest to a question and pass the
-    filters, and of those of `also`, which the actor may read, the nearest first. What is as near as
-    the last is there, too."""
+    """Return the cosines of the `limit` entries that are nearest to a question and pass the
+    filters, and of the entries of `also`, which the actor may read, the nearest first. Entries as
+    near as the last one are included."""
     if meanings is None:
         return {}
     also, last = set(also), 0.0

@@ -1,5 +1,4 @@
-"""Where in a chunk the answer stands: the best line, and a short piece of it with the words
-marked."""
+"""Find the best line of an entry, and mark the words of the question in an excerpt of it."""
 
 from __future__ import annotations
 
@@ -31,17 +30,17 @@ class Words:
         self._any = re.compile("|".join(choices)) if choices else None
 
     def spans(self, folded: str) -> Iterator[tuple[int, int, str]]:
-        """(start, end, which word) of each place where one stands."""
-        for found in self._any.finditer(folded) if self._any else ():
-            said = found.group()
-            if said in self._runs or not self._stems:
-                yield *found.span(), said
-            elif (root := stem(said)) in self._stems:
-                yield *found.span(), root
+        """Yield (start, end, word) of each occurrence."""
+        for match in self._any.finditer(folded) if self._any else ():
+            word = match.group()
+            if word in self._runs or not self._stems:
+                yield *match.span(), word
+            elif (root := stem(word)) in self._stems:
+                yield *match.span(), root
 
 
 def _root(word: str) -> str:
-    """How every word begins that has the same stem as this one."""
+    """Return the common beginning of all words with the stem of this one."""
     root = stem(word)
     return root[:-1] if len(root) > 2 and root != word else root
 
@@ -51,10 +50,10 @@ def _longest_first(words: set[str]) -> list[str]:
 
 
 def best_line(text: str, words: Words) -> tuple[int, str]:
-    """(line from 0, its text) of the first line that holds the most different words.
+    """Return (line from 0, its text) of the first line with the most different words.
 
-    A line of the properties counts only if no other holds a word; if none does at all, it is the
-    first line with any text behind them.
+    A line of the properties counts only if no other line contains a word. Without any word it is
+    the first line with text after the properties.
     """
     folded = fold(text)
     body = body_at(text)
@@ -73,13 +72,13 @@ def best_line(text: str, words: Words) -> tuple[int, str]:
 
 
 def body_at(text: str) -> int:
-    """Where the text of a note begins, behind its properties; 0 if it has none."""
+    """Return the offset of the text of a note after its properties; 0 without properties."""
     properties = _PROPERTIES.match(text) if text.startswith("---") else None
     return properties.end() if properties else 0
 
 
 def mark(line: str, words: Words, opening: str, closing: str) -> str:
-    """At most WIDTH characters of a line, around its first match, with the words marked."""
+    """Return at most WIDTH characters of a line, around its first match, with the words marked."""
     line = line.strip()
     folded = fold(line)
     spans = [(start, stop) for start, stop, _ in words.spans(folded)]
@@ -95,7 +94,7 @@ def mark(line: str, words: Words, opening: str, closing: str) -> str:
 
 
 def _window(line: str, first: int) -> int:
-    """Where to start, so that the first match is well inside, at a word if one starts near."""
+    """Return the start of the excerpt: before the first match, at a word if one starts near."""
     if len(line) <= WIDTH:
         return 0
     start = max(0, min(first - WIDTH // 4, len(line) - WIDTH))

@@ -1,4 +1,4 @@
-"""The recent versions of a note, and which of them a text was edited from.
+"""The recent versions of a note, and the choice of the one that a text was edited from.
 
 Every text that appears in a note is an observation. It was edited from an earlier version, its
 base. The difference between the two is merged into the head, the text that should be in the note.
@@ -91,7 +91,7 @@ class Version:
         self.base = base  # the version that it was taken to be edited from
         self.own = own  # units that the window which saved it has added or removed itself
         self.new = new  # units that it added to its base
-        self.unread = unread  # nobody read it while it was in the note
+        self.unread = unread  # it was not read while it was in the note
         self.undid = undid  # it did nothing but remove guarded units, which were restored
         self.in_place = in_place  # it was saved in place, or by rename; None if that is not known
         self.git = git  # git checked it out
@@ -111,17 +111,17 @@ class Version:
 
     @property
     def changes(self) -> Edits:
-        """What turns the version before this one into it."""
+        """The edits that turn the version before this one into it."""
         if self._edits is None:
             self._edits = edits(self.previous.units if self.previous else (), self.units)
         return self._edits
 
     def replace(self, units: Units, previous: Version | None) -> None:
-        """Have another text, stored as changes of another version."""
+        """Replace the text, stored as changes of another version."""
         self._units, self._edits, self.previous = units, None, previous
 
     def follow(self, previous: Version | None) -> None:
-        """Be stored as changes of another version."""
+        """Store this version as changes of another one."""
         if previous is not self.previous:
             self.replace(self.units, previous)
 
@@ -136,10 +136,10 @@ class Guard(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What is known of a save besides its text."""
+    """The evidence about a save, besides its text."""
 
-    unread: bool = False  # nobody has read the note since Brain's last write
-    read: bool = False  # someone has
+    unread: bool = False  # the note was not read since Brain's last write
+    read: bool = False  # it was read
     age: float = 0.0  # seconds for which Brain's last write had stood, at least
     in_place: bool | None = None  # saved in place, or by rename; None if that is not known
     git: bool = False  # git has checked out another commit
@@ -147,7 +147,7 @@ class Evidence(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an observation did to guarded units of the head."""
+    """The effects of an observation on guarded units of the head."""
 
     removed: tuple[str, ...] = ()  # by someone who had seen them
     restored: tuple[str, ...] = ()  # a stale window lacked them
@@ -165,7 +165,8 @@ class History:
         guards: Mapping[str, Guard],
         merge: Merge,
     ) -> None:
-        """`tip` is the number of the version in the note, `head` what turns it into the head."""
+        """`tip` is the number of the version in the note, `head` the edits that turn it into the
+        head."""
         self.versions = versions
         self.guards = dict(guards)
         self.merge = merge
@@ -203,7 +204,7 @@ class History:
 
     @property
     def head_edits(self) -> Edits:
-        """What turns the tip into the head."""
+        """The edits that turn the tip into the head."""
         return self._head_edits if self._head is None else edits(self._tip.units, self._head)
 
     @property
@@ -230,8 +231,8 @@ class History:
         return self.versions[-1].n + 1
 
     @property
-    def known(self) -> set[str]:
-        """Every unit of the versions and its id: a text that has one of them has seen it here."""
+    def known_units(self) -> set[str]:
+        """All units of the versions and their ids: a text that has one of them got it from here."""
         if self._known is None:
             self._known = set()
             self._know(self.versions[0].units)
@@ -288,9 +289,9 @@ class History:
             if version.n > near.n and (version.written or not in_note):
                 continue  # it was not there yet
             if undone and version.unread and settled:
-                continue  # nobody has seen it
+                continue  # no window has seen it
             if unread and wrote >= 0 and (version.n == wrote or version.base >= wrote):
-                continue  # nobody has seen what it is based on
+                continue  # no window has seen its base
             is_near = version is near
             is_last_save = not version.written and version.n not in continued
             cost = 0.0 if is_near else LAST_SAVE if is_last_save else OLDER
@@ -366,7 +367,9 @@ class History:
 
     def _is_known(self, unit: str, reworded: set[str]) -> bool:
         id = unit_id(unit)
-        return unit in self.known or bool(id and id in self.known and id not in reworded)
+        return unit in self.known_units or bool(
+            id and id in self.known_units and id not in reworded
+        )
 
     # -- what changes it ---------------------------------------------------------------------------
 
@@ -381,8 +384,8 @@ class History:
             seen = self._without_returned(seen, theirs)
         head = self.merge(seen, self.head, theirs)
         if head not in (theirs, self.head):
-            said = {unit for v in self.versions if not v.written for unit in v.new}
-            head = one_per_id(head, theirs, self.known, said)
+            typed = {unit for v in self.versions if not v.written for unit in v.new}
+            head = one_per_id(head, theirs, self.known_units, typed)
         was, there, now = Counter(base.units), Counter(theirs), Counter(head)
         before = Counter(self.head)
         touched = frozenset((was - there) | (there - was))
@@ -394,7 +397,7 @@ class History:
         if base is near and in_note and theirs[: len(near.units) - 1] == near.units[:-1]:
             version.own, version.base = frozenset(), near.base  # append, perhaps without reading
         version.in_place = evidence.in_place
-        if any(unit.strip() and unit not in self.known for unit in there - was):
+        if any(unit.strip() and unit not in self.known_units for unit in there - was):
             version.undid = False  # it was more than a deletion
         self._append(version)
         removed = self._end_guards(now, there)
@@ -468,7 +471,7 @@ class History:
         return tuple(restored)
 
     def change(self, head: Units) -> None:
-        """Take an agent's change of the head."""
+        """Apply an agent's change to the head."""
         for unit, count in difference(self.head, head).items():
             if count > 0:
                 self._guard(unit, True, 0)
@@ -519,7 +522,7 @@ class History:
             self.guards = {u: g for u, g in self.guards.items() if not g.n or g.n >= first}
 
     def scrub(self, is_gone: Callable[[str], bool]) -> None:
-        """Take units out of all versions but the tip."""
+        """Remove units from all versions but the tip."""
         before: Version | None = None
         for version in self.versions:
             kept = version.units
@@ -549,7 +552,7 @@ def _is_same_way(base: Version, in_place: bool | None) -> bool:
 def _cost_of_lack(
     unit: str, base: Version, near: bool, own: frozenset[str], head: set[str]
 ) -> float:
-    """Return what it costs that a text lacks a unit of its base."""
+    """Return the cost of a unit that the base has and the text lacks."""
     if unit not in own:
         return LACKS if unit in head else LACKS_GONE
     if near:

@@ -1,4 +1,4 @@
-"""A note on the disk: look at it, write its head, and go on after a crash.
+"""A note on the disk: look at it, write its head, and recover after a crash.
 
 Killed anywhere in here, the note is whole, with the change or without it, and the next process
 finds out which by state.db and the temporary files that it lists:
@@ -46,8 +46,7 @@ WEEK = 7 * 86_400.0  # seconds for which versions are kept
 
 
 class Seen(NamedTuple):
-    """What the store did with a text that appeared: units by what happened to them, and the text
-    in which they were."""
+    """The effects of an observed text on units, and the text that had the units before."""
 
     removed: tuple[str, ...]
     restored: tuple[str, ...]
@@ -87,16 +86,16 @@ class Note:
             version = Version(
                 row.n,
                 at=row.at,
-                written=bool(row.written),
+                written=row.written,
                 base=row.base,
-                own=frozenset(json.loads(row.own)),
-                new=frozenset(json.loads(row.new)),
-                unread=bool(row.unread),
-                undid=bool(row.undid),
-                in_place=None if row.in_place is None else bool(row.in_place),
-                git=bool(row.git),
+                own=frozenset(row.own),
+                new=frozenset(row.new),
+                unread=row.unread,
+                undid=row.undid,
+                in_place=row.in_place,
+                git=row.git,
                 previous=versions[-1] if versions else None,
-                changes=json.loads(row.changes),
+                changes=list(row.changes),
             )
             versions.append(version)
         rows = self.state.rows(GuardRow, path=self.path)
@@ -169,8 +168,8 @@ class Note:
         self._accept(found, mark)
 
     def _after_save(self, found: Look | None) -> Look | None:
-        """Wait a moment for the end of a save: of a note without a history, half a save cannot be
-        told from the whole."""
+        """Wait a moment for the end of a save. Without a history, half a save looks like a whole
+        one."""
         deadline = self.disk.uptime() + SAVING
         while found and found.writer and self.disk.uptime() < deadline:
             self.disk.sleep(0.01)
@@ -178,7 +177,7 @@ class Note:
         return found
 
     def _accept(self, found: Look | None, mark: str = "") -> None:
-        """Take what is in the note for the tip."""
+        """Make the text in the note the tip."""
         if found and not mark:
             mark = digest(found.data).hex()
         looked = found.stamp if found else MISSING
@@ -209,7 +208,7 @@ class Note:
         self._accept(None)
 
     def _may_be_half(self, found: Look, mark: str) -> bool:
-        """Return True if a text may be half a save, so that nothing is to be taken from it yet."""
+        """Return True if a text may be half a save, which is not observed yet."""
         torn = self._is_torn(targets.decode(found.data))
         if found.writer is None:
             is_recent = 0 <= self.disk.now() - found.modified < QUIET
@@ -240,7 +239,7 @@ class Note:
         return stood
 
     def _evidence(self, found: Look) -> Evidence:
-        """Return what is known of a save besides its text."""
+        """Return the evidence about a save, besides its text."""
         in_place = found.identity == self.row.file if self.row.file else None
         if in_place is False and found.born and found.changed - found.born > BIRTH:
             in_place = None  # by rename, and then in place: by two writers
@@ -309,8 +308,7 @@ class Note:
                 self._drop_temp(name)
 
     def _keep_copy(self, full: str) -> None:
-        """Keep a text that cannot be merged next to the note, under a name that is known as that
-        of a conflict copy."""
+        """Keep a text that cannot be merged next to the note, under the name of a conflict copy."""
         stem, ending = os.path.splitext(self.full)
         while True:
             mark = random_letters(2).upper()
@@ -347,7 +345,7 @@ class Note:
     # -- writing -----------------------------------------------------------------------------------
 
     def change(self, text: str) -> None:
-        """Take a change that Brain was asked to make."""
+        """Apply a change by Brain to the head."""
         assert self.history is not None
         self.history.change(self.format.split(text))
 
@@ -439,7 +437,7 @@ class Note:
             self.history.forget_before(self.disk.now() - WEEK)
 
     def scrub(self, is_gone: Callable[[str], bool]) -> None:
-        """Take units out of the versions."""
+        """Remove units from the versions."""
         history = self.history
         assert history is not None
         history.scrub(is_gone)
@@ -459,9 +457,9 @@ class Note:
         self.row = self.row._replace(tip=history.tip.n, head=head, due=due, why=self.wait)
         rows = [
             VersionRow(
-                self.path, v.n, v.at, v.written, v.base, json.dumps(sorted(v.own)),
-                json.dumps(sorted(v.new)), v.unread, v.undid, v.in_place, v.git,
-                json.dumps(v.changes),
+                self.path, v.n, v.at, v.written, v.base, tuple(sorted(v.own)),
+                tuple(sorted(v.new)), v.unread, v.undid, v.in_place, v.git,
+                tuple(v.changes),
             )
             for v in history.versions
             if self._saved_versions.get(v.n) != _flags(v)
@@ -489,8 +487,7 @@ class Note:
 
 
 def _stood(half: str, mark: str, now: float) -> tuple[str, bool]:
-    """Return whether a content, given by its digest, was there for a while; and what to remember
-    of it until then."""
+    """Return (record of a content by its digest, True if it was there for a while)."""
     before: list[Any] = json.loads(half) if half else ["", 0.0]
     if before[0] != mark or before[1] > now:
         return json.dumps([mark, now]), False
@@ -498,5 +495,5 @@ def _stood(half: str, mark: str, now: float) -> tuple[str, bool]:
 
 
 def _flags(version: Version) -> tuple[bool, bool, Any]:
-    """Return what may change of a version once it is saved."""
+    """Return the values of a version that may change after it is saved."""
     return version.unread, version.undid, version.previous

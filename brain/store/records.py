@@ -1,4 +1,4 @@
-"""The records of what a write did to an entry, and what undoes a change that is not written yet."""
+"""The records of changes to entries, and the inverse of a change that is not written yet."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def of_deed(deed: Deed, path: str, by: str, session: str, done: Applied | None) 
 
 
 def of_overwritten(deed: Deed, path: str, emails: bool) -> NewRecord:
-    """Return the record of a change whose place a person's words took. It keeps the change, so that
-    `undo` can make it again."""
+    """Return the record of a change that a person overwrote. It keeps the change, so that `undo`
+    can make it again."""
     words = redact_value(to_json(deed.change), emails=emails) if deed.change else {}
     data = {"change": words, "of": deed.id}
     return NewRecord(deed.id, "overwritten", "person", deed.ref, path, data)
@@ -61,8 +61,8 @@ def _text_before(text: str) -> dict[str, Any]:
 
 
 def splice(before: str, after: str) -> dict[str, Any]:
-    """Return where a text changed, what was there, and how long that is now which replaced it. Not
-    if a secret was there: it is not to be recorded."""
+    """Return (offset of a change, old text, length of the new text); nothing if the old text has a
+    secret, which must not be recorded."""
     start, end = shared_ends(before, after)
     removed = before[start : len(before) - end]
     if redact(removed, emails=False)[1] or (
@@ -94,7 +94,7 @@ def stands(done: Applied | None, text: str) -> bool:
 
 
 def inverse(deed: Deed, done: Applied) -> Change | None:
-    """Return what takes a change out of a memory note again; None if it changed nothing."""
+    """Return the edit that undoes a change of a memory note; None if it changed nothing."""
     change = deed.change
     if done.outcome != "done" or change is None:
         return None
@@ -109,8 +109,8 @@ def inverse(deed: Deed, done: Applied) -> Change | None:
 
 
 def of_observation(vault: Vault, note: Note, seen: Seen) -> Iterator[NewRecord]:
-    """Yield what the store did by itself to the entries of a memory note: a person removed or
-    reworded an entry that Brain had written, a stale window lacked one, a late save was merged."""
+    """Yield the records of an observed text of a memory note: a person removed or reworded an entry
+    that Brain had written, a stale window lacked one, a late save was merged."""
     role = targets.role(vault, note.path)
     if role.format != "memory":
         return

@@ -2,8 +2,8 @@
 
 Under the lock of the vault: merge every text that appeared in a note, edit the head, commit the
 change to state.db (from here on it survives `kill -9`), exchange the files, append to the journal.
-The caller updates the index before the lock is released. What has to wait, because a person is
-typing or git is at work, stays a head that is not in its note yet; any later process writes it.
+The caller updates the index before the lock is released. A change that has to wait, because a
+person is typing or git is at work, stays in the head; any later process writes it to the note.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LOCK_WAIT = 30.0  # seconds
 FEEDBACK = ("reinforce", "demote")  # allowed on everything that the actor may read
 MAX_HOLD = 10.0  # seconds after which a write no longer waits for a person to pause
 _KEPT = ("path", "ref", "expect")  # of a change: these are not redacted
-# What stood there before, or stands next to what is new: a person's addresses are left in it.
+# Text of the note around a change: e-mail addresses in it are not redacted.
 _STOOD: dict[type[Any], tuple[str, ...]] = {
     Replace: ("raw",),
     Insert: ("raw", "section"),
@@ -48,7 +48,7 @@ _STOOD: dict[type[Any], tuple[str, ...]] = {
 
 
 class Outcome(NamedTuple):
-    """What became of a deed: `written`, or `pending` while a person types or git is at work."""
+    """The result of a deed: `written`, or `pending` while a person types or git is at work."""
 
     deed: Deed
     state: str
@@ -199,8 +199,8 @@ class Store:
             self.state.save(rows)
 
     def heads(self) -> dict[str, Callable[[bytes], bytes]]:
-        """For each note with a pending write, what makes the text that should be there of the text
-        that is there. Takes no lock, so that a question need not wait for a writer."""
+        """Return, for each note with a pending write, the function that turns the text in the note
+        into the head. It takes no lock, so that a question does not wait for a writer."""
         return {row.path: partial(self._head, row) for row in self.state.rows(NoteRow) if row.head}
 
     def _head(self, row: NoteRow, data: bytes) -> bytes:
@@ -280,7 +280,7 @@ class Store:
         return deed.change is None or self._notes[deed.change.path].is_written
 
     def _edit(self, deeds: Sequence[Deed], exact: Mapping[str, bytes]) -> dict[str, Applied]:
-        """Change the heads of notes; return what becomes of each deed, by id."""
+        """Change the heads of notes; return the result of each deed, by id."""
         out: dict[str, Applied] = {}
         texts: dict[str, bytes] = {}
         for path in dict.fromkeys(deed.change.path for deed in deeds if deed.change):
@@ -299,7 +299,7 @@ class Store:
         return out
 
     def _with_splices(self, deeds: Sequence[Deed], before: Mapping[str, str]) -> list[Deed]:
-        """Note how each file changed, to the character, so that `undo` restores it exactly. This
+        """Record how each file changed, to the character, so that `undo` restores it exactly. This
         needs one change as a whole, with its parts."""
         if sum("part_of" not in deed.data for deed in deeds) != 1:
             return list(deeds)
@@ -410,7 +410,7 @@ class Store:
         return not any(row.head for row in self.state.rows(NoteRow, path=path))
 
     def _stands(self, row: PendingRow) -> bool:
-        """Return False if a person's words took the place of what a change left."""
+        """Return False if a person overwrote the text that a change left."""
         note = self._notes.get(row.path)
         return note is None or records.stands(_from_row(row)[1], note.text)
 
@@ -482,8 +482,8 @@ class Store:
         return targets.decode(edited.data)
 
     def scrub(self, refs: Collection[str], texts: Iterable[str]) -> bool:
-        """Leave no word of these entries in state.db. False if a displaced file that is still open
-        may hold some."""
+        """Remove all words of these entries from state.db. Return False if a displaced file that is
+        still open may contain some."""
         with self.locked():
             self.absorb()
             gone = {unit for text in texts if text for unit in targets.LINES.split(text)}
@@ -495,7 +495,7 @@ class Store:
                     self.state.delete(PendingRow, id=row.id)
             return not self.state.rows(TempRow)
 
-    # -- temporary files that nobody lists ---------------------------------------------------------
+    # -- temporary files that state.db does not list ---------------------------------------------
 
     def orphans(self, folders: Iterable[str]) -> Iterator[Orphan]:
         """Yield the temporary files in these folders of the vault that state.db does not list:
@@ -600,8 +600,8 @@ def _pending_row(
         text = json.dumps(value)
     except TypeError as error:
         raise BadRequest(f"This cannot be written down: {error}.", "Is it all text?") from None
-    told = json.dumps(done[1:]) if done else ""
-    return PendingRow(deed.id, at, path, by, session, text, told)
+    applied = json.dumps(done[1:]) if done else ""
+    return PendingRow(deed.id, at, path, by, session, text, applied)
 
 
 def _from_row(row: PendingRow) -> tuple[Deed, Applied | None]:

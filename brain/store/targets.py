@@ -18,7 +18,7 @@ from brain.vault.exchange import Look
 from brain.vault.layout import Role, Vault
 
 WRITABLE = ("memory", "items", "tasks", "session", "settings")
-SETTINGS = Role("settings", "")  # nobody's: an agent that is not the admin may not write it
+SETTINGS = Role("settings", "")  # without an owner: only the admin may write it
 _real: dict[str, tuple[int, int]] = {}  # folders behind no symbolic link: device and inode
 
 
@@ -35,7 +35,7 @@ LINES = Format(units.split, units.join, units.merge)
 
 @lru_cache(256)
 def role(vault: Vault, path: str) -> Role:
-    """Return what a file is that may be written; Refused for any other."""
+    """Return the role of a file that may be written. Raise Refused for any other."""
     brain, _, rest = path.partition("/")
     parts = rest.split("/")
     inside = brain == vault.brain and not {"", ".", ".."} & set(parts)

@@ -52,7 +52,7 @@ def unit_id(unit: str) -> str:
 
 
 def edits(old: Units, new: Units) -> Edits:
-    """Return what turns `old` into `new`."""
+    """Return the edits that turn `old` into `new`."""
     return [(i1, i2, list(new[j1:j2])) for i1, i2, j1, j2, equal in blocks(old, new) if not equal]
 
 
@@ -154,7 +154,7 @@ def _shared(a: Text, b: Text, most: int) -> int:
 
 
 def merge(base: Units, head: Units, theirs: Units) -> Units:
-    """Return what both sides made of the base.
+    """Return the merge of two sides that were edited from one base.
 
     How often a unit stays is decided by counting. The order is theirs, with the units that only the
     head has in between; a unit that only the head moved keeps the head's place. An edit beats a
@@ -206,10 +206,12 @@ def _moved(base: Units, side: Units) -> set[str]:
     return {u for u in both if u.strip() and u not in kept}
 
 
-def one_per_id(units: Units, theirs: Units, known: Collection[str], said: Collection[str]) -> Units:
+def one_per_id(
+    units: Units, theirs: Units, known: Collection[str], typed: Collection[str]
+) -> Units:
     """Keep one wording of an entry that both sides reworded: that of the text if it is new, else
-    the head's. What a person `said` stays, without the id; only an agent's words give way. An id
-    that is twice in the text stays twice."""
+    the head's. A unit that a person `typed` stays, without the id; only an agent's words give way.
+    An id that is twice in the text stays twice."""
     twice = _repeated_ids(units) - _repeated_ids(theirs)
     if not twice:
         return units
@@ -220,7 +222,7 @@ def one_per_id(units: Units, theirs: Units, known: Collection[str], said: Collec
         id = unit_id(unit)
         if id not in twice or (unit in there) == (id in new):
             out.append(unit)
-        elif unit in said and id in new:
+        elif unit in typed and id in new:
             out.append(_ID.sub("", unit).rstrip())
     return tuple(out)
 

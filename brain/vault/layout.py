@@ -51,8 +51,8 @@ class Vault(NamedTuple):
     id: str = ""
     news: str = ""  # a sentence for the person about the state folder
 
-    def named(self, memory: str, sessions: str) -> Vault:
-        """Return this vault with the names of its settings: paths below `<agent>/`."""
+    def with_names(self, memory: str, sessions: str) -> Vault:
+        """Return this vault with these names of its files: paths below `<agent>/`."""
         parts = [tuple(path.removesuffix("/").split("/")[1:]) for path in (memory, sessions)]
         return self._replace(names=Names(*parts))
 

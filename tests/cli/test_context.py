@@ -34,7 +34,7 @@ def test_a_budget_that_holds_nothing(
     assert said.code == 0
     assert is_empty(said.out, format)
     total = {"--budget": limit[1], "--remaining": 4}[limit[0]]
-    assert said.err == f"Nothing of what is known fits into {total} tokens.\n"
+    assert said.err == f"No memory fits into {total} tokens.\n"
 
 
 @pytest.mark.parametrize("format", FORMATS)

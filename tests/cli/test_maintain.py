@@ -12,6 +12,7 @@ from brain import daemon
 from brain.vault import layout
 from tests import kit
 from tests.cli.conftest import Run
+from tests.conftest import OpenBrain
 
 BRAIN_FILES = [
     "40_Brain/brain.yaml",
@@ -209,6 +210,28 @@ def test_status_counts_kinds_and_uses_and_checks_the_index(demo: Path, run: Run)
     assert run("status", "--by", "garden-planner", "--json").json["counters"] is None
 
 
+def test_status_does_not_read_the_whole_index(demo: Path, opened: OpenBrain) -> None:
+    brain = opened(demo)
+    brain.sync()
+    statements: list[str] = []
+    brain.vault.index.db.set_trace_callback(statements.append)
+    assert brain.status().healthy
+    assert statements
+    assert not [sql for sql in statements if "integrity" in sql]
+    assert brain.doctor().healthy
+    assert [sql for sql in statements if "integrity" in sql]
+
+
+def test_status_sees_a_damaged_index(demo: Path, opened: OpenBrain) -> None:
+    brain = opened(demo)
+    brain.sync()
+    brain.vault.index.db.execute("DROP TABLE learned")
+    brain.vault.index._write_seal()  # as if Brain had done it
+    assert not brain.status().healthy
+    assert not brain.doctor().healthy
+    assert brain.status().healthy
+
+
 def test_status_names_the_daemon(demo: Path, tmp_path: Path, run: Run) -> None:
     vault = layout.find(demo, tmp_path / "state")
     with daemon.only_one(vault):
@@ -218,7 +241,7 @@ def test_status_names_the_daemon(demo: Path, tmp_path: Path, run: Run) -> None:
 
 
 def test_doctor_finds_nothing_in_a_good_vault(demo: Path, run: Run) -> None:
-    assert run("doctor")[:2] == (0, "The index is sound.\nNothing to put right.\n")
+    assert run("doctor")[:2] == (0, "The index is sound.\nNo problems found.\n")
 
 
 def test_doctor_lists_what_to_put_right(demo: Path, run: Run) -> None:
@@ -227,7 +250,7 @@ def test_doctor_lists_what_to_put_right(demo: Path, run: Run) -> None:
     assert said.code == 1
     assert "40_Brain/projects/garden-planner/items.json:1  " in said.out
     assert "Bad.md" in said.out
-    assert "Nothing to put right" not in said.out
+    assert "No problems found" not in said.out
     said = run("doctor", "--json")
     assert (said.code, said.json["healthy"]) == (1, True)
     assert {"path", "line", "code", "message"} == set(said.json["problems"][0])
@@ -242,7 +265,7 @@ def test_doctor_groups_what_is_harmless(demo: Path, run: Run) -> None:
         "The index is sound.\n"
         "1 file with a byte order mark; that is kept as it is.\n"
         "2 files with carriage returns; that is kept as it is.\n"
-        "Nothing to put right.\n"
+        "No problems found.\n"
     )
     listed = run("doctor", "--all")
     assert listed.code == 0

@@ -27,7 +27,7 @@ def test_aliases_come_and_go(run: Run, demo: Path) -> None:
 
 def test_an_alias_that_is_none_is_a_sentence(run: Run, demo: Path) -> None:
     said = run("alias", "remove", "walrus")
-    assert (said.code, said.err) == (4, "brain: walrus is no alias. See `brain alias list`.\n")
+    assert (said.code, said.err) == (4, "brain: walrus is not an alias. See `brain alias list`.\n")
     assert run("alias", "add", "walrus").code == 2
 
 

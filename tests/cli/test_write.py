@@ -294,7 +294,7 @@ def test_journal_write(demo: Path, run: Run) -> None:
 
     run("sync")
     run("journal", "write")  # of memories that were seen for the first time
-    assert run("journal", "write").out == "Nothing waited.\n"
+    assert run("journal", "write").out == "No usage to write.\n"
     with Brain(OpenVault(layout.find(demo, demo.parent / "state"))) as brain:
         uses = [Use("hit", ref, last=brain.vault.now()) for ref in (ID, PINNED)]
         brain.vault.state.add_uses(uses)
@@ -331,7 +331,7 @@ def test_doctor_tells_that_nothing_can_be_put_on_record(demo: Path, run: Run) ->
     (demo / "40_Brain/journal").write_text("?")
     said = run("doctor")
     assert said.code == 1
-    assert "40_Brain/journal  no-journal: is no folder" in said.out
+    assert "40_Brain/journal  no-journal: is not a folder" in said.out
 
 
 def test_doctor_names_secrets_in_notes(demo: Path, run: Run) -> None:

@@ -38,10 +38,10 @@ def test_a_model_that_hangs_is_asked_once_a_minute(tmp_path: Path) -> None:
     sleeper, clock = Sleeper(), Clock()
     said = asked(Waited(sleeper, State(tmp_path), clock))
     assert "took longer than 0.05 s" in said
-    assert said.endswith("It is asked again in 60 s, or after `brain sync`.")
+    assert said.endswith("It is called again in 60 s, or after `brain sync`.")
     clock.now += 17
     said = asked(Waited(sleeper, State(tmp_path), clock))  # another process
-    assert said.endswith("failed a moment ago. It is asked again in 43 s, or after `brain sync`.")
+    assert said.endswith("failed a moment ago. It is called again in 43 s, or after `brain sync`.")
     assert sleeper.asked == [1]
     clock.now += PAUSE
     assert "took longer" in asked(Waited(sleeper, State(tmp_path), clock))

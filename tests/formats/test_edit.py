@@ -12,7 +12,6 @@ from brain.formats import edit, memory_md
 from brain.model import (
     Add,
     Anchor,
-    Append,
     Change,
     Drop,
     Insert,
@@ -44,16 +43,15 @@ type: memory  # a comment
 """
 HAND = memory_md.parse(MEMORY.encode(), "admin").chunks[2].ref
 ITEMS = '[\n  {\n    "id": "a",\n    "n": 1\n  },\n  {\n    "id": "b",\n    "n": 1.0\n  }\n]\n'
-SESSION = '{"id":"1","role":"user","content":"x"}\n'
 
 
-@pytest.mark.parametrize("format", ["session_index", "agent", "note", ""])
+@pytest.mark.parametrize("format", ["session", "session_index", "agent", "note", ""])
 def test_other_files_are_not_edited(format: str) -> None:
     with pytest.raises(Refused, match="a/b"):
         edit(format, "a/b", b"", [])
 
 
-@pytest.mark.parametrize("format", ["memory", "items", "tasks", "session"])
+@pytest.mark.parametrize("format", ["memory", "items", "tasks"])
 def test_no_changes_change_nothing(format: str) -> None:
     assert edit(format, "x", b"", []) == (b"", ())
 
@@ -98,7 +96,6 @@ def test_git_sees_only_the_lines_a_change_of_a_note_is_about(
         ("items", ITEMS, Put("p", "c", {"n": 1}), 4, 0),
         ("items", ITEMS, Drop("p", "a"), 0, 4),
         ("items", ITEMS, Drop("p", "b"), 0, 4),
-        ("session", SESSION, Append("p", "2", {"role": "user"}), 1, 0),
     ],
 )
 def test_git_sees_only_the_lines_a_change_of_a_record_is_about(

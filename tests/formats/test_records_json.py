@@ -1,4 +1,4 @@
-"""Edits of items.json, tasks.json and sessions: a value or a record, and no other byte."""
+"""Edits of items.json and tasks.json: a value or a record, and no other byte."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.errors import BadRequest, Refused
-from brain.formats import edit, records_json, session_jsonl
+from brain.formats import edit, records_json
 from brain.formats.text import BOM
-from brain.model import Append, Applied, Change, Drop, Put
+from brain.model import Applied, Change, Drop, Put, Remove
 from tests.formats import strategies
 from tests.formats.test_json_spans import VALUES
 
@@ -198,72 +198,9 @@ def test_what_does_not_parse_is_refused(data: bytes, says: str) -> None:
 def test_what_json_cannot_say_is_refused(value: Any) -> None:
     with pytest.raises(BadRequest):
         run("[]", put("a", n=value))
-    with pytest.raises(BadRequest):
-        run("", Append(PATH, "a", {"n": value}), format="session")
 
 
 def test_other_changes_are_none_of_these_files() -> None:
-    for format in ("items", "tasks", "session"):
-        change = Put(PATH, "a", {}) if format == "session" else Append(PATH, "a", {})
+    for format in ("items", "tasks"):
         with pytest.raises(BadRequest):
-            run("", change, format=format)
-
-
-# Sessions
-
-
-def said(ref: str, role: str = "user", **rest: Any) -> Append:
-    return Append("s.jsonl", ref, {"role": role, "content": "hi", **rest})
-
-
-def test_a_line_is_appended() -> None:
-    text = '{"id":"1","role":"user","content":"x"}\n'
-    new, (done,) = run(text, said("2", content="caf\u00e9"), format="session")
-    assert new == text + '{"id":"2","role":"user","content":"caf\u00e9"}\n'
-    assert (done.outcome, done.line, done.after) == ("done", 2, new.split("\n")[1])
-    assert after(b"", said("2"), format="session") == '{"id":"2","role":"user","content":"hi"}\n'
-    airy = '{"id": "1", "role": "user"}\r\n'
-    assert after(airy, said("2"), format="session").endswith(
-        '\r\n{"id": "2", "role": "user", "content": "hi"}\r\n'
-    )
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_lines_end_as_those_before_though_the_last_has_no_end(end: str) -> None:
-    text = f'{{"id":"1"}}{end}{{"id":"2"}}'
-    new = after(text, said("3"), said("4"), format="session")
-    assert new.startswith(f"{text}{end}")
-    assert new.count(end) == new.count("\n") == 4
-
-
-def test_a_call_and_its_result_share_an_id() -> None:
-    _, done = run(
-        "",
-        said("1", "tool_call"),
-        said("1", "tool_result"),
-        said("1", "tool_call"),
-        format="session",
-    )
-    assert [one.outcome for one in done] == ["done", "done", "already"]
-    assert [one.line for one in done] == [1, 2, 1]
-
-
-@given(st.lists(strategies.texts, max_size=4), st.binary(max_size=20))
-def test_a_torn_line_is_left_as_it_is(messages: list[str], torn: bytes) -> None:
-    data = "".join(
-        json.dumps({"id": str(n), "content": text}) + "\n" for n, text in enumerate(messages)
-    ).encode()
-    data += torn
-    edited = edit("session", "s.jsonl", data, [said("new")])
-    assert edited.data.startswith(data)
-    assert edited.data.count(b"\n") - data.count(b"\n") in (1, 2)
-    line = edited.data.split(b"\n")[edited.done[0].line - 1]
-    assert json.loads(line) == {"id": "new", "role": "user", "content": "hi"}
-    assert "new" in {chunk.ref for chunk in session_jsonl.parse(edited.data, "s").chunks}
-    again = edit("session", "s.jsonl", edited.data, [said("new")])
-    assert (again.data, again.done[0].outcome) == (edited.data, "already")
-
-
-def test_merge_markers_in_a_session_are_refused() -> None:
-    with pytest.raises(Refused, match=r"s\.jsonl, line 1"):
-        edit("session", "s.jsonl", b"<<<<<<< a\n{}\n=======\n>>>>>>> b\n", [said("1")])
+            run("", Remove(PATH, "a"), format=format)

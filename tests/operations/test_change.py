@@ -193,7 +193,7 @@ def test_an_id_that_an_entry_had_before_it_was_edited(made: Made) -> None:
 
 @pytest.mark.parametrize("name", ["TASK-1", "Architecture.md:1", "item_1"])
 def test_what_is_no_memory_is_not_changed(brain: Brain, name: str) -> None:
-    with pytest.raises(BadRequest, match="is no memory"):
+    with pytest.raises(BadRequest, match="is not a memory"):
         brain.pin(name)
 
 
@@ -297,9 +297,9 @@ def test_nonsense_is_refused(brain: Brain) -> None:
         brain.link(ID, "Walrus", as_="likes")
     with pytest.raises(BadRequest, match="to itself"):
         brain.link(ID, ID)
-    with pytest.raises(BadRequest, match="no tags"):
+    with pytest.raises(BadRequest, match="No tags"):
         brain.tag(ID)
-    with pytest.raises(BadRequest, match="no section"):
+    with pytest.raises(BadRequest, match="section is empty"):
         brain.move(ID, " ")
     with pytest.raises(BadRequest, match="nothing to change"):
         brain.update(ID, "")
@@ -479,7 +479,7 @@ def test_a_value_that_changed_since_is_not_undone(brain: Brain) -> None:
 def test_an_update_needs_something_to_change(brain: Brain) -> None:
     with pytest.raises(BadRequest, match="nothing to change"):
         brain.update(ID)
-    with pytest.raises(BadRequest, match="no words"):
+    with pytest.raises(BadRequest, match="text is empty"):
         brain.update(ID, "  ", importance=0.3)
     with pytest.raises(BadRequest, match="from 0 to 1"):
         brain.update(ID, importance=3)

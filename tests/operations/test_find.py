@@ -25,7 +25,7 @@ def test_a_large_memory_is_one_of_many_characters(vault: MakeVault, opened: Open
     assert (path, problem.code) == (NOTE, "large-memory")
     assert problem.message == (
         "holds 78 characters, over maxMemorySize (65);"
-        " move what is old into a note in 40_Brain/archive, where `--scope archive` finds it"
+        " move old parts into a note in 40_Brain/archive, where `--scope archive` finds it"
     )
 
 

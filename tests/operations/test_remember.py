@@ -104,7 +104,7 @@ def test_more_lines_are_nested(brain: Brain) -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
 def test_nothing_is_refused(brain: Brain, text: str) -> None:
-    with pytest.raises(BadRequest, match="nothing to remember"):
+    with pytest.raises(BadRequest, match="text is empty"):
         brain.remember(text)
 
 
@@ -503,8 +503,8 @@ def test_what_contradicts_a_memory_that_somebody_removed_is_no_conflict(brain: B
     [
         ({"date": "20260101"}, "is not a date"),
         ({"date": "2026-W05-1"}, "is not a date"),
-        ({"section": "   "}, "no section"),
-        ({"links": ["A]] #pinned ^m-x"]}, "is no link"),
+        ({"section": "   "}, "section is empty"),
+        ({"links": ["A]] #pinned ^m-x"]}, "is not a link"),
     ],
 )
 def test_what_could_be_misread_is_refused(brain: Brain, named: dict[str, Any], said: str) -> None:

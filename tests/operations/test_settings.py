@@ -80,7 +80,7 @@ def test_one_of_several_goes_and_the_others_stay(tuned: Brain) -> None:
 
 def test_what_is_no_alias_cannot_be_removed(tuned: Brain) -> None:
     for word, others in (("walrus", []), ("a", ["c"]), ("a", ["b", "c"])):
-        with pytest.raises(NotFound, match="is no alias"):
+        with pytest.raises(NotFound, match="is not an alias"):
             tuned.alias_remove(word, others)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.search.exact import exactly
+from brain.search.exact import exact_pattern
 from brain.search.question import terms
 from brain.words import fold
 from tests import kit
@@ -17,7 +17,7 @@ from tests.search.conftest import OTHERS, Searched
 def stands(question: str, text: str, tags: str = "") -> bool:
     """Is the first thing that the question asks for there, exactly so?"""
     term = next(term for term in terms(question) if term.exact)
-    return exactly(term).stands_in(fold(tags), fold(text))
+    return exact_pattern(term).occurs_in(fold(tags), fold(text))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_whatever_is_written_stands_in_itself(question: str) -> None:
     for term in terms(question):
         if term.exact and not term.column:
             said = fold(term.exact.strip('"'))
-            assert exactly(term).stands_in("", said), term
+            assert exact_pattern(term).occurs_in("", said), term
 
 
 def _many(number: int) -> dict[str, str]:
@@ -288,7 +288,7 @@ def test_a_quoted_text_that_stands_nowhere_is_words(searched: Searched) -> None:
         answer = brain.search(question)
         assert answer.results
         assert answer.notes == (
-            "Nothing here holds the text in quotes; this is what holds its words.",
+            "No results for the text in quotes. Showing results for its words.",
         )
     for question in ('"one file"', "file one", '"xylophone qqq"', '"one fil"'):
         assert brain.search(question).notes == ()

@@ -49,7 +49,7 @@ def test_a_word_that_nothing_holds_finds_what_is_near(
 ) -> None:
     answer = brain.search(question)
     assert [hit.row.path for hit in answer.results] == ([found] if found else [])
-    said = f"Nothing here holds '{question}'; this is what holds '{word}'."
+    said = f"No results for '{question}'. Showing '{word}'."
     assert answer.notes == ((said,) if found else ())
     for hit in answer.results:
         assert f"«{word}»" in hit.snippet()
@@ -69,7 +69,7 @@ def test_several_words(brain: Brain) -> None:
     assert {hit.row.path for hit in answer.results} == {"sqlite.md", "kube.md"}
     assert all(0 < hit.covered < 0.5 for hit in answer.results)
     (note,) = answer.notes
-    assert note.startswith("Nothing here holds 'sqlte' or 'kubernetos'; this is what holds '")
+    assert note.startswith("No results for 'sqlte' or 'kubernetos'. Showing '")
 
 
 def test_a_name_is_meant_as_it_is_written(vault: MakeVault, opened: OpenBrain) -> None:
@@ -93,7 +93,7 @@ def test_nobody_is_told_of_words_that_they_may_not_read(
     brain = opened(vault(files))
     brain.sync()
     answer = brain.search("cormoranx", by="a")
-    assert answer.notes == ("Nothing here holds 'cormoranx'; this is what holds 'cormorant'.",)
+    assert answer.notes == ("No results for 'cormoranx'. Showing 'cormorant'.",)
     found, other = (brain.search(word, by="a") for word in ("zebrafich", "zebraxxch"))
     assert found.replace(query="") == other.replace(query="")
     assert brain.search("zebrafich", by="b").notes
@@ -109,7 +109,7 @@ def test_without_fts5_there_are_none(vault: MakeVault, opened: OpenBrain) -> Non
 def test_a_note_names_few_words_as_they_stand_there() -> None:
     near = [Concept(Term(("tsuk",)), (("tusk", 1.0),)), Concept(Term(("else",)))]
     texts = ["no", "A Tusk and TUSK", "the tusks' tusk"]
-    said = "Nothing here holds 'tsuk'; this is what holds 'Tusk' or 'tusks'."
+    said = "No results for 'tsuk'. Showing 'Tusk' or 'tusks'."
     assert fuzzy.note(near, texts) == said
 
 

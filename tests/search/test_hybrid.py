@@ -81,18 +81,18 @@ def test_an_agent_is_not_told_what_it_may_not_read(vault: MakeVault, opened: Ope
 
 def test_what_a_model_sees_of_a_chunk() -> None:
     turn = Piece(1, "sessions", "s", "Ada", "On Tuesday.", "Bob: " + "x" * 999 + " When?")
-    (seen,) = hybrid.given(turn)
+    (seen,) = hybrid.texts(turn)
     assert seen.endswith("x When?\nAda: On Tuesday.")
     assert len(seen) < 300
     note = Piece(2, "sources", "Plan", "Goals", "---\ntags: [a]\n---\n# Goals\n\nWin.\n", "")
-    assert hybrid.given(note) == ["Plan\nGoals\nWin."]
+    assert hybrid.texts(note) == ["Plan\nGoals\nWin."]
     memory = Piece(3, "memory", "MEMORY", "Key Decisions", "Chose SQLite", "")
-    assert hybrid.given(memory) == ["Key Decisions\nChose SQLite"]
+    assert hybrid.texts(memory) == ["Key Decisions\nChose SQLite"]
 
 
 @given(st.text(max_size=30), st.text(max_size=6000))
 def test_all_of_a_text_is_seen_in_windows(heading: str, text: str) -> None:
-    seen = hybrid.given(Piece(1, "items", "", heading, text, ""))
+    seen = hybrid.texts(Piece(1, "items", "", heading, text, ""))
     assert all(len(window) <= hybrid.WINDOW + hybrid.LEAD + 1 for window in seen)
     whole = "".join(hybrid.windows(text))
     assert "".join(whole.split()) == "".join(text.split())
@@ -321,7 +321,7 @@ def test_a_model_that_hangs_is_waited_for_once(
     assert ms < (took - 0.2) * 1000  # the rest is the model's
     for answer in (brain.search("tyres"), brain.search("tyres")):
         assert [hit.row.path for hit in answer.results] == ["car.md"]
-        assert "is asked again in" in answer.notes[0]
+        assert "is called again in" in answer.notes[0]
     assert len(sleeper.asked) == 1
     # who can wait asks it all the same
     assert "took longer than 0.3 s" in semantic.embed(brain.vault)[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brain.model import (  # isort: skip
-    Add, Anchor, Append, Change, Deed, Drop, Insert, Move, Put, Relate, Remove, Replace, Retag,
+    Add, Anchor, Change, Deed, Drop, Insert, Move, Put, Relate, Remove, Replace, Retag,
     Update,
 )  # fmt: skip
 from brain.config import Config
@@ -74,12 +74,11 @@ def change(kind: str, number: int = 0) -> Change:
         "insert": Insert(NOTE, new, f"- Was here before {number} ^{new}", "User Preferences", C),
         "put": Put(ITEMS, f"item_n{number}", {"content": f"made {number}"}),
         "drop": Drop(ITEMS, "item_1"),
-        "append": Append(SESSION, f"msg_n{number}", {"role": "user", "content": f"said {number}"}),
     }[kind]  # fmt: skip
 
 
 KINDS = ("remember", "update", "forget", "retag", "relate", "move", "anchor", "replace", "insert",
-         "put", "drop", "append")  # fmt: skip
+         "put", "drop")  # fmt: skip
 
 
 @cache

@@ -76,7 +76,7 @@ def test_journal_alone(store: Store, root: Path) -> None:
 
 def test_one_record_for_each_deed(store: Store) -> None:
     deeds = [kit.deed("remember", n) for n in range(5)]
-    deeds += [kit.deed("put"), kit.deed("append"), Deed("demote", kit.A, None, {"delta": -1})]
+    deeds += [kit.deed("put"), kit.deed("drop"), Deed("demote", kit.A, None, {"delta": -1})]
     outcomes = store.apply(deeds, Actor("ada", "admin", session="s1"))
     assert [outcome.state for outcome in outcomes] == ["written"] * 8
     records = kit.records(store)
