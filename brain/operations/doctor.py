@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from brain import access, lock, tokens
+from brain import access, lock
 from brain.errors import Busy
 from brain.formats.text import decode
-from brain.index import read, records
+from brain.index import read
 from brain.index.read import Filters
 from brain.model import Problem
 from brain.operations import lookup
@@ -105,6 +105,8 @@ def _folders(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
 
 
 def _tokenizer(vault: OpenVault) -> Iterator[Found]:
+    from brain import tokens
+
     _, said = tokens.counting(vault.config.tokenizer)
     if said:
         yield f"{vault.paths.brain}/brain.yaml", Problem(0, "tokenizer", said)
@@ -154,6 +156,7 @@ def _fix(vault: OpenVault) -> None:
 def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status:
     """Return what is indexed, how fresh it is, and what the last recall did. An agent sees what it
     may read."""
+    from brain.index import records
     from brain.operations import usage
 
     freshness = vault.refresh()
