@@ -1,4 +1,7 @@
-"""The bare loop, as a program: reads each note and fills the two full-text tables of notes."""
+"""The bare loop, as a program: reads each note and fills the two full-text tables of notes.
+
+Like Brain's own, the tables have no copy of the text, and write few large pages.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,10 @@ def index(root: str, database: str) -> None:
     db = sqlite3.connect(database, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     for table, columns in TABLES.items():
-        tokens = "tokenize = 'porter unicode61 remove_diacritics 2'"
-        db.execute(f"CREATE VIRTUAL TABLE {table} USING fts5 ({columns}, {tokens})")
+        form = "content = '', tokenize = 'porter unicode61 remove_diacritics 2'"
+        db.execute(f"CREATE VIRTUAL TABLE {table} USING fts5 ({columns}, {form})")
+        for option, value in (("hashsize", 4_194_304), ("pgsz", 16_000)):
+            db.execute(f"INSERT INTO {table} ({table}, rank) VALUES (?, ?)", (option, value))
     db.execute("BEGIN")
     for path in notes(root):
         folder, name = os.path.split(path)

@@ -362,6 +362,10 @@ class State:
             self.save([Recall(None, ms, value)])
             db.execute("DELETE FROM recalls WHERE id <= (SELECT max(id) FROM recalls) - ?", (keep,))
 
+    def recall_times(self) -> list[float]:
+        """Return how many milliseconds each remembered recall took, oldest first."""
+        return [ms for (ms,) in self._fetch("SELECT ms FROM recalls ORDER BY id", ())]
+
     def change_recall(self, id: Number, value: dict[str, Any]) -> None:
         """Change a recall, unless it was deleted."""
         import json

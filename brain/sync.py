@@ -26,8 +26,8 @@ from brain.vault import files
 from brain.vault.layout import Vault
 from brain.vault.scan import CODES, Scan, scan
 
-BATCH_FILES, BATCH_BYTES = 500, 4_000_000  # held in memory at once
-BATCHES_A_COMMIT = 20  # in one transaction: each commit makes full text merge its segments
+BATCH_FILES, BATCH_BYTES = 200, 4_000_000  # held in memory at once
+BATCHES_A_COMMIT = 50  # in one transaction: each commit makes full text merge its segments
 FEW = 100  # below this many files a sudden loss is believed
 MANY = 10_000  # pairs of entries; of more it is not worth knowing which became which
 

@@ -7,7 +7,6 @@ differs from the signature.
 
 from __future__ import annotations
 
-import gc
 import inspect
 import io
 import os
@@ -131,7 +130,6 @@ cli.params.append(read_only_option())
 
 def main() -> None:
     """Run the command that the arguments name, and leave with its exit code."""
-    gc.set_threshold(200_000)  # most commands end before there is garbage worth collecting
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what the terminal cannot show

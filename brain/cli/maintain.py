@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain import access, serialize
+from brain import access
 from brain.cli.output import (
     Progress,
     Values,
@@ -58,6 +56,8 @@ def print_status(status: Status, _: Values) -> None:
             say(f"        {scope:<9} {count['entries']:>7,} {entries} in {where}")
     if status.kinds:
         counts = ", ".join(f"{count:,}\0{kind}" for kind, count in status.kinds.items())
+        from textwrap import fill
+
         lines = fill(counts, 80, initial_indent="Kinds   ", subsequent_indent=" " * 8)
         say(lines.replace("\0", " "), lines=True)
     for agent in status.agents:
@@ -230,8 +230,12 @@ events_command = click.Command(
 
 
 def _print(event: Event, as_json: bool) -> None:
+    from brain import serialize
+
     shape = serialize.event(event)
     if as_json:
+        import json
+
         say(json.dumps(shape, ensure_ascii=False), lines=True)
     else:
         say(f"{shown(event.at)[11:]}  {event.name:<13} {_words(shape)}")

@@ -31,6 +31,7 @@ LINE = 40  # tokens for the round and the ids that had no room
 LEAST_CUT = 40  # tokens below which a part is left out rather than cut
 SEAM = 1  # more tokens that a part may take next to its neighbours
 DENSEST = 6  # characters of a text that one token may stand for
+DENSER = 1.5  # a text may be that much denser than the densest before it, else it is not counted
 CUT = " … "
 NEAR = 40  # characters within which a cut looks for the end of a word
 NAMED_IDS = 3  # of entries that had no room
@@ -249,9 +250,10 @@ class _Picks:
         rest = 0 if all(note.kind == "session" for note in notes) else NAMES
         kept = min(rest, self.room // 2)
         taken: dict[int, list[int]] = {}
+        dense: float = DENSEST
         for _, at, number in _excerpts(notes):
             part, numbers = notes[at], [*taken.get(at, []), number]
-            if len(part.passages[number].text) > DENSEST * (self.room - kept):
+            if len(part.passages[number].text) > dense * (self.room - kept):
                 continue
             passages = tuple(part.passages[each] for each in numbers)
             if part.kind == "session":  # in the order of the conversation
@@ -259,13 +261,15 @@ class _Picks:
             before = self.chosen["notes"].get(at)
             self.room += before[1] if before else 0
             shown = part._replace(id=part.passages[numbers[0]].id, passages=passages)
-            if self.take("notes", at, shown, self.room - kept):
+            if tokens := self.take("notes", at, shown, self.room - kept):
+                letters = DENSER * sum(len(passage.text) for passage in passages) / tokens
+                dense = max(dense, letters) if taken else letters
                 taken[at] = numbers
             elif before:
                 self.chosen["notes"][at] = before
                 self.room -= before[1]
         for at, part in enumerate(notes[:MOST_NAMED]):
-            if at not in taken and part.kind != "session":
+            if at not in taken and part.kind != "session" and len(part.path) <= dense * self.room:
                 name = Part("", "", "", "", part.path, 0, title=part.title)
                 self.take("further", at, name, self.room)
 

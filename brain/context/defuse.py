@@ -53,7 +53,7 @@ def clean(text: str, most: int = MOST) -> str:
     return _cleaned(text[: 4 * most], len(text), most)
 
 
-@lru_cache(64)  # a part is rendered alone, to count its tokens, and with the others
+@lru_cache(512)  # a part is rendered alone, to count its tokens, and with the others
 def _cleaned(text: str, whole: int, most: int) -> str:
     if not (text.isascii() and text.isprintable()):
         text = _UNSEEN.sub("", _SPACE.sub(" ", _BREAK.sub("\n", text))).replace("\t", "    ")

@@ -15,7 +15,7 @@ from brain.formats.markdown import mask
 from brain.formats.text import decode, derived_id
 from brain.model import Chunk, Document, Problem
 
-PACKED = 500  # short sections are joined up to this many characters
+PACKED = 300  # short sections are joined up to this many characters
 LARGE = 700  # a passage has no more characters; a longer section is divided
 AGENT_TYPES = ("admin", "project", "skill")
 

@@ -230,13 +230,13 @@ CREATE VIRTUAL TABLE characters USING fts5 (
     spaced, tokenize = 'unicode61 remove_diacritics 2'
 );
 -- Few large writes: what is gathered before a segment is written, and the size of its pages.
-INSERT INTO notes (notes, rank) VALUES ('hashsize', 8388608);
+INSERT INTO notes (notes, rank) VALUES ('hashsize', 4194304);
 INSERT INTO notes (notes, rank) VALUES ('pgsz', 16000);
-INSERT INTO passages (passages, rank) VALUES ('hashsize', 8388608);
+INSERT INTO passages (passages, rank) VALUES ('hashsize', 4194304);
 INSERT INTO passages (passages, rank) VALUES ('pgsz', 16000);
-INSERT INTO turns (turns, rank) VALUES ('hashsize', 8388608);
+INSERT INTO turns (turns, rank) VALUES ('hashsize', 4194304);
 INSERT INTO turns (turns, rank) VALUES ('pgsz', 16000);
-INSERT INTO entries (entries, rank) VALUES ('hashsize', 8388608);
+INSERT INTO entries (entries, rank) VALUES ('hashsize', 4194304);
 INSERT INTO entries (entries, rank) VALUES ('pgsz', 16000);
-INSERT INTO characters (characters, rank) VALUES ('hashsize', 8388608);
+INSERT INTO characters (characters, rank) VALUES ('hashsize', 4194304);
 INSERT INTO characters (characters, rank) VALUES ('pgsz', 16000);

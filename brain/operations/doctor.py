@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from brain import access, lock, tokens
+from brain import access, lock
 from brain.formats.text import decode
-from brain.index import read, records
+from brain.index import read
 from brain.index.read import Filters
 from brain.model import Problem
 from brain.operations import lookup
@@ -109,6 +109,8 @@ def _folders(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
 
 
 def _tokenizer(vault: OpenVault) -> Iterator[Found]:
+    from brain import tokens
+
     _, message = tokens.counting(vault.config.tokenizer)
     if message:
         yield f"{vault.paths.brain}/brain.yaml", Problem(0, "tokenizer", message)
@@ -158,6 +160,7 @@ def _fix(vault: OpenVault) -> None:
 def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status:
     """Return the counts of the index, its freshness, and the last recall. An agent sees only what
     it may read."""
+    from brain.index import records
     from brain.operations import usage
 
     freshness = vault.refresh()

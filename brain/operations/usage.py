@@ -61,7 +61,7 @@ def _recalls(vault: OpenVault) -> list[tuple[int | None, State]]:
 def _times(vault: OpenVault) -> list[float]:
     """Return how many milliseconds the last recalls took."""
     with suppress(BrainError):
-        return [recall.ms for recall in vault.state.rows(Recall)]
+        return vault.state.recall_times()
     return []
 
 
