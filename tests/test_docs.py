@@ -38,7 +38,7 @@ def has_fts5() -> bool:
 
 @pytest.mark.parametrize("name", [*WHOLE, *PLAYED])
 def test_generated_parts_and_examples_are_up_to_date(name):
-    if name in PLAYED and not has_fts5():
+    if (name in PLAYED or name.endswith(".svg")) and not has_fts5():
         pytest.skip("the examples were ranked by FTS5")
     assert page(name) == read(name), "out of date: run `make docs` and read the diff"
 
