@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from itertools import count
 from unittest.mock import patch
 
-import brain.open_vault
-import brain.operations.remember  # before the patch: a module imported inside it keeps the fake
 from brain.formats.text import ALPHABET, digest
 
 
