@@ -36,7 +36,8 @@ def picture() -> str:
     height = TITLE + len(lines) * LINE + MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
-        ' xml:space="preserve" role="img" aria-label="A search, a new memory and a context in a terminal">',
+        ' xml:space="preserve" role="img"'
+        ' aria-label="A search, a new memory and a context in a terminal">',
         f"<style>{STYLE}</style>",
         f'<rect width="{width}" height="{height}" rx="8" fill="#242933"/>',
     ]
