@@ -82,6 +82,22 @@ def test_the_architecture_names_every_module():
     )
 
 
+def test_the_architecture_shows_every_folder():
+    tree = re.findall(r"^  (\w+)/ ", read("docs/explanation/architecture.md"), re.M)
+    folders = {path.parent.name for path in (ROOT / "brain").glob("*/__init__.py")}
+    assert sorted(tree) == sorted(folders)
+
+
+def test_the_how_to_guides_are_listed():
+    folder = ROOT / "docs" / "how-to"
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", (folder / "README.md").read_text())
+    assert sorted(listed) == sorted(p.name for p in folder.glob("*.md") if p.name != "README.md")
+
+
+def test_the_readme_stays_short():
+    assert len(read("README.md").splitlines()) <= 120
+
+
 def test_the_table_of_problems_lists_exactly_those_in_the_code():
     text = read("docs/reference/formats.md")
     rows = re.findall(r"^\| `([\w-]+)` \| (.*)$", text[text.index("\n## Problems") :], re.MULTILINE)
