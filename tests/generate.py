@@ -18,6 +18,7 @@ from brain.cli.main import cli, summaries
 from brain.kinds import KINDS
 from brain.operations import GROUPS, OPERATIONS, results
 from brain.serve.tools import TOOLS, Argument
+from tests.picture import picture
 from tests.replay import replay
 
 ROOT = Path(__file__).parent.parent
@@ -301,6 +302,7 @@ def values() -> str:
 
 
 WHOLE: dict[str, Callable[[], str]] = {
+    "docs/demo.svg": picture,
     "docs/reference/cli.md": cli_page,
     "docs/reference/config.md": config_page,
     "docs/reference/mcp.md": mcp_page,

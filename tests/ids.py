@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from itertools import count
 from unittest.mock import patch
 
+# Imported before the patch below: a module that is first imported inside it would keep the fake.
+import brain.open_vault
+import brain.operations.remember  # noqa: F401
 from brain.formats.text import ALPHABET, digest
 
 

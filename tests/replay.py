@@ -49,7 +49,7 @@ _OUTPUT = re.compile(r"\n```text\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 def replay(page: str, tables: dict[str, Callable[[], str]]) -> str:
     """The page as it should be."""
     out, at = [], 0
-    with TemporaryDirectory() as folder, _Terminal(Path(folder).resolve()) as terminal:
+    with TemporaryDirectory() as folder, Terminal(Path(folder).resolve()) as terminal:
         for part in _PART.finditer(page):
             if part.start() < at:
                 continue
@@ -66,7 +66,7 @@ def replay(page: str, tables: dict[str, Callable[[], str]]) -> str:
     return "".join(out) + page[at:]
 
 
-def _played(part: re.Match[str], terminal: _Terminal, tables: dict[str, Callable[[], str]]) -> str:
+def _played(part: re.Match[str], terminal: Terminal, tables: dict[str, Callable[[], str]]) -> str:
     if part["run"]:
         terminal.type(part["run"])
         return part.group()
@@ -77,7 +77,7 @@ def _played(part: re.Match[str], terminal: _Terminal, tables: dict[str, Callable
     return f"```console\n{''.join(_commands(part['body'], terminal))}```\n"
 
 
-def _commands(body: str, terminal: _Terminal) -> Iterator[str]:
+def _commands(body: str, terminal: Terminal) -> Iterator[str]:
     for command, written in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", body, re.MULTILINE):
         yield f"$ {command}\n{_shortened(terminal.type(command), written)}"
 
@@ -91,7 +91,7 @@ def _shortened(printed: str, written: str) -> str:
     return "\n".join([*lines[:head], GAP, *lines[len(lines) - tail :]])
 
 
-class _Terminal:
+class Terminal:
     """A shell in a home folder of its own, where time stands still."""
 
     def __init__(self, folder: Path) -> None:
@@ -104,7 +104,7 @@ class _Terminal:
         self.read = 0
         self.ids = Ids()
 
-    def __enter__(self) -> _Terminal:
+    def __enter__(self) -> Terminal:
         self.home.mkdir()
         self._environ = {**os.environ, "BRAIN_STATE": str(self.state), "HOME": str(self.home)}
         self._environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
