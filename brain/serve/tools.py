@@ -192,6 +192,18 @@ TOOLS = (
         fixed={"scopes": ("tasks",)}, usual={"limit": 20}, reads=True,
     ),
     Tool(
+        "session_append", "session append", "Append to a session",
+        "Append a message of this conversation to its session, where later searches find it.",
+        (
+            Argument("session", "id", "string", "Id of the conversation.", required=True),
+            Argument("content", "text", "string", "What was said.", required=True),
+            Argument("role", "role", "string",
+                     choices=("user", "assistant", "system", "tool_call", "tool_result")),
+            Argument("name", "name", "string", "The speaker or the tool."),
+            Argument("message", "message", "string", "Id of the message, if it may be repeated."),
+        ),
+    ),
+    Tool(
         "project_knowledge", "list", "List what is known of a project",
         "List the facts, decisions and procedures that were extracted from a project's files.",
         (
@@ -245,6 +257,8 @@ def options(tool: Tool, values: Mapping[str, Any], agent: str) -> dict[str, Any]
     }
     if tool.name == "memory_store":
         given["agent"] = ADMIN if values.get("scope") == "global" else agent
+    if tool.name == "session_append":
+        given["agent"] = agent
     if tool.name == "memory_update" and values.get("tags") is not None:
         given["replace"] = True
     return {**tool.usual, **given, **tool.fixed, "by": agent}
