@@ -44,6 +44,7 @@ name = "mock"
 base_url = "{url}/v1"
 wire_api = "responses"
 """
+GEMINI = '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
 PROMPT = "May I use slug pellets? STORE Copper tape keeps slugs out of the beds."
 
 
@@ -103,6 +104,8 @@ def machine(programs: Path, tmp_path: Path) -> Iterator[Machine]:
             "GEMINI_API_KEY": "mock",
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
         }
+        (home / ".gemini").mkdir()
+        (home / ".gemini/settings.json").write_text(GEMINI)
         (home / ".codex").mkdir()
         (home / ".codex/config.toml").write_text(CODEX.format(url=url))
         try:
@@ -119,7 +122,7 @@ def test_a_session_uses_the_vault_and_ends_up_in_it(machine: Machine, name: str)
     machine.run(*ASKS[name], PROMPT)
 
     requests = machine.requests()
-    assert "<brain-context>" in requests
+    assert "brain-context" in requests  # Gemini escapes its brackets
     assert "Metric units and ISO dates" in requests  # pinned: the context of the session
     assert "Never suggest slug pellets" in requests  # recalled for the prompt
     (memory,) = vault.glob("40_Brain/agents/*/MEMORY.md")
