@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 FIRST, LAST = "<brain-context>\n", "\n</brain-context>"
 CHARACTERS = 9_000  # that are injected at most; clients cut longer texts, or put them into a file
 TWICE = 30.0  # seconds within which the same event of a session is one that two hooks report
-ALWAYS = 30 * 86_400.0  # seconds for which a session of Gemini counts as begun
 LOG, MOST_LOGGED = "hook.log", 200_000  # bytes after which the log is begun again
 START, PROMPT, IMPORT = "start", "prompt", "import"
 
