@@ -19,6 +19,7 @@ import pytest
 
 from brain import init
 from tests.cli.conftest import COMMAND
+from tests.connect.test_plugin import PLUGIN
 
 PACKAGES = ("@anthropic-ai/claude-code", "@openai/codex", "@google/gemini-cli")
 LISTS = {
@@ -77,6 +78,18 @@ class Machine(NamedTuple):
     def requests(self) -> str:
         return self.log.read_text(encoding="utf-8") if self.log.exists() else ""
 
+    def wait_for_answer(self) -> list[str]:
+        """Return the transcripts in the vault, once the answer is there: the import runs on its
+        own."""
+        until = time.monotonic() + 60
+        while True:
+            found = self.vault.glob("40_Brain/agents/*/sessions/*.jsonl")
+            lines = [line for path in found for line in path.read_text("utf-8").splitlines()]
+            if any("Mock answer." in line for line in lines):
+                return lines
+            assert time.monotonic() < until
+            time.sleep(0.2)
+
 
 @pytest.fixture
 def machine(programs: Path, tmp_path: Path) -> Iterator[Machine]:
@@ -128,18 +141,12 @@ def test_a_session_uses_the_vault_and_ends_up_in_it(machine: Machine, name: str)
     (memory,) = vault.glob("40_Brain/agents/*/MEMORY.md")
     assert "Copper tape keeps slugs out of the beds." in memory.read_text(encoding="utf-8")
 
-    def lines() -> list[str]:
-        found = vault.glob("40_Brain/agents/*/sessions/*.jsonl")
-        return [line for path in found for line in path.read_text(encoding="utf-8").splitlines()]
-
-    until = time.monotonic() + 60  # the import runs on its own
-    while not any("Mock answer." in line for line in lines()) and time.monotonic() < until:
-        time.sleep(0.2)
-    messages = [json.loads(line) for line in lines()]
+    lines = machine.wait_for_answer()
+    messages = [json.loads(line) for line in lines]
     said = [each.get("content") for each in messages if each.get("role") == "user"]
     assert said == [PROMPT]
     assert "Mock answer." in [each.get("content") for each in messages]
-    assert "brain-context" not in "".join(lines())
+    assert "brain-context" not in "".join(lines)
     machine.run(*COMMAND, "connect", name, "--remove")
 
 
@@ -176,3 +183,27 @@ def test_a_client_lists_brain_until_it_is_removed(
     assert "Nothing to change" in run(*COMMAND, "connect", name)
     run(*COMMAND, "connect", name, "--remove")
     assert not is_listed()
+
+
+# -- the plugin ------------------------------------------------------------------------------------
+
+
+@pytest.mark.clients
+def test_the_plugin_is_valid(machine: Machine) -> None:
+    for folder in (PLUGIN, PLUGIN.parent):
+        machine.run("claude", "plugin", "validate", str(folder), "--strict")
+
+
+@pytest.mark.clients
+def test_the_plugin_gives_a_session_its_context(machine: Machine, tmp_path: Path) -> None:
+    program = machine.home / ".local/bin/brain"  # not on the PATH
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m brain "$@"\n')
+    program.chmod(0o755)
+    machine.env["BRAIN_VAULT"] = str(machine.vault)
+    machine.run("claude", "--plugin-dir", str(PLUGIN), "-p", "--", "May I use slug pellets?")
+    requests = machine.requests()
+    assert requests.count("Metric units and ISO dates") == 1
+    assert "Never suggest slug pellets" in requests
+    assert "mcp__plugin_brain_brain__memory_store" in requests
+    machine.wait_for_answer()
