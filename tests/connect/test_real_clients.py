@@ -33,7 +33,8 @@ LISTS = {
 ASKS = {
     "claude-code": ["claude", "-p", "--allowedTools", "mcp__brain__memory_store", "--"],
     "codex": ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust",
-              "-c", 'mcp_servers.brain.default_tools_approval_mode="approve"'],
+              "-c", 'mcp_servers.brain.default_tools_approval_mode="approve"',
+              "-c", "mcp_servers.brain.required=true"],  # else the first prompt may be faster
     "gemini": ["gemini", "--approval-mode=yolo", "-p"],
 }  # fmt: skip
 CODEX = """\
