@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -82,7 +81,8 @@ def _hook(client: str, event: str, agent: str, vault: str | None, as_json: bool)
         path, _ = choices(vault, as_json)
         given = "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode(errors="replace")
         found = hook.answer(
-            client, event, given, vault=path or "", agent=agent, environ=os.environ
+            client, event, given, vault=path or "", agent=agent, environ=os.environ,
+            read_only=is_read_only(),
         )  # fmt: skip
         if found:
             say(found)
@@ -171,6 +171,8 @@ def _connect(
 
 def _brain() -> list[str]:
     """Return the command that runs Brain, also where it is not on the PATH of the client."""
+    import shutil
+
     found = sys.argv[0] if os.path.basename(sys.argv[0]) == "brain" else ""
     found = found if os.path.isfile(found) else shutil.which("brain") or ""
     return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "brain"]

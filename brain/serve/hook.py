@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -64,12 +63,20 @@ CLIENTS = {
 
 
 def answer(
-    client: str, event: str, payload: str, *, vault: str, agent: str, environ: Mapping[str, str]
+    client: str,
+    event: str,
+    payload: str,
+    *,
+    vault: str,
+    agent: str,
+    environ: Mapping[str, str],
+    read_only: bool = False,
 ) -> str:
     """Return what a client expects on standard output for an event; '' for nothing.
 
     `payload` is the JSON that the client wrote. `vault` is a path in the vault; '' for the folder
-    that the session works in. `agent` is as whom the client acts; '' for the admin.
+    that the session works in. `agent` is as whom the client acts; '' for the admin. Only the brain
+    folder is checked for changes: the server of the session follows the notes.
     """
     hooks = CLIENTS.get(client)
     action = hooks.events.get(event) if hooks else None
@@ -82,10 +89,12 @@ def answer(
     home = layout.state_home(environ)
     paths = layout.find(place, home)
     if action == IMPORT:
-        _import(_text(given, "transcript_path"), paths.root_path, agent, home)
+        path = _text(given, "transcript_path")
+        if path and not read_only:  # some sessions are not saved
+            _import(path, paths.root_path, agent, home)
         return ""
-    with OpenVault(paths) as opened:
-        opened.environ = environ
+    with OpenVault(paths, read_only=read_only) as opened:
+        opened.environ, opened.watched = environ, True
         text = _injected(opened, hooks, action, given, agent or access.ADMIN)
     return _rendered(hooks, event, action, text) if text else ""
 
@@ -119,10 +128,11 @@ def _injected(vault: OpenVault, hooks: Hooks, action: str, given: Payload, agent
     now = vault.clock().timestamp()
     own = digest(session.encode(errors="replace")).hex()
     detail = digest(f"{action}\0{source}\0{prompt}".encode(errors="replace")).hex()
-    if session and not vault.state.claim(f"{own}:{detail}", now, TWICE):
+    keeps = session and not vault.read_only
+    if keeps and not vault.state.claim(f"{own}:{detail}", now, TWICE):
         return ""  # another hook of the same session is faster
     is_start = action == START or (hooks.first and not vault.state.claimed(own))
-    if session and is_start:
+    if keeps and is_start:
         vault.state.claim(own, now, 0.0)
     shown = [] if is_start else _shown(vault, agent, session, vault.state.claimed(own))
     again = source in ("compact", "clear", "resume")
@@ -185,8 +195,8 @@ def _rendered(hooks: Hooks, event: str, action: str, text: str) -> str:
 
 def _import(path: str, vault: str, agent: str, home: str) -> None:
     """Import a transcript in a process of its own, since clients end their hooks soon."""
-    if not path:
-        return  # the session was not saved
+    import subprocess  # takes a while to load
+
     command = [sys.executable, "-P", "-m", "brain", "session", "import", path, "--vault", vault]
     command += ["--agent", agent] if agent else []
     with _log(home) as file:

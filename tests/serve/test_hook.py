@@ -315,3 +315,15 @@ def test_a_hook_is_light(machine: Machine) -> None:
     )  # fmt: skip
     assert RECALLED in done.stdout
     assert not heavy & set(done.stderr.split())
+
+
+def test_read_only_writes_nothing_but_the_index(machine: Machine) -> None:
+    options = ("--vault", str(machine.vault), "--read-only")
+    given = json.dumps(payload("claude-code", "UserPromptSubmit"))
+    for _ in range(2):
+        assert RECALLED in machine.raw("claude-code", "UserPromptSubmit", given, *options).context
+    (path,) = (FIXTURES / "codex").rglob("*.jsonl")
+    given = json.dumps(payload("codex", "SessionEnd", transcript_path=str(path)))
+    machine.raw("codex", "SessionEnd", given, *options)
+    assert not list(machine.state.rglob("state.db"))
+    assert machine.log() == []
