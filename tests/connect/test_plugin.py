@@ -75,3 +75,18 @@ def test_without_brain_a_hook_does_nothing(tmp_path: Path) -> None:
     done = run(tmp_path, "mcp")
     assert done.returncode == 1
     assert "not installed" in done.stderr
+
+
+def test_the_server_is_found_without_the_path_of_the_plugin(tmp_path: Path) -> None:
+    """Codex replaces no variable in the arguments of a server."""
+    server = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["brain"]
+    program = tmp_path / ".local/bin/brain"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        [server["command"], *server["args"]], capture_output=True, text=True, timeout=60,
+        env={"HOME": str(tmp_path), "PATH": os.defpath}, check=True,
+    )  # fmt: skip
+    assert done.stdout == "mcp\n"
+    assert "${" not in json.dumps(server)
