@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FILE = "state.db"
 _WAIT = 2.0  # seconds for another process that writes
 _VERSION = 3
+_CLAIM, _KEPT_CLAIMS = "claim:", 30 * 86_400.0  # the keys of claims, and seconds they are kept
 _DAMAGED, _NEWER = "the file is damaged", "the file is of a newer version"
 
 
@@ -383,6 +384,23 @@ class State:
             self.save([Flag(key, value)])
         else:
             self.delete(Flag, key=key)
+
+    def claim(self, key: str, now: float, seconds: float) -> bool:
+        """Return True if nothing else claimed this within so many seconds. Of several processes
+        that claim it at once, one gets True."""
+        key, old = f"{_CLAIM}{key}", now - _KEPT_CLAIMS
+        with self._writing() as db:
+            claimed = self.flag(key)
+            if claimed and now - float(claimed) < seconds:
+                return False
+            self.set_flag(key, str(now))
+            where = "substr(key, 1, ?) = ? AND CAST(value AS REAL) < ?"
+            db.execute(f"DELETE FROM flags WHERE {where}", (len(_CLAIM), _CLAIM, old))
+            return True
+
+    def claimed(self, key: str) -> float:
+        """Return when this was claimed, in seconds since 1970; 0 if it was not."""
+        return float(self.flag(f"{_CLAIM}{key}") or 0)
 
     def compact(self) -> bool:
         """Leave nothing of deleted rows in the file. False if another process reads it."""

@@ -1,9 +1,8 @@
-"""Connect: connect, mcp."""
+"""Connect: connect, mcp, hook."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -56,6 +55,53 @@ mcp_command = click.Command(
         click.Option(
             ["--agent", "-a"], default=ADMIN, show_default=True, metavar="NAME",
             help="The agent that uses it.",
+        ),
+        *common(),
+    ],
+)  # fmt: skip
+
+
+# -- hook ------------------------------------------------------------------------------------------
+
+
+def _hook(client: str, event: str, agent: str, vault: str | None, as_json: bool) -> None:
+    """Answer an event of an AI client, whose JSON is read from standard input.
+
+    The client calls it; `brain connect` says how. It prints the context for the session, or imports
+    the transcript. It always succeeds, so that no prompt fails; errors are in `hook.log` in the
+    state folder. CLIENT is one of claude-code, codex, gemini, vscode, cursor, and EVENT is the
+    client's own name.
+
+    \b
+    brain hook claude-code SessionStart --agent claude --vault ~/Notes < event.json
+    """
+    try:
+        from brain.serve import hook
+
+        path, _ = choices(vault, as_json)
+        given = "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode(errors="replace")
+        found = hook.answer(
+            client, event, given, vault=path or "", agent=agent, environ=os.environ,
+            read_only=is_read_only(),
+        )  # fmt: skip
+        if found:
+            say(found)
+    except Exception as error:  # the edge of the process
+        hook.log(os.environ, f"{client} {event}: {type(error).__name__}: {error}")
+
+
+hook_command = click.Command(
+    "hook",
+    callback=_hook,
+    help=_hook.__doc__,
+    # a prompt does not fail for an option of another version
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    params=[
+        click.Argument(["client"], required=False, default=""),
+        click.Argument(["event"], required=False, default=""),
+        click.Option(
+            ["--agent", "-a"], default="", metavar="NAME",
+            help="The agent that the client acts as.  [admin]",
         ),
         *common(),
     ],
@@ -125,9 +171,11 @@ def _connect(
 
 def _brain() -> list[str]:
     """Return the command that runs Brain, also where it is not on the PATH of the client."""
+    import shutil
+
     found = sys.argv[0] if os.path.basename(sys.argv[0]) == "brain" else ""
     found = found if os.path.isfile(found) else shutil.which("brain") or ""
-    return [os.path.abspath(found)] if found else [sys.executable, "-m", "brain"]
+    return [os.path.abspath(found)] if found else [sys.executable, "-P", "-m", "brain"]
 
 
 def _agent(vault: OpenVault, name: str, title: str, dry_run: bool) -> list[Step]:

@@ -42,6 +42,7 @@ OTHERS = (
     ("completion", "set up", "Print the completion script for your shell."),
     ("connect", "connect", "Let an AI client use the vault."),
     ("mcp", "connect", "Serve the vault to an AI client by MCP."),
+    ("hook", "connect", "Answer an event of an AI client."),
     ("watch", "maintain", "Keep the index up to date while notes change."),
     ("events", "maintain", "Show recent events."),
 )

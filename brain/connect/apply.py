@@ -8,15 +8,17 @@ only Brain's part.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from brain.connect import edit
 from brain.connect.clients import RULES, Client, Place
 from brain.errors import BrainError, Refused
+from brain.serve import hook
 from brain.vault import files
 
 BACKUP = ".brain-backup"
@@ -44,6 +46,8 @@ class FileEdit(NamedTuple):
 def connect(client: Client, command: list[str], place: Place, dry_run: bool = False) -> list[Step]:
     """Let a client start this command, and tell it when to use it."""
     edits = _edits(client, command, place)
+    for each in edits:  # nothing is done if one of the files cannot be edited
+        _changed(each.path, each.set, _read(each.path) or "")
     config = edits[0]
     program = _program(client, place)
     text = _read(config.path)
@@ -59,7 +63,7 @@ def connect(client: Client, command: list[str], place: Place, dry_run: bool = Fa
 
 def disconnect(client: Client, place: Place, dry_run: bool = False) -> list[Step]:
     """Remove what `connect` did."""
-    edits = _edits(client, ["brain"], place)
+    edits = _edits(client, ["brain", "mcp"], place)
     config = edits[0]
     program = _program(client, place)
     text = _read(config.path)
@@ -72,7 +76,7 @@ def disconnect(client: Client, place: Place, dry_run: bool = False) -> list[Step
 
 def is_connected(client: Client, place: Place) -> bool:
     """Return True if the client knows Brain. A file that does not parse does not."""
-    config = _edits(client, ["brain"], place)[0]
+    config = _edits(client, ["brain", "mcp"], place)[0]
     text = _read(config.path)
     try:
         return text is not None and config.remove(text) != text
@@ -81,6 +85,51 @@ def is_connected(client: Client, place: Place) -> bool:
 
 
 def _edits(client: Client, command: list[str], place: Place) -> list[FileEdit]:
+    """Return what is edited, one edit for each file; the first is that of the server."""
+    edits: dict[str, FileEdit] = {}
+    for each in (*_server(client, command, place), *_hooks(client, command, place)):
+        edits[each.path] = _both(edits[each.path], each) if each.path in edits else each
+    return list(edits.values())
+
+
+def _both(one: FileEdit, other: FileEdit) -> FileEdit:
+    """Return two edits of a file as one."""
+    return FileEdit(
+        one.path,
+        lambda text: other.set(one.set(text)),
+        lambda text: other.remove(one.remove(text)),
+        lambda text, now: other.same(one.same(text, now), now),
+    )
+
+
+def _hooks(client: Client, command: list[str], place: Place) -> Iterator[FileEdit]:
+    """Yield the edits that add the hooks of a client, one for each event."""
+    if client.hooks is None:
+        return
+    at = command.index("mcp")
+    syntax = client.syntax or edit.Syntax()
+    join = subprocess.list2cmdline if place.platform == "win32" else shlex.join
+    for event in hook.CLIENTS[client.name].events:
+        name = ["hook", client.name, event]
+        run = join([*command[:at], *name, *command[at + 1 :]])
+        value = {"hooks": [{"type": "command", "command": run, **client.hook}]}
+        given: dict[str, Any] = {
+            "path": ("hooks", event), "syntax": syntax, "own": partial(_is_own, " ".join(name))
+        }  # fmt: skip
+        yield FileEdit(
+            client.hooks(place), partial(edit.set_item, value=value, **given),
+            partial(edit.remove_items, **given), partial(edit.same_item, **given),
+        )  # fmt: skip
+
+
+def _is_own(name: str, value: Any) -> bool:
+    """Return True if a value in a list of hooks runs Brain."""
+    found = value.get("hooks") if isinstance(value, dict) else None
+    runs = [each.get("command") for each in found or () if isinstance(each, dict)]
+    return any(isinstance(run, str) and "brain" in run and f" {name} " in f"{run} " for run in runs)
+
+
+def _server(client: Client, command: list[str], place: Place) -> list[FileEdit]:
     value = client.shape(command)
     path = client.file(place)
     if client.syntax is None:
@@ -112,8 +161,11 @@ def _set(change: FileEdit, dry_run: bool) -> Step:
     after = _changed(change.path, change.set, before or "")
     if after == before:
         return Step("unchanged", change.path)
+    backup = _read(change.path + BACKUP)
+    if before is not None and backup is not None and before == change.same(backup, before):
+        after = change.set(backup)  # as if it had been connected like this from the start
     if not dry_run:
-        if before is not None and not os.path.exists(change.path + BACKUP):
+        if before is not None and backup is None:
             _write(change.path + BACKUP, before, like=change.path)
         _write(change.path, after, like=change.path)
     return Step("created" if before is None else "edited", change.path)

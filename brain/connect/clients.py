@@ -48,7 +48,8 @@ class Place(NamedTuple):
 class Client(NamedTuple):
     """A client. `shape` makes its entry from the command. `program` is its own command line, with
     the arguments that add and remove a server. `rules` is the file for instructions; it is Brain's
-    own if `own_rules`, else Brain has a block in it."""
+    own if `own_rules`, else Brain has a block in it. `hooks` is the file for hooks, whose events
+    are in `brain.serve.hook`; `hook` is what each says besides its command."""
 
     name: str
     title: str
@@ -62,6 +63,8 @@ class Client(NamedTuple):
     removes: tuple[str, ...] = ()
     rules: Callable[[Place], str] | None = None
     own_rules: bool = False
+    hooks: Callable[[Place], str] | None = None
+    hook: Mapping[str, Any] = {}
     todo: str = ""
 
 
@@ -103,6 +106,7 @@ CLIENTS = (
         program="claude", adds=("mcp", "add", "brain", "-s", "user", "--"),
         removes=("mcp", "remove", "brain", "-s", "user"),
         rules=lambda place: f"{_claude(place)}/rules/brain.md", own_rules=True,
+        hooks=lambda place: f"{_claude(place)}/settings.json", hook={"timeout": 10},
         todo="Start a new session of Claude Code.",
     ),
     Client(
@@ -115,12 +119,18 @@ CLIENTS = (
         ("mcp_servers", "brain"), _plain, syntax=None,
         program="codex", adds=("mcp", "add", "brain", "--"), removes=("mcp", "remove", "brain"),
         rules=lambda place: f"{_codex(place)}/AGENTS.md",
-        todo="Start a new session of Codex.",
+        # 3 seconds is the most that Codex allows at the end; 0: inject all of a context
+        hooks=lambda place: f"{_codex(place)}/hooks.json",
+        hook={"timeout": 3, "additionalContextLimit": 0},
+        todo="Start a new session of Codex. It asks you to review the hooks; until you approve them"
+        " there, or with /hooks, it does not run them.",
     ),
     Client(
         "gemini", "Gemini CLI", "gemini", lambda place: f"{place.home}/.gemini/settings.json",
         ("mcpServers", "brain"), _plain, Syntax(comments=True),
         rules=lambda place: f"{place.home}/.gemini/GEMINI.md",
+        hooks=lambda place: f"{place.home}/.gemini/settings.json",
+        hook={"name": "brain", "timeout": 10_000},  # milliseconds
         todo="Gemini starts MCP servers only in folders that you trust.",
     ),
     Client(

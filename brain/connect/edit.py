@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from brain.errors import Refused
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
 _SPACE = re.compile(r"\s*")
+IsOwn = Callable[[Any], bool]  # True for a value that Brain added
 BEGIN, END = "<!-- brain: begin -->", "<!-- brain: end -->"
 
 
@@ -49,7 +51,7 @@ def parse_json(text: str, syntax: Syntax) -> Any:
     return found
 
 
-def set_json(text: str, path: tuple[str, ...], value: dict[str, Any], syntax: Syntax) -> str:
+def set_json(text: str, path: tuple[str, ...], value: Any, syntax: Syntax) -> str:
     """Return the text with this value at this path; objects on the way are created."""
     before = parse_json(text, syntax)
     if _has(_at(before, path), value):
@@ -78,11 +80,14 @@ def remove_json(text: str, path: tuple[str, ...], syntax: Syntax) -> str:
     if _at(before, path) is None:
         return text
     plain = _blank(text, syntax)
-    start = plain.index("{")
-    for key in path[:-1]:
-        start = next(each.value for each in _members(plain, start) if each.key == key)
-    members = _members(plain, start)
+    members = _members(plain, _start(plain, path[:-1]))
     at = next(at for at, each in enumerate(members) if each.key == path[-1])
+    text = _cut(text, plain, members, at)
+    return _checked(text, _with(before, path, None), syntax)
+
+
+def _cut(text: str, plain: str, members: list[Member], at: int) -> str:
+    """Return the text without one of these members, and without its comma."""
     own = members[at]
     first = len(text[: own.start].rstrip())
     last = own.end
@@ -96,13 +101,65 @@ def remove_json(text: str, path: tuple[str, ...], syntax: Syntax) -> str:
         cuts = [(before_own, before_own + 1), (max(first, before_own + 1), last)]
     for cut_from, cut_to in reversed(cuts):
         text = text[:cut_from] + text[cut_to:]
-    return _checked(text, _with(before, path, None), syntax)
+    return text
 
 
 def same_json(text: str, now: str, path: tuple[str, ...], syntax: Syntax) -> str:
     """Return the text with the value that another text has at this path."""
     value = _at(parse_json(now, syntax), path)
     return text if value is None else set_json(text, path, value, syntax)
+
+
+def set_item(text: str, path: tuple[str, ...], value: Any, own: IsOwn, syntax: Syntax) -> str:
+    """Return the text with this value in the list at a path, in place of Brain's own one."""
+    found = _items(text, path, syntax)
+    if [each for each in found if own(each)] == [value]:
+        return text
+    text = remove_items(text, path, own, syntax)
+    before = parse_json(text, syntax)
+    items = _at(before, path)
+    if items is None:
+        return set_json(text, path, [value], syntax)
+    plain = _blank(text, syntax)
+    text = _add(text, plain, _start(plain, path), None, value)
+    return _checked(text, _with(before, path, [*items, value]), syntax)
+
+
+def remove_items(text: str, path: tuple[str, ...], own: IsOwn, syntax: Syntax) -> str:
+    """Return the text without Brain's own values in the list at a path. A list that has no other
+    is removed."""
+    items = _items(text, path, syntax)
+    kept = [each for each in items if not own(each)]
+    if len(kept) == len(items):
+        return text
+    if not kept:
+        return remove_json(text, path, syntax)
+    before = parse_json(text, syntax)
+    for at in reversed([at for at, each in enumerate(items) if own(each)]):
+        plain = _blank(text, syntax)
+        text = _cut(text, plain, _members(plain, _start(plain, path)), at)
+    return _checked(text, _with(before, path, kept), syntax)
+
+
+def same_item(text: str, now: str, path: tuple[str, ...], own: IsOwn, syntax: Syntax) -> str:
+    """Return the text with Brain's own value that another text has in the list at a path."""
+    found = [each for each in _items(now, path, syntax) if own(each)]
+    return set_item(text, path, found[0], own, syntax) if found else text
+
+
+def _items(text: str, path: tuple[str, ...], syntax: Syntax) -> list[Any]:
+    found = _at(parse_json(text, syntax), path)
+    if found is not None and not isinstance(found, list):
+        raise Refused(f"{path[-1]!r} is not a list.", "Fix the file, then try again.")
+    return found or []
+
+
+def _start(plain: str, path: tuple[str, ...]) -> int:
+    """Return where the value at a path begins."""
+    start = plain.index("{")
+    for key in path:
+        start = next(each.value for each in _members(plain, start) if each.key == key)
+    return start
 
 
 def _at(found: Any, path: tuple[str, ...]) -> Any:
@@ -115,8 +172,10 @@ def _at(found: Any, path: tuple[str, ...]) -> Any:
     return found
 
 
-def _has(found: Any, value: dict[str, Any]) -> bool:
+def _has(found: Any, value: Any) -> bool:
     """Return True if an entry says all of this. It may say more, such as a timeout."""
+    if not isinstance(value, dict):
+        return bool(found == value)
     return isinstance(found, dict) and all(found.get(key) == each for key, each in value.items())
 
 
@@ -148,12 +207,15 @@ def _blank(text: str, syntax: Syntax) -> str:
 
 
 def _members(plain: str, start: int) -> list[Member]:
-    """Return the members of the object that begins here."""
+    """Return the members of the object that begins here, or the values of the list."""
     decoder, out = json.JSONDecoder(), []
+    is_list = plain[start] == "["
     at = _skip(plain, start + 1)
-    while plain[at] != "}":
-        key, end = decoder.raw_decode(plain, at)
-        value = _skip(plain, _skip(plain, end) + 1)
+    while plain[at] not in "]}":
+        key, value = "", at
+        if not is_list:
+            key, end = decoder.raw_decode(plain, at)
+            value = _skip(plain, _skip(plain, end) + 1)
         _, stop = decoder.raw_decode(plain, value)
         out.append(Member(key, at, value, stop))
         at = _skip(plain, stop)
@@ -166,14 +228,15 @@ def _skip(plain: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _add(text: str, plain: str, start: int, key: str, value: Any) -> str:
-    """Return the text with a new last member in the object that begins at `start`."""
+def _add(text: str, plain: str, start: int, key: str | None, value: Any) -> str:
+    """Return the text with a new last member in the object that begins at `start`, or with a new
+    last value in the list there, without a key."""
     line = "\r\n" if "\r\n" in text else "\n"
     members = _members(plain, start)
     outer = _indent(text, start)
     unit = _unit(text)
     if not members:
-        end = plain.index("}", start)
+        end = plain.index("}" if plain[start] == "{" else "]", start)
         at = len(text[:end].rstrip())  # behind a comment, if there is one
         own = _member(key, value, outer + unit, unit, line)
         return f"{text[:at]}{line}{own}{line}{outer}{text[end:]}"
@@ -182,7 +245,7 @@ def _add(text: str, plain: str, start: int, key: str, value: Any) -> str:
     has_comma = text[after : after + 1] == ","
     if "\n" not in text[start : members[0].start]:  # all in one line
         at = after + 1 if has_comma else last.end
-        compact = json.dumps({key: value}, ensure_ascii=False)[1:-1]
+        compact = json.dumps([value] if key is None else {key: value}, ensure_ascii=False)[1:-1]
         return text[:at] + (" " if has_comma else ", ") + compact + text[at:]
     own = line + _member(key, value, _indent(text, last.start), unit, line)
     at = after + 1 if has_comma else last.end
@@ -195,8 +258,9 @@ def _add(text: str, plain: str, start: int, key: str, value: Any) -> str:
     return text[:at] + comma + text[at:tail] + own + text[tail:]
 
 
-def _member(key: str, value: Any, indent: str, unit: str, line: str) -> str:
-    shown = json.dumps({key: value}, ensure_ascii=False, indent=unit).split("\n")[1:-1]
+def _member(key: str | None, value: Any, indent: str, unit: str, line: str) -> str:
+    whole = [value] if key is None else {key: value}
+    shown = json.dumps(whole, ensure_ascii=False, indent=unit).split("\n")[1:-1]
     return line.join(indent + each.removeprefix(unit) for each in shown)
 
 

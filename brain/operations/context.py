@@ -6,6 +6,7 @@ import json
 import time
 from contextlib import suppress
 from functools import partial
+from math import ceil
 
 from brain import access, tokens
 from brain.access import ADMIN
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.config import Config
+    from brain.context.budget import Count
     from brain.context.recall import Rerank
     from brain.index.read import Row
     from brain.open_vault import OpenVault
@@ -55,6 +57,8 @@ def context(
     format: str = "claude",
     remaining: int = REMAINING,
     budget: int | None = None,
+    characters: int = 0,
+    shown: Iterable[str] = (),
     rerank: Rerank | None = None,
     check: bool = True,
     by: Actor | str = "",
@@ -65,7 +69,8 @@ def context(
     left; `budget` sets the tokens directly. `agent` is for whom: its own memory and the admin's.
     What a `session` was shown is not shown to it again until its topic changes, or with `again`,
     which a client gives after the session was compacted, cleared or resumed. What is returned
-    counts as a hit. `check=False` skips the update of the index.
+    counts as a hit. `characters` limits the length of the text, too. Entries in `shown` are left
+    out. `check=False` skips the update of the index.
     """
     actor = access.resolve(vault, by, session)
     asked = Asked(
@@ -80,6 +85,7 @@ def context(
     config = vault.config._replace(topK=SLOW_TOP_K) if slow else vault.config
     asked, searched = _bounded(asked)
     current = usage.current_round(vault, asked, actor)
+    current = current._replace(shown=tuple(sorted({*current.shown, *shown})))
     request = Request(
         query=asked.query,
         files=asked.files,
@@ -111,6 +117,8 @@ def context(
     allocation = allocate(remaining, config) if budget is None else divide(budget)
     count, estimated = tokens.counting(config.tokenizer)
     notes += [estimated] if estimated else []
+    if characters:
+        count = _within(count, allocation.total, characters)
     fitted = fit(package, allocation, format, count, config)
     # to look at less would not make a model any faster
     ms = (time.perf_counter() - started - (_modelled(vault) - modelled)) * 1000
@@ -124,6 +132,11 @@ def context(
         with suppress(BrainError, OSError):  # what is learned is never in the way
             usage.learn(vault, found, ms, actor)
     return found
+
+
+def _within(count: Count, total: int, characters: int) -> Count:
+    """Return a counter by which a text of more characters has more than `total` tokens."""
+    return lambda text: max(count(text), ceil(len(text) * total / characters))
 
 
 def _modelled(vault: OpenVault) -> float:

@@ -34,7 +34,7 @@ class Parameter(NamedTuple):
     most: int | None = None
 
 
-HIDDEN = ("vault", "check", "rerank", "only", "fields")  # for Python alone
+HIDDEN = ("vault", "check", "rerank", "only", "fields", "characters", "shown")  # for Python alone
 _TIME = "Start: a date (2026-02-01) or an age (2h, 7d)."
 
 # By name. What differs for one operation is under `operation.name`.
@@ -172,6 +172,11 @@ PARAMETERS = {
         argument=True,
     ),
     "session import.since": Parameter("Only sessions that went on after this day.", metavar="DATE"),
+    "session import.agent": Parameter(
+        "The agent of sessions that no project has.  [named after the client]",
+        ("--agent", "-a"),
+        "NAME",
+    ),
     "session import.project": Parameter(
         "Only sessions that belong to this project or agent.", ("--project", "-p"), "NAME"
     ),

@@ -32,15 +32,18 @@ def session_import(
     *,
     since: str = "",
     project: str = "",
+    agent: str = "",
     yes: bool = False,
     by: Actor | str = "",
 ) -> Imported:
     """Import the sessions in these files and folders, or in those of all clients on this machine.
-    Importing again adds only what is new. Without a path, more than 20 MB are imported only if
+    Importing again adds only what is new. A new session that no project has belongs to `agent`, or
+    to one named after the client. Without a path, more than 20 MB are imported only if
     `yes`."""
     actor = access.resolve(vault, by)
     paths = lookup.words(paths)
-    found = _chosen(vault, importing.find(paths, vault.environ, _seconds(vault, since)), project)
+    sources = importing.find(paths, vault.environ, _seconds(vault, since))
+    found = _chosen(vault, sources, project, agent)
     vault.store.refuse_off()
     vault.refresh()
     state, size = "imported", 0
@@ -74,10 +77,13 @@ def _seconds(vault: OpenVault, since: str) -> float:
     return datetime.fromisoformat(after).replace(tzinfo=UTC).timestamp() if after else 0.0
 
 
-def _chosen(vault: OpenVault, found: list[Source], project: str) -> list[tuple[Source, str]]:
+def _chosen(
+    vault: OpenVault, found: list[Source], project: str, agent: str
+) -> list[tuple[Source, str]]:
     """Return the sources to import, each with the agent that its session belongs to."""
     where = home(vault.environ)
-    pairs = [(each, importing.owner_of(vault.config.projects, each, where)) for each in found]
+    projects = vault.config.projects
+    pairs = [(each, importing.owner_of(projects, each, where, agent)) for each in found]
     return [(each, owner) for each, owner in pairs if project in ("", owner)]
 
 

@@ -74,10 +74,10 @@ def find(paths: Iterable[str], environ: Mapping[str, str], after: float) -> list
     return sorted(dict.fromkeys(found), key=lambda s: (s.started, s.changed, s.path))
 
 
-def owner_of(projects: Iterable[str], source: Source, home: str) -> str:
+def owner_of(projects: Iterable[str], source: Source, home: str, agent: str = "") -> str:
     """Return the agent to which a session belongs: by the longest path of `projects` that contains
-    its folder, else the client's own."""
-    best = ("", source.client)
+    its folder, else `agent`, else the client's own."""
+    best = ("", agent or source.client)
     for each in projects:
         name, _, path = each.partition("=")
         path = path.strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -15,6 +16,7 @@ from brain.connect import apply, edit
 from brain.connect.clients import CLIENTS, NAMES, Client, Place, client
 from brain.connect.edit import Syntax
 from brain.errors import BrainError, NotFound, Refused
+from brain.serve import hook
 from tests.cli.conftest import Run, demo, run  # noqa: F401
 from tests.cli.conftest import _demo_once as _demo_once
 
@@ -98,6 +100,8 @@ def test_a_configuration_is_edited_in_place(place: Place, each: Client, name: st
     after = value(each, connected.decode())
     key = each.path[0]
     assert after[key].pop("brain") == each.shape(COMMAND)
+    if each.hooks and each.hooks(place) == str(path):
+        assert set(after.pop("hooks")) == set(hook.CLIENTS[each.name].events)
     assert after == before | {key: before.get(key, {})}
     assert apply.is_connected(each, place)
     assert Path(f"{path}.brain-backup").read_bytes() == original
@@ -218,6 +222,91 @@ def test_claude_code_gets_a_file_of_its_own_beside_other_instructions(place: Pla
     apply.connect(client("claude-code"), COMMAND, place)
     folder = Path(place.home) / ".claude"
     assert [path.name for path in folder.rglob("*.md")] == ["brain.md"]
+
+
+# -- hooks -----------------------------------------------------------------------------------------
+
+HOOKED = [each for each in CLIENTS if each.hooks]
+MINE = {"hooks": [{"type": "command", "command": "echo hook"}]}
+HOOKS = {
+    "empty": "",
+    "no hooks": '{\n  "a": 1\n}\n',
+    "other events": '{\n  "hooks": {\n    "Stop": [\n      MINE\n    ]\n  },\n  "z": 1\n}\n',
+    "the same event": '{\n  "hooks": {\n    "EVENT": [\n      MINE,\n      MINE\n    ]\n  }\n}\n',
+    "one line": '{"hooks": {"EVENT": [MINE], "Stop": []}}',
+    "an empty list": '{\n\t"hooks": {\n\t\t"EVENT": []\n\t}\n}',
+    "CRLF": '{\r\n  "hooks": {\r\n    "EVENT": [\r\n      MINE\r\n    ]\r\n  }\r\n}\r\n',
+}
+LISTS = [(each, name) for each in HOOKED for name in HOOKS]
+
+
+def hooks_file(each: Client, place: Place, name: str) -> Path:
+    """A file of hooks as a user could have it."""
+    assert each.hooks
+    path = Path(each.hooks(place))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    event = next(iter(hook.CLIENTS[each.name].events))
+    path.write_bytes(HOOKS[name].replace("EVENT", event).replace("MINE", json.dumps(MINE)).encode())
+    return path
+
+
+@pytest.mark.parametrize(("each", "name"), LISTS, ids=[f"{c.name}: {name}" for c, name in LISTS])
+def test_hooks_are_added_to_those_of_the_user(place: Place, each: Client, name: str) -> None:
+    path = hooks_file(each, place, name)
+    original = path.read_bytes()
+    before = json.loads(original or b"{}").get("hooks", {})
+    apply.connect(each, COMMAND, place, dry_run=True)
+    assert path.read_bytes() == original
+    apply.connect(each, COMMAND, place)
+    connected = path.read_bytes()
+    after = json.loads(connected)["hooks"]
+    for event in hook.CLIENTS[each.name].events:
+        *others, own = after.pop(event)
+        assert others == before.pop(event, [])
+        words = shlex.split(own["hooks"][0]["command"])
+        assert words == [COMMAND[0], "hook", each.name, event, *COMMAND[2:]]
+    assert after == before  # other events
+
+    assert {step.state for step in apply.connect(each, COMMAND, place)} == {"unchanged"}
+    apply.connect(each, [*COMMAND[:-1], "/other"], place)
+    assert path.read_text().count("/other") >= len(hook.CLIENTS[each.name].events)
+    assert "My Vault" not in path.read_text()
+    apply.connect(each, COMMAND, place)
+    apply.disconnect(each, place)
+    assert path.read_bytes() == original
+    assert not Path(f"{path}.brain-backup").exists()
+
+
+@pytest.mark.parametrize(("each", "name"), LISTS, ids=[f"{c.name}: {name}" for c, name in LISTS])
+def test_hooks_that_were_added_since_stay(place: Place, each: Client, name: str) -> None:
+    path = hooks_file(each, place, name)
+    apply.connect(each, COMMAND, place)
+    said = json.loads(path.read_text())
+    for event in hook.CLIENTS[each.name].events:
+        said["hooks"][event].append({**MINE, "matcher": "later"})
+    path.write_text(json.dumps(said, indent=3))
+    apply.disconnect(each, place)
+    left = json.loads(path.read_text())["hooks"]
+    for event in hook.CLIENTS[each.name].events:
+        assert left[event][-1] == {**MINE, "matcher": "later"}
+    assert "brain" not in json.dumps(left)
+
+
+@pytest.mark.parametrize("each", HOOKED, ids=[each.name for each in HOOKED])
+@pytest.mark.parametrize("text", ["{", '{"hooks": []}', '{"hooks": {"EVENT": {}}}'])
+def test_nothing_is_done_if_the_hooks_do_not_parse(place: Place, each: Client, text: str) -> None:
+    path = hooks_file(each, place, "empty")
+    path.write_text(text.replace("EVENT", next(iter(hook.CLIENTS[each.name].events))))
+    before = path.read_bytes()
+    with pytest.raises(Refused, match="was left alone"):
+        apply.connect(each, COMMAND, place)
+    files = [each for each in Path(place.home).rglob("*") if each.is_file()]
+    assert files == [path]
+    assert path.read_bytes() == before
+
+
+def test_a_user_is_told_to_approve_the_hooks_of_codex() -> None:
+    assert "approve" in client("codex").todo
 
 
 # -- the client's own command line -----------------------------------------------------------------

@@ -1,15 +1,25 @@
-"""The real clients, from npm: their own lists show Brain once it is connected, and no longer."""
+"""The real clients, from npm, against a model on loopback.
+
+Their own lists show Brain while it is connected, and a session of theirs gets its context, stores a
+memory, and ends up in the vault.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from brain import init
 from tests.cli.conftest import COMMAND
+from tests.connect.test_plugin import PLUGIN
 
 PACKAGES = ("@anthropic-ai/claude-code", "@openai/codex", "@google/gemini-cli")
 LISTS = {
@@ -19,6 +29,27 @@ LISTS = {
 }
 
 
+# How a client is asked, without questions to a person.
+ASKS = {
+    "claude-code": ["claude", "-p", "--allowedTools", "mcp__brain__memory_store", "--"],
+    "codex": ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust",
+              "-c", 'mcp_servers.brain.default_tools_approval_mode="approve"',
+              "-c", "mcp_servers.brain.required=true"],  # else the first prompt may be faster
+    "gemini": ["gemini", "--approval-mode=yolo", "-p"],
+}  # fmt: skip
+CODEX = """\
+model = "mock"
+model_provider = "mock"
+
+[model_providers.mock]
+name = "mock"
+base_url = "{url}/v1"
+wire_api = "responses"
+"""
+GEMINI = '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
+PROMPT = "May I use slug pellets? STORE Copper tape keeps slugs out of the beds."
+
+
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the programs of the clients."""
@@ -26,6 +57,98 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder)]
     subprocess.run([*install, *PACKAGES], check=True, timeout=600, capture_output=True)
     return folder / "node_modules" / ".bin"
+
+
+class Machine(NamedTuple):
+    """A home folder with a vault and a project; `requests` is what reached the model."""
+
+    home: Path
+    vault: Path
+    project: Path
+    log: Path
+    env: dict[str, str]
+
+    def run(self, *command: str, code: int = 0) -> str:
+        done = subprocess.run(
+            command, env=self.env, cwd=self.project, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, f"{command}: {done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def requests(self) -> str:
+        return self.log.read_text(encoding="utf-8") if self.log.exists() else ""
+
+    def wait_for_answer(self) -> list[str]:
+        """Return the transcripts in the vault, once the answer is there: the import runs on its
+        own."""
+        until = time.monotonic() + 60
+        while True:
+            found = self.vault.glob("40_Brain/agents/*/sessions/*.jsonl")
+            lines = [line for path in found for line in path.read_text("utf-8").splitlines()]
+            if any("Mock answer." in line for line in lines):
+                return lines
+            assert time.monotonic() < until
+            time.sleep(0.2)
+
+
+@pytest.fixture
+def machine(programs: Path, tmp_path: Path) -> Iterator[Machine]:
+    vault, home, project = (tmp_path / name for name in ("vault", "home", "garden-planner"))
+    init.create_demo(vault)
+    home.mkdir()
+    project.mkdir()
+    log = tmp_path / "requests"
+    mock = Path(__file__).with_name("mock_model.py")
+    with subprocess.Popen(
+        [sys.executable, mock, log], stdout=subprocess.PIPE, text=True
+    ) as model:  # fmt: skip
+        assert model.stdout
+        url = f"http://127.0.0.1:{model.stdout.readline().strip()}"
+        env = {
+            "HOME": str(home),
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "BRAIN_STATE": str(tmp_path / "state"),
+            "PYTHONPATH": str(Path(__file__).parent.parent.parent),
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": "sk-ant-api03-mock-000000000000",
+            "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "GOOGLE_GEMINI_BASE_URL": url,
+            "GEMINI_API_KEY": "mock",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }
+        (home / ".gemini").mkdir()
+        (home / ".gemini/settings.json").write_text(GEMINI)
+        (home / ".codex").mkdir()
+        (home / ".codex/config.toml").write_text(CODEX.format(url=url))
+        try:
+            yield Machine(home, vault, project, log, env)
+        finally:
+            model.terminate()
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("name", ASKS)
+def test_a_session_uses_the_vault_and_ends_up_in_it(machine: Machine, name: str) -> None:
+    vault = machine.vault
+    machine.run(*COMMAND, "connect", name, "--vault", str(vault))
+    machine.run(*ASKS[name], PROMPT)
+
+    requests = machine.requests()
+    assert "brain-context" in requests  # Gemini escapes its brackets
+    assert "Metric units and ISO dates" in requests  # pinned: the context of the session
+    assert "Never suggest slug pellets" in requests  # recalled for the prompt
+    (memory,) = vault.glob("40_Brain/agents/*/MEMORY.md")
+    assert "Copper tape keeps slugs out of the beds." in memory.read_text(encoding="utf-8")
+
+    lines = machine.wait_for_answer()
+    messages = [json.loads(line) for line in lines]
+    said = [each.get("content") for each in messages if each.get("role") == "user"]
+    assert said == [PROMPT]
+    assert "Mock answer." in [each.get("content") for each in messages]
+    assert "brain-context" not in "".join(lines)
+    machine.run(*COMMAND, "connect", name, "--remove")
 
 
 @pytest.mark.clients
@@ -61,3 +184,27 @@ def test_a_client_lists_brain_until_it_is_removed(
     assert "Nothing to change" in run(*COMMAND, "connect", name)
     run(*COMMAND, "connect", name, "--remove")
     assert not is_listed()
+
+
+# -- the plugin ------------------------------------------------------------------------------------
+
+
+@pytest.mark.clients
+def test_the_plugin_is_valid(machine: Machine) -> None:
+    for folder in (PLUGIN, PLUGIN.parent):
+        machine.run("claude", "plugin", "validate", str(folder), "--strict")
+
+
+@pytest.mark.clients
+def test_the_plugin_gives_a_session_its_context(machine: Machine, tmp_path: Path) -> None:
+    program = machine.home / ".local/bin/brain"  # not on the PATH
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m brain "$@"\n')
+    program.chmod(0o755)
+    machine.env["BRAIN_VAULT"] = str(machine.vault)
+    machine.run("claude", "--plugin-dir", str(PLUGIN), "-p", "--", "May I use slug pellets?")
+    requests = machine.requests()
+    assert requests.count("Metric units and ISO dates") == 1
+    assert "Never suggest slug pellets" in requests
+    assert "mcp__plugin_brain_brain__memory_store" in requests
+    machine.wait_for_answer()
