@@ -331,7 +331,7 @@ def test_purged_words_are_in_no_version() -> None:
     page.history.scrub(lambda unit: "secret" in unit)
     versions = page.history.versions
     assert not any("secret" in str([v.units, v.changes, v.own, v.new]) for v in versions)
-    assert "- secret" not in {*page.history.guards, *page.history.known}
+    assert "- secret" not in {*page.history.guards, *page.history.known_units}
     assert page.save("one, two, typed, more").lines == {"one", "two", "typed", "more"}
 
 
