@@ -16,7 +16,7 @@ times and the state of git are values that the disk layer hands in.
 | late save: a displaced file is written to | merged; its base is no later than what it displaced |
 | another device: a sync service brings its version | its base is the version that the device had |
 | git: checkout, reset, rebase | the text of git counts; a write that was not in the note yet is merged into it |
-| after git: someone saves over the text of git before Brain looks | what git brought back stays |
+| after git: someone saves over the text of git before Brain looks | the text counts, and guarded lines stay as they are |
 | alone: nothing is guarded | the text counts as it is; Brain writes nothing |
 """  # noqa: E501 - a table
 
@@ -381,7 +381,7 @@ class History:
         base = self.base(theirs, near, evidence, in_note)
         seen = self._units_seen(base, near, theirs, evidence)
         if evidence.after_git:
-            seen = self._without_returned(seen, theirs)
+            seen = self._but_guarded(near.units, theirs)
         head = self.merge(seen, self.head, theirs)
         if head not in (theirs, self.head):
             typed = {unit for v in self.versions if not v.written for unit in v.new}
@@ -433,12 +433,11 @@ class History:
             return base.units  # nothing says that it has not seen the whole version
         return (*(u for u in base.units if u in there or u not in base.new), *old)
 
-    def _without_returned(self, base: Units, theirs: Units) -> Units:
-        """Return a base without the units that git took out of the head and brought back: to the
-        merge they are new."""
-        there, head = set(theirs), set(self.head)
-        back = {u for u in base if u in there and u not in head and u not in self.guards}
-        return tuple(unit for unit in base if unit not in back)
+    def _but_guarded(self, units: Units, theirs: Units) -> Units:
+        """Return a base against which a text changes everything but guarded units."""
+        there = set(theirs)
+        guards = {u: guard for u, guard in self.guards.items() if guard.present != (u in there)}
+        return (*(u for u in units if u not in guards), *(u for u in guards if u in there))
 
     def _own(
         self, base: Version, near: Version, theirs: Units, touched: frozenset[str]

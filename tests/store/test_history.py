@@ -160,6 +160,13 @@ def test_what_git_brings_back_stays_under_a_save() -> None:
     assert page.lines == {"one!", "two", "agent", "past"}
 
 
+def test_guarded_lines_stay_when_a_window_saves_over_gits_text() -> None:
+    """A stale window saves after a checkout, before Brain looks: the agent's line stays."""
+    page = Page("one, two").agent("one, two, agent")
+    page.save("one, two!", Evidence(age=60.0, after_git=True))
+    assert page.lines == {"one", "two!", "agent"}
+
+
 def test_a_pending_write_is_merged_into_gits_text() -> None:
     page = Page()
     page.history.change(units("one, two, agent"))
