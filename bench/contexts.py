@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from brain.tokens import estimate
 
 BUDGETS = (500, 1_500, 5_000)
 DEMO = Path(__file__).parent / "demo-questions.tsv"
-GATE = 0.1  # score that the best note of the reference must have
+GATE, HYBRID_GATE = 0.1, 0.5  # score that the best note of the reference must have
 Asked = Sequence[tuple[str, frozenset[str], str]]  # question, answers, agent
 
 
@@ -65,13 +66,16 @@ def by_brain(vault: Any, scopes: Sequence[str] = ()) -> Pack:
     return pack
 
 
-def by_reference(path: Path, folder: Path) -> Pack:
+def by_reference(path: Path, folder: Path, model: str = "") -> Pack:
     """Return the notes that the reference ranks, packed as Brain packs its own."""
     made = reference.load(path).Notes(folder)
+    near = reference.cosines(model, made.given) if model else None
 
     def pack(question: str, _: str, budget: int) -> Package:
-        ranked = made.rank(question)[:60]
-        ranked = ranked if ranked and ranked[0][0] >= GATE else []
+        given = (near(question), reference.NOTES_WEIGHT) if near else ()
+        ranked = made.rank(question, *given)[:60]
+        gate = HYBRID_GATE if near else GATE
+        ranked = ranked if ranked and ranked[0][0] >= gate else []
         notes = [
             Part(
                 "n-00000000", "note", "", "", made.paths[note], 0,
@@ -92,12 +96,12 @@ def _text(above: str, text: str) -> str:
     return f"## {above.rpartition(' > ')[2]}\n{text}" if above else text
 
 
-def turns_by_reference(path: Path, turns: Sequence[locomo.Turn]) -> Pack:
+def turns_by_reference(path: Path, turns: Sequence[locomo.Turn], model: str = "") -> Pack:
     """Return the turns that the reference ranks, packed as Brain packs its own."""
     said: dict[str, list[locomo.Turn]] = {}
     for turn in turns:
         said.setdefault(turn.conversation, []).append(turn)
-    ranks = {name: reference.turns(path, some) for name, some in said.items()}
+    ranks = {name: reference.turns(path, some, model) for name, some in said.items()}
     known = {turn.key: turn for turn in turns}
 
     def pack(question: str, agent: str, budget: int) -> Package:
@@ -143,7 +147,7 @@ def _help(work: Path, folder: Path, other: Path | None, model: str) -> Iterator[
     shutil.copytree(folder, root)
     (root / "40_Brain").mkdir(exist_ok=True)
     asked = [(q.text, q.answers, "") for q in vault_questions.questions(folder)]
-    packed = by_reference(other, folder) if other else None
+    packed = partial(by_reference, other, folder) if other else None
     yield from _table("Questions of people", asked, root, (), packed, model)
 
 
@@ -157,33 +161,46 @@ def _locomo(work: Path, data: Path, other: Path | None, model: str) -> Iterator[
         for q in every
         if q.category != locomo.ADVERSARIAL
     ]
-    packed = turns_by_reference(other, turns) if other else None
+    packed = partial(turns_by_reference, other, turns) if other else None
     yield from _table("Conversations", asked, root, ("sessions",), packed, model)
 
 
 def _table(
-    title: str, asked: Asked, root: Path, scopes: Sequence[str], other: Pack | None, model: str
+    title: str,
+    asked: Asked,
+    root: Path,
+    scopes: Sequence[str],
+    other: Callable[[str], Pack] | None,  # the reference with this model, '' for words alone
+    model: str,
 ) -> Iterator[str]:
     yield from ("", f"### {title}, {len(asked)} questions", "")
     columns = [f"{budget:,} with text | {budget:,} by name" for budget in BUDGETS]
     yield f"| | {' | '.join(columns)} |"
     yield f"|---|{'---|' * 2 * len(BUDGETS)}"
-    own = _in_vault(root, asked, scopes)
-    yield _row("**Brain**", own)
-    if model:
-        name = model.rstrip("/").rpartition("/")[2]
-        settings = f'searchProvider: hybrid\nvectorModel: "{model}"\n'
-        (root / "40_Brain" / "brain.yaml").write_text(settings, encoding="utf-8")
-        yield _row(f"Brain with `{name}`", _in_vault(root, asked, scopes))
-    if other:
-        theirs = [ask(asked, other, budget) for budget in BUDGETS]
-        yield _row("reference", theirs)
-        yield ""
-        for at, budget in enumerate(BUDGETS):
-            pairs = list(zip(own[at], theirs[at], strict=True))
-            text = _difference([float(a.text) - float(b.text) for a, b in pairs])
-            named = _difference([float(a.named) - float(b.named) for a, b in pairs])
-            yield f"Brain less the reference, {budget:,} tokens: with text {text}, by name {named}."
+    differences: list[str] = []
+    for used in ("", model) if model else ("",):
+        with_model = f" with `{used.rstrip('/').rpartition('/')[2]}`" if used else ""
+        if used:
+            settings = f'searchProvider: hybrid\nvectorModel: "{used}"\n'
+            (root / "40_Brain" / "brain.yaml").write_text(settings, encoding="utf-8")
+        own = _in_vault(root, asked, scopes)
+        yield _row(f"**Brain**{with_model}", own)
+        if other:
+            pack = other(used)
+            theirs = [ask(asked, pack, budget) for budget in BUDGETS]
+            yield _row(f"reference{with_model}", theirs)
+            differences += [
+                f"Brain less the reference{with_model}, {_differences(*each)}."
+                for each in zip(BUDGETS, own, theirs, strict=True)
+            ]
+    yield from ("", *differences) if differences else ()
+
+
+def _differences(budget: int, own: Sequence[Given], theirs: Sequence[Given]) -> str:
+    pairs = list(zip(own, theirs, strict=True))
+    text = _difference([float(a.text) - float(b.text) for a, b in pairs])
+    named = _difference([float(a.named) - float(b.named) for a, b in pairs])
+    return f"{budget:,} tokens: with text {text}, by name {named}"
 
 
 def _in_vault(root: Path, asked: Asked, scopes: Sequence[str]) -> list[list[Given]]:
