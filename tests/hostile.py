@@ -187,7 +187,7 @@ def asked(text: str) -> None:
     for term in found:
         match(term, "passages")
         if term.exact:
-            exact.exactly(term)
+            exact.exact_pattern(term)
     question.expected(text, ["Ann", text])
     triggers.search_text(text)
 

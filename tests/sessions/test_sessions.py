@@ -146,7 +146,7 @@ def test_old_sessions_move_to_the_archive(vault: MakeVault, opened: OpenBrain) -
         assert "old" not in [each.id for each in brain.session_list()]
         assert "old" in [each.id for each in brain.session_list(all=True)]
         for found in brain.search("narwhal", scopes=("archive",)).results:
-            with pytest.raises(BadRequest, match="no memory"):
+            with pytest.raises(BadRequest, match="not a memory"):
                 brain.forget(found.row.ref)
         brain.session_append("old", "It returned")
         assert brain.session_show("old").session.state == "open"
