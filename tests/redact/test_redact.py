@@ -163,7 +163,7 @@ def test_a_random_key_behind_a_name_is_caught_whatever_its_alphabet(kind: str) -
 
 PLACED = (
     ("https://{}@o1.ingest.example.org/3", "9f86d081884c7d659a2feaa0c55ad015", "url"),
-    ("//registry.npmjs.org/:_auth={}", "Ym9iOmh1bnRlcjI=", "login"),
+    ("//npm.example.org/:_auth={}", "Ym9iOmh1bnRlcjI=", "login"),
     ('{{"auths": {{"x.org": {{"auth": "{}"}}}}}}', "Ym9iOmh1bnRlcjI=", "login"),
     ("Cookie: theme=dark; sessionid={}; a=b", "k3j4h5k3j4h5", "cookie"),
     ("Set-Cookie: sid={}; Path=/; HttpOnly", "s%3Aq8Zk2m1p", "cookie"),
