@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from brain import access
+from brain import access, lock
 from brain._tuples import NamedTuple
 from brain.context.package import sections
 from brain.errors import BadRequest
@@ -75,8 +75,8 @@ def answer(
     """Return what a client expects on standard output for an event; '' for nothing.
 
     `payload` is the JSON that the client wrote. `vault` is a path in the vault; '' for the folder
-    that the session works in. `agent` is as whom the client acts; '' for the admin. Only the brain
-    folder is checked for changes: the server of the session follows the notes.
+    that the session works in. `agent` is as whom the client acts; '' for the admin. While a daemon
+    follows the notes, only the brain folder is checked for changes.
     """
     hooks = CLIENTS.get(client)
     action = hooks.events.get(event) if hooks else None
@@ -94,7 +94,8 @@ def answer(
             _import(path, paths.root_path, agent, home)
         return ""
     with OpenVault(paths, read_only=read_only) as opened:
-        opened.environ, opened.watched = environ, True
+        opened.environ = environ
+        opened.watched = bool(lock.holder(f"{paths.state_path}/daemon.lock"))
         text = _injected(opened, hooks, action, given, agent or access.ADMIN)
     return _rendered(hooks, event, action, text) if text else ""
 

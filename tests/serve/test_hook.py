@@ -146,6 +146,12 @@ def test_a_prompt_gets_what_is_new(machine: Machine, client: str, event: str) ->
     assert machine.log() == []
 
 
+def test_a_note_that_changed_since_is_read(machine: Machine) -> None:
+    machine.hook("claude-code", "SessionStart")
+    (machine.vault / "Slugs.md").write_text("# Slugs\n\nSlug pellets harm the narwhal.\n")
+    assert "harm the narwhal" in machine.hook("claude-code", "UserPromptSubmit").context
+
+
 def test_two_hooks_at_once_inject_once(machine: Machine) -> None:
     """VS Code and Cursor also run the hooks of Claude Code, at the same time as their own."""
     machine.hook("claude-code", "SessionStart", session="other")  # there is an index
