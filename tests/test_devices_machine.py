@@ -488,7 +488,8 @@ def _hits(record: dict[str, Any]) -> int:
 
 
 class TestDevices(Devices.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=20, stateful_step_count=30)
+    # the same examples each time, so that no build fails by chance; the long run takes new ones
+    settings = settings(max_examples=20, stateful_step_count=30, derandomize=True)
 
 
 @pytest.mark.stress
