@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 WORDS = (
-    *("pass", "pw", "secret", "token", "key", "credential", "kennwort", "contrase", "senha"),
+    *("pass", "pw", "secret", "token", "key", "_pat", "-pat", "credential", "kennwort"),
+    *("contrase", "senha"),
     *("wachtwoord", "adgangskode", "lösenord", "salasana", "hasło", "heslo", "jelszó", "parola"),
     *("şifre", "mật khẩu", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )

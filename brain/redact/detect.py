@@ -156,7 +156,7 @@ _NAME = (
     r"(?a)(?:(?P<typed>pass(?:word|wd|phrase|code|wort|ord)|pwd|(?<![a-z])(?:pw|pass)(?![a-z])"
     r"|kennwort|contrase[ñn]a|senha|mot de passe|wachtwoord|adgangskode|lösenord|salasana|hasło"
     r"|heslo|jelszó|parola|şifre|mật khẩu|пароль|密[码碼]|パスワード|비밀번호)"
-    r"|secret|token|credential|(?:(?<=[ _.-])|(?<=[a-z]))key)"
+    r"|secret|token|credential|(?:(?<=[ _.-])|(?<=[a-z]))key|(?<=[_-])pat(?![a-z]))"
     r"(?P<tail>(?<![码碼ド호])[\w.-]{0,40}|)"
 )
 _CLOSED = r"""\\?["'`\])*]{0,3}"""
@@ -166,17 +166,18 @@ _SEPARATOR = (
     r"""(?:[ ][\w.@-]{1,30}){1,3})?"""
     # password: str = …
     r"""(?:[ \t]{0,3}:[ \t]{0,2}[a-z][\w.\[\]| ]{0,30}(?=[ \t]{1,2}=|=["']))?"""
-    r"""(?:[ \t]{0,8}(?:=>|:=|==?|::?|[>：]|[是为為は][：:]?|\|(?=[ \t])|,(?=[ \t]{0,3}\\?["'`]))"""
+    r"""(?:[ \t]{0,9}(?:=>|:=|==?|::?|[>：]|[是为為は][：:]?|\|(?=[ \t])|,(?=[ \t]{0,3}\\?["'`]))"""
     r"""|(?P<member>,?\s{1,20}\\?["']?value\\?["']?[ \t]{0,2}[=:]))"""
-    r"""(?:\*\*?(?=[ \t]))?[ \t]{0,8}""" + _QUOTED_NEXT
+    r"""(?:\*\*?(?=[ \t]))?[ \t]{0,24}""" + _QUOTED_NEXT
 )
 # Between a name and its value in a sentence: a verb, a dash or a space.
 _SPOKEN = (
     _CLOSED
     + r"""(?P<verb>[는은]|[ \t]{1,3}(?:is|was|to|ist|war|lautet|es|est|este|è|é|är|er|jest"""
     r"""|on|je|là|это|[-–—])(?=[ \t:])(?:[ ](?:now|jetzt|nun|ahora|maintenant))?:?)?"""
-    r"""(?:[ \t]{1,3}|(?<=[码碼ド호]))"""
+    r"""(?:[ \t]{1,3}|(?<=[码碼ド호])|(?P<below>:?\*{0,2}[ \t]{0,3}\n{1,2}(?:```[a-z]{0,10}\n)?))"""
 )
+_TWO_NAMES = r"[ _-]?(?:token|key)$"  # SECRETTOKEN, secret_key
 _KEY_OF = (
     r"(?:api|access|account|admin|app|application|auth|client|consumer|database|db|deploy"
     r"|encryption|integration|licen[cs]e|master|priv|private|secret|security|server|service|session"
@@ -184,9 +185,9 @@ _KEY_OF = (
 )
 # Keys of tables and of caches are not secrets; any other counts if its value looks like a key.
 _OPEN_KEY = (
-    r"(?:public|pub|primary|foreign|unique|sort|partition|cache|hash|host|row|index|object|s3"
-    r"|redis|group|map|dict|idempotency|ssh|gpg|pgp|signature|lookup|routing|config|answer"
-    r"|the|a)[ _.-]?$"
+    r"(?:public|pub|primary|foreign|unique|sort|partition|cache|hash|index|object|s3"
+    r"|redis|group|dict|idempotency|ssh|gpg|pgp|signature|lookup|routing|config|answer"
+    r"|(?<![a-z])(?:host|row|map|the|a))[ _.-]?$"
 )
 _OTHER = (
     r"^(?:i[sz]|ary|less|ly|board)|(?:file|path|ur[il]|names?|ids?|types?|len|length|counts?|sizes?|ttl"
@@ -213,7 +214,7 @@ _DATE = r"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{8}T\d{6}"
 _CODE = r"\(|.*[A-Za-z_.]{3}[(\[]|[\w.]+\(\)|\w+[,&;]\w+=|os\.environ"
 _SIGNS = r"(?:[^!@#$%^*]*[!@#$%^*]){3}"
 _PATH = r"~?/|\.{1,2}/|[A-Za-z]:[\\/]|\\\\|[\w+.-]{2,20}:"
-_KEY = r"(?a)[\w+/=.~-]+$"
+_KEY = r"(?a)[\w+/=.~-]+(?::[\w-]+)?$"
 _CONSTANT = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"
 
 
@@ -261,11 +262,16 @@ def _spoken(
 ) -> tuple[int, int] | None:
     """Return the span of the value in `the password is …`, `password …` or `--password …`."""
     option = not separator["verb"] and _is_option(lower, name.start())
-    if name["typed"] == "pass" or (name["tail"] and not (separator["verb"] or option)):
+    called = not name["tail"] or matches(_TWO_NAMES, name["tail"])
+    if name["typed"] == "pass" or not (called or separator["verb"] or option):
         return None
     if not (value := _value(text, separator.end())):
         return None
-    _, word, group = value
+    start, word, group = value
+    if separator["below"]:  # a key has this line to itself
+        alone = matches(r"`?[ \t]*(?:\n|$)", text[start + len(word) : start + len(word) + 9])
+        sure = alone and matches(_KEY, word) and _is_key(word, group, max(20, _least(lower, name)))
+        return _span(text, value) if sure else None
     sure = option or bool(separator["verb"])
     if name["typed"] and made_up(word, alone=not sure):
         return _span(text, value)
@@ -277,7 +283,7 @@ def _spoken(
 
 def _least(lower: str, name: re.Match[str]) -> int:
     """Return the least length of a random value. It is less after `api_key` than after `key`."""
-    if not name[0].startswith("key"):
+    if not name[0].startswith(("key", "pat")):
         return 12
     before = lower[max(0, name.start() - 12) : name.start()]
     if compiled(_KEY_OF).search(before):

@@ -25,11 +25,12 @@ _ADDRESS = (
     r"(?P<secret>[^\s/\"'<>]{1,256})@(?=[\w\[%$({-])"
 )
 _TOKEN_ADDRESS = (
-    r"(?a)(?<![A-Za-z0-9\0])[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<secret>[\w.~%-]{16,256})@(?=[\w\[])"
+    r"(?a)(?<![A-Za-z0-9\0])[A-Za-z][A-Za-z0-9+.-]{1,20}://"
+    r"(?P<secret>[\w.~%-]{16,256}):?@(?=[\w\[])"
 )
 _HEADER = (
     r"(?a)(?i:authorization)\\?[\"'\])]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"'`]?"
-    r"(?:(?i:bearer|basic|token|digest|apikey|negotiate|key)[ \t]{1,4})?"
+    r"(?:(?i:bearer|basic|token|digest|apikey|oauth|negotiate|key)[ \t]{1,4})?"
     r"(?P<secret>[\w+/=.~%-]{8,4000})"
 )
 _BEARER = r"(?a)\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})"

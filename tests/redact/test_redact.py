@@ -143,11 +143,34 @@ KEYS = {
     "hex16": ("hex", 16), "hex32": ("hex", 32), "hex40": ("hex", 40), "hex64": ("hex", 64),
     "lower16": ("a", 16), "letters24": ("al", 24), "mixed20": ("an", 20), "mixed40": ("an", 40),
     "base32": ("b32", 32), "base64": ("b64", 40), "url": ("w", 32), "uuid": ("uuid", 0),
+    "pair": ("", 0), "marked": ("", 0),
 }  # fmt: skip
 CALLS = (
     "API_KEY={}", "token: {}", "secret: {}", '"apiKey": "{}"', "auth_token = '{}'", "--token {}",
     "the api key is {}.", "SECRET_KEY={}", "finnhub_key={}", "Token: **{}**", "- token: `{}`",
+    "ghost_key = '{}'", "ollama key: {}", "BUILD_PAT={}", '  apiKey:            "{}",',
 )  # fmt: skip
+
+
+SEVERAL = {"pair": "{hex:24}:{hex:64}", "marked": "{uuid}:fx"}
+BELOW = (
+    "## API key\n\n{}\n", "API Key\n{}", "**Token:**\n`{}`\n", "secret token:\n```text\n{}\n```\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", BELOW)
+def test_a_key_in_the_line_below_its_name_is_caught(form: str) -> None:
+    dice = random.Random(form)
+    for template in ("{hex:32}", "{an:24}", "{uuid}"):
+        value = corpus.expand(template, dice)[0]
+        assert redact(form.format(value))[0] == form.format("[redacted:keyword]")
+
+
+def test_a_key_after_a_scheme_or_two_names_is_caught() -> None:
+    dice = random.Random(3)
+    for form in ("Authorization: OAuth {}", "x_SECRETTOKEN {}", "https://{}:@host.example.org/x"):
+        value = corpus.expand("{a:32}", dice)[0]
+        assert value not in redact(form.format(value))[0]
 
 
 @pytest.mark.parametrize("kind", KEYS)
@@ -155,7 +178,8 @@ def test_a_random_key_behind_a_name_is_caught_whatever_its_alphabet(kind: str) -
     """At least 99 of 100: digits in hexadecimal have few bits each, and are keys all the same."""
     name, size = KEYS[kind]
     dice = random.Random(kind)
-    values = [corpus.expand(f"{{{name}:{size}}}", dice)[0] for _ in range(1100)]
+    template = SEVERAL.get(kind, f"{{{name}:{size}}}")
+    values = [corpus.expand(template, dice)[0] for _ in range(1100)]
     texts = [(CALLS[at % len(CALLS)], value) for at, value in enumerate(values)]
     missed = [form.format(value) for form, value in texts if value in redact(form.format(value))[0]]
     assert len(missed) <= len(texts) / 100, missed
@@ -221,6 +245,10 @@ def test_a_long_value_goes_whole() -> None:
 
 
 LEFT = (
+    "a key 9f86d081884c7d659a2feaa0c55ad015", "host_key: 9f86d081884c7d659a2feaa0c55ad015",
+    "the map key\n9f86d081884c7d659a2feaa0c55ad015\n", "a token\nUserAccountManagement2\n",
+    "The token\n9f86d081884c7d659a2feaa0c55ad015 is here", "x-patch: 9f86d081884c7d659a2feaa0",
+    "file_pattern: 9f86d081884c7d659a2feaa0c55ad015", "## Key\n\nconfiguration-of-the-server-2\n",
     "password step2 of the form", "the password RFC7617 describes", "password in version 2.3",
     "a password 12-character rule", "secret: my-app-tls-cert-v2", "token: bert-base-uncased-v2",
     "token: AdminAPIKeyCreateResponse", "uses: actions/checkout2@v4", "owner/tool2x@main",
@@ -415,6 +443,7 @@ def test_words_are_never_secrets(words: list[str], between: str) -> None:
 
 
 HOSTILE = (
+    "token\n", "token:\n```\n", "_pat=", "key: \n\n",
     "token=", "a@", "a.", PEM, f"{PEM} a ", "eyJ",
     "sk-", "://a:", "password = server=", "[[", "](", "xoxb-1-", "A3-", "4111 ", "DE89 3704 ",
     "aB3", "/aB3", "aws ", "\u200b", "[redacted:", "login a password ", "authorization: ", "ssn: ",
