@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
-
 from brain import access
 from brain.events import write_payload
 from brain.index import read
@@ -16,8 +14,8 @@ from brain.sync import Delta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, Concatenate, ParamSpec, TypeVar
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, TypeVar
 
     from brain.access import Actor
     from brain.index.read import Row
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
     from brain.store import Outcome
 
     C = TypeVar("C", bound=Changed)
-    P = ParamSpec("P")
-    R = TypeVar("R")
 
 _REPORTED = ("reinforce", "demote", "update", "undo")  # written events, also without a file
 _GIVEN = (
@@ -39,19 +35,6 @@ _GIVEN = (
     "add",
     "value",
 )  # besides the text of an entry
-
-
-def writes(
-    operation: Callable[Concatenate[OpenVault, P], R],
-) -> Callable[Concatenate[OpenVault, P], R]:
-    """Run an operation while no other process writes, with an index that is up to date."""
-
-    @wraps(operation)
-    def run(vault: OpenVault, *args: P.args, **kwargs: P.kwargs) -> R:
-        with vault.writing():
-            return operation(vault, *args, **kwargs)
-
-    return run  # type: ignore[return-value]  # mypy names the first parameter
 
 
 def apply(

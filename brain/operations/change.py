@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from brain.open_vault import OpenVault
 
 
-@apply.writes
 def update(
     vault: OpenVault,
     id: str,
@@ -41,36 +40,37 @@ def update(
     """Reword a memory, add tags to it, or set its confidence or importance. Its id and score stay,
     and so do its date, links, tags and fields unless the text has others. With `replace`, its other
     tags are removed, except for those of its kind and status."""
-    lookup.check_range(confidence=confidence, importance=importance)
-    new = lookup.words(tags)
-    values = {"confidence": confidence, "importance": importance}
-    values = {name: value for name, value in values.items() if value is not None}
-    if text and not text.strip():
-        raise BadRequest("The text is empty.", "To delete a memory, use `brain forget`.")
-    if not (text or new or values or replace):
-        raise BadRequest(
-            "There is nothing to change.", "Give a text, a tag, an importance or a confidence."
-        )
-    row, actor = _memory(vault, id, agent, session, by)
-    old = _replaced(row, new) if replace else ()
-    data: dict[str, Any] = {"why": why} if why else {}
-    if values:
-        known = facts.load(vault.index, [row.ref]).get(row.ref)
-        data |= values | {"was": {name: known and getattr(known, name) for name in values}}
-    if not text:
-        change = Retag(row.path, row.ref, new, old) if new or old else None
-        deed = Deed("update", row.ref, change, data if change else data | {"agent": row.agent})
-        changed = _change(vault, row, [deed], actor, "updated")
-        return Updated(**vars(changed), near=[], conflicts=[])
-    found = _similar(vault, row, text, actor)
-    first, then = _contradict(row, found, actor)
-    deeds = [*first, Deed("update", row.ref, Update(row.path, row.ref, text), data), *then]
-    if new or old:
-        deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new, old)))
-    rules = apply.redacted(vault, text)[1]
-    changed = _change(vault, row, deeds, actor, "updated", rules, main=len(first))
-    near, conflicts = mentioned(found)
-    return Updated(**vars(changed), near=near, conflicts=conflicts)
+    with vault.writing():
+        lookup.check_range(confidence=confidence, importance=importance)
+        new = lookup.words(tags)
+        values = {"confidence": confidence, "importance": importance}
+        values = {name: value for name, value in values.items() if value is not None}
+        if text and not text.strip():
+            raise BadRequest("The text is empty.", "To delete a memory, use `brain forget`.")
+        if not (text or new or values or replace):
+            raise BadRequest(
+                "There is nothing to change.", "Give a text, a tag, an importance or a confidence."
+            )
+        row, actor = _memory(vault, id, agent, session, by)
+        old = _replaced(row, new) if replace else ()
+        data: dict[str, Any] = {"why": why} if why else {}
+        if values:
+            known = facts.load(vault.index, [row.ref]).get(row.ref)
+            data |= values | {"was": {name: known and getattr(known, name) for name in values}}
+        if not text:
+            change = Retag(row.path, row.ref, new, old) if new or old else None
+            deed = Deed("update", row.ref, change, data if change else data | {"agent": row.agent})
+            changed = _change(vault, row, [deed], actor, "updated")
+            return Updated(**vars(changed), near=[], conflicts=[])
+        found = _similar(vault, row, text, actor)
+        first, then = _contradict(row, found, actor)
+        deeds = [*first, Deed("update", row.ref, Update(row.path, row.ref, text), data), *then]
+        if new or old:
+            deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new, old)))
+        rules = apply.redacted(vault, text)[1]
+        changed = _change(vault, row, deeds, actor, "updated", rules, main=len(first))
+        near, conflicts = mentioned(found)
+        return Updated(**vars(changed), near=near, conflicts=conflicts)
 
 
 def _replaced(row: Row, new: Sequence[str]) -> tuple[str, ...]:
@@ -122,7 +122,6 @@ def _contradict(row: Row, found: Similar, by: Actor) -> tuple[list[Deed], list[D
     return first, then
 
 
-@apply.writes
 def forget(
     vault: OpenVault,
     id: str,
@@ -135,46 +134,47 @@ def forget(
 ) -> Forgotten:
     """Delete a memory, with the lines nested in it. `purge` also removes its text from the
     journal, the index and the state folder, and lists where it may still be."""
-    actor = access.resolve(vault, by, session)
-    if purge:
-        from brain.operations.purge import purge as purge_memory
+    with vault.writing():
+        actor = access.resolve(vault, by, session)
+        if purge:
+            from brain.operations.purge import purge as purge_memory
 
-        return purge_memory(vault, id, actor, agent)
-    row = lookup.memory(vault, id, actor, agent)
-    links = apply.linked_from(vault, [row.ref], actor)
-    deed = Deed("forget", row.ref, Remove(row.path, row.ref), {"why": why} if why else {})
-    result = apply.apply(vault, [deed], actor)[0]
-    return apply.changed(entry(row), "forgotten", result, cls=Forgotten, linked_from=links)
+            return purge_memory(vault, id, actor, agent)
+        row = lookup.memory(vault, id, actor, agent)
+        links = apply.linked_from(vault, [row.ref], actor)
+        deed = Deed("forget", row.ref, Remove(row.path, row.ref), {"why": why} if why else {})
+        result = apply.apply(vault, [deed], actor)[0]
+        return apply.changed(entry(row), "forgotten", result, cls=Forgotten, linked_from=links)
 
 
 # -- status --------------------------------------------------------------------------------------
 
 
-@apply.writes
 def pin(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
     """Include a memory in every context. This also confirms a candidate."""
-    row, actor = _memory(vault, id, agent, session, by)
-    return _set_status(vault, row, actor, "pin", "pinned", add="pinned", remove="candidate")
+    with vault.writing():
+        row, actor = _memory(vault, id, agent, session, by)
+        return _set_status(vault, row, actor, "pin", "pinned", add="pinned", remove="candidate")
 
 
-@apply.writes
 def unpin(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
     """Stop including a memory in every context."""
-    row, actor = _memory(vault, id, agent, session, by)
-    return _set_status(vault, row, actor, "unpin", "unpinned", remove="pinned")
+    with vault.writing():
+        row, actor = _memory(vault, id, agent, session, by)
+        return _set_status(vault, row, actor, "unpin", "unpinned", remove="pinned")
 
 
-@apply.writes
 def confirm(
     vault: OpenVault, id: str, *, agent: str = "", session: str = "", by: Actor | str = ""
 ) -> Changed:
     """Mark a candidate as trusted."""
-    row, actor = _memory(vault, id, agent, session, by)
-    return _set_status(vault, row, actor, "confirm", "confirmed", remove="candidate")
+    with vault.writing():
+        row, actor = _memory(vault, id, agent, session, by)
+        return _set_status(vault, row, actor, "confirm", "confirmed", remove="candidate")
 
 
 def _set_status(
@@ -187,7 +187,6 @@ def _set_status(
     return _change(vault, row, [Deed(op, row.ref, change)], by, outcome)
 
 
-@apply.writes
 def reinforce(
     vault: OpenVault,
     id: str,
@@ -198,11 +197,11 @@ def reinforce(
     by: Actor | str = "",
 ) -> Feedback:
     """Report that a memory, or another entry of a context, was useful: its score rises."""
-    row, actor = _handed(vault, id, agent, session, by)
-    return _weigh(vault, row, actor, "reinforce", vault.config.reinforceWeight, why)
+    with vault.writing():
+        row, actor = _handed(vault, id, agent, session, by)
+        return _weigh(vault, row, actor, "reinforce", vault.config.reinforceWeight, why)
 
 
-@apply.writes
 def demote(
     vault: OpenVault,
     id: str,
@@ -214,8 +213,9 @@ def demote(
 ) -> Feedback:
     """Report that a memory, or another entry of a context, was wrong, stale or useless: its score
     falls."""
-    row, actor = _handed(vault, id, agent, session, by)
-    return _weigh(vault, row, actor, "demote", -vault.config.demoteWeight, why)
+    with vault.writing():
+        row, actor = _handed(vault, id, agent, session, by)
+        return _weigh(vault, row, actor, "demote", -vault.config.demoteWeight, why)
 
 
 def _weigh(vault: OpenVault, row: Row, by: Actor, op: str, delta: float, why: str) -> Feedback:
@@ -233,7 +233,6 @@ def _weigh(vault: OpenVault, row: Row, by: Actor, op: str, delta: float, why: st
 # -- tags, sections, links -----------------------------------------------------------------------
 
 
-@apply.writes
 def tag(
     vault: OpenVault,
     id: str,
@@ -245,15 +244,15 @@ def tag(
     by: Actor | str = "",
 ) -> Changed:
     """Add tags to a memory, and remove others."""
-    new, old = lookup.words(add), lookup.words(remove)
-    if not new and not old:
-        raise BadRequest("No tags are given.", "Name tags to add or to remove.")
-    row, actor = _memory(vault, id, agent, session, by)
-    change = Retag(row.path, row.ref, new, old)
-    return _change(vault, row, [Deed("tag", row.ref, change)], actor, "tagged")
+    with vault.writing():
+        new, old = lookup.words(add), lookup.words(remove)
+        if not new and not old:
+            raise BadRequest("No tags are given.", "Name tags to add or to remove.")
+        row, actor = _memory(vault, id, agent, session, by)
+        change = Retag(row.path, row.ref, new, old)
+        return _change(vault, row, [Deed("tag", row.ref, change)], actor, "tagged")
 
 
-@apply.writes
 def move(
     vault: OpenVault,
     id: str,
@@ -264,14 +263,14 @@ def move(
     by: Actor | str = "",
 ) -> Changed:
     """Move a memory to another section of its note. A new section is created."""
-    if not section.strip():
-        raise BadRequest("The section is empty.", "Name a heading of the note, or a new one.")
-    row, actor = _memory(vault, id, agent, session, by)
-    change = Move(row.path, row.ref, section)
-    return _change(vault, row, [Deed("move", row.ref, change)], actor, "moved")
+    with vault.writing():
+        if not section.strip():
+            raise BadRequest("The section is empty.", "Name a heading of the note, or a new one.")
+        row, actor = _memory(vault, id, agent, session, by)
+        change = Move(row.path, row.ref, section)
+        return _change(vault, row, [Deed("move", row.ref, change)], actor, "moved")
 
 
-@apply.writes
 def link(
     vault: OpenVault,
     id: str,
@@ -285,11 +284,11 @@ def link(
 ) -> Changed:
     """Link a memory to another memory or a note, with a relation. `weight` says how close they are;
     it is kept in the journal, also for a link that exists."""
-    lookup.check_range(weight=weight)
-    return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session), weight=weight)
+    with vault.writing():
+        lookup.check_range(weight=weight)
+        return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session), weight=weight)
 
 
-@apply.writes
 def unlink(
     vault: OpenVault,
     id: str,
@@ -301,7 +300,8 @@ def unlink(
     by: Actor | str = "",
 ) -> Changed:
     """Remove a link of this relation from a memory."""
-    return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session), gone=True)
+    with vault.writing():
+        return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session), gone=True)
 
 
 def _relate(

@@ -91,7 +91,6 @@ def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:
     return None
 
 
-@apply.writes
 def resolve(
     vault: OpenVault,
     id: str,
@@ -103,22 +102,23 @@ def resolve(
 ) -> Resolved:
     """End the conflicts of a memory, or the one with this event. `keep` supersedes the other
     memory, which stays readable and is no longer recalled."""
-    actor = access.resolve(vault, by, session)
-    pairs = [pair for pair in _open(vault, actor) if pair.conflict.event == id]
-    if not pairs and EVENT.fullmatch(id):
-        raise NotFound(f"There is no open conflict {id!r}.", "See `brain conflicts`.")
-    if not pairs:
-        row = lookup.memory(vault, id, actor, agent)
-        pairs = [p for p in _open(vault, actor) if row.ref in (p.one.ref, p.other.ref)]
+    with vault.writing():
+        actor = access.resolve(vault, by, session)
+        pairs = [pair for pair in _open(vault, actor) if pair.conflict.event == id]
+        if not pairs and EVENT.fullmatch(id):
+            raise NotFound(f"There is no open conflict {id!r}.", "See `brain conflicts`.")
         if not pairs:
-            raise NotFound(f"{row.ref} is in no open conflict.", "See `brain conflicts`.")
-    kept = lookup.memory(vault, keep, actor) if keep else None
-    deeds = [deed for pair in pairs for deed in _end(vault, pair, kept, actor)]
-    main = next(at for at, deed in enumerate(deeds) if deed.op == "resolve")
-    results = apply.apply(vault, deeds, actor, main)
-    holds = apply.current(vault, kept or pairs[0].one)
-    ended = [_conflict(pair) for pair in pairs]
-    return apply.changed(holds, "resolved", results[0], cls=Resolved, resolved=ended)
+            row = lookup.memory(vault, id, actor, agent)
+            pairs = [p for p in _open(vault, actor) if row.ref in (p.one.ref, p.other.ref)]
+            if not pairs:
+                raise NotFound(f"{row.ref} is in no open conflict.", "See `brain conflicts`.")
+        kept = lookup.memory(vault, keep, actor) if keep else None
+        deeds = [deed for pair in pairs for deed in _end(vault, pair, kept, actor)]
+        main = next(at for at, deed in enumerate(deeds) if deed.op == "resolve")
+        results = apply.apply(vault, deeds, actor, main)
+        holds = apply.current(vault, kept or pairs[0].one)
+        ended = [_conflict(pair) for pair in pairs]
+        return apply.changed(holds, "resolved", results[0], cls=Resolved, resolved=ended)
 
 
 def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Deed]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _STATE = "this machine's state folder, until other processes have finished with it"
 
 
-@apply.writes
 def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     """Remove a memory from its note, the journal of this device, the index, the pending writes and
     the usage. `left` lists where its words may still be. Other devices drop their records of it
@@ -32,27 +31,28 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     If the process is killed in between, call it again with the whole id. That also works for a
     memory that is no longer in its note.
     """
-    vault.store.refuse_off()
-    row = None
-    with suppress(NotFound):
-        row = lookup.memory(vault, id, by, agent)
-    refs = facts.same(vault.index, row.ref) if row else history.refs(vault, id, by, agent)
-    known = records.select(vault.index, refs=refs)  # this may fail, so it comes first
-    texts = [row.text if row else "", *(str(record.data.get("before", "")) for record in known)]
-    linked = apply.linked_from(vault, refs, by)
-    gone = _remove(vault, row, by) if row else _removed(vault, refs, id, by)
-    settled = vault.store.scrub(refs, texts)
-    usage.forget(vault, refs, texts)
-    data = {"refs": sorted(refs), "agent": gone.agent}
-    result = apply.apply(vault, [Deed("purge", gone.id, None, data)], by)[0]
-    with vault.store.locked():
-        left = vault.journal.purge(refs)  # the journals of other devices that mention it
-        vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
-    left += [] if vault.state.compact() and settled else [_STATE]
-    left += _purge_index(vault, refs)
-    left += ["the history of its git repository"] if vault.store.git else []
-    left += ["backups and sync services", "devices that have not synced since"]
-    return apply.changed(gone, "purged", result, cls=Forgotten, linked_from=linked, left=left)
+    with vault.writing():
+        vault.store.refuse_off()
+        row = None
+        with suppress(NotFound):
+            row = lookup.memory(vault, id, by, agent)
+        refs = facts.same(vault.index, row.ref) if row else history.refs(vault, id, by, agent)
+        known = records.select(vault.index, refs=refs)  # this may fail, so it comes first
+        texts = [row.text if row else "", *(str(record.data.get("before", "")) for record in known)]
+        linked = apply.linked_from(vault, refs, by)
+        gone = _remove(vault, row, by) if row else _removed(vault, refs, id, by)
+        settled = vault.store.scrub(refs, texts)
+        usage.forget(vault, refs, texts)
+        data = {"refs": sorted(refs), "agent": gone.agent}
+        result = apply.apply(vault, [Deed("purge", gone.id, None, data)], by)[0]
+        with vault.store.locked():
+            left = vault.journal.purge(refs)  # the journals of other devices that mention it
+            vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
+        left += [] if vault.state.compact() and settled else [_STATE]
+        left += _purge_index(vault, refs)
+        left += ["the history of its git repository"] if vault.store.git else []
+        left += ["backups and sync services", "devices that have not synced since"]
+        return apply.changed(gone, "purged", result, cls=Forgotten, linked_from=linked, left=left)
 
 
 def _remove(vault: OpenVault, row: Row, by: Actor) -> Entry:

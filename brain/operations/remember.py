@@ -73,7 +73,6 @@ class Plan(NamedTuple):
     mark: str = ""  # the fingerprint of the text
 
 
-@apply.writes
 def remember(
     vault: OpenVault,
     text: str,
@@ -101,17 +100,17 @@ def remember(
     None for what the settings say. `messages` are those of the session that it comes from (`12` or
     `12-18`), `snippet` is what was being discussed.
     """
-    actor = access.resolve(vault, by, session)
-    request = Request(
-        text=text, kind=kind, tags=lookup.words(tags), section=section,
-        links=lookup.words(links), supersedes=lookup.words(supersedes), source=source,
-        confidence=confidence, importance=importance, why=why, messages=messages,
-        snippet=snippet, date=date,
-    )  # fmt: skip
-    return _remember(vault, [request], agent, actor)[0]
+    with vault.writing():
+        actor = access.resolve(vault, by, session)
+        request = Request(
+            text=text, kind=kind, tags=lookup.words(tags), section=section,
+            links=lookup.words(links), supersedes=lookup.words(supersedes), source=source,
+            confidence=confidence, importance=importance, why=why, messages=messages,
+            snippet=snippet, date=date,
+        )  # fmt: skip
+        return _remember(vault, [request], agent, actor)[0]
 
 
-@apply.writes
 def remember_all(
     vault: OpenVault,
     memories: Iterable[str | Mapping[str, Any]],
@@ -122,19 +121,20 @@ def remember_all(
 ) -> list[Remembered]:
     """Store several memories in one write: all of them or, on an error, none. Each is a text, or
     the arguments of `remember` by name."""
-    actor = access.resolve(vault, by, session)
-    requests: list[dict[str, Any]] = [
-        {"text": memory} if isinstance(memory, str) else dict(memory) for memory in memories
-    ]
-    for request in requests:
-        for name in {"tags", "links", "supersedes"} & request.keys():
-            request[name] = lookup.words(request[name])
-        if unknown := request.keys() - set(Request._fields):
-            remedy = f"A memory has: {', '.join(Request._fields)}."
-            raise BadRequest(f"A memory has no {sorted(unknown)[0]!r}.", remedy)
-    return _remember(
-        vault, [Request(**{"text": "", **request}) for request in requests], agent, actor
-    )
+    with vault.writing():
+        actor = access.resolve(vault, by, session)
+        requests: list[dict[str, Any]] = [
+            {"text": memory} if isinstance(memory, str) else dict(memory) for memory in memories
+        ]
+        for request in requests:
+            for name in {"tags", "links", "supersedes"} & request.keys():
+                request[name] = lookup.words(request[name])
+            if unknown := request.keys() - set(Request._fields):
+                remedy = f"A memory has: {', '.join(Request._fields)}."
+                raise BadRequest(f"A memory has no {sorted(unknown)[0]!r}.", remedy)
+        return _remember(
+            vault, [Request(**{"text": "", **request}) for request in requests], agent, actor
+        )
 
 
 def _remember(

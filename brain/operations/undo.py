@@ -44,7 +44,6 @@ class Current(NamedTuple):
     raw: str
 
 
-@apply.writes
 def undo(
     vault: OpenVault,
     event: str = "",
@@ -57,15 +56,15 @@ def undo(
     """Undo one change: the one with this event, or the last one (of an agent: its own last one),
     in the memory of `agent` if it is given. Raises StaleFile, with the difference, if the entry was
     changed since; `force` undoes it."""
-    actor = access.resolve(vault, by, session)
-    access.refuse_unseen(agent, access.readable(actor))
-    owner = access.agent_name(vault, agent) if agent else ""
-    _refuse_pending(vault, event, actor, owner)
-    record = _find(vault, event, actor) if event else _last(vault, actor, owner)
-    return _undo(vault, record, force, actor)
+    with vault.writing():
+        actor = access.resolve(vault, by, session)
+        access.refuse_unseen(agent, access.readable(actor))
+        owner = access.agent_name(vault, agent) if agent else ""
+        _refuse_pending(vault, event, actor, owner)
+        record = _find(vault, event, actor) if event else _last(vault, actor, owner)
+        return _undo(vault, record, force, actor)
 
 
-@apply.writes
 def revert(
     vault: OpenVault,
     agent: str,
@@ -76,22 +75,23 @@ def revert(
     by: Actor | str = "",
 ) -> Reverted:
     """Undo all changes of an agent since then, newest first, and report those that stay."""
-    actor = access.resolve(vault, by, session)
-    undone: list[Undone] = []
-    kept: list[ChangeRecord] = []
-    found = records.select(
-        vault.index,
-        by=_actor_name(vault, agent, actor),
-        since=history.when(vault, since),
-        newest_first=True,
-    )
-    changes = [record for record in found if history.may_see(vault, record, actor)]
-    for record in list(_undoable(vault, changes)):
-        try:
-            undone.append(_undo(vault, record, force, actor))
-        except BrainError as error:
-            kept.append(history.value(record, why_not=str(error)))
-    return Reverted(agent=agent, since=since, undone=undone, kept=kept)
+    with vault.writing():
+        actor = access.resolve(vault, by, session)
+        undone: list[Undone] = []
+        kept: list[ChangeRecord] = []
+        found = records.select(
+            vault.index,
+            by=_actor_name(vault, agent, actor),
+            since=history.when(vault, since),
+            newest_first=True,
+        )
+        changes = [record for record in found if history.may_see(vault, record, actor)]
+        for record in list(_undoable(vault, changes)):
+            try:
+                undone.append(_undo(vault, record, force, actor))
+            except BrainError as error:
+                kept.append(history.value(record, why_not=str(error)))
+        return Reverted(agent=agent, since=since, undone=undone, kept=kept)
 
 
 # -- which change --------------------------------------------------------------------------------
