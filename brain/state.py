@@ -265,7 +265,7 @@ class State:
         where, values = _where(row, wanted)
         sql = f"SELECT {', '.join(types)} FROM {table} {where} ORDER BY {key or 'rowid'}"
         found = self._fetch(sql, values)
-        return [row._make(map(_from_sql, values, types.values())) for values in found]
+        return [row._make([*map(_from_sql, values, types.values())]) for values in found]
 
     def save(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Add rows, of any tables. A row with the same key is replaced."""

@@ -389,17 +389,20 @@ class Store:
             return
         older = [row.id for row in rows if row.id not in fresh]
         there = self.journal.has(older) if older else set()
-        last = {(row.path, _ref(row)): row for row in rows if row.done}
-        gone = {key for key, row in last.items() if not self._stands(row)}
+        read = [(row, *_from_row(row)) for row in rows]
+        last = {(row.path, deed.ref): done for row, deed, done in read if row.done}
+        gone = {key for key, done in last.items() if not self._stands(key[0], done)}
         new = [
-            self._record(row, bool(row.done) and (row.path, _ref(row)) in gone)
-            for row in rows
+            records.of_overwritten(deed, row.path, self.config.redactEmails)
+            if row.done and (row.path, deed.ref) in gone
+            else records.of_deed(deed, row.path, row.by, row.session, done)
+            for row, deed, done in read
             if row.id not in there
         ]
         self.journal.append(new)
         with self.state.transaction():
             for row in rows:
-                self.state.delete(PendingRow, id=row.id)
+                self.state.delete(PendingRow, seq=row.seq)
             for path in dict.fromkeys(row.path for row in rows if row.path in self._notes):
                 self._notes[path].save()
 
@@ -409,16 +412,10 @@ class Store:
             return note.is_written
         return not any(row.head for row in self.state.rows(NoteRow, path=path))
 
-    def _stands(self, row: PendingRow) -> bool:
+    def _stands(self, path: str, done: Applied | None) -> bool:
         """Return False if a person overwrote the text that a change left."""
-        note = self._notes.get(row.path)
-        return note is None or records.stands(_from_row(row)[1], note.text)
-
-    def _record(self, row: PendingRow, overwritten: bool) -> NewRecord:
-        deed, done = _from_row(row)
-        if overwritten:
-            return records.of_overwritten(deed, row.path, self.config.redactEmails)
-        return records.of_deed(deed, row.path, row.by, row.session, done)
+        note = self._notes.get(path)
+        return note is None or records.stands(done, note.text)
 
     def name_vault(self) -> str:
         """Write a new id to brain.yaml, and return it; '' if that is not possible now."""
@@ -491,8 +488,8 @@ class Store:
                 role = targets.role(self.vault, path)
                 self.note(path).scrub(cache(partial(_is_scrubbed, refs, gone, role)))
             for row in self.state.rows(PendingRow):
-                if _ref(row) in refs:
-                    self.state.delete(PendingRow, id=row.id)
+                if _from_row(row)[0].ref in refs:
+                    self.state.delete(PendingRow, seq=row.seq)
             return not self.state.rows(TempRow)
 
     # -- temporary files that state.db does not list ---------------------------------------------
@@ -609,10 +606,6 @@ def _from_row(row: PendingRow) -> tuple[Deed, Applied | None]:
     deed = Deed(**{**value, "change": value["change"] and model.from_json(value["change"])})
     done = Applied(deed.change, *json.loads(row.done)) if row.done and deed.change else None
     return deed, done
-
-
-def _ref(row: PendingRow) -> str:
-    return str(json.loads(row.deed)["ref"])
 
 
 def _is_scrubbed(refs: Collection[str], texts: Collection[str], role: Role, unit: str) -> bool:
