@@ -289,15 +289,16 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[Entry]:
             continue
         role = job.found.role(path)
         id = _identity(job, path, mark)
-        entry = Entry(id, path, stat, mark, role.scope, role.agent, role.project, Document())
-        if role.format == "memory" and links == 1 and (part := _part(job, entry, data)):
+        head = id, path, stat, mark, role.scope, role.agent, role.project
+        in_parts = role.format == "memory" and links == 1
+        if in_parts and (part := _part(job, Entry(*head, Document()), data)):
             yield part
             continue
         document = parse(role.format, path, data, role.agent)
         if links > 1:
             linked = [problem for _, problem in _hard_link(path, links)]
             document = document._replace(problems=(*document.problems, *linked))
-        yield entry._replace(document=document)
+        yield Entry(*head, document, None)
 
 
 def _part(job: _Job, entry: Entry, data: bytes) -> Entry | None:

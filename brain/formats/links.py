@@ -49,7 +49,9 @@ def tags(masked: str) -> list[str]:
     """Return the tags in order, without `#`, accents composed. `#123` is not a tag in Obsidian."""
     if "#" not in masked:
         return []
-    words = [word.rstrip("/") for word in TAG.findall(masked) if not word.isdigit()]
+    if not (words := TAG.findall(masked)):
+        return words
+    words = [word.rstrip("/") for word in words if not word.isdigit()]
     if not masked.isascii():
         words = [normalize("NFC", word) for word in words]
     return [word for word in words if word]
@@ -67,8 +69,7 @@ def wikilink(inner: str, kind: str, line: int) -> Link:
     if bar:
         address, alias = address.rstrip("\\"), alias.strip()  # `\|` is how tables write it
     target, _, fragment = address.partition("#")
-    # without the checks of Link's constructor: there are more links than anything else
-    return tuple.__new__(Link, (line, kind, target.strip(), fragment.strip(), alias))
+    return Link(line, kind, target.strip(), fragment.strip(), alias)
 
 
 def links(masked: str, line: int = 1) -> list[Link]:
@@ -76,12 +77,15 @@ def links(masked: str, line: int = 1) -> list[Link]:
     `line`."""
     found: list[Link] = []
     if "[[" in masked:
-        row = line
+        row, make = line, tuple.__new__  # without the checks of Link's constructor
         parts = WIKILINK.split(masked)  # text, link, text, link, …, text
         for before, inner in zip(parts[::2], parts[1::2], strict=False):
             row += before.count("\n")
-            kind = "embed" if before.endswith("!") else "link"
-            link = wikilink(inner, kind, row)
+            kind = "embed" if before[-1:] == "!" else "link"
+            if "|" in inner or "#" in inner:
+                link = wikilink(inner, kind, row)
+            else:  # most links, so without a call
+                link = make(Link, (row, kind, inner.strip(), "", ""))
             if link[2] or link[3]:
                 found.append(link)
     if "(" in masked and "](" in masked:  # one character is found much faster than two

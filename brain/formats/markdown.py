@@ -26,6 +26,8 @@ MATH = re.compile(r"^ {0,3}+\$\$(?:(?!\$\$).)*+\$\$[ \t\r]*+$", re.MULTILINE | r
 _LISTS = {"bullet_list_open", "ordered_list_open"}
 _OTHER = {"fence", "code_block", "html_block", "blockquote_open", "table_open"}
 _OPENER = re.compile(r"`+|~{3,}|%%")
+_BACKTICKS = re.compile("``*")  # its first character is found faster than that of "`+"
+_ONE_LINE = re.compile(r"(?<![`\\])(`[^`\n]+`)(?!`)")
 _PREFIX = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]*)*")
 _QUOTE, _GROWTH = 4, 16  # lines of a quote that are tried first, and by how many times more then
 _DEEP = 80  # a fence is looked for at most this many characters into its line
@@ -40,9 +42,22 @@ Span = tuple[int, int]
 
 def mask(text: str) -> str:
     """Return the text with code and comments as spaces; newlines stay."""
-    if "`" in text or ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
-        return blank(text, [(start, stop) for start, stop, _ in _hidden(text)])
-    return text
+    if ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
+        return _masked(text)
+    if "`" not in text:
+        return text
+    fence = text.find("```")
+    cut = text.rfind("\n", 0, fence) + 1 if fence >= 0 else len(text)
+    parts = _ONE_LINE.split(text[:cut])  # text, code, text, code, …, text
+    parts[1::2] = [" " * len(code) for code in parts[1::2]]
+    before = "".join(parts)
+    if "`" in before:  # code over several lines, in two backticks, or a backtick that is not code
+        return _masked(text)
+    return before + _masked(text[cut:])
+
+
+def _masked(text: str) -> str:
+    return blank(text, [(start, stop) for start, stop, _ in _hidden(text)])
 
 
 def hidden(text: str) -> tuple[list[Span], list[Span]]:
@@ -59,8 +74,11 @@ def blank(text: str, spans: Iterable[Span], by: str = " ") -> str:
     out: list[str] = []
     at = 0
     for start, stop in spans:
-        lines = text[start:stop].split("\n")
-        out += text[at:start], "\n".join([by * len(line) for line in lines])
+        filled = by * (stop - start)
+        if text.find("\n", start, stop) >= 0:
+            lines = text[start:stop].split("\n")
+            filled = "\n".join([by * len(line) for line in lines])
+        out += text[at:start], filled
         at = stop
     out.append(text[at:])
     return "".join(out)
@@ -99,15 +117,7 @@ def _marks(text: str) -> list[Span]:
     """Return the runs of backticks, of three tildes or more, and each `%%`."""
     if ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
         return [match.span() for match in _OPENER.finditer(text)]
-    marks: list[Span] = []
-    at = text.find("`")  # ten times as fast as a regex where they are few
-    while at >= 0:
-        end = at + 1
-        while text.startswith("`", end):
-            end += 1
-        marks.append((at, end))
-        at = text.find("`", end)
-    return marks
+    return [match.span() for match in _BACKTICKS.finditer(text)]
 
 
 def _partners(text: str, marks: list[Span]) -> list[int]:

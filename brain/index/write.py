@@ -10,7 +10,7 @@ from itertools import chain
 from brain._tuples import NamedTuple
 from brain.formats.text import glued, spaced
 from brain.index.db import FULL_TEXTS, Index, each, marks
-from brain.model import Chunk, Document, Part, Problem
+from brain.model import Document, Part, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,22 +213,20 @@ def store(index: Index, batch: Sequence[Entry]) -> None:
         if kept:
             _relabel(index, entry)
             continue
-        places = _places(entry.scope, document.chunks)
-        rows = [
-            (_chunk_row(file_id, entry, chunk, place, at), chunk.links)
-            for at, (chunk, place) in enumerate(zip(document.chunks, places, strict=True))
-        ]
+        table = _sort(entry)
+        rows = _chunk_rows(file_id, entry, table)
         if entry.id is not None:
             rows = _replace(index, entry, rows)
-        table = _sort(entry)
         for row, its_links in rows:
             chunks.append((next_chunk, *row))
-            texts.setdefault(table, []).append(_text(table, document.title, chunks[-1]))
-            links += [
-                (next_chunk, seq, line, kind, target, fragment)
-                for seq, (line, kind, target, fragment, _) in enumerate(its_links)
-            ]
+            if its_links:
+                links += [
+                    (next_chunk, seq, line, kind, target, fragment)
+                    for seq, (line, kind, target, fragment, _) in enumerate(its_links)
+                ]
             next_chunk += 1
+        added = chunks[len(chunks) - len(rows) :]
+        texts.setdefault(table, []).extend(_texts(table, document.title, added))
         if entry.scope == "sources":
             folder, body = _folder(entry.path), "\n".join([c.text for c in document.chunks])
             notes.append((file_id, document.title, names, headings, folder, tags, body))
@@ -261,13 +259,19 @@ def _folder(path: str) -> str:
     return path[: path.rfind("/") + 1]
 
 
-def _text(table: str, title: str, row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the row of full text for the row of a chunk; see the views in schema.sql."""
-    id, (heading, text, tags, path) = row[0], row[_AT_TEXTS:]
+def _texts(table: str, title: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return the rows of full text for the rows of chunks; see the views in schema.sql."""
     if table == "passages":
-        return id, title, heading, text[row[_AT_LEAD] :]
+        return [
+            (row[0], title, row[_AT_TEXTS], row[_AT_TEXTS + 1][row[_AT_LEAD] :]) for row in rows
+        ]
     if table == "turns":
-        return id, text
+        return [(row[0], row[_AT_TEXTS + 1]) for row in rows]
+    return [_entry_text(row) for row in rows]
+
+
+def _entry_text(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    id, (heading, text, tags, path) = row[0], row[_AT_TEXTS:]
     source = ""
     if row[_AT_EXTRA] and '"sourceFile"' in row[_AT_EXTRA]:
         import json
@@ -349,38 +353,40 @@ _UPSERT_FILE = f"""
 """
 
 
-def _places(scope: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
-    """Return (place, siblings) of each chunk: those of a turn in its session, else (0, 1)."""
-    if scope == "sessions":
-        return [(place, len(chunks)) for place in range(len(chunks))]
-    return [(0, 1)] * len(chunks)
-
-
 HEADING = 1_000  # characters: every passage of a note repeats the headings above it
 
 
-def _chunk_row(
-    file: int, entry: Entry, chunk: Chunk, place: tuple[int, int], at: int
-) -> tuple[Any, ...]:
-    extra = None
-    if chunk.extra:
-        import json  # which few notes need
+def _chunk_rows(file: int, entry: Entry, table: str) -> list[Linked]:
+    """Return the rows of the chunks of a file, without their ids, and their links."""
+    _, path, _, _, scope, agent, project, document, _ = entry
+    is_note, is_memory, is_session = (scope == name for name in ("sources", "memory", "sessions"))
+    siblings = len(document.chunks) if is_session else 1
+    found: list[Linked] = []
+    for at, chunk in enumerate(document.chunks):
+        (ref, kind, status, heading, text, tags, line, end_line, created, links, start, end, extra,
+         lead) = chunk  # fmt: skip
+        if is_note:
+            start = end = at
+        its_scope, words = scope, None
+        if is_memory and kind == "note":
+            its_scope = "sources"  # what is not a memory, such as a table, is found like any note
+        elif is_memory:
+            from brain.formats.prose import fingerprint, without_links  # not needed to search
 
-        extra = json.dumps(chunk.extra, ensure_ascii=False)
-    tags = f" {' '.join(chunk.tags)} " if chunk.tags else ""
-    # text in MEMORY.md that is not a memory, such as a table, can be found like any note
-    scope = "sources" if (entry.scope, chunk.kind) == ("memory", "note") else entry.scope
-    words = None
-    if scope == "memory":
-        from brain.formats.prose import fingerprint, without_links  # not needed to search
+            words = fingerprint(without_links(text))
+        row = (
+            file, its_scope, agent, project, kind, status, created, ref, line, end_line, start, end,
+            _json(extra) if extra else None, at if is_session else 0, siblings, lead, table, words,
+            heading[:HEADING], text, f" {' '.join(tags)} " if tags else "", path,
+        )  # fmt: skip
+        found.append((row, links))
+    return found
 
-        words = fingerprint(without_links(chunk.text))
-    span = (at, at) if entry.scope == "sources" else (chunk.start, chunk.end)
-    return (
-        file, scope, entry.agent, entry.project, chunk.kind, chunk.status, chunk.created,
-        chunk.ref, chunk.line, chunk.end_line, *span, extra, *place, chunk.lead, _sort(entry),
-        words, chunk.heading[:HEADING], chunk.text, tags, entry.path,
-    )  # fmt: skip
+
+def _json(extra: dict[str, Any]) -> str:
+    import json  # which few notes need
+
+    return json.dumps(extra, ensure_ascii=False)
 
 
 def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
@@ -465,7 +471,11 @@ def _list(index: Index, table: str, rows: list[tuple[Any, ...]]) -> None:
 
 def _list_characters(index: Index, rows: list[tuple[Any, ...]]) -> None:
     """Add the characters of scripts without spaces to full text, given as an id and texts."""
-    apart = ((id, _apart("\n".join(texts))) for id, *texts in rows)
+    apart = [
+        (id, _apart("\n".join((heading, text, tags, path))))
+        for id, heading, text, tags, path in rows
+        if not (text.isascii() and heading.isascii() and tags.isascii() and path.isascii())
+    ]
     _list(index, "characters", [row for row in apart if row[1]])
 
 
