@@ -94,7 +94,7 @@ def context(
         scopes=lookup.filters(vault, asked.scopes).scopes if asked.scopes else DEFAULT_SCOPES,
         tasks=asked.tasks and (not asked.scopes or "tasks" in asked.scopes),
         max_matches=SLOW_MAX_MATCHES if slow else MAX_MATCHES,
-        shown=frozenset(current.shown),
+        shown=frozenset((*current.shown, session)),  # it knows its own summary
     )
     off = _off(config)
     recalled, notes = Recalled(), list[str]()

@@ -1,9 +1,10 @@
 """A model on loopback that real clients talk to: `python mock_model.py LOG`; it prints its port.
 
 It speaks enough of three protocols for a client to finish a turn: Anthropic `/v1/messages`, OpenAI
-`/v1/responses`, Gemini `generateContent`. Each answer is "Mock answer." A prompt with STORE makes
-it first call the tool `memory_store` with the text behind that word, up to the end of the line. LOG
-gets the body of each request, one in a line.
+`/v1/responses`, Gemini `generateContent`. Each answer is "Mock answer." A prompt with STORE or
+QUERY makes it first call the tool `memory_store` or `memory_query` with the text behind that word,
+up to the end of the line. The text of the slash command `/memory` makes it first run what the user
+asks for. LOG gets the body of each request, one in a line.
 """
 
 from __future__ import annotations
@@ -13,24 +14,35 @@ import re
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import uuid4
 
 TEXT = "Mock answer."
-STORE = re.compile(r"STORE ([^\"\\\n]+)")
+TOOLS = {"STORE": ("memory_store", "content"), "QUERY": ("memory_query", "query")}
+PROMPTED = re.compile(r"\b(STORE|QUERY) ([^\"\\\n]+)")
+COMMAND = re.compile(r"`/memory ([^`]+)`.*?`(sh [^`]+)`")  # what is asked for, how Brain is run
 
 
-def stored(turn: Any) -> dict[str, str] | None:
-    """What to store, as arguments of the tool; None if the turn does not ask for it, or it was
-    done."""
+class Call(NamedTuple):
+    """The name under which the client offers a tool, and the arguments to call it with."""
+
+    name: str
+    given: dict[str, str]
+
+
+def wanted(turn: list[dict[str, Any]], names: list[str]) -> Call | None:
+    """The call that a turn asks for; None if there is none, or it was done."""
     said = json.dumps(turn, ensure_ascii=False)
-    is_done = re.search(r'"(tool_result|function_call_output|functionResponse)"', said)
-    found = STORE.search(said)
-    return {"content": found[1].strip()} if found and not is_done else None
-
-
-def tool(names: list[str]) -> str:
-    """The name under which the client offers `memory_store`."""
-    return next((name for name in names if name.endswith("memory_store")), "")
+    if re.search(r'"(tool_result|function_call_output|functionResponse)"', said):
+        return None
+    if found := COMMAND.search(said):
+        tool, given = "Bash", {"command": json.loads(f'"{found[2]} {found[1]}"')}
+    elif found := PROMPTED.search(said):
+        tool, argument = TOOLS[found[1]]
+        given = {argument: found[2].strip()}
+    else:
+        return None
+    return next((Call(name, given) for name in names if name.endswith(tool)), None)
 
 
 def since_answer(messages: list[dict[str, Any]], role: str) -> list[dict[str, Any]]:
@@ -43,21 +55,21 @@ def since_answer(messages: list[dict[str, Any]], role: str) -> list[dict[str, An
 
 
 def anthropic(body: dict[str, Any]) -> list[dict[str, Any]]:
-    name = tool([each["name"] for each in body.get("tools", [])])
-    given = stored(since_answer(body["messages"], "assistant")) if name else None
+    names = [each["name"] for each in body.get("tools", [])]
+    call = wanted(since_answer(body["messages"], "assistant"), names)
     message = {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"],
+        "id": f"msg_{uuid4().hex}", "type": "message", "role": "assistant", "model": body["model"],
         "content": [], "stop_reason": None, "stop_sequence": None,
         "usage": {"input_tokens": 10, "output_tokens": 1},
     }  # fmt: skip
     block: dict[str, Any] = {"type": "text", "text": ""}
     delta = {"type": "text_delta", "text": TEXT}
-    if given:
-        block = {"type": "tool_use", "id": "toolu_1", "name": name, "input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(given)}
+    if call:
+        block = {"type": "tool_use", "id": f"toolu_{uuid4().hex}", "name": call.name, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(call.given)}
     if not body.get("stream"):
         return [{**message, "content": [{"type": "text", "text": TEXT}], "stop_reason": "end_turn"}]
-    end = {"stop_reason": "tool_use" if given else "end_turn", "stop_sequence": None}
+    end = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
     return [
         {"type": "message_start", "message": message},
         {"type": "content_block_start", "index": 0, "content_block": block},
@@ -69,20 +81,19 @@ def anthropic(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def responses(body: dict[str, Any]) -> list[dict[str, Any]]:
-    given = stored(since_answer(body["input"], "assistant"))
+    turn = since_answer(body["input"], "assistant")
     item: dict[str, Any] = {
         "type": "message", "id": "m_1", "role": "assistant",
         "content": [{"type": "output_text", "text": TEXT, "annotations": []}],
     }  # fmt: skip
-    for each in body.get("tools", []) if given else []:
+    for each in body.get("tools", []):
         # tools of an MCP server are in a namespace of their own
         inner = [below.get("name", "") for below in each.get("tools", [])]
-        name = tool([each.get("name", ""), *inner])
-        if name:
-            space = {"namespace": each["name"]} if name in inner else {}
+        if call := wanted(turn, [each.get("name", ""), *inner]):
+            space = {"namespace": each["name"]} if call.name in inner else {}
             item = {
-                "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name,
-                "arguments": json.dumps(given), **space,
+                "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": call.name,
+                "arguments": json.dumps(call.given), **space,
             }  # fmt: skip
     usage = {
         "input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5,
@@ -99,11 +110,10 @@ def responses(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 def gemini(body: dict[str, Any]) -> list[dict[str, Any]]:
     offered = [each for group in body.get("tools", []) for each in group["functionDeclarations"]]
-    name = tool([each["name"] for each in offered])
-    given = stored(since_answer(body["contents"], "model")) if name else None
+    call = wanted(since_answer(body["contents"], "model"), [each["name"] for each in offered])
     part: dict[str, Any] = {"text": TEXT}
-    if given:
-        part = {"functionCall": {"name": name, "args": given}}
+    if call:
+        part = {"functionCall": {"name": call.name, "args": call.given}}
     elif (body.get("generationConfig") or {}).get("responseMimeType") == "application/json":
         choice = {"reasoning": "x", "model_choice": "flash", "next_speaker": "user"}
         choice |= {"complexity_reasoning": "x", "complexity_score": 1}  # type: ignore[dict-item]

@@ -1,7 +1,8 @@
 """The real clients, from npm, against a model on loopback.
 
 Their own lists show Brain while it is connected, and a session of theirs gets its context, stores a
-memory, and ends up in the vault.
+memory, and ends up in the vault. It goes on after a resume and a compaction. The plugin's commands
+and tools work inside them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -37,6 +38,10 @@ ASKS = {
               "-c", "mcp_servers.brain.required=true"],  # else the first prompt may be faster
     "gemini": ["gemini", "--approval-mode=yolo", "-p"],
 }  # fmt: skip
+RESUMES = {
+    "codex": [*ASKS["codex"], "resume", "--last"],
+    "gemini": ["gemini", "--approval-mode=yolo", "--resume", "latest", "-p"],
+}
 CODEX = """\
 model = "mock"
 model_provider = "mock"
@@ -79,14 +84,17 @@ class Machine(NamedTuple):
     def requests(self) -> str:
         return self.log.read_text(encoding="utf-8") if self.log.exists() else ""
 
-    def wait_for_answer(self) -> list[str]:
-        """Return the transcripts in the vault, once the answer is there: the import runs on its
+    def last_request(self) -> Any:
+        return json.loads(self.requests().splitlines()[-1])["body"]
+
+    def wait_for_answer(self, answers: int = 1) -> list[str]:
+        """Return the transcripts in the vault, once the answers are there: the import runs on its
         own."""
         until = time.monotonic() + 60
         while True:
             found = self.vault.glob("40_Brain/agents/*/sessions/*.jsonl")
             lines = [line for path in found for line in path.read_text("utf-8").splitlines()]
-            if any("Mock answer." in line for line in lines):
+            if sum("Mock answer." in line for line in lines) >= answers:
                 return lines
             assert time.monotonic() < until
             time.sleep(0.2)
@@ -152,6 +160,47 @@ def test_a_session_uses_the_vault_and_ends_up_in_it(machine: Machine, name: str)
 
 
 @pytest.mark.clients
+def test_a_session_goes_on_after_resume_and_compaction(machine: Machine) -> None:
+    machine.run(*COMMAND, "connect", "claude-code", "--vault", str(machine.vault))
+    prompts = ["May I use slug pellets?", "What about frost?", "Which seeds are old?"]
+    ask = ("claude", "-p", "--output-format", "json")
+    session = json.loads(machine.run(*ask, "--", prompts[0]))["session_id"]
+    pinned = "Metric units and ISO dates"
+    assert json.dumps(machine.last_request()).count(pinned) == 1
+
+    machine.run(*ask, "--resume", session, "--", prompts[1])
+    assert json.dumps(machine.last_request()).count(pinned) == 2  # the old one is in the history
+
+    machine.run(*ask, "--resume", session, "--", "/compact")
+    machine.run(*ask, "--resume", session, "--", prompts[2])
+    assert pinned in json.dumps(machine.last_request())
+    (written,) = machine.home.glob(f".claude/projects/*/{session}.jsonl")
+    lines = written.read_text(encoding="utf-8").splitlines()
+    assert any("SessionStart:compact" in line and pinned in line for line in lines)
+
+    lines = machine.wait_for_answer(len(prompts))
+    messages = [json.loads(line) for line in lines]
+    said = [each["content"] for each in messages if each["role"] in ("user", "assistant")]
+    assert said == [text for prompt in prompts for text in (prompt, "Mock answer.")]
+    assert [each["event"] for each in messages if "event" in each] == ["start", "compaction"]
+    assert "brain-context" not in "".join(lines)
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("name", RESUMES)
+def test_a_resumed_session_keeps_its_context(machine: Machine, name: str) -> None:
+    machine.run(*COMMAND, "connect", name, "--vault", str(machine.vault))
+    prompts = ["May I use slug pellets?", "What about frost?"]
+    machine.run(*ASKS[name], prompts[0])
+    machine.run(*RESUMES[name], prompts[1])
+    assert "Metric units and ISO dates" in json.dumps(machine.last_request())
+
+    messages = [json.loads(line) for line in machine.wait_for_answer(len(prompts))]
+    said = [each["content"] for each in messages if each["role"] in ("user", "assistant")]
+    assert said == [text for prompt in prompts for text in (prompt, "Mock answer.")]
+
+
+@pytest.mark.clients
 @pytest.mark.parametrize("name", LISTS)
 def test_a_client_lists_brain_until_it_is_removed(
     programs: Path, tmp_path: Path, name: str
@@ -195,16 +244,69 @@ def test_the_plugin_is_valid(machine: Machine) -> None:
         machine.run("claude", "plugin", "validate", str(folder), "--strict")
 
 
-@pytest.mark.clients
-def test_the_plugin_gives_a_session_its_context(machine: Machine, tmp_path: Path) -> None:
-    program = machine.home / ".local/bin/brain"  # not on the PATH
+@pytest.fixture
+def with_plugin(machine: Machine) -> Machine:
+    """A machine where Brain is not on the PATH; the plugin finds it."""
+    program = machine.home / ".local/bin/brain"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m brain "$@"\n')
+    package = machine.env["PYTHONPATH"]  # Codex hands it to no server
+    program.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{package}" exec "{sys.executable}" -P -m brain "$@"\n'
+    )
     program.chmod(0o755)
     machine.env["BRAIN_VAULT"] = str(machine.vault)
-    machine.run("claude", "--plugin-dir", str(PLUGIN), "-p", "--", "May I use slug pellets?")
-    requests = machine.requests()
+    return machine
+
+
+CLAUDE = ("claude", "--plugin-dir", str(PLUGIN), "-p", "--")
+
+
+@pytest.mark.clients
+def test_the_plugin_gives_a_session_its_context(with_plugin: Machine) -> None:
+    with_plugin.run(*CLAUDE, "May I use slug pellets?")
+    requests = with_plugin.requests()
     assert requests.count("Metric units and ISO dates") == 1
     assert "Never suggest slug pellets" in requests
     assert "mcp__plugin_brain_brain__memory_store" in requests
-    machine.wait_for_answer()
+    with_plugin.wait_for_answer()
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("path", sorted(PLUGIN.glob("commands/*.md")), ids=lambda path: path.stem)
+def test_a_slash_command_reaches_the_model(with_plugin: Machine, path: Path) -> None:
+    with_plugin.run(*CLAUDE, f"/brain:{path.stem} status of the leeks")
+    body = path.read_text(encoding="utf-8").split("---\n")[2].strip()
+    body = body.replace("$ARGUMENTS", "status of the leeks")
+    body = body.replace("${CLAUDE_PLUGIN_ROOT}", str(PLUGIN))
+    assert json.dumps(body, ensure_ascii=False)[1:-1] in with_plugin.requests()
+
+
+@pytest.mark.clients
+def test_the_memory_command_may_run_brain(with_plugin: Machine) -> None:
+    with_plugin.run(*CLAUDE, "/brain:memory search hedgehog")
+    (result,) = [
+        block["content"]
+        for message in with_plugin.last_request()["messages"]
+        for block in message["content"]
+        if isinstance(block, dict) and block["type"] == "tool_result"
+    ]
+    assert "Never suggest slug pellets" in result
+
+
+@pytest.mark.clients
+def test_codex_offers_the_tools_of_the_plugin(with_plugin: Machine) -> None:
+    with_plugin.run("codex", "plugin", "marketplace", "add", str(PLUGIN.parent))
+    with_plugin.run("codex", "plugin", "add", "brain@brain-local")
+    (path,) = with_plugin.home.glob(".codex/plugins/cache/*/brain/*/.mcp.json")
+    servers = json.loads(path.read_text())
+    servers["mcpServers"]["brain"]["required"] = True  # else the first prompt may be faster
+    path.write_text(json.dumps(servers))
+    with_plugin.run(
+        "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust",
+        "May I plant leeks? QUERY slug pellets",
+    )  # fmt: skip
+    request = with_plugin.last_request()
+    assert "Metric units and ISO dates" in json.dumps(request)  # its hooks run, too
+    (result,) = [each for each in request["input"] if each["type"] == "function_call_output"]
+    assert "Never suggest slug pellets" in json.dumps(result)
+    with_plugin.wait_for_answer()

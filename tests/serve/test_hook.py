@@ -289,6 +289,17 @@ def test_a_transcript_is_imported(machine: Machine, client: str, event: str) -> 
     assert machine.log() == []
 
 
+def test_a_session_is_not_shown_its_own_summary(machine: Machine) -> None:
+    path = max((FIXTURES / "claude_code").rglob("*.jsonl"), key=lambda p: p.stat().st_size)
+    machine.hook("claude-code", "PreCompact", transcript_path=str(path))
+    index = machine.vault / "40_Brain/agents/claude/sessions/sessions.json"
+    wait_for(index.exists)
+    (own,) = sessions(machine.vault, "40_Brain/agents/claude/sessions/*.jsonl")
+    own = Path(own).stem
+    assert own in ids(machine.hook("claude-code", "SessionStart").context)
+    assert own not in ids(machine.hook("claude-code", "SessionStart", session=own).context)
+
+
 def test_a_session_without_a_transcript_is_no_error(machine: Machine) -> None:
     assert machine.hook("codex", "SessionEnd", transcript_path=None).out == ""
     assert machine.log() == []
