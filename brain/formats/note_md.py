@@ -15,7 +15,7 @@ from brain.formats.markdown import mask
 from brain.formats.text import decode, derived_id
 from brain.model import Chunk, Document, Problem
 
-PACKED = 300  # short sections are joined up to this many characters
+PACKED = 200  # short sections are joined up to this many characters
 LARGE = 700  # a passage has no more characters; a longer section is divided
 AGENT_TYPES = ("admin", "project", "skill")
 
@@ -60,7 +60,7 @@ def headings(masked: str, text: str = "") -> list[Heading]:
             if words.endswith("#"):  # `## Words ##` is closed, `# C#` is not
                 bare = words.rstrip("#")
                 words = bare.rstrip() if bare[-1:] in ("", " ", "\t") else words
-            found.append(Heading(at, level, words))
+            found.append(tuple.__new__(Heading, (at, level, words)))
         at = masked.find("\n#", at) + 1 or -1
     return found
 
@@ -93,12 +93,13 @@ def _chunks(
             pointed = links.links(part, 1 + text.count("\n", 0, body_at))
             if text.find("[[", 0, body_at) >= 0:
                 pointed = links.links(text[:body_at]) + pointed
-        yield Chunk(
+        values = (
             ref, "note", "", heading, passage,
             tuple(dict.fromkeys((*own_tags, *tags))) if tags else own_tags,
             line, line + passage.count("\n"), None, tuple(pointed), 0, 0, None,
             0 if start else min(body_at, len(passage)),
         )  # fmt: skip
+        yield tuple.__new__(Chunk, values)  # without the checks of its constructor: there are many
 
 
 def _passages(masked: str, found: list[Heading]) -> Iterator[tuple[int, int, tuple[str, ...]]]:

@@ -1,6 +1,6 @@
 -- brain.db, in reading order. A cache: everything can be built again from the vault and state.db, but
 -- for the last events.
--- put.py alone changes files and chunks, and removes what hangs on a row before the row; there are
+-- write.py alone changes files and chunks, and removes what hangs on a row before the row; there are
 -- no foreign keys. records.py writes what journals say, events.py events. vectors.py has its own file.
 -- There are no migrations: db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
 

@@ -49,7 +49,7 @@ UNQUOTED = "No results for the text in quotes. Showing results for its words."
 class Match:
     """An entry that matches a question, or the best passage of a note, with its score factors."""
 
-    __slots__ = ("also", "basis", "exact", "factors", "found", "mask", "passages")
+    __slots__ = ("also", "basis", "exact", "factors", "found", "mask", "passages", "weak")
 
     def __init__(
         self, found: Found, factors: dict[str, float], mask: int, basis: Basis, exact: int = 0
@@ -58,6 +58,7 @@ class Match:
         self.mask, self.basis = mask, basis  # which concepts of the question it contains
         self.passages = [found.id]  # of a note, the best first
         self.also: list[str] = []  # paths of equal notes
+        self.weak = False  # a turn without a word of the question, below `similarityThreshold`
 
     @property
     def score(self) -> float:
@@ -111,11 +112,12 @@ def find_matches(
     config: Config,
     meaning: Meaning | None = None,
     passages: bool = False,
+    weak: bool = False,
 ) -> Matches:
     """Return the matches of a question, at least `limit` of each sort if there are so many: of a
-    note its best passage, or with `passages` all. The same index, question and clock give the same
-    matches."""
-    search = Search(index, filters.resolve(index), limit, now, config, meaning, passages)
+    note its best passage, or with `passages` all. With `weak`, notes and turns may be less similar
+    than `similarityThreshold`. The same index, question and clock give the same matches."""
+    search = Search(index, filters.resolve(index), limit, now, config, meaning, passages, weak)
     if (asked := search.understand(question)) is None:
         return Matches([])
     plain = without_quotes(question)
@@ -145,9 +147,10 @@ class Search:
         config: Config,
         meaning: Meaning | None,
         passages: bool,
+        weak: bool,
     ) -> None:
         self.index, self.filters, self.now, self.config = index, filters, now, config
-        self.meaning, self.passages = meaning, passages
+        self.meaning, self.passages, self.weak = meaning, passages, weak
         self.enough = max(MIN_MATCHES, 2 * limit)
         # only entries that the actor may read, of the requested agents, are counted
         self.owners: Owners = filters.agents or filters.owners
@@ -267,7 +270,7 @@ class Search:
         found = {note for note, share in best.items() if share} | {*whole.scores, *first}
         scores = {
             note: self._words(whole.scores.get(note, 0.0) + PASSAGE_WEIGHT * best.get(note, 0.0))
-            for note in found | {note for note, cosine in near.items() if self._is_near(cosine)}
+            for note in found | {note for note in near if self.weak or self._is_near(near[note])}
         }
         for note in near.keys() & scores.keys():
             similar = semantic.added(near[note], "passages", self.config)
@@ -345,7 +348,10 @@ class Search:
             for id, part in neighbours(seed):
                 near[id] = near.get(id, 0.0) + part * own.scores.get(seed.id, 0.0)
         known = {seed.id for seed in seeds}
-        alike = (id for id in cosines if id in own.scores or self._is_near(cosines[id]))
+        alike = (
+            id for id, cosine in cosines.items()
+            if id in own.scores or self.weak or self._is_near(cosine)
+        )  # fmt: skip
         more = [id for id in dict.fromkeys((*near, *alike, *asked.exact)) if id not in known]
         turns = seeds + fulltext.entries(self.index, more, filters)
         sessions = self._sessions(asked, lookup, own, turns)
@@ -356,7 +362,9 @@ class Search:
             parts["session"] = self._words(SESSION_WEIGHT * sessions.get(turn.file, 0.0))
             parts |= {name: f(turn, asked.expected) for name, f in factors.MULTIPLIED.items()}
             mask, count = own.masks.get(turn.id, 0), asked.exact.get(turn.id, 0)
-            matches.append(Match(turn, parts, mask, own.basis, count))
+            match = Match(turn, parts, mask, own.basis, count)
+            match.weak = not mask and not self._is_near(cosines.get(turn.id, 0.0))
+            matches.append(match)
         return matches
 
     def _sessions(

@@ -65,7 +65,7 @@ def section(heading: str, size: int, word: str = "words ") -> str:
 
 
 def test_small_sections_stay_together_and_large_ones_part() -> None:
-    note = section("# A", 120) + section("## B", 120) + section("## C", 200) + section("# D", 60)
+    note = section("# A", 80) + section("## B", 80) + section("## C", 120) + section("# D", 60)
     note += section("# E", 1_500)
     assert [(c.heading, c.line, c.end_line) for c in read(note).chunks] == [
         ("A", 1, 4),

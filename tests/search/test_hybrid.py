@@ -291,6 +291,32 @@ def test_a_context_is_made_by_meaning_too(vault: MakeVault, opened: OpenBrain) -
     assert said.degraded == "not all was searched by meaning"
 
 
+def test_a_context_has_less_similar_notes_behind_one_that_passes_the_gate(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    """The threshold is for a search: a context names further notes."""
+    strict = "searchProvider: hybrid\nsimilarityThreshold: 0.99\n"
+    files = {"40_Brain/brain.yaml": strict, "red.md": "My car is red\n", "b.md": "An automobile\n"}
+    brain = opened(vault(files))
+    brain.vault.provider = Hashing()
+    assert [hit.row.path for hit in brain.search("red car").results] == ["red.md"]
+    assert "b.md" in brain.context("red car").text
+    assert "b.md" not in brain.context("boats on a lake").text
+
+
+@pytest.mark.parametrize(("threshold", "has_turns"), [(0.1, True), (0.99, False)])
+def test_turns_by_meaning_alone_must_be_near_for_a_context_to_have_turns(
+    threshold: float, has_turns: bool, vault: MakeVault, opened: OpenBrain
+) -> None:
+    turn = json.dumps({"id": "t0", "role": "user", "content": "I bought an automobile."})
+    settings = f"searchProvider: hybrid\nsimilarityThreshold: {threshold}\n"
+    brain = opened(
+        vault({"40_Brain/brain.yaml": settings, "40_Brain/sessions/a.jsonl": turn + "\n"})
+    )
+    brain.vault.provider = Hashing()
+    assert ("automobile" in brain.context("car", scopes=["sessions"]).text) is has_turns
+
+
 def test_what_means_the_same_is_a_cluster(vault: MakeVault, opened: OpenBrain) -> None:
     lines = "- My car is red ^m-00000001\n- My automobile is red ^m-00000002\n- Bread ^m-00000003\n"
     files = {"40_Brain/MEMORY.md": lines}
