@@ -65,7 +65,7 @@ def bare(db: sqlite3.Connection, question: str) -> object:
     """The same words on the same two tables of notes, joined by OR."""
     found = []
     for table in ("notes", "passages"):
-        sql = f"SELECT rowid, bm25({table}) FROM {table} WHERE {table} MATCH ?"
+        sql = f"SELECT rowid, bm25({table}_fts) FROM {table}_fts WHERE {table}_fts MATCH ?"
         given = (expression(question, stop=True),)
         found += db.execute(f"{sql} ORDER BY rank LIMIT 10", given).fetchall()
     return found

@@ -68,7 +68,9 @@ def _await(root: Path, word: str, seconds: float) -> None:
     while time.monotonic() < deadline:
         try:
             db = sqlite3.connect(f"file:{root}/40_Brain/brain.db?mode=ro", uri=True)
-            found = db.execute("SELECT 1 FROM passages WHERE passages MATCH ?", (word,)).fetchone()
+            found = db.execute(
+                "SELECT 1 FROM passages_fts WHERE passages_fts MATCH ?", (word,)
+            ).fetchone()
             db.close()
             if found:
                 return

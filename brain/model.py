@@ -38,7 +38,7 @@ class Link(NamedTuple):
     alias: str
 
 
-class Chunk(NamedTuple):
+class Entry(NamedTuple):
     """A memory, an item, a task, a turn of a session, or a passage of a note.
 
     Lines count from 1, the last one included. `start` and `end` are byte offsets into the file, 0
@@ -65,7 +65,7 @@ class Chunk(NamedTuple):
 class Document(NamedTuple):
     """The content of a file. If the file is `broken`, its earlier content stays searchable."""
 
-    chunks: tuple[Chunk, ...] = ()
+    entries: tuple[Entry, ...] = ()
     problems: tuple[Problem, ...] = ()
     title: str = ""
     aliases: tuple[str, ...] = ()
@@ -240,7 +240,7 @@ class EditedFile(NamedTuple):
     done: tuple[Applied, ...]
 
 
-class Deed(NamedTuple):
+class Write(NamedTuple):
     """A change and the record that the journal gets of it.
 
     `op` is the type of the record: remember, pin, reinforce, … Without a change, only the journal

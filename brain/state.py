@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FILE = "state.db"
 _WAIT = 2.0  # seconds for another process that writes
-_VERSION = 3
+_VERSION = 4
 _CLAIM, _KEPT_CLAIMS = "claim:", 30 * 86_400.0  # the keys of claims, and seconds they are kept
 _DAMAGED, _NEWER = "the file is damaged", "the file is of a newer version"
 
@@ -142,7 +142,7 @@ class PendingRow(NamedTuple):
     path: str  # of the note; '' if only a record is to be written
     by: str
     session: str
-    deed: str  # JSON
+    write: str  # JSON
     done: str  # JSON: what the change does to the entry
     seq: Number = None
 
@@ -186,6 +186,9 @@ def _convert_table(db: sqlite3.Connection, row: Any) -> None:
     if not had:
         db.execute(_create_table(row))
         return
+    if "deed" in had:  # the name of `write` in version 3
+        db.execute(f"ALTER TABLE {name} RENAME COLUMN deed TO write")
+        had.add("write")
     db.execute(f"ALTER TABLE {name} RENAME TO former_{name}")
     db.execute(_create_table(row))
     new = {column: row._field_defaults.get(column, "") for column in types if column not in had}

@@ -20,7 +20,7 @@ from brain.formats import parse
 from brain.formats.text import digest
 from brain.index import read, write
 from brain.index.db import Index
-from brain.index.write import Entry, Known, Stat
+from brain.index.write import Known, ParsedFile, Stat
 from brain.model import Document, Problem
 from brain.vault import files
 from brain.vault.layout import Vault
@@ -226,7 +226,7 @@ def _run(
             deltas: list[Delta] = []
             for _, batch in group:
                 if not stats.cold:
-                    deltas += [d for entry in batch if (d := _delta(job.index, entry))]
+                    deltas += [d for parsed in batch if (d := _delta(job.index, parsed))]
                 write.store(job.index, batch)
             if before and deltas:
                 before(deltas)
@@ -263,7 +263,7 @@ def _settle(
     write.finish(job.index, _walk(job.found) if job.found.paths is None else "")
 
 
-def _read(job: _Job, progress: Progress | None) -> Iterator[Entry]:
+def _read(job: _Job, progress: Progress | None) -> Iterator[ParsedFile]:
     """Read, digest and parse what the plan names. What turns out unchanged goes to `job.same`."""
     root, limit, paths = job.vault.root_path, job.config.maxFileSize, job.read + job.racy
     for number, path in enumerate(paths, 1):
@@ -291,28 +291,28 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[Entry]:
         id = _identity(job, path, mark)
         head = id, path, stat, mark, role.scope, role.agent, role.project
         in_parts = role.format == "memory" and links == 1
-        if in_parts and (part := _part(job, Entry(*head, Document()), data)):
+        if in_parts and (part := _part(job, ParsedFile(*head, Document()), data)):
             yield part
             continue
         document = parse(role.format, path, data, role.agent)
         if links > 1:
             linked = [problem for _, problem in _hard_link(path, links)]
             document = document._replace(problems=(*document.problems, *linked))
-        yield Entry(*head, document, None)
+        yield ParsedFile(*head, document, None)
 
 
-def _part(job: _Job, entry: Entry, data: bytes) -> Entry | None:
+def _part(job: _Job, parsed: ParsedFile, data: bytes) -> ParsedFile | None:
     """Return the part of a memory note that changed; None if all of it has to be parsed."""
-    was, text = job.known.get(entry.path), job.known_texts.get(entry.path)
+    was, text = job.known.get(parsed.path), job.known_texts.get(parsed.path)
     if was is None or text is None or digest(text) != was.digest:
         return None
     from brain.formats import memory_part
 
-    found = memory_part.changed(text, data, entry.agent)
+    found = memory_part.changed(text, data, parsed.agent)
     if found is None:
         return None
-    entry = entry._replace(document=found[0], part=found[1])
-    return entry if write.can_replace(job.index, entry) else None
+    parsed = parsed._replace(document=found[0], part=found[1])
+    return parsed if write.can_replace(job.index, parsed) else None
 
 
 def _identity(job: _Job, path: str, mark: bytes) -> int | None:
@@ -334,12 +334,12 @@ def _hard_link(path: str, links: int) -> list[tuple[str, Problem]]:
     return [(path, Problem(0, "hard-link", f"has {links} hard links; Brain will not write to it"))]
 
 
-def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
-    batch: list[Entry] = []
+def _batches(parsed_files: Iterator[ParsedFile]) -> Iterator[list[ParsedFile]]:
+    batch: list[ParsedFile] = []
     size = 0
-    for entry in entries:
-        batch.append(entry)
-        size += entry.stat.size
+    for parsed in parsed_files:
+        batch.append(parsed)
+        size += parsed.stat.size
         if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
             yield batch
             batch, size = [], 0
@@ -354,34 +354,34 @@ def _problems_differ(index: Index, found: Scan) -> bool:
 # -- how the entries of a file changed, and which of the new ones is which of the old --------------
 
 
-def _delta(index: Index, entry: Entry) -> Delta | None:
+def _delta(index: Index, parsed: ParsedFile) -> Delta | None:
     """Return how the entries of this file are about to change; None if they are not."""
-    if entry.document.broken and entry.id is not None:
+    if parsed.document.broken and parsed.id is not None:
         return None
-    before = write.entries(index, entry.id, entry.part) if entry.id is not None else {}
+    before = write.entries(index, parsed.id, parsed.part) if parsed.id is not None else {}
     after: dict[str, str] = {}
-    for chunk in entry.document.chunks:
-        after.setdefault(chunk.ref, chunk.text)
+    for entry in parsed.document.entries:
+        after.setdefault(entry.ref, entry.text)
     edited = (
-        entry.scope == "memory" and before.keys() - after.keys() and after.keys() - before.keys()
+        parsed.scope == "memory" and before.keys() - after.keys() and after.keys() - before.keys()
     )
-    written = _written(index, entry) if edited else frozenset()
-    return compare(entry.path, entry.scope, before, after, written, _moved(index, entry))
+    written = _written(index, parsed) if edited else frozenset()
+    return compare(parsed.path, parsed.scope, before, after, written, _moved(index, parsed))
 
 
-def _moved(index: Index, entry: Entry) -> set[str]:
+def _moved(index: Index, parsed: ParsedFile) -> set[str]:
     """Return the memories of a note that are under another heading now."""
-    if entry.scope != "memory" or entry.id is None:
+    if parsed.scope != "memory" or parsed.id is None:
         return set()
-    before = write.headings(index, entry.id, entry.part)
-    now = {chunk.ref: chunk.heading[: write.HEADING] for chunk in entry.document.chunks}
+    before = write.headings(index, parsed.id, parsed.part)
+    now = {entry.ref: entry.heading[: write.HEADING] for entry in parsed.document.entries}
     return {ref for ref, heading in now.items() if before.get(ref, heading) != heading}
 
 
-def _written(index: Index, entry: Entry) -> frozenset[str]:
+def _written(index: Index, parsed: ParsedFile) -> frozenset[str]:
     """Return the ids that are written in a memory note, or were written there before."""
-    before = write.written_ids(index, entry.id, entry.part) if entry.id is not None else []
-    now = [chunk.ref for chunk in entry.document.chunks if (chunk.extra or {}).get("anchored")]
+    before = write.written_ids(index, parsed.id, parsed.part) if parsed.id is not None else []
+    now = [entry.ref for entry in parsed.document.entries if (entry.extra or {}).get("anchored")]
     return frozenset([*before, *now])
 
 

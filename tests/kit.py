@@ -128,20 +128,20 @@ def dump(index: Index) -> list[tuple[Any, ...]]:
         "SELECT path, digest, scope, agent, project, title, aliases, headings, tags, created, stale"
         " FROM files ORDER BY path"
     )
-    chunks = index.rows(
+    entries = index.rows(
         "SELECT path, line, end_line, start, stop, scope, agent, project, kind, status,"
         " created, ref, extra, place, siblings, lead, sort, fingerprint, heading, text, tags"
-        " FROM chunks"
+        " FROM entries"
         " ORDER BY path, line, start, id"
     )
     spaced = index.rows(
-        "SELECT c.path, c.line, c.start, c.stop, s.spaced FROM characters s"
-        " LEFT JOIN chunks c ON c.id = s.rowid ORDER BY c.path, c.line, c.start, c.id"
+        "SELECT c.path, c.line, c.start, c.stop, s.spaced FROM characters_fts s"
+        " LEFT JOIN entries c ON c.id = s.rowid ORDER BY c.path, c.line, c.start, c.id"
     )
     links = index.rows(
         "SELECT c.path, c.line, c.start, l.seq, l.line, l.kind, l.target, l.fragment"
-        " FROM links l JOIN chunks c ON c.id = l.chunk "
+        " FROM links l JOIN entries c ON c.id = l.entry "
         " ORDER BY c.path, c.line, c.start, c.id, l.seq"
     )
     found = [(path, *problem) for path, problem in read.problems(index)]
-    return [*files, *chunks, *spaced, *links, *found]
+    return [*files, *entries, *spaced, *links, *found]

@@ -140,4 +140,4 @@ def test_killed_at_random_moments(tmp_path: Path, kills: int) -> None:
     noted = Counter(record.ref for record in kit.records(store) if record.op == "remember")
     assert set(noted.values()) == {1}
     assert len(noted) == sum(not line.startswith("person") for line in found)
-    assert store.apply([kit.deed("update", 1)])[0].state == "written"
+    assert store.apply([kit.write("update", 1)])[0].state == "written"

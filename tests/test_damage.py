@@ -105,7 +105,7 @@ def another_version(db: Path, chance: random.Random, other: Path) -> None:
 def lost_rows(db: Path, chance: random.Random, other: Path) -> None:
     """SQLite itself is content with this one."""
     with sqlite3.connect(db) as made:
-        made.execute("DELETE FROM chunks WHERE id % 2")
+        made.execute("DELETE FROM entries WHERE id % 2")
     made.close()
 
 
@@ -485,7 +485,7 @@ def test_a_mistake_in_a_question_is_no_damage(vault: MakeVault, opened: OpenBrai
 
     def wrong(vault: OpenVault) -> object:
         with reading():
-            return vault.index.db.execute("SELECT no_such_column FROM chunks")
+            return vault.index.db.execute("SELECT no_such_column FROM entries")
 
     with pytest.raises(sqlite3.OperationalError, match="no_such_column"):
         operations.call(wrong, brain.vault)

@@ -26,7 +26,7 @@ from brain.formats import memory_md
 from brain.index import facts
 from brain.index.db import Index
 from brain.init import GITATTRIBUTES, GITIGNORE
-from brain.model import Deed
+from brain.model import Write
 from brain.open_vault import OpenVault
 from brain.state import Use
 from brain.vault import layout
@@ -157,8 +157,8 @@ class Devices(RuleBasedStateMachine):
         return f"x{self.count}x"
 
     def _refs(self, one: Machine) -> list[str]:
-        chunks = memory_md.parse(one.note.read_bytes(), "admin").chunks
-        return sorted(chunk.ref for chunk in chunks if chunk.kind != "note")
+        entries = memory_md.parse(one.note.read_bytes(), "admin").entries
+        return sorted(entry.ref for entry in entries if entry.kind != "note")
 
     def _ref(self, one: Machine, pick: int) -> str:
         found = self._refs(one)
@@ -214,7 +214,7 @@ class Devices(RuleBasedStateMachine):
     def dispute(self, name: str, pick: int, other: int, op: str) -> None:
         one = self.both[name]
         data = {"other": self._ref(one, other), "type": "contradictory"}
-        one.brain.vault.store.apply([Deed(op, self._ref(one, pick), None, data)])
+        one.brain.vault.store.apply([Write(op, self._ref(one, pick), None, data)])
 
     @rule(name=names)
     def flush(self, name: str) -> None:
@@ -321,7 +321,7 @@ class Devices(RuleBasedStateMachine):
         shutil.copytree(one.state, target)
         one.state = target
         one.open()
-        one.brain.vault.store.apply([Deed("reinforce", REFS[0], None, {"delta": 3})])
+        one.brain.vault.store.apply([Write("reinforce", REFS[0], None, {"delta": 3})])
         assert one.brain.vault.journal.device != before
 
     @rule(name=names)

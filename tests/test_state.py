@@ -144,6 +144,7 @@ def test_an_older_file_is_converted_with_its_rows(tmp_path: Path) -> None:
     with closing(sqlite3.connect(state.path)) as db:
         for column in ("session", "snippet"):
             db.execute(f"ALTER TABLE uses DROP COLUMN {column}")
+        db.execute("ALTER TABLE pending RENAME COLUMN write TO deed")
         db.execute("PRAGMA user_version = 2")
     state.close()
     gap = Use("gap", "g-1", last="2026-01-02", text="why?", session="s1", snippet="this")

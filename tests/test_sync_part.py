@@ -87,17 +87,17 @@ class Pair:
 
 def content(index: Index) -> list[Any]:
     """All columns but row ids and stat values, and what full text finds."""
-    words = {word for (text,) in index.rows("SELECT text FROM chunks") for word in text.split()}
+    words = {word for (text,) in index.rows("SELECT text FROM entries") for word in text.split()}
     found = []
     for word in sorted(words):
         for table in ("passages", "entries", "characters"):
-            sql = f"""SELECT c.path, c.line, c.ref FROM {table} JOIN chunks c
-                ON c.id = {table}.rowid WHERE {table} MATCH ? ORDER BY c.path, c.line"""
+            sql = f"""SELECT c.path, c.line, c.ref FROM {table}_fts JOIN entries c
+                ON c.id = {table}_fts.rowid WHERE {table}_fts MATCH ? ORDER BY c.path, c.line"""
             quoted = word.replace('"', '""')
             found += index.rows(sql, (f'"{quoted}"',))
-    columns = [row[1] for row in index.rows("PRAGMA table_info(chunks)") if row[1] not in _IDS]
-    chunks = index.rows(f"SELECT {', '.join(columns)} FROM chunks ORDER BY path, line, start")
-    return [*kit.dump(index), *chunks, *found]
+    columns = [row[1] for row in index.rows("PRAGMA table_info(entries)") if row[1] not in _IDS]
+    entries = index.rows(f"SELECT {', '.join(columns)} FROM entries ORDER BY path, line, start")
+    return [*kit.dump(index), *entries, *found]
 
 
 _IDS = ("id", "file")
@@ -132,7 +132,7 @@ def _change(pick: int, made: Callable[[str], Change]) -> Step:
     """Change one of the entries as Brain does."""
 
     def step(data: bytes) -> bytes:
-        refs = [c.ref for c in memory_md.parse(data, OWNER).chunks if c.kind != "note"] or ["none"]
+        refs = [c.ref for c in memory_md.parse(data, OWNER).entries if c.kind != "note"] or ["none"]
         try:
             return edit("memory", NOTE, data, [made(refs[pick % len(refs)])], OWNER).data
         except BrainError:
@@ -267,9 +267,9 @@ def test_a_hard_link_is_reported(pair: Pair) -> None:
 @pytest.mark.parametrize("known", [True, False])
 def test_entries_that_stay_keep_their_rows(known: bool, pair: Pair) -> None:
     index = pair.parts if known else pair.whole
-    before = dict(index.rows("SELECT text, id FROM chunks"))
+    before = dict(index.rows("SELECT text, id FROM entries"))
     pair.write(TEXT.replace("- two", "- new ^m-new\n- two").encode())
-    after = dict(index.rows("SELECT text, id FROM chunks"))
+    after = dict(index.rows("SELECT text, id FROM entries"))
     assert after.pop("new") > max(before.values())
     assert after == before
 
@@ -284,7 +284,7 @@ def test_a_part_is_parsed_alone(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_new_title_makes_new_rows(pair: Pair) -> None:
     """Vectors are made of the title, too, and belong to a row."""
-    before = {id for (id,) in pair.parts.rows("SELECT id FROM chunks WHERE path = ?", (NOTE,))}
+    before = {id for (id,) in pair.parts.rows("SELECT id FROM entries WHERE path = ?", (NOTE,))}
     pair.write(f"---\ntitle: New\n---\n{TEXT}".encode())
-    after = {id for (id,) in pair.parts.rows("SELECT id FROM chunks WHERE path = ?", (NOTE,))}
+    after = {id for (id,) in pair.parts.rows("SELECT id FROM entries WHERE path = ?", (NOTE,))}
     assert not before & after

@@ -124,8 +124,8 @@ def found(root: Path, word: str) -> set[str]:
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
             sql = " UNION ".join(
-                f"SELECT c.path FROM {table} JOIN chunks c ON c.id = {table}.rowid"
-                f" WHERE {table} MATCH ?1"
+                f"SELECT c.path FROM {table}_fts JOIN entries c ON c.id = {table}_fts.rowid"
+                f" WHERE {table}_fts MATCH ?1"
                 for table in ("passages", "entries", "turns")
             )
             return {path for (path,) in db.execute(sql, (word,))}

@@ -21,7 +21,7 @@ from brain.errors import BrainError
 from brain.formats import memory_md
 from brain.index.db import Index
 from brain.journal.reader import update_index
-from brain.model import Add, Change, Deed, Move, Relate, Remove, Retag, Update
+from brain.model import Add, Change, Move, Relate, Remove, Retag, Update, Write
 from brain.state import TempRow
 from brain.store import Store
 from brain.sync import sync
@@ -172,20 +172,20 @@ class Writing(RuleBasedStateMachine):
 
     # -- agents ------------------------------------------------------------------------------------
 
-    def _deed(self, kind: str, pick: int) -> tuple[Deed, str, str]:
+    def _write_of(self, kind: str, pick: int) -> tuple[Write, str, str]:
         """A change, the word that it adds, and the text that it removes."""
         store = self._store()
         with store.locked():
             data = store.note(kit.NOTE).text.encode()
         store.state.close()
-        chunks = memory_md.parse(data, "admin").chunks
-        chunk = self._pick([c for c in chunks if c.kind != "note"], pick)
+        entries = memory_md.parse(data, "admin").entries
+        entry = self._pick([c for c in entries if c.kind != "note"], pick)
         word, id = self._word(), f"e-{self.count:010d}"
         ref = f"m-{self.count:08d}"
-        if kind == "remember" or chunk is None:
+        if kind == "remember" or entry is None:
             change: Change = Add(kit.NOTE, ref, f"An agent: {word}", SECTIONS[pick % 3])
-            return Deed("remember", ref, change, id=id), word, ""
-        ref = chunk.ref
+            return Write("remember", ref, change, id=id), word, ""
+        ref = entry.ref
         change = {
             "update": Update(kit.NOTE, ref, f"Updated to {word}"),
             "forget": Remove(kit.NOTE, ref),
@@ -193,8 +193,8 @@ class Writing(RuleBasedStateMachine):
             "relate": Relate(kit.NOTE, ref, "relates_to", f"[[#^m-{pick % 9:08d}]]"),
             "move": Move(kit.NOTE, ref, SECTIONS[pick % 3]),
         }[kind]
-        removed = chunk.text if kind in ("update", "forget") else ""
-        return Deed(kind, ref, change, id=id), word if kind == "update" else "", removed
+        removed = entry.text if kind in ("update", "forget") else ""
+        return Write(kind, ref, change, id=id), word if kind == "update" else "", removed
 
     def _made(self, word: str, removed: str) -> None:
         self.must -= set(MARK.findall(removed))
@@ -202,10 +202,10 @@ class Writing(RuleBasedStateMachine):
 
     @rule(kind=kinds, pick=numbers)
     def agent(self, kind: str, pick: int) -> None:
-        deed, word, removed = self._deed(kind, pick)
+        write, word, removed = self._write_of(kind, pick)
         store = self._store()
         with suppress(BrainError):
-            store.apply([deed])
+            store.apply([write])
             self._made(word, removed)
         store.state.close()
 
@@ -214,10 +214,10 @@ class Writing(RuleBasedStateMachine):
         """An editor has opened the note, an agent changes it, then the editor saves."""
         handle = os.open(self.note, os.O_RDWR)
         text, word = os.pread(handle, 1 << 20, 0).decode(), self._word()
-        deed, added, removed = self._deed(kind, pick)
+        write, added, removed = self._write_of(kind, pick)
         store = self._store()
         with suppress(BrainError):
-            store.apply([deed])
+            store.apply([write])
         store.state.close()
         data = f"{text}- A late save {word}\n".encode()
         os.pwrite(handle, data, 0)
@@ -225,17 +225,17 @@ class Writing(RuleBasedStateMachine):
         self.disk.saved[os.fstat(handle).st_ino] = self.disk.now()
         os.close(handle)
         self.must.add(word)
-        self._settle_change(deed, added, removed)
+        self._settle_change(write, added, removed)
 
-    def _settle_change(self, deed: Deed, word: str, removed: str) -> None:
+    def _settle_change(self, write: Write, word: str, removed: str) -> None:
         """Let another process write a change, if it was acknowledged. If a person changed the same
         entry without having seen it, their words stay."""
         self.settle()
         store = self._store()
-        ops = [record.op for record in kit.records(store) if record.id == deed.id]
+        ops = [record.op for record in kit.records(store) if record.id == write.id]
         store.state.close()
-        assert ops in ([], [deed.op], ["overwritten"])
-        if ops == [deed.op]:
+        assert ops in ([], [write.op], ["overwritten"])
+        if ops == [write.op]:
             self._made(word, removed)
 
     @rule(
@@ -249,10 +249,10 @@ class Writing(RuleBasedStateMachine):
         lock.touch()
         made: dict[str, tuple[str, str, str]] = {}
         for kind in kinds:
-            deed, word, removed = self._deed(kind, pick)
+            write, word, removed = self._write_of(kind, pick)
             with suppress(BrainError):
-                if store.apply([deed])[0].state == "pending":
-                    made[deed.id] = (kind, word, removed)
+                if store.apply([write])[0].state == "pending":
+                    made[write.id] = (kind, word, removed)
         if goes_on:
             self.reword(pick, style)
         lock.unlink()
@@ -273,15 +273,15 @@ class Writing(RuleBasedStateMachine):
     )  # fmt: skip
     def crash(self, kind: str, pick: int, at: int, after: bool, saves: bool, style: str) -> None:
         """Killed in the middle: if it was acknowledged, the next process writes it, once."""
-        deed, word, removed = self._deed(kind, pick)
+        write, word, removed = self._write_of(kind, pick)
         store = self._store()
         self.disk.left, self.disk.after = at, after
         self.disk.meanwhile = (lambda: self.write(pick, style)) if saves else None
         with suppress(BrainError, Killed):
-            store.apply([deed])
+            store.apply([write])
         self.disk.left = 0
         store.state.close()
-        self._settle_change(deed, word, removed)
+        self._settle_change(write, word, removed)
 
     @rule()
     def settle(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from brain.formats.frontmatter import is_time
 from brain.formats.text import BOM, UNSAFE, decode, derived_id
-from brain.model import Chunk, Document, Problem
+from brain.model import Document, Entry, Problem
 
 MAX_DEPTH = 100  # orjson writes at most 254 levels; no real file needs half of them
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -190,7 +190,7 @@ def moment(*candidates: Any) -> str | None:
 
 
 def unshown(value: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of an object that the chunk does not already show as they are written."""
+    """Return the members of an object that the entry does not already show as they are written."""
     return {
         key: inner
         for key, inner in value.items()
@@ -199,7 +199,7 @@ def unshown(value: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any
 
 
 class Refs:
-    """The ids of the chunks of a file, each used once: as written, else derived."""
+    """The ids of the entries of a file, each used once: as written, else derived."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -295,10 +295,10 @@ class Reading:
         """Report a problem at the first line of a record."""
         self.problems.append(Problem(record.line, code, message))
 
-    def document(self, chunks: Iterable[Chunk]) -> Document:
-        """Return the document of these chunks, with all problems."""
-        chunks = tuple(chunks)  # which reports problems
-        return Document(chunks=chunks, problems=tuple(self.problems), broken=self.broken)
+    def document(self, entries: Iterable[Entry]) -> Document:
+        """Return the document of these entries, with all problems."""
+        entries = tuple(entries)  # which reports problems
+        return Document(entries=entries, problems=tuple(self.problems), broken=self.broken)
 
 
 def _entries(text: str, name: str, keyed: bool) -> Iterator[tuple[str, Any, int, int]]:

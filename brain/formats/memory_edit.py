@@ -34,8 +34,8 @@ from brain.model import (
     Anchor,
     Applied,
     Change,
-    Chunk,
     EditedFile,
+    Entry,
     Insert,
     Move,
     Relate,
@@ -146,7 +146,7 @@ def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -
     for change in changes:
         data, (one,) = edit(path, data, [change], owner)
         done.append(one)
-    lines = {chunk.ref: chunk.line for chunk in memory_md.parse(data, owner).chunks}
+    lines = {entry.ref: entry.line for entry in memory_md.parse(data, owner).entries}
     moved = [one._replace(line=lines.get(one.change.ref, one.line)) for one in done]
     return EditedFile(data, tuple(moved))
 
@@ -237,18 +237,18 @@ class Note:
         data = self.bom + self.text.encode()
         positions = []
         at, place = len(self.bom), 0
-        for chunk in self._chunks(data):
-            place += len(data[at : chunk.start].decode())
-            start, at = place, chunk.start
-            place += len(data[at : chunk.end].decode())
-            at = chunk.end
-            note = chunk.kind == "note"
-            positions.append(Position(chunk.ref, start, place, chunk.heading, note))
+        for entry in self._entries(data):
+            place += len(data[at : entry.start].decode())
+            start, at = place, entry.start
+            place += len(data[at : entry.end].decode())
+            at = entry.end
+            note = entry.kind == "note"
+            positions.append(Position(entry.ref, start, place, entry.heading, note))
         return positions
 
-    def _chunks(self, data: bytes) -> Sequence[Chunk]:
+    def _entries(self, data: bytes) -> Sequence[Entry]:
         if self.above is None:
-            return memory_md.parse(data, self.owner).chunks
+            return memory_md.parse(data, self.owner).entries
         drafts = memory_md.drafts(self.text, self.above, (), Offsets(self.text))
         return memory_md.with_ids(drafts, self.owner)[0]
 

@@ -2,7 +2,7 @@
 
 markdown-it-py finds the blocks, so that fences, tables, callouts, HTML and comments are what
 Obsidian takes them for; `links` reads what is inside a line. Spans are exact: the bytes `start` to
-`end` of a chunk are the entry, from its marker to the end of its last nested line, a comment on
+`end` of a entry are the entry, from its marker to the end of its last nested line, a comment on
 that line included. They never overlap.
 """
 
@@ -19,7 +19,7 @@ from brain import kinds
 from brain.formats import frontmatter, links, note_md
 from brain.formats.markdown import MARKER, MATH, Block, blank, blocks, hidden, without_math
 from brain.formats.text import BOM, UNSAFE, Offsets, decode, derived_id
-from brain.model import RELATIONS, Chunk, Document, Link, Problem
+from brain.model import RELATIONS, Document, Entry, Link, Problem
 
 MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # above this a note is read by passages, without entries
 DATE = re.compile(
@@ -39,16 +39,16 @@ class _Inline(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A chunk with its block id, if it has one, and the words for a derived id."""
+    """A entry with its block id, if it has one, and the words for a derived id."""
 
-    chunk: Chunk
+    entry: Entry
     words: str
 
 
 def parse(data: bytes, owner: str = "") -> Document:
     """Read a memory note. `owner`, the agent whose memory it is, is part of every derived id.
 
-    A note that is not safe to edit is `broken`, and the spans of its chunks are 0.
+    A note that is not safe to edit is `broken`, and the spans of its entries are 0.
     """
     text, problems = decode(data)
     broken = any(problem.code in UNSAFE for problem in problems)
@@ -61,9 +61,9 @@ def parse(data: bytes, owner: str = "") -> Document:
     problems += more
     offsets = Offsets(text, BOM if data.startswith(BOM) else b"")
     note = _Note(text, body_at, frontmatter.tags(properties), offsets)
-    chunks, more = with_ids(note.drafts(), owner)
+    entries, more = with_ids(note.drafts(), owner)
     return Document(
-        chunks=tuple(chunk._replace(start=0, end=0) if broken else chunk for chunk in chunks),
+        entries=tuple(entry._replace(start=0, end=0) if broken else entry for entry in entries),
         problems=(*problems, *more, *note.hidden_rest()),
         title=frontmatter.title(properties),
         properties=properties,
@@ -137,7 +137,7 @@ class _Note:
         if not (prose or own.tags or own.links or own.fields):
             return None
         fields = {**nested.fields, **own.fields}
-        chunk = self._chunk(
+        entry = self._entry_of(
             block,
             start,
             stop,
@@ -150,17 +150,17 @@ class _Note:
             links=(*own.links, *nested.links),
             extra={"fields": fields} if fields else None,
         )
-        return Draft(chunk, prose)
+        return Draft(entry, prose)
 
     def _text(self, begin: int, cut: int, resume: int, end: int, stop: int) -> str:
         own = _tidy(self.kept[begin:cut] + self.kept[resume:end])
         return (own + _tidy(self.kept[end:stop])).lstrip("\n")
 
     def _passage(self, block: Block, start: int, stop: int) -> Draft:
-        """Return the chunk of a table, fence or callout: not a memory, but searchable."""
+        """Return the entry of a table, fence or callout: not a memory, but searchable."""
         masked = self.masked[start:stop]
         text = _tidy(self.kept[start:stop], margin=False)
-        chunk = self._chunk(
+        entry = self._entry_of(
             block,
             start,
             stop,
@@ -172,12 +172,12 @@ class _Note:
             created=None,
             links=tuple(links.links(masked, self.offsets.line(start))),
         )
-        return Draft(chunk, text)
+        return Draft(entry, text)
 
-    def _chunk(self, block: Block, start: int, stop: int, **rest: Any) -> Chunk:
+    def _entry_of(self, block: Block, start: int, stop: int, **rest: Any) -> Entry:
         offsets = self.offsets
         end = self._with_comments(stop)
-        return Chunk(
+        return Entry(
             heading=" > ".join(block.path),
             line=offsets.line(start),
             end_line=offsets.line(end - 1),
@@ -250,30 +250,30 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def with_ids(drafts: Iterable[Draft], owner: str) -> tuple[list[Chunk], list[Problem]]:
-    """Return the chunks with ids: the block id, or one derived from owner, words and occurrence."""
+def with_ids(drafts: Iterable[Draft], owner: str) -> tuple[list[Entry], list[Problem]]:
+    """Return the entries with ids: the block id, or one derived from owner, words and count."""
     drafts = list(drafts)
     anchored: dict[str, int] = {}
-    for chunk, _ in drafts:
-        if chunk.ref:
-            anchored.setdefault(chunk.ref, chunk.line)
+    for entry, _ in drafts:
+        if entry.ref:
+            anchored.setdefault(entry.ref, entry.line)
     taken = set(anchored)
     counts: dict[tuple[str, str], int] = {}
-    chunks, problems = [], []
-    for chunk, words in drafts:
-        prefix = "n" if chunk.kind == "note" else "m"
+    entries, problems = [], []
+    for entry, words in drafts:
+        prefix = "n" if entry.kind == "note" else "m"
         count = counts[prefix, words] = counts.get((prefix, words), 0) + 1
-        if anchored.get(chunk.ref) == chunk.line:
-            chunks.append(chunk._replace(extra={**(chunk.extra or {}), "anchored": True}))
+        if anchored.get(entry.ref) == entry.line:
+            entries.append(entry._replace(extra={**(entry.extra or {}), "anchored": True}))
             continue
-        if chunk.ref:
-            message = f"^{chunk.ref} is on line {anchored[chunk.ref]} already; "
+        if entry.ref:
+            message = f"^{entry.ref} is on line {anchored[entry.ref]} already; "
             message += "this entry counts as having none"
-            problems.append(Problem(chunk.line, "duplicate-id", message))
+            problems.append(Problem(entry.line, "duplicate-id", message))
         ref = _free(prefix, owner, words, count, taken)
         taken.add(ref)
-        chunks.append(chunk._replace(ref=ref))
-    return chunks, problems
+        entries.append(entry._replace(ref=ref))
+    return entries, problems
 
 
 def _free(prefix: str, owner: str, words: str, count: int, taken: set[str]) -> str:

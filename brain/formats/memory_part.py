@@ -49,13 +49,13 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
     lead, tags = head.encode(), frontmatter.tags(properties)
     removed = drafts(was, _path(above), tags, Offsets(was, lead))
     added = drafts(now, _path(above), tags, Offsets(now, lead))
-    (earlier, twice), (chunks, twice_now) = with_ids(removed, owner), with_ids(added, owner)
+    (earlier, twice), (entries, twice_now) = with_ids(removed, owner), with_ids(added, owner)
     if twice or twice_now:
         return None
     counts, counts_now = (Counter(draft.words for draft in some) for some in (removed, added))
-    derived = [draft.words for draft in added if not draft.chunk.ref]
+    derived = [draft.words for draft in added if not draft.entry.ref]
     document = Document(
-        chunks=tuple(chunks),
+        entries=tuple(entries),
         title=frontmatter.title(properties),
         properties=properties,
         created=frontmatter.created(properties),
@@ -65,7 +65,7 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
         stop=len(lead) + len(was.encode()),
         lines=now.count("\n") - was.count("\n"),
         size=len(after) - len(before),
-        refs=tuple(chunk.ref for chunk in earlier),
+        refs=tuple(entry.ref for entry in earlier),
         words=tuple({*(counts - counts_now), *(counts_now - counts), *derived}),
         derived=bool(derived),
     )

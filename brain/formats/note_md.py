@@ -13,7 +13,7 @@ from brain._tuples import NamedTuple
 from brain.formats import frontmatter, links
 from brain.formats.markdown import mask
 from brain.formats.text import decode, derived_id
-from brain.model import Chunk, Document, Problem
+from brain.model import Document, Entry, Problem
 
 PACKED = 200  # short sections are joined up to this many characters
 LARGE = 700  # a passage has no more characters; a longer section is divided
@@ -38,9 +38,9 @@ def parse(data: bytes, name: str = "") -> Document:
     body = text[body_at:]
     masked = mask(body)
     found = headings(masked, body)
-    chunks = tuple(_chunks(text, body_at, masked, found, frontmatter.tags(properties)))
+    entries = tuple(_entries(text, body_at, masked, found, frontmatter.tags(properties)))
     return Document(
-        chunks, tuple(problems), title or name, aliases, properties,
+        entries, tuple(problems), title or name, aliases, properties,
         frontmatter.created(properties), False, tuple([h.words for h in found if h.words]),
     )  # fmt: skip
 
@@ -65,9 +65,9 @@ def headings(masked: str, text: str = "") -> list[Heading]:
     return found
 
 
-def _chunks(
+def _entries(
     text: str, body_at: int, masked: str, found: list[Heading], own_tags: tuple[str, ...]
-) -> Iterator[Chunk]:
+) -> Iterator[Entry]:
     """Return the passages of a note. The text of the first one begins with the properties."""
     seen: dict[str, int] = {}
     line, counted = 1, 0
@@ -99,7 +99,7 @@ def _chunks(
             line, line + passage.count("\n"), None, tuple(pointed), 0, 0, None,
             0 if start else min(body_at, len(passage)),
         )  # fmt: skip
-        yield tuple.__new__(Chunk, values)  # without the checks of its constructor: there are many
+        yield tuple.__new__(Entry, values)  # without the checks of its constructor: there are many
 
 
 def _passages(masked: str, found: list[Heading]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -141,7 +141,7 @@ def _cut(text: str, start: int) -> int:
 
 
 def parse_agent(data: bytes, name: str = "") -> Document:
-    """Read an AGENT.md. Its first chunk has the properties `type`, `id` and `name` as extra."""
+    """Read an AGENT.md. Its first entry has the properties `type`, `id` and `name` as extra."""
     note = parse(data, name)
     agent = {
         key: value
@@ -153,8 +153,8 @@ def parse_agent(data: bytes, name: str = "") -> Document:
         what = f"says that its type is {type}" if type else "says no type"
         remedy = f"write `type: {' | '.join(AGENT_TYPES)}` in its properties"
         problems += (Problem(1, "agent-type", f"{what}; {remedy}"),)
-    chunks = [chunk._replace(kind="agent") for chunk in note.chunks]
-    if chunks:
-        chunks[0] = chunks[0]._replace(extra=agent)
+    entries = [entry._replace(kind="agent") for entry in note.entries]
+    if entries:
+        entries[0] = entries[0]._replace(extra=agent)
     title = agent.get("name", note.title)
-    return note._replace(chunks=tuple(chunks), problems=problems, title=title)
+    return note._replace(entries=tuple(entries), problems=problems, title=title)

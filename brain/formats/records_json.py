@@ -15,7 +15,7 @@ from brain.errors import BadRequest
 from brain.formats import json_spans
 from brain.formats.json_spans import Reading, Record, elements, members, moment, unshown
 from brain.formats.text import BOM, UNSAFE, decode, refused
-from brain.model import Applied, Change, Chunk, Document, Drop, EditedFile, Link, Put
+from brain.model import Applied, Change, Document, Drop, EditedFile, Entry, Link, Put
 
 _INDENT = "  "
 _NEW_FILES = {"items": "[]\n", "tasks": '{\n  "tasks": []\n}\n'}
@@ -29,7 +29,7 @@ def parse(format: str, data: bytes) -> Document:
     return reading.document(make(reading, record) for record in reading.records)
 
 
-def _item(reading: Reading, record: Record) -> Chunk:
+def _item(reading: Reading, record: Record) -> Entry:
     value = record.value
     title, content = reading.string(record, "title"), reading.string(record, "content")
     ref = reading.ref(record, value.get("id"), title, content)
@@ -42,7 +42,7 @@ def _item(reading: Reading, record: Record) -> Chunk:
         "id": ref, "type": kind, "title": title, "content": content, "tags": tags,
         "extractedAt": created,
     }  # fmt: skip
-    return Chunk(
+    return Entry(
         ref, kind, "", title, content or title or _other_words(record), tuple(tags),
         record.line, record.end_line, created, links,
         record.start, record.end, unshown(value, shown),
@@ -60,7 +60,7 @@ def _other_words(record: Record) -> str:
     return "\n".join(v for k, v in record.value.items() if k not in known and isinstance(v, str))
 
 
-def _task(reading: Reading, record: Record) -> Chunk:
+def _task(reading: Reading, record: Record) -> Entry:
     value = record.value
     milestone = reading.string(record, "milestone")
     description = reading.string(record, "description")
@@ -75,7 +75,7 @@ def _task(reading: Reading, record: Record) -> Chunk:
         "id": ref, "status": status, "description": description,
         "acceptance_criteria": criteria, "created": created,
     }  # fmt: skip
-    return Chunk(
+    return Entry(
         ref, "task", status, milestone, text, (), record.line, record.end_line, created, (),
         record.start, record.end, unshown(value, shown),
     )  # fmt: skip
@@ -125,17 +125,17 @@ class _File:
             raise refused(path, problem.line, problem.message)
 
     def apply(self, change: Change) -> tuple[bytes, Applied]:
-        chunks = self.document.chunks
-        number = next((n for n, chunk in enumerate(chunks) if chunk.ref == change.ref), -1)
-        chunk = chunks[number] if number >= 0 else None
-        previous = chunks[number - 1].ref if number > 0 else ""
+        entries = self.document.entries
+        number = next((n for n, entry in enumerate(entries) if entry.ref == change.ref), -1)
+        entry = entries[number] if number >= 0 else None
+        previous = entries[number - 1].ref if number > 0 else ""
         if isinstance(change, Drop):
-            return self._drop(change, chunk, previous)
+            return self._drop(change, entry, previous)
         if not isinstance(change, Put):
             raise BadRequest(f"{type(change).__name__} is not an edit of {self.format}.json.")
-        if chunk is None:
+        if entry is None:
             return self._add(change)
-        return self._put(change, chunk, previous)
+        return self._put(change, entry, previous)
 
     def _char(self, byte: int) -> int:
         return len(self.data[self.shift : byte].decode())
@@ -150,8 +150,8 @@ class _File:
 
     # -- values ----------------------------------------------------------------------------------
 
-    def _put(self, change: Put, chunk: Chunk, previous: str) -> tuple[bytes, Applied]:
-        start, end = self._char(chunk.start), self._char(chunk.end)
+    def _put(self, change: Put, entry: Entry, previous: str) -> tuple[bytes, Applied]:
+        start, end = self._char(entry.start), self._char(entry.end)
         record = before = self.text[start:end]
         style = self._style_of(start, end)
         for key, value in json_spans.storable({**change.values, "id": change.ref}).items():
@@ -188,8 +188,8 @@ class _File:
         if not self.text.strip():
             self.text = _NEW_FILES[self.format]
         there = _list(self.text, self.format)
-        chunks = self.document.chunks
-        previous = chunks[-1].ref if chunks else ""
+        entries = self.document.entries
+        previous = entries[-1].ref if entries else ""
         objects = [(s, e) for value, s, e in there.found if isinstance(value, dict)]
         style = self._style_of(*objects[-1]) if objects else self._new_style(there)
         record = dumped(values, style)
@@ -220,10 +220,10 @@ class _File:
         newline = "\r\n" if "\r\n" in self.text else "\n"
         return Style(outer + unit, unit, newline, ", ", ": ", _is_ascii(self.text))
 
-    def _drop(self, change: Drop, chunk: Chunk | None, previous: str) -> tuple[bytes, Applied]:
-        if chunk is None:
+    def _drop(self, change: Drop, entry: Entry | None, previous: str) -> tuple[bytes, Applied]:
+        if entry is None:
             return self.data, Applied(change, "missing")
-        start, end = self._char(chunk.start), self._char(chunk.end)
+        start, end = self._char(entry.start), self._char(entry.end)
         there = _list(self.text, self.format)
         number = [s for _, s, _ in there.found].index(start)
         if number + 1 < len(there.found):

@@ -14,11 +14,11 @@ import orjson
 from brain.formats import json_spans
 from brain.formats.json_spans import JsonError, Reading, Record, Refs, moment, unshown
 from brain.formats.text import BOM, decode
-from brain.model import Chunk, Document, Problem
+from brain.model import Document, Entry, Problem
 
 
 def parse(data: bytes, name: str) -> Document:
-    """Read the session called `name`: a chunk for each line with text.
+    """Read the session called `name`: a entry for each line with text.
 
     A call and its result share an id; their roles differ. A line that does not parse is a problem
     and the others load. Only merge markers make the session broken.
@@ -27,10 +27,10 @@ def parse(data: bytes, name: str) -> Document:
     # a byte that is not UTF-8 is reported below, line by line
     problems = [problem for problem in decode(data)[1] if problem.code != "invalid-utf8"]
     refs = Refs("t")
-    found = (_chunk(value, name, at, refs, problems) for at, value in _messages(data, problems))
-    chunks = [chunk for chunk in found if chunk]
+    found = (_entry_of(value, name, at, refs, problems) for at, value in _messages(data, problems))
+    entries = [entry for entry in found if entry]
     broken = any(problem.code == "conflict-markers" for problem in problems)
-    return Document(chunks=tuple(chunks), problems=tuple(problems), broken=broken)
+    return Document(entries=tuple(entries), problems=tuple(problems), broken=broken)
 
 
 def _messages(
@@ -78,10 +78,10 @@ def _problem(error: jsonlines.InvalidLineError, line: int, *, last: bool) -> Pro
     return Problem(line, "invalid-utf8", "is not valid UTF-8; skipped")
 
 
-def _chunk(
+def _entry_of(
     value: dict[str, Any], name: str, place: tuple[int, int, int], refs: Refs,
     problems: list[Problem],
-) -> Chunk | None:  # fmt: skip
+) -> Entry | None:  # fmt: skip
     role, speaker = _string(value, "role") or "message", _string(value, "name")
     text = _text(value, role, speaker)
     if not text.strip():
@@ -100,7 +100,7 @@ def _chunk(
         "input": value.get("input") if role == "tool_call" else None,
     }  # fmt: skip
     extra = unshown(value, shown) | {"session": name, "role": role}
-    return Chunk(
+    return Entry(
         ref, role, "", speaker, text, (), line, line, created, (), start, end, extra
     )  # fmt: skip
 
@@ -139,7 +139,7 @@ def parse_index(data: bytes) -> Document:
     return reading.document(_session(reading, record) for record in reading.records)
 
 
-def _session(reading: Reading, record: Record) -> Chunk:
+def _session(reading: Reading, record: Record) -> Entry:
     value = record.value
     title = reading.string(record, "title") or reading.string(record, "name")
     summary = reading.string(record, "summary") or reading.string(record, "description")
@@ -148,7 +148,7 @@ def _session(reading: Reading, record: Record) -> Chunk:
     ref = reading.ref(record, given, title, summary)
     created = moment(*(value.get(k) for k in ("created", "createdAt", "startedAt", "timestamp")))
     shown = {"id": ref, "title": title, "summary": summary}
-    return Chunk(
+    return Entry(
         ref, "session", "", title, "\n".join(filter(None, (title, summary))), (),
         record.line, record.end_line, created, (), record.start, record.end,
         unshown(value, shown) | {"session": ref},

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Owners = tuple[str, ...] | None
 
-SCHEMA_VERSION = 16
+SCHEMA_VERSION = 17
 APPLICATION_ID = 0x42726E31  # "Brn1"
 FULL_TEXTS = {  # the tables of full text, with their columns
     "passages": ("title", "heading", "text"),
@@ -177,7 +177,7 @@ class Index:
         with self.exclusive(wait), reading():
             with self.transaction() as db:
                 for table in FULL_TEXTS:
-                    db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+                    db.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')")
             try:
                 db.execute("VACUUM")
                 return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -348,7 +348,7 @@ class Index:
         db = self.db
         db.execute(
             "PRAGMA page_size = 16384"
-        )  # one chunk would leave half of the default 4096 empty
+        )  # one entry would leave half of the default 4096 empty
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(
             f"BEGIN IMMEDIATE;{self._schema()}"
@@ -386,7 +386,7 @@ class Index:
             if not quick and self.db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 return False
             for table in () if quick else FULL_TEXTS:
-                self.db.execute(f"INSERT INTO {table} ({table}{check}")
+                self.db.execute(f"INSERT INTO {table}_fts ({table}_fts{check}")
             sql = "SELECT name, sql FROM sqlite_master ORDER BY name"
             with closing(sqlite3.connect(":memory:")) as fresh:
                 fresh.executescript(self._schema())

@@ -33,10 +33,10 @@ _MOST = 10_000  # ids in one statement, whose length has a limit
 
 def size(index: Index, table: str, owners: Owners = None) -> int:
     """Return how many rows a table has that may be read."""
-    every = int(index.value(f"SELECT count(*) FROM {table}_docsize"))
+    every = int(index.value(f"SELECT count(*) FROM {table}_fts_docsize"))
     if owners is None:
         return every
-    rows, sort = ("files", "scope = 'sources'") if table == "notes" else ("chunks", "sort = ?")
+    rows, sort = ("files", "scope = 'sources'") if table == "notes" else ("entries", "sort = ?")
     hidden, values = _hidden(owners, rows)
     given = (*values, table) if table != "notes" else values
     return every - int(index.value(f"SELECT count(*) FROM {hidden} AND {sort}", given))
@@ -45,7 +45,7 @@ def size(index: Index, table: str, owners: Owners = None) -> int:
 def count(index: Index, table: str, match: str, owners: Owners = None, most: int = -1) -> int:
     """Return how many rows match and may be read; `most` at most, which is cheaper to find out."""
     visible, values = _visible(table, owners)
-    some = f"SELECT 1 FROM {table} WHERE {table} MATCH ?{visible} LIMIT {most:d}"
+    some = f"SELECT 1 FROM {table}_fts WHERE {table}_fts MATCH ?{visible} LIMIT {most:d}"
     return int(index.value(f"SELECT count(*) FROM ({some})", (match, *values)))
 
 
@@ -56,12 +56,12 @@ def saturations(
     and may be read: bm25 without the idf that FTS5 has in it."""
     weights = ", ".join(map(str, WEIGHTS[table]))
     visible, values = _visible(table, owners)
-    where = f"FROM {table} WHERE {table} MATCH ?{visible}"
+    where = f"FROM {table}_fts WHERE {table}_fts MATCH ?{visible}"
     if index.fts == "fts4":
-        sql = f"SELECT rowid, saturation(matchinfo({table}, 'pcalx'), {weights}) {where}"
+        sql = f"SELECT rowid, saturation(matchinfo({table}_fts, 'pcalx'), {weights}) {where}"
         return index.rows(sql, (match, *values))
-    rows = index.rows(f"SELECT rowid, -bm25({table}, {weights}) {where}", (match, *values))
-    every = int(index.value(f"SELECT count(*) FROM {table}_docsize"))
+    rows = index.rows(f"SELECT rowid, -bm25({table}_fts, {weights}) {where}", (match, *values))
+    every = int(index.value(f"SELECT count(*) FROM {table}_fts_docsize"))
     found = count(index, table, match) if visible else len(rows)
     idf = max(_LEAST, math.log((every - found + 0.5) / (found + 0.5)))
     scale = 1 / idf / (K1 + 1)
@@ -71,7 +71,7 @@ def saturations(
 def matching(index: Index, table: str, match: str, owners: Owners = None) -> list[int]:
     """Return the ids of the rows that match and may be read."""
     visible, values = _visible(table, owners)
-    sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ?{visible}"
+    sql = f"SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ?{visible}"
     return [id for (id,) in index.rows(sql, (match, *values))]
 
 
@@ -79,7 +79,7 @@ def best(index: Index, table: str, match: str, owners: Owners, most: int) -> lis
     """Return the ids of the best rows that match any of several words and may be read."""
     visible, values = _visible(table, owners)
     rank = "ORDER BY rank" if index.fts == "fts5" else ""
-    sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ?{visible} {rank} LIMIT {most:d}"
+    sql = f"SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ?{visible} {rank} LIMIT {most:d}"
     return [id for (id,) in index.rows(sql, (match, *values))]
 
 
@@ -87,12 +87,12 @@ def _visible(table: str, owners: Owners) -> tuple[str, Sequence[str]]:
     """Return the further condition that a row of full text may be read, and its values."""
     if owners is None:
         return "", ()
-    hidden, values = _hidden(owners, "files" if table == "notes" else "chunks")
-    return f" AND NOT EXISTS (SELECT 1 FROM {hidden} AND id = {table}.rowid)", values
+    hidden, values = _hidden(owners, "files" if table == "notes" else "entries")
+    return f" AND NOT EXISTS (SELECT 1 FROM {hidden} AND id = {table}_fts.rowid)", values
 
 
 def _hidden(owners: Sequence[str], rows: str) -> tuple[str, Sequence[str]]:
-    """Return the files or chunks of others than these owners, as the end of a statement; from an
+    """Return the files or entries of others than these owners, as the end of a statement; from an
     index of their own if what everyone may read is among the rest."""
     others = f"agent NOT IN {marks(owners)}"
     if {"", "admin"} <= set(owners):
@@ -141,7 +141,7 @@ _FOUND = f"""SELECT c.id, c.file, c.sort, c.scope, iif(c.scope = 'sources', '', 
 def entries(index: Index, ids: Sequence[int], filters: Filters) -> list[Found]:
     """Return those of these entries that pass the filters; dates of notes are slow, so left out."""
     where, values = filters.where(index)
-    joined = "FROM chunks c JOIN files f ON f.id = c.file"
+    joined = "FROM entries c JOIN files f ON f.id = c.file"
     rows = index.rows(f"{_FOUND} {joined} WHERE c.id IN {_listed(ids)} AND {where}", values)
     make = tuple.__new__  # without Found's own way of taking arguments: there are many
     return [make(Found, row) for row in rows]
@@ -149,26 +149,26 @@ def entries(index: Index, ids: Sequence[int], filters: Filters) -> list[Found]:
 
 def notes_of(index: Index, passages: Sequence[int]) -> dict[int, int]:
     """Return the note of each of these passages."""
-    sql = "SELECT id, file FROM chunks INDEXED BY chunks_note WHERE id IN"
+    sql = "SELECT id, file FROM entries INDEXED BY entries_note WHERE id IN"
     return dict(_in_steps(index, sql, passages))
 
 
 def first_passages(index: Index, notes: Sequence[int]) -> dict[int, int]:
     """Return the first passage of each of these notes."""
-    sql = "SELECT file, id FROM (SELECT file, id, min(start) FROM chunks WHERE file IN"
+    sql = "SELECT file, id FROM (SELECT file, id, min(start) FROM entries WHERE file IN"
     return dict(_in_steps(index, sql, notes, " GROUP BY file)"))
 
 
 def sorts(index: Index, ids: Sequence[int]) -> dict[int, tuple[str, int]]:
     """Return (table of full text, file) of each of these entries."""
-    rows = _in_steps(index, "SELECT id, sort, file FROM chunks WHERE id IN", ids)
+    rows = _in_steps(index, "SELECT id, sort, file FROM entries WHERE id IN", ids)
     return {id: (sort, file) for id, sort, file in rows}
 
 
 def spoken(index: Index, names: Sequence[str], owners: Owners) -> dict[int, int]:
     """Return the number of turns of these speakers, named as written, by session."""
     visible, values = owned(owners)
-    sql = f"""SELECT c.file, count(*) FROM chunks c INDEXED BY chunks_speaker
+    sql = f"""SELECT c.file, count(*) FROM entries c INDEXED BY entries_speaker
         WHERE c.scope = 'sessions' AND c.heading IN {marks(names)}{visible} GROUP BY 1"""
     return dict(index.rows(sql, (*names, *values)))
 
@@ -196,8 +196,9 @@ def texts(
     held = "c.tags" if in_tags else rest
     if letters.isascii():
         where, values = f"{where} AND instr(lower({held}), ?)", [*values, letters]
-    sql = f"""SELECT c.id, c.tags, {rest} FROM {table} CROSS JOIN chunks c ON {by} = {table}.rowid
-        CROSS JOIN files f ON f.id = c.file WHERE {table} MATCH ? AND {where} LIMIT 5000"""
+    sql = f"""SELECT c.id, c.tags, {rest} FROM {table}_fts t
+        CROSS JOIN entries c ON {by} = t.rowid CROSS JOIN files f ON f.id = c.file
+        WHERE {table}_fts MATCH ? AND {where} LIMIT 5000"""
     return index.rows(sql, (match, *values))
 
 
@@ -205,7 +206,7 @@ def ends(index: Index, path: str, filters: Filters) -> list[tuple[int, str, str]
     """Return the same of the first passages of notes whose path holds this, in lower case."""
     where, values = filters.where(index)
     sql = f"""SELECT c.id, c.tags, char(10) || c.path, min(c.start) FROM files f
-        JOIN chunks c ON c.file = f.id WHERE f.scope = 'sources' AND instr(lower(f.path), ?)
+        JOIN entries c ON c.file = f.id WHERE f.scope = 'sources' AND instr(lower(f.path), ?)
         AND {where} GROUP BY f.id LIMIT 1000"""
     return [row[:3] for row in index.rows(sql, (path, *values))]
 
@@ -213,8 +214,8 @@ def ends(index: Index, path: str, filters: Filters) -> list[tuple[int, str, str]
 def any_matches(index: Index, table: str, match: str, filters: Filters) -> bool:
     """Return True if an entry matches and passes the filters."""
     where, values = filters.where(index)
-    sql = f"""SELECT 1 FROM {table} CROSS JOIN chunks c ON c.id = {table}.rowid
-        CROSS JOIN files f ON f.id = c.file WHERE {table} MATCH ? AND {where} LIMIT 1"""
+    sql = f"""SELECT 1 FROM {table}_fts CROSS JOIN entries c ON c.id = {table}_fts.rowid
+        CROSS JOIN files f ON f.id = c.file WHERE {table}_fts MATCH ? AND {where} LIMIT 1"""
     return index.value(sql, (match, *values)) is not None
 
 
@@ -223,9 +224,8 @@ def vocabulary(index: Index, first: str) -> set[str]:
     found: set[str] = set()
     for table in ("passages", "turns", "entries"):
         name = f"{table}_words"
-        index.rows(
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name} USING fts5vocab(main, {table}, row)"
-        )
+        vocabulary = f"fts5vocab(main, {table}_fts, row)"
+        index.rows(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name} USING {vocabulary}")
         sql = f"SELECT term FROM temp.{name} WHERE term >= ? AND term < ?"
         found.update(term for (term,) in index.rows(sql, (first, f"{first}\U0010ffff")))
     return found
@@ -235,12 +235,12 @@ def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 20
     """Return the speakers of the sessions, of all or of these owners; the first `most` of them."""
     heard = "1"
     if owners is not None:
-        heard = f"""EXISTS (SELECT 1 FROM chunks WHERE scope = 'sessions' AND heading = name
+        heard = f"""EXISTS (SELECT 1 FROM entries WHERE scope = 'sessions' AND heading = name
             AND agent IN {marks(owners)})"""
     sql = f"""
         WITH RECURSIVE one (name) AS (
-            SELECT min(heading) FROM chunks WHERE scope = 'sessions' UNION ALL
-            SELECT (SELECT min(heading) FROM chunks WHERE scope = 'sessions' AND heading > name)
+            SELECT min(heading) FROM entries WHERE scope = 'sessions' UNION ALL
+            SELECT (SELECT min(heading) FROM entries WHERE scope = 'sessions' AND heading > name)
             FROM one WHERE name IS NOT NULL
         ) SELECT name FROM one WHERE name != '' AND {heard} LIMIT {most:d}
     """
@@ -253,11 +253,11 @@ def any_feedback(index: Index) -> bool:
 
 
 def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
-    """Return (score, time of the last reinforcement or update) of the chunks that have feedback."""
+    """Return (score, time of the last reinforcement or update) of entries that have feedback."""
     some = f"c.id IN {_listed(ids)} AND c.scope = 'memory'"
     found = index.rows(
-        f"SELECT c.id, k.score, k.touched FROM chunks c JOIN facts k ON k.ref = c.ref"
-        f" WHERE {some} UNION ALL SELECT c.id, k.score, k.touched FROM chunks c"
+        f"SELECT c.id, k.score, k.touched FROM entries c JOIN facts k ON k.ref = c.ref"
+        f" WHERE {some} UNION ALL SELECT c.id, k.score, k.touched FROM entries c"
         f" JOIN aliases a ON a.ref = c.ref AND a.class != c.ref JOIN facts k ON k.ref = a.class"
         f" WHERE {some}"
     )
@@ -267,7 +267,7 @@ def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
 def from_source(index: Index, source: str, owners: Owners) -> list[int]:
     """Return the row ids of memories whose journal names this source, and that may be read."""
     visible, values = owned(owners)
-    sql = f"""SELECT c.id FROM facts k JOIN chunks c ON c.ref = k.ref OR c.ref IN
+    sql = f"""SELECT c.id FROM facts k JOIN entries c ON c.ref = k.ref OR c.ref IN
         (SELECT a.ref FROM aliases a WHERE a.class = k.ref)
         WHERE k.source = ? AND c.scope = 'memory'{visible}"""
     return [id for (id,) in index.rows(sql, (source, *values))]
@@ -277,14 +277,14 @@ def titled(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str, 
     """Return (note, title, path) of notes with these words in their name; of very many, the
     first."""
     both = f'{{title aliases}} : "{words}"' if index.fts == "fts5" else f'"{words}"'
-    sql = f"""SELECT f.id, f.title, f.path FROM notes CROSS JOIN files f ON f.id = notes.rowid
-        WHERE notes MATCH ? LIMIT {most:d}"""
+    sql = f"""SELECT f.id, f.title, f.path FROM notes_fts n CROSS JOIN files f ON f.id = n.rowid
+        WHERE notes_fts MATCH ? LIMIT {most:d}"""
     return index.rows(sql, (both,))
 
 
 def tagged(index: Index, tag: str, most: int = 1_000) -> list[int]:
-    """Return the row ids of chunks that have this tag; of very many, the first."""
-    sql = f"SELECT id FROM chunks WHERE instr(' ' || tags || ' ', ?) LIMIT {most:d}"
+    """Return the row ids of entries that have this tag; of very many, the first."""
+    sql = f"SELECT id FROM entries WHERE instr(' ' || tags || ' ', ?) LIMIT {most:d}"
     return [id for (id,) in index.rows(sql, (f" {tag} ",))]
 
 
@@ -310,7 +310,7 @@ def sharing(index: Index, words: Sequence[str], owners: Owners, most: int) -> li
     best = sorted(shared, key=lambda id: (-shared[id], -id))[:most]
     visible, values = owned(owners)
     where = f"c.id IN {_listed(best)} AND c.scope = 'memory'{visible}"
-    rows = dict(index.rows(f"SELECT c.id, c.text FROM chunks c WHERE {where}", values))
+    rows = dict(index.rows(f"SELECT c.id, c.text FROM entries c WHERE {where}", values))
     return [(id, rows[id]) for id in best if id in rows]
 
 
@@ -320,5 +320,5 @@ def _in_text(index: Index, words: Sequence[str], owners: Owners) -> list[int]:
     quote = "" if index.fts == "fts4" else '"'
     match = " ".join(f"text:{quote}{word}{quote}" for word in words)
     visible, values = _visible("entries", owners)
-    sql = f"SELECT rowid FROM entries WHERE entries MATCH ?{visible} LIMIT {_COMMON + 1:d}"
+    sql = f"SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?{visible} LIMIT {_COMMON + 1:d}"
     return [id for (id,) in index.rows(sql, (match, *values))]

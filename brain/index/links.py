@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 _SCOPES = "('memory', 'items')"
 # few files hold memories: find the entries by their files instead of reading all entries
-_ENTRIES = f"FROM files f CROSS JOIN chunks c ON c.file = f.id AND c.scope IN {_SCOPES}"
+_ENTRIES = f"FROM files f CROSS JOIN entries c ON c.file = f.id AND c.scope IN {_SCOPES}"
 # the entries of a file have consecutive row ids, and so have their links
 _LINKS = f"""FROM files f
-    CROSS JOIN links l ON l.chunk >= (SELECT min(id) FROM chunks WHERE file = f.id)
-        AND l.chunk <= (SELECT max(id) FROM chunks WHERE file = f.id)
-    CROSS JOIN chunks c ON c.id = l.chunk AND c.file = f.id AND c.scope IN {_SCOPES}"""
+    CROSS JOIN links l ON l.entry >= (SELECT min(id) FROM entries WHERE file = f.id)
+        AND l.entry <= (SELECT max(id) FROM entries WHERE file = f.id)
+    CROSS JOIN entries c ON c.id = l.entry AND c.file = f.id AND c.scope IN {_SCOPES}"""
 _WHERE = f"WHERE f.scope IN {_SCOPES}"
 _BLOCK = "l.fragment >= '^' AND l.fragment < '_'"
 
@@ -48,7 +48,7 @@ def of_notes(index: Index, owners: Owners) -> list[tuple[str, str]]:
     """Return (path, block id) of all links of notes to a block."""
     visible, values = owned(owners)
     sql = f"""SELECT c.path, substr(l.fragment, 2) FROM links l
-        CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'sources' WHERE {_BLOCK}{visible}"""
+        CROSS JOIN entries c ON c.id = l.entry AND c.scope = 'sources' WHERE {_BLOCK}{visible}"""
     return index.rows(sql, values)
 
 
@@ -99,7 +99,7 @@ def supersessions(index: Index, owners: Owners) -> list[tuple[str, str, str]]:
     """
     own = ""
     if owners is None:
-        own = """ AND (c.agent = 'admin' OR EXISTS (SELECT 1 FROM chunks o
+        own = """ AND (c.agent = 'admin' OR EXISTS (SELECT 1 FROM entries o
             WHERE o.ref = substr(l.fragment, 2) AND o.scope = 'memory' AND o.agent = c.agent))"""
     return _relations(index, "supersedes", owners, own)
 
@@ -110,7 +110,7 @@ def _relations(
     visible, values = owned(owners)
     # the kind is written out, because an index of its own has it as its condition
     sql = f"""SELECT c.ref, substr(l.fragment, 2), {CREATED} FROM links l
-        CROSS JOIN chunks c ON c.id = l.chunk AND c.scope = 'memory'
+        CROSS JOIN entries c ON c.id = l.entry AND c.scope = 'memory'
         CROSS JOIN files f ON f.id = c.file
         WHERE l.kind = '{kind}' AND substr(l.fragment, 1, 1) = '^'{visible}{condition}"""
     return index.rows(sql, values)
@@ -155,7 +155,7 @@ def superseded_rows(index: Index, owners: Owners) -> list[int]:
     """Return the row ids of all superseded memories."""
     if not (gone := successors(index, owners=owners)):
         return []
-    sql = "SELECT c.id FROM chunks c WHERE c.scope = 'memory' AND c.ref IN"
+    sql = "SELECT c.id FROM entries c WHERE c.scope = 'memory' AND c.ref IN"
     with reading():
         return sorted(id for (id,) in each(index.db, sql, gone))
 
@@ -191,7 +191,7 @@ def _present(
     """Return the present id of those of these memories that exist."""
     visible, values = owned(owners)
     ids = wanted.union(id for id, name in names.items() if name in wanted)
-    sql = f"SELECT c.ref FROM chunks c WHERE c.scope = 'memory'{visible} AND c.ref IN"
+    sql = f"SELECT c.ref FROM entries c WHERE c.scope = 'memory'{visible} AND c.ref IN"
     present: dict[str, str] = {}
     with reading():
         for (id,) in sorted(each(index.db, sql, ids, values)):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brain.index.db import Owners
 
 MOST_ALIKE = 1000  # entries that are looked at for the beginning of an id
-_FROM = "FROM chunks c JOIN files f ON f.id = c.file"
+_FROM = "FROM entries c JOIN files f ON f.id = c.file"
 _ROW = f"""SELECT c.id, c.ref, c.scope, c.kind, c.status, c.agent, c.project, c.path, c.line,
     c.end_line, c.heading, c.text, c.tags, {CREATED}, f.title, c.extra {_FROM}"""
 # CREATED by the clock of this machine, as the days and times in notes are: what filters compare
@@ -39,7 +39,7 @@ _DONE = "('completed', 'done', 'cancelled', 'canceled', 'closed', 'archived')"
 
 
 class Filters(NamedTuple):
-    """A selection of chunks. Empty tuples and strings filter nothing.
+    """A selection of entries. Empty tuples and strings filter nothing.
 
     `owners` are the agents whose entries may be seen at all, None for everybody's; `superseded`
     admits memories that another one supersedes.
@@ -67,7 +67,7 @@ class Filters(NamedTuple):
         return self._replace(superseded=True, excluded=tuple(rows))
 
     def where(self, index: Index) -> tuple[str, list[str]]:
-        """Return a condition on chunks `c` and files `f`, and its values."""
+        """Return a condition on entries `c` and files `f`, and its values."""
         parts: list[str] = []
         values: list[str] = []
         for column, wanted in (
@@ -97,7 +97,7 @@ class Filters(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A chunk with all that is known of it."""
+    """A entry with all that is known of it."""
 
     id: int
     ref: str
@@ -126,26 +126,26 @@ def _rows(index: Index, rest: str, values: Sequence[Any] = ()) -> list[Row]:
 
 
 def rows(index: Index, ids: Sequence[int]) -> list[Row]:
-    """Return the chunks with these row ids, in that order."""
+    """Return the entries with these row ids, in that order."""
     by_id = {row.id: row for row in _rows(index, f"WHERE c.id IN {marks(ids)}", ids)}
     return [by_id[id] for id in ids if id in by_id]
 
 
 def listed(index: Index, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
-    """Return the chunks that pass the filters, newest first."""
+    """Return the entries that pass the filters, newest first."""
     where, values = filters.where(index)
     rest = f"WHERE {where} {_NEWEST}, c.id LIMIT ? OFFSET ?"
     return _rows(index, rest, (*values, limit, offset))
 
 
 def any_passes(index: Index, filters: Filters) -> bool:
-    """Return True if a chunk passes the filters."""
+    """Return True if a entry passes the filters."""
     where, values = filters.where(index)
     return index.value(f"SELECT 1 {_FROM} WHERE {where} LIMIT 1", values) is not None
 
 
 def by_ref(index: Index, ref: str) -> list[Row]:
-    """Return the chunks with this id, in any case; if there are none, those whose id it begins."""
+    """Return the entries with this id, in any case; if there are none, those whose id it begins."""
     ref = text(ref)
     names = dict.fromkeys((ref, ref.lower(), ref.upper()) if "-" in ref or "_" in ref else (ref,))
     spans = [(name, name) for name in names]
@@ -174,8 +174,8 @@ def by_fingerprint(index: Index, fingerprint: str, owners: Owners) -> list[Row]:
 
 
 def called(index: Index, refs: Sequence[str]) -> list[int]:
-    """Return the row ids of chunks that have one of these ids; of very many, the first."""
-    sql = f"SELECT id FROM chunks WHERE ref IN {marks(refs)} ORDER BY path, line, place LIMIT 1000"
+    """Return the row ids of entries that have one of these ids; of very many, the first."""
+    sql = f"SELECT id FROM entries WHERE ref IN {marks(refs)} ORDER BY path, line, place LIMIT 1000"
     return [id for (id,) in index.rows(sql, [text(ref) for ref in refs])]
 
 
@@ -184,7 +184,7 @@ def other_transcript(
 ) -> str:
     """Return the path of another transcript of these owners that has a message with this id and
     role and, if it is given, this native id; '' if there is none."""
-    sql = """SELECT path, extra, agent FROM chunks WHERE ref = ? AND kind = ? AND path != ?
+    sql = """SELECT path, extra, agent FROM entries WHERE ref = ? AND kind = ? AND path != ?
         AND path LIKE '%.jsonl'"""
     for other, extra, agent in index.rows(sql, (text(ref), role, path)):
         is_seen = owners is None or agent in owners
@@ -194,21 +194,21 @@ def other_transcript(
 
 
 def by_place(index: Index, path: str, line: int) -> list[Row]:
-    """Return the chunks of a file that contain this line, the narrowest first; all for line 0."""
+    """Return the entries of a file that contain this line, the narrowest first; all for line 0."""
     where = "c.path = ? AND (? = 0 OR ? BETWEEN c.line AND c.end_line)"
     order = "c.end_line - c.line, c.line, c.id" if line else "c.line, c.id"
     return _rows(index, f"WHERE {where} ORDER BY {order}", (text(path), line, line))
 
 
 def linking(index: Index, ref: str) -> list[Row]:
-    """Return the chunks that link to the block with this id, whatever note the link names."""
-    where = "c.id IN (SELECT chunk FROM links WHERE fragment = ?) AND c.ref != ?"
+    """Return the entries that link to the block with this id, whatever note the link names."""
+    where = "c.id IN (SELECT entry FROM links WHERE fragment = ?) AND c.ref != ?"
     return _rows(index, f"WHERE {where} ORDER BY c.path, c.line", (f"^{ref}", ref))
 
 
 def links_of(index: Index, id: int) -> list[Link]:
-    """Return the links of a chunk."""
-    sql = "SELECT line, kind, target, fragment, '' FROM links WHERE chunk = ? ORDER BY seq"
+    """Return the links of a entry."""
+    sql = "SELECT line, kind, target, fragment, '' FROM links WHERE entry = ? ORDER BY seq"
     return [Link(*row) for row in index.rows(sql, (id,))]
 
 
@@ -245,7 +245,7 @@ def _owned(index: Index, where: str, owners: Owners, order: str = _NEWEST) -> li
 
 def spans(index: Index, refs: Sequence[str]) -> list[tuple[str, int, int]]:
     """Return (path, start, end) of the entries with these ids in their notes, in bytes, by path."""
-    sql = "SELECT path, start, stop FROM chunks WHERE scope IN ('memory', 'archive') AND ref IN"
+    sql = "SELECT path, start, stop FROM entries WHERE scope IN ('memory', 'archive') AND ref IN"
     with reading():
         return sorted((path, start, stop) for path, start, stop in each(index.db, sql, refs))
 
@@ -253,7 +253,7 @@ def spans(index: Index, refs: Sequence[str]) -> list[tuple[str, int, int]]:
 def unseen(index: Index, paths: Sequence[str] | None) -> list[tuple[str, str]]:
     """Return (id, time of the file) of the memories of these notes, or of all, whose creation time
     is known from the time of their file alone."""
-    sql = f"""SELECT c.ref, min({MODIFIED}) FROM files f CROSS JOIN chunks c ON c.file = f.id
+    sql = f"""SELECT c.ref, min({MODIFIED}) FROM files f CROSS JOIN entries c ON c.file = f.id
         WHERE f.scope IN ('memory', 'archive') AND f.created IS NULL AND c.created IS NULL
         AND c.kind NOT IN ('note', 'agent') AND NOT EXISTS (SELECT 1 FROM {FACTS_OF})"""
     if paths is None:
@@ -267,26 +267,26 @@ def unseen(index: Index, paths: Sequence[str] | None) -> list[tuple[str, str]]:
 
 
 def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
-    """Return the kinds of all chunks, or of those of these owners."""
+    """Return the kinds of all entries, or of those of these owners."""
     where, values = Filters(scopes=(), owners=owners).where(index)
-    found = index.rows(f"SELECT DISTINCT c.kind FROM chunks c WHERE {where}", values)
+    found = index.rows(f"SELECT DISTINCT c.kind FROM entries c WHERE {where}", values)
     return {kind for (kind,) in found}
 
 
 def counts(index: Index, owners: tuple[str, ...] | None = None) -> dict[str, dict[str, int]]:
-    """Return how many files and chunks each scope has, of all or of these owners."""
+    """Return how many files and entries each scope has, of all or of these owners."""
     visible, values = owned(owners, "f")
     sql = f"SELECT f.scope, count(*) FROM files f WHERE 1{visible} GROUP BY 1"
     files = dict(index.rows(sql, values))
     within = f" WHERE file IN (SELECT f.id FROM files f WHERE 1{visible})" if visible else ""
-    chunks = dict(index.rows(f"SELECT scope, count(*) FROM chunks{within} GROUP BY 1", values))
-    return {s: {"files": files.get(s, 0), "entries": chunks.get(s, 0)} for s in SCOPES}
+    entries = dict(index.rows(f"SELECT scope, count(*) FROM entries{within} GROUP BY 1", values))
+    return {s: {"files": files.get(s, 0), "entries": entries.get(s, 0)} for s in SCOPES}
 
 
 def counts_of_kinds(index: Index, owners: Owners) -> dict[str, int]:
     """Return how many memories, items and tasks of each kind there are, the most frequent first."""
     visible, values = owned(owners)
-    sql = f"""SELECT c.kind, count(*) FROM chunks c WHERE c.scope IN ('memory', 'items', 'tasks')
+    sql = f"""SELECT c.kind, count(*) FROM entries c WHERE c.scope IN ('memory', 'items', 'tasks')
         {visible} GROUP BY 1 ORDER BY 2 DESC, 1"""
     return dict(index.rows(sql, values))
 
@@ -294,7 +294,7 @@ def counts_of_kinds(index: Index, owners: Owners) -> dict[str, int]:
 def agents(index: Index) -> list[dict[str, Any]]:
     """Return every agent with an AGENT.md, and what that says."""
     sql = """
-        SELECT f.agent, f.project, f.path, max(c.extra) FROM files f LEFT JOIN chunks c
+        SELECT f.agent, f.project, f.path, max(c.extra) FROM files f LEFT JOIN entries c
         ON c.file = f.id AND c.kind = 'agent' WHERE f.agent != '' AND f.path LIKE '%/AGENT.md'
         GROUP BY f.id ORDER BY f.agent, f.path
     """

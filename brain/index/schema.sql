@@ -1,6 +1,6 @@
 -- brain.db, in reading order. A cache: everything can be built again from the vault and state.db, but
 -- for the last events.
--- write.py alone changes files and chunks, and removes what hangs on a row before the row; there are
+-- write.py alone changes files and entries, and removes what hangs on a row before the row; there are
 -- no foreign keys. records.py writes what journals say, events.py events. vectors.py has its own file.
 -- There are no migrations: db.SCHEMA_VERSION changes with this file, and a mismatch means rebuild.
 
@@ -36,9 +36,9 @@ CREATE INDEX files_stale ON files (path) WHERE stale != '';
 CREATE INDEX files_tied ON files (id) WHERE scope IN ('memory', 'items');
 CREATE INDEX files_owned ON files (id, agent, scope) WHERE agent NOT IN ('', 'admin');
 
--- One row per searchable piece: a memory, an item, a task, a turn, a passage of a note.
+-- One row per entry: a memory, an item, a task, a turn, a passage of a note.
 -- AUTOINCREMENT, so that a rowid once handed out never comes to mean another text.
-CREATE TABLE chunks (
+CREATE TABLE entries (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     file     INTEGER NOT NULL,         -- files.id
     scope    TEXT    NOT NULL,
@@ -52,7 +52,7 @@ CREATE TABLE chunks (
     end_line INTEGER NOT NULL,
     start    INTEGER NOT NULL,         -- byte span in the file; of a passage, its number
     stop     INTEGER NOT NULL,
-    extra    TEXT,                     -- JSON: what only this kind of chunk has
+    extra    TEXT,                     -- JSON: what only this kind of entry has
     place    INTEGER NOT NULL,         -- of a turn in its session, from 0
     siblings INTEGER NOT NULL,         -- how many turns that session has, with ids in a row
     lead     INTEGER NOT NULL,         -- characters of properties before the text of a note
@@ -63,27 +63,27 @@ CREATE TABLE chunks (
     tags     TEXT    NOT NULL,         -- ' a b/c ', as written, spaces around each
     path     TEXT    NOT NULL          -- of the file, for full text
 );
-CREATE INDEX chunks_file ON chunks (file, start);
-CREATE INDEX chunks_note ON chunks (id, file);  -- the note of a passage, without reading its text
-CREATE INDEX chunks_ref ON chunks (ref);
-CREATE INDEX chunks_fingerprint ON chunks (fingerprint) WHERE fingerprint IS NOT NULL;
-CREATE INDEX chunks_speaker ON chunks (heading, agent, file) WHERE scope = 'sessions';
-CREATE INDEX chunks_owned ON chunks (id, agent, sort) WHERE agent NOT IN ('', 'admin');
-CREATE INDEX chunks_pinned ON chunks (agent) WHERE scope = 'memory' AND status = 'pinned';
-CREATE INDEX chunks_negative ON chunks (agent) WHERE scope = 'memory' AND kind = 'negative';
-CREATE INDEX chunks_procedure ON chunks (agent) WHERE scope = 'memory' AND kind = 'procedure';
-CREATE INDEX chunks_summary ON chunks (agent) WHERE kind IN ('summary', 'session');
-CREATE INDEX chunks_task ON chunks (agent) WHERE kind = 'task';
+CREATE INDEX entries_file ON entries (file, start);
+CREATE INDEX entries_note ON entries (id, file);  -- the note of a passage, without reading its text
+CREATE INDEX entries_ref ON entries (ref);
+CREATE INDEX entries_fingerprint ON entries (fingerprint) WHERE fingerprint IS NOT NULL;
+CREATE INDEX entries_speaker ON entries (heading, agent, file) WHERE scope = 'sessions';
+CREATE INDEX entries_owned ON entries (id, agent, sort) WHERE agent NOT IN ('', 'admin');
+CREATE INDEX entries_pinned ON entries (agent) WHERE scope = 'memory' AND status = 'pinned';
+CREATE INDEX entries_negative ON entries (agent) WHERE scope = 'memory' AND kind = 'negative';
+CREATE INDEX entries_procedure ON entries (agent) WHERE scope = 'memory' AND kind = 'procedure';
+CREATE INDEX entries_summary ON entries (agent) WHERE kind IN ('summary', 'session');
+CREATE INDEX entries_task ON entries (agent) WHERE kind = 'task';
 
--- What a chunk points to, in order of appearance.
+-- What a entry points to, in order of appearance.
 CREATE TABLE links (
-    chunk    INTEGER NOT NULL,         -- chunks.id
+    entry    INTEGER NOT NULL,         -- entries.id
     seq      INTEGER NOT NULL,
     line     INTEGER NOT NULL,
     kind     TEXT    NOT NULL,         -- link, embed, supersedes, contradicts, …
     target   TEXT    NOT NULL,         -- '' points into the same note
     fragment TEXT    NOT NULL,         -- heading, or ^block
-    PRIMARY KEY (chunk, seq)
+    PRIMARY KEY (entry, seq)
 ) WITHOUT ROWID;
 CREATE INDEX links_superseded ON links (fragment) WHERE kind = 'supersedes';
 CREATE INDEX links_contradicted ON links (fragment) WHERE kind = 'contradicts';
@@ -197,46 +197,46 @@ CREATE TABLE pending_seen (
 CREATE VIEW note_texts AS SELECT f.id, f.title, f.aliases, f.headings,
     rtrim(f.path, replace(f.path, '/', '')) AS folder, f.tags,
     (SELECT group_concat(text, char(10)) FROM
-        (SELECT text FROM chunks WHERE file = f.id ORDER BY start, id)) AS body
+        (SELECT text FROM entries WHERE file = f.id ORDER BY start, id)) AS body
     FROM files f WHERE f.scope = 'sources';
 CREATE VIEW passage_texts AS SELECT c.id, f.title, c.heading, substr(c.text, c.lead + 1) AS text
-    FROM chunks c JOIN files f ON f.id = c.file WHERE c.sort = 'passages';
-CREATE VIEW turn_texts AS SELECT c.id, c.text FROM chunks c WHERE c.sort = 'turns';
+    FROM entries c JOIN files f ON f.id = c.file WHERE c.sort = 'passages';
+CREATE VIEW turn_texts AS SELECT c.id, c.text FROM entries c WHERE c.sort = 'turns';
 CREATE VIEW entry_texts AS SELECT c.id, c.text, c.tags, c.path, c.heading,
     c.kind || ' ' || coalesce(json_extract(c.extra, '$.sourceFile'), '') AS kind
-    FROM chunks c WHERE c.sort = 'entries';
+    FROM entries c WHERE c.sort = 'entries';
 -- Full text: a score compares a row with the mean length of its table, so each sort of text has a
 -- table of its own. Rows are removed by rowid, before what they are made of is touched.
-CREATE VIRTUAL TABLE notes USING fts5 (
+CREATE VIRTUAL TABLE notes_fts USING fts5 (
     title, aliases, headings, folder, tags, body,
     content = 'note_texts', content_rowid = 'id',
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
-CREATE VIRTUAL TABLE passages USING fts5 (
+CREATE VIRTUAL TABLE passages_fts USING fts5 (
     title, heading, text, content = 'passage_texts', content_rowid = 'id',
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
-CREATE VIRTUAL TABLE turns USING fts5 (
+CREATE VIRTUAL TABLE turns_fts USING fts5 (
     text, content = 'turn_texts', content_rowid = 'id',
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
-CREATE VIRTUAL TABLE entries USING fts5 (
+CREATE VIRTUAL TABLE entries_fts USING fts5 (
     text, tags, path, heading, kind, content = 'entry_texts', content_rowid = 'id',
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
--- The characters of scripts without spaces, one by one, and a 0 for each other word; only of chunks
+-- The characters of scripts without spaces, one by one, and a 0 for each other word; only of entries
 -- that hold such characters. Apart, because words weigh less in a row that is long.
-CREATE VIRTUAL TABLE characters USING fts5 (
+CREATE VIRTUAL TABLE characters_fts USING fts5 (
     spaced, tokenize = 'unicode61 remove_diacritics 2'
 );
 -- Few large writes: what is gathered before a segment is written, and the size of its pages.
-INSERT INTO notes (notes, rank) VALUES ('hashsize', 4194304);
-INSERT INTO notes (notes, rank) VALUES ('pgsz', 16000);
-INSERT INTO passages (passages, rank) VALUES ('hashsize', 4194304);
-INSERT INTO passages (passages, rank) VALUES ('pgsz', 16000);
-INSERT INTO turns (turns, rank) VALUES ('hashsize', 4194304);
-INSERT INTO turns (turns, rank) VALUES ('pgsz', 16000);
-INSERT INTO entries (entries, rank) VALUES ('hashsize', 4194304);
-INSERT INTO entries (entries, rank) VALUES ('pgsz', 16000);
-INSERT INTO characters (characters, rank) VALUES ('hashsize', 4194304);
-INSERT INTO characters (characters, rank) VALUES ('pgsz', 16000);
+INSERT INTO notes_fts (notes_fts, rank) VALUES ('hashsize', 4194304);
+INSERT INTO notes_fts (notes_fts, rank) VALUES ('pgsz', 16000);
+INSERT INTO passages_fts (passages_fts, rank) VALUES ('hashsize', 4194304);
+INSERT INTO passages_fts (passages_fts, rank) VALUES ('pgsz', 16000);
+INSERT INTO turns_fts (turns_fts, rank) VALUES ('hashsize', 4194304);
+INSERT INTO turns_fts (turns_fts, rank) VALUES ('pgsz', 16000);
+INSERT INTO entries_fts (entries_fts, rank) VALUES ('hashsize', 4194304);
+INSERT INTO entries_fts (entries_fts, rank) VALUES ('pgsz', 16000);
+INSERT INTO characters_fts (characters_fts, rank) VALUES ('hashsize', 4194304);
+INSERT INTO characters_fts (characters_fts, rank) VALUES ('pgsz', 16000);

@@ -1,4 +1,4 @@
-"""Add and remove the rows of files: the only statements that change files and chunks."""
+"""Add and remove the rows of files: the only statements that change files and entries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from brain.model import Link
 
-    Linked = tuple[tuple[Any, ...], tuple[Link, ...]]  # the row of a chunk, and its links
+    Linked = tuple[tuple[Any, ...], tuple[Link, ...]]  # the row of a entry, and its links
 
 FINE_SLACK, COARSE_SLACK = 20_000_000, 2_500_000_000  # ns: ext4 and its kind; FAT counts in 2 s
 
@@ -52,7 +52,7 @@ class Known(NamedTuple):
     digest: bytes
 
 
-class Entry(NamedTuple):
+class ParsedFile(NamedTuple):
     """A file that was read and is to be stored; `id` is None for one not seen before.
 
     With a `part`, the document has only the entries of this part of a known file.
@@ -121,22 +121,22 @@ def scope_of(index: Index, file: int) -> str:
 
 
 def entries(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
-    """Return the texts of a file's chunks by id, in order; of two with one id the first."""
+    """Return the texts of a file's entries by id, in order; of two with one id the first."""
     where, values = _inside(file, part)
-    sql = f"SELECT ref, text FROM chunks WHERE {where} ORDER BY line DESC, id DESC"
+    sql = f"SELECT ref, text FROM entries WHERE {where} ORDER BY line DESC, id DESC"
     return dict(reversed(index.rows(sql, values)))
 
 
 def headings(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
-    """Return the headings above a file's chunks, by id."""
+    """Return the headings above a file's entries, by id."""
     where, values = _inside(file, part)
-    return dict(index.rows(f"SELECT ref, heading FROM chunks WHERE {where}", values))
+    return dict(index.rows(f"SELECT ref, heading FROM entries WHERE {where}", values))
 
 
 def written_ids(index: Index, file: int, part: Part | None = None) -> list[str]:
     """Return the ids that are written in a memory note."""
     where, values = _inside(file, part)
-    sql = f"SELECT ref FROM chunks WHERE {where} AND {_WRITTEN}"
+    sql = f"SELECT ref FROM entries WHERE {where} AND {_WRITTEN}"
     return [ref for (ref,) in index.rows(sql, values)]
 
 
@@ -144,39 +144,39 @@ _WRITTEN = "json_extract(extra, '$.anchored') IS NOT NULL"
 
 
 def _inside(file: int, part: Part | None) -> tuple[str, tuple[int, ...]]:
-    """Return a condition on the chunks of a file, or of a part of it, and its values."""
+    """Return a condition on the entries of a file, or of a part of it, and its values."""
     if part is None:
         return "file = ?", (file,)
     return "file = ? AND start >= ? AND start < ?", (file, part.start, part.stop)
 
 
-def can_replace(index: Index, entry: Entry) -> bool:
+def can_replace(index: Index, parsed: ParsedFile) -> bool:
     """Return True if the rest of a file stays as it is when this part of it is replaced.
 
     An id that is derived from words depends on all entries: it counts those with the same words and
     avoids the ids of others. A problem may have its reason anywhere.
     """
-    part = entry.part
-    if part is None or index.value("SELECT 1 FROM problems WHERE path = ?", (entry.path,)):
+    part = parsed.part
+    if part is None or index.value("SELECT 1 FROM problems WHERE path = ?", (parsed.path,)):
         return False
-    role = index.rows("SELECT scope, agent, project, stale FROM files WHERE id = ?", (entry.id,))
-    if role != [(entry.scope, entry.agent, entry.project, "")]:
+    role = index.rows("SELECT scope, agent, project, stale FROM files WHERE id = ?", (parsed.id,))
+    if role != [(parsed.scope, parsed.agent, parsed.project, "")]:
         return False
-    inside, values = _inside(entry.id or 0, part)
-    before = index.rows(f"SELECT ref FROM chunks WHERE {inside} ORDER BY start", values)
+    inside, values = _inside(parsed.id or 0, part)
+    before = index.rows(f"SELECT ref FROM entries WHERE {inside} ORDER BY start", values)
     outside = "+file = ? AND NOT (start >= ? AND start < ?)"  # +: to be found by ref if possible
-    refs = {chunk.ref for chunk in entry.document.chunks}
-    sql = f"SELECT 1 FROM chunks WHERE {outside} AND ref IN"
+    refs = {entry.ref for entry in parsed.document.entries}
+    sql = f"SELECT 1 FROM entries WHERE {outside} AND ref IN"
     if [ref for (ref,) in before] != list(part.refs) or any(each(index.db, sql, refs, values)):
         return False
     outside = outside.removeprefix("+")
-    sql = f"SELECT 1 FROM chunks WHERE {outside} AND NOT {_WRITTEN} LIMIT 1"
+    sql = f"SELECT 1 FROM entries WHERE {outside} AND NOT {_WRITTEN} LIMIT 1"
     others_derived = index.value(sql, values) is not None
     if not (others_derived or part.derived):
         return True
     if others_derived and not refs.issuperset(part.refs):
         return False
-    texts = [text for (text,) in index.rows(f"SELECT text FROM chunks WHERE {outside}", values)]
+    texts = [text for (text,) in index.rows(f"SELECT text FROM entries WHERE {outside}", values)]
     if len(texts) * len(part.words) > _MANY:
         return False
     wanted = [sorted(words.split(), key=len, reverse=True) for words in part.words]
@@ -186,72 +186,72 @@ def can_replace(index: Index, entry: Entry) -> bool:
 _MANY = 1_000_000  # pairs of entries; to compare more takes longer than to parse the file
 
 
-def store(index: Index, batch: Sequence[Entry]) -> None:
+def store(index: Index, batch: Sequence[ParsedFile]) -> None:
     """Replace the rows of these files.
 
-    A broken file that was known before keeps its old chunks and is marked stale.
+    A broken file that was known before keeps its old entries and is marked stale.
     """
     db = index.db
     next_file = _next_id(db, "files")
-    next_chunk = _next_id(db, "chunks")
-    files, chunks, links, notes = [], [], [], []
+    next_entry = _next_id(db, "entries")
+    files, entries, links, notes = [], [], [], []
     texts: dict[str, list[tuple[Any, ...]]] = {}
-    for entry in batch:
-        file_id = entry.id
+    for parsed in batch:
+        file_id = parsed.id
         if file_id is None:
             file_id, next_file = next_file, next_file + 1
-        document = entry.document
-        kept = document.broken and entry.id is not None
+        document = parsed.document
+        kept = document.broken and parsed.id is not None
         stale = document.problems[0].message if kept else ""
-        names, headings, tags = _fields(entry)
+        names, headings, tags = _fields(parsed)
         files.append(
-            (file_id, entry.path, *entry.stat, entry.digest, entry.scope, entry.agent,
-             entry.project, document.title, names, headings, tags, document.created, stale)
+            (file_id, parsed.path, *parsed.stat, parsed.digest, parsed.scope, parsed.agent,
+             parsed.project, document.title, names, headings, tags, document.created, stale)
         )  # fmt: skip
-        if entry.id is not None:
-            _unlist_note(index, entry.id)
+        if parsed.id is not None:
+            _unlist_note(index, parsed.id)
         if kept:
-            _relabel(index, entry)
+            _relabel(index, parsed)
             continue
-        table = _sort(entry)
-        rows = _chunk_rows(file_id, entry, table)
-        if entry.id is not None:
-            rows = _replace(index, entry, rows)
+        table = _sort(parsed)
+        rows = _entry_rows(file_id, parsed, table)
+        if parsed.id is not None:
+            rows = _replace(index, parsed, rows)
         for row, its_links in rows:
-            chunks.append((next_chunk, *row))
+            entries.append((next_entry, *row))
             if its_links:
                 links += [
-                    (next_chunk, seq, line, kind, target, fragment)
+                    (next_entry, seq, line, kind, target, fragment)
                     for seq, (line, kind, target, fragment, _) in enumerate(its_links)
                 ]
-            next_chunk += 1
-        added = chunks[len(chunks) - len(rows) :]
+            next_entry += 1
+        added = entries[len(entries) - len(rows) :]
         texts.setdefault(table, []).extend(_texts(table, document.title, added))
-        if entry.scope == "sources":
-            folder, body = _folder(entry.path), "\n".join([c.text for c in document.chunks])
+        if parsed.scope == "sources":
+            folder, body = _folder(parsed.path), "\n".join([c.text for c in document.entries])
             notes.append((file_id, document.title, names, headings, folder, tags, body))
     db.executemany(_UPSERT_FILE, files)
-    db.executemany(f"INSERT INTO chunks VALUES {marks(23)}", chunks)
+    db.executemany(f"INSERT INTO entries VALUES {marks(23)}", entries)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
     for table, some in (*texts.items(), ("notes", notes)):  # not read back: that is slow
         _list(index, table, some)
-    _list_characters(index, [(row[0], *row[_AT_TEXTS:]) for row in chunks])
-    set_problems(db, [(entry.path, entry.document.problems) for entry in batch])
+    _list_characters(index, [(row[0], *row[_AT_TEXTS:]) for row in entries])
+    set_problems(db, [(parsed.path, parsed.document.problems) for parsed in batch])
 
 
-def _sort(entry: Entry) -> str:
-    """Return the table of full text that has the chunks of a file."""
-    return {"sources": "passages", "sessions": "turns"}.get(entry.scope, "entries")
+def _sort(parsed: ParsedFile) -> str:
+    """Return the table of full text that has the entries of a file."""
+    return {"sources": "passages", "sessions": "turns"}.get(parsed.scope, "entries")
 
 
-def _fields(entry: Entry) -> tuple[str, str, str]:
+def _fields(parsed: ParsedFile) -> tuple[str, str, str]:
     """Return aliases, headings and tags of a note, as full text has them."""
-    if entry.scope != "sources":
+    if parsed.scope != "sources":
         return "", "", ""
-    document = entry.document
-    stem = entry.path.rpartition("/")[2].removesuffix(".md")
+    document = parsed.document
+    stem = parsed.path.rpartition("/")[2].removesuffix(".md")
     names = (*document.aliases, stem) if stem != document.title else document.aliases
-    tags = dict.fromkeys(tag for chunk in document.chunks for tag in chunk.tags)
+    tags = dict.fromkeys(tag for entry in document.entries for tag in entry.tags)
     return "\n".join(names), "\n".join(document.headings), " ".join(tags)
 
 
@@ -260,7 +260,7 @@ def _folder(path: str) -> str:
 
 
 def _texts(table: str, title: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return the rows of full text for the rows of chunks; see the views in schema.sql."""
+    """Return the rows of full text for the rows of entries; see the views in schema.sql."""
     if table == "passages":
         return [
             (row[0], title, row[_AT_TEXTS], row[_AT_TEXTS + 1][row[_AT_LEAD] :]) for row in rows
@@ -280,19 +280,19 @@ def _entry_text(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return id, text, tags, path, heading, f"{row[_AT_KIND]} {source}"
 
 
-def _replace(index: Index, entry: Entry, rows: list[Linked]) -> list[Linked]:
+def _replace(index: Index, parsed: ParsedFile, rows: list[Linked]) -> list[Linked]:
     """Remove the rows of a known file, or of a part of it, that are not among these, and move the
     others to where they are now. Return the rows that are missing."""
-    db, (where, values) = index.db, _inside(entry.id or 0, entry.part)
-    role = index.rows("SELECT title, scope FROM files WHERE id = ?", (entry.id,))
-    if entry.scope == "sessions" or role != [(entry.document.title, entry.scope)]:
+    db, (where, values) = index.db, _inside(parsed.id or 0, parsed.part)
+    role = index.rows("SELECT title, scope FROM files WHERE id = ?", (parsed.id,))
+    if parsed.scope == "sessions" or role != [(parsed.document.title, parsed.scope)]:
         _clear(index, where, [values])  # ids of turns are in a row; and titles are in full text
         return rows
     links: dict[int, list[tuple[Any, ...]]] = {}
-    sql = f"SELECT * FROM links WHERE chunk IN (SELECT id FROM chunks WHERE {where})"
+    sql = f"SELECT * FROM links WHERE entry IN (SELECT id FROM entries WHERE {where})"
     for id, _, *link in db.execute(sql, values):
         links.setdefault(id, []).append(tuple(link))
-    old = db.execute(f"SELECT * FROM chunks WHERE {where}", values).fetchall()
+    old = db.execute(f"SELECT * FROM entries WHERE {where}", values).fetchall()
     known = {_content(row, links.get(id, ())): (id, row[_PLACED]) for id, *row in old}
     gone = {id for id, *_ in old}
     missing: list[Linked] = []
@@ -306,11 +306,11 @@ def _replace(index: Index, entry: Entry, rows: list[Linked]) -> list[Linked]:
         if place != list(row[_PLACED]):
             moved.append((*row[_PLACED], id, row[_PLACED.start] - place[0]))
     _clear(index, "id = ?", [(id,) for id in gone])
-    if entry.part:
-        _shift(db, entry.id or 0, entry.part)
-    sql = "UPDATE chunks SET line = ?, end_line = ?, start = ?, stop = ? WHERE id = ?"
+    if parsed.part:
+        _shift(db, parsed.id or 0, parsed.part)
+    sql = "UPDATE entries SET line = ?, end_line = ?, start = ?, stop = ? WHERE id = ?"
     db.executemany(sql, [row[:5] for row in moved])
-    sql = "UPDATE links SET line = line + ? WHERE chunk = ?"
+    sql = "UPDATE links SET line = line + ? WHERE entry = ?"
     db.executemany(sql, [(lines, id) for *_, id, lines in moved if lines])
     return missing
 
@@ -319,25 +319,25 @@ def _shift(db: sqlite3.Connection, file: int, part: Part) -> None:
     """Move the rows behind a part of a file that has another length now."""
     lines, size, behind = part.lines, part.size, "file = ? AND start >= ?"
     if lines:
-        some = f"chunk IN (SELECT id FROM chunks WHERE {behind})"
+        some = f"entry IN (SELECT id FROM entries WHERE {behind})"
         db.execute(f"UPDATE links SET line = line + ? WHERE {some}", (lines, file, part.stop))
     if lines or size:
         db.execute(
-            "UPDATE chunks SET line = line + ?, end_line = end_line + ?, start = start + ?,"
+            "UPDATE entries SET line = line + ?, end_line = end_line + ?, start = start + ?,"
             f" stop = stop + ? WHERE {behind}",
             (lines, lines, size, size, file, part.stop),
         )
 
 
 def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return all of a chunk except its place."""
+    """Return all of a entry except its place."""
     line = row[_PLACED.start]
     pointed = [(link[0] - line, *link[1:4]) for link in links]  # without the alias, if there is one
     return (*row[: _PLACED.start], *row[_PLACED.stop :], *pointed)
 
 
-_PLACED = slice(8, 12)  # line, end_line, start and stop in the row of a chunk, without its id
-_AT_KIND, _AT_EXTRA, _AT_LEAD, _AT_TEXTS = 5, 13, 16, 19  # in the whole row of a chunk
+_PLACED = slice(8, 12)  # line, end_line, start and stop in the row of a entry, without its id
+_AT_KIND, _AT_EXTRA, _AT_LEAD, _AT_TEXTS = 5, 13, 16, 19  # in the whole row of a entry
 _UPSERT_FILE = f"""
     INSERT INTO files VALUES {marks(17)}
     ON CONFLICT (id) DO UPDATE SET
@@ -356,15 +356,15 @@ _UPSERT_FILE = f"""
 HEADING = 1_000  # characters: every passage of a note repeats the headings above it
 
 
-def _chunk_rows(file: int, entry: Entry, table: str) -> list[Linked]:
-    """Return the rows of the chunks of a file, without their ids, and their links."""
-    _, path, _, _, scope, agent, project, document, _ = entry
+def _entry_rows(file: int, parsed: ParsedFile, table: str) -> list[Linked]:
+    """Return the rows of the entries of a file, without their ids, and their links."""
+    _, path, _, _, scope, agent, project, document, _ = parsed
     is_note, is_memory, is_session = (scope == name for name in ("sources", "memory", "sessions"))
-    siblings = len(document.chunks) if is_session else 1
+    siblings = len(document.entries) if is_session else 1
     found: list[Linked] = []
-    for at, chunk in enumerate(document.chunks):
+    for at, entry in enumerate(document.entries):
         (ref, kind, status, heading, text, tags, line, end_line, created, links, start, end, extra,
-         lead) = chunk  # fmt: skip
+         lead) = entry  # fmt: skip
         if is_note:
             start = end = at
         its_scope, words = scope, None
@@ -454,18 +454,18 @@ def _has_code(codes: Iterable[str]) -> str:
 
 
 def _clear(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
-    """Remove chunks: those that meet this condition with each of the values."""
+    """Remove entries: those that meet this condition with each of the values."""
     db = index.db
     _unlist(index, where, values)
-    sql = f"DELETE FROM links WHERE chunk IN (SELECT id FROM chunks WHERE {where})"
+    sql = f"DELETE FROM links WHERE entry IN (SELECT id FROM entries WHERE {where})"
     db.executemany(sql, values)
-    db.executemany(f"DELETE FROM chunks WHERE {where}", values)
+    db.executemany(f"DELETE FROM entries WHERE {where}", values)
 
 
 def _list(index: Index, table: str, rows: list[tuple[Any, ...]]) -> None:
     """Add rows to a table of full text, given as their ids and its columns."""
     columns = FULL_TEXTS[table]
-    sql = f"INSERT INTO {table} (rowid, {', '.join(columns)}) VALUES {marks(1 + len(columns))}"
+    sql = f"INSERT INTO {table}_fts (rowid, {', '.join(columns)}) VALUES {marks(1 + len(columns))}"
     index.db.executemany(sql, rows)
 
 
@@ -487,9 +487,9 @@ def _apart(text: str) -> str:
 
 
 def _unlist(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
-    """Remove such chunks from full text, while their old values can be read."""
-    some = f"(SELECT id FROM chunks WHERE {where})"
-    index.db.executemany(f"DELETE FROM characters WHERE rowid IN {some}", values)
+    """Remove such entries from full text, while their old values can be read."""
+    some = f"(SELECT id FROM entries WHERE {where})"
+    index.db.executemany(f"DELETE FROM characters_fts WHERE rowid IN {some}", values)
     for table, view in _VIEWS.items():
         _unlist_rows(index, table, view, f"id IN {some}", values)
 
@@ -506,30 +506,38 @@ def _unlist_rows(
     index: Index, table: str, view: str, where: str, values: Sequence[tuple[int, ...]]
 ) -> None:
     if index.fts == "fts4":
-        sql = f"DELETE FROM {table} WHERE docid IN (SELECT id FROM {view} WHERE {where})"
+        sql = f"DELETE FROM {table}_fts WHERE docid IN (SELECT id FROM {view} WHERE {where})"
     else:
         columns = ", ".join(FULL_TEXTS[table])
-        sql = f"""INSERT INTO {table} ({table}, rowid, {columns})
+        sql = f"""INSERT INTO {table}_fts ({table}_fts, rowid, {columns})
             SELECT 'delete', id, {columns} FROM {view} WHERE {where}"""
     index.db.executemany(sql, values)
 
 
-def _relabel(index: Index, entry: Entry) -> None:
-    """Give the kept chunks of a broken file its present path and owner. The file is not a note: any
-    text can be parsed as a note."""
-    db, file = index.db, (entry.id,)
-    _unlist(index, "file = ?", [(entry.id or 0,)])
+def _relabel(index: Index, parsed: ParsedFile) -> None:
+    """Give the kept entries of a broken file its present path and owner. The file is not a note,
+    because any text can be parsed as a note."""
+    db, file = index.db, (parsed.id,)
+    _unlist(index, "file = ?", [(parsed.id or 0,)])
     db.execute(
-        "UPDATE chunks SET path = ?, agent = ?, project = ?, sort = ?,"
+        "UPDATE entries SET path = ?, agent = ?, project = ?, sort = ?,"
         " scope = iif(kind = 'note' AND ? = 'memory', 'sources', ?) WHERE file = ?",
-        (entry.path, entry.agent, entry.project, _sort(entry), entry.scope, entry.scope, entry.id),
+        (
+            parsed.path,
+            parsed.agent,
+            parsed.project,
+            _sort(parsed),
+            parsed.scope,
+            parsed.scope,
+            parsed.id,
+        ),
     )
-    table = _sort(entry)
+    table = _sort(parsed)
     columns = ", ".join(FULL_TEXTS[table])
-    where = "id IN (SELECT id FROM chunks WHERE file = ?)"
+    where = "id IN (SELECT id FROM entries WHERE file = ?)"
     rows = db.execute(f"SELECT id, {columns} FROM {_VIEWS[table]} WHERE {where}", file).fetchall()
     _list(index, table, rows)
-    sql = "SELECT id, heading, text, tags, path FROM chunks WHERE file = ?"
+    sql = "SELECT id, heading, text, tags, path FROM entries WHERE file = ?"
     _list_characters(index, db.execute(sql, file).fetchall())
 
 

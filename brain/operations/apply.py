@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.index.read import Row
-    from brain.model import Deed
+    from brain.model import Write
     from brain.open_vault import OpenVault
     from brain.store import Outcome
 
@@ -39,7 +39,7 @@ _GIVEN = (
 
 def apply(
     vault: OpenVault,
-    deeds: Sequence[Deed],
+    writes: Sequence[Write],
     by: Actor,
     main: int = 0,
     wait: float = 1.0,
@@ -47,40 +47,40 @@ def apply(
 ) -> list[Outcome]:
     """Apply changes, update the index and return the results, that of the main one first. The
     others are its parts and are undone with it. A person who is typing is waited for, a little."""
-    deeds = _parted(deeds, main)
-    results = _apply(vault, deeds, by, wait, exact)
-    return sorted(results, key=lambda result: "part_of" in result.deed.data)
+    writes = _parted(writes, main)
+    results = _apply(vault, writes, by, wait, exact)
+    return sorted(results, key=lambda result: "part_of" in result.write.data)
 
 
-def apply_each(vault: OpenVault, changes: Sequence[Sequence[Deed]], by: Actor) -> list[Outcome]:
-    """Apply several changes in one write, and return the result of the main deed of each, the first
-    one. Each change can be undone separately."""
-    deeds = [deed for change in changes for deed in _parted(change, 0)]
-    results = {result.deed.id: result for result in _apply(vault, deeds, by)}
-    return [results[deed.id] for deed in deeds if "part_of" not in deed.data]
+def apply_each(vault: OpenVault, changes: Sequence[Sequence[Write]], by: Actor) -> list[Outcome]:
+    """Apply groups of writes at once, and return the result of the first write of each group. Each
+    group can be undone separately."""
+    writes = [write for change in changes for write in _parted(change, 0)]
+    results = {result.write.id: result for result in _apply(vault, writes, by)}
+    return [results[write.id] for write in writes if "part_of" not in write.data]
 
 
-def _parted(deeds: Sequence[Deed], main: int) -> list[Deed]:
-    """Return the deeds, with all others marked as parts of the main one."""
-    whole = deeds[main]._replace(id=event_id())
-    parts = [deed._replace(data=deed.data | {"part_of": whole.id}) for deed in deeds]
+def _parted(writes: Sequence[Write], main: int) -> list[Write]:
+    """Return the writes, with all others marked as parts of the main one."""
+    whole = writes[main]._replace(id=event_id())
+    parts = [write._replace(data=write.data | {"part_of": whole.id}) for write in writes]
     return [*parts[:main], whole, *parts[main + 1 :]]
 
 
 def _apply(
     vault: OpenVault,
-    deeds: Sequence[Deed],
+    writes: Sequence[Write],
     by: Actor,
     wait: float = 1.0,
     exact: Mapping[str, bytes] | None = None,
 ) -> list[Outcome]:
-    if not deeds:
+    if not writes:
         return []
     with vault.writing():
-        paths = dict.fromkeys(deed.change.path for deed in deeds if deed.change)
+        paths = dict.fromkeys(write.change.path for write in writes if write.change)
         before = {path: targets.encode(vault.store.note(path).text) for path in paths}
         vault.writes += 1
-        results = vault.store.apply(deeds, by, exact)
+        results = vault.store.apply(writes, by, exact)
         if any(result.state == "pending" for result in results):
             results = vault.store.wait(results, wait)
         # the result is what is written, even if a person has saved something else since
@@ -93,8 +93,8 @@ def _apply(
 def _publish(vault: OpenVault, results: Sequence[Outcome]) -> None:
     """Emit `memory:write` for the memories of which only the journal changed; a sync finds no
     change in them."""
-    deeds = [result.deed for result in results if result.deed.change is None]
-    for ref in dict.fromkeys(deed.ref for deed in deeds if deed.op in _REPORTED):
+    writes = [result.write for result in results if result.write.change is None]
+    for ref in dict.fromkeys(write.ref for write in writes if write.op in _REPORTED):
         for row in [row for row in read.by_ref(vault.index, ref) if row.ref == ref][:1]:
             delta = Delta(row.path, row.scope, changed=((row.ref, row.text),))
             vault.events.publish(vault.now(), "memory:write", write_payload(delta))
@@ -112,22 +112,22 @@ def changed(
     if result and result.state == "unchanged":
         result, outcome = None, "unchanged"
     if result:
-        rules = [*rules, *(_redacted_rules(result.deed) - {*rules})]
+        rules = [*rules, *(_redacted_rules(result.write) - {*rules})]
     fields = {name: getattr(entry, name) for name in Entry._fields}
     given = {
         "outcome": outcome,
         "state": result.state if result else "unchanged",
-        "event": result.deed.id if result else None,
+        "event": result.write.id if result else None,
         "redacted": sorted(rules),
     }
     return cls(**{**fields, **given, **more})
 
 
-def _redacted_rules(deed: Deed) -> set[str]:
+def _redacted_rules(write: Write) -> set[str]:
     """Return the rules that found a secret in the arguments other than the text of an entry."""
-    if deed.op == "undo":
+    if write.op == "undo":
         return set()
-    given = {**deed.change._asdict(), **deed.data} if deed.change else deed.data
+    given = {**write.change._asdict(), **write.data} if write.change else write.data
     text = str([given[name] for name in _GIVEN if name in given])
     return {part.partition("]")[0] for part in text.split("[redacted:")[1:]}
 

@@ -8,7 +8,7 @@ from brain import access, kinds
 from brain.errors import BadRequest, NotFound
 from brain.index import facts, read
 from brain.lifecycle.similar import Similar, similar
-from brain.model import RELATIONS, Anchor, Deed, Move, Relate, Remove, Retag, Update
+from brain.model import RELATIONS, Anchor, Move, Relate, Remove, Retag, Update, Write
 from brain.operations import apply, lookup
 from brain.operations.compare import comparable, mentioned
 from brain.operations.results import Changed, Feedback, Forgotten, Updated, entry
@@ -59,16 +59,18 @@ def update(
             data |= values | {"was": {name: known and getattr(known, name) for name in values}}
         if not text:
             change = Retag(row.path, row.ref, new, old) if new or old else None
-            deed = Deed("update", row.ref, change, data if change else data | {"agent": row.agent})
-            changed = _change(vault, row, [deed], actor, "updated")
+            write = Write(
+                "update", row.ref, change, data if change else data | {"agent": row.agent}
+            )
+            changed = _change(vault, row, [write], actor, "updated")
             return Updated(**vars(changed), near=[], conflicts=[])
         found = _similar(vault, row, text, actor)
         first, then = _contradict(row, found, actor)
-        deeds = [*first, Deed("update", row.ref, Update(row.path, row.ref, text), data), *then]
+        writes = [*first, Write("update", row.ref, Update(row.path, row.ref, text), data), *then]
         if new or old:
-            deeds.append(Deed("tag", row.ref, Retag(row.path, row.ref, new, old)))
+            writes.append(Write("tag", row.ref, Retag(row.path, row.ref, new, old)))
         rules = apply.redacted(vault, text)[1]
-        changed = _change(vault, row, deeds, actor, "updated", rules, main=len(first))
+        changed = _change(vault, row, writes, actor, "updated", rules, main=len(first))
         near, conflicts = mentioned(found)
         return Updated(**vars(changed), near=near, conflicts=conflicts)
 
@@ -110,15 +112,15 @@ def _similar(vault: OpenVault, row: Row, text: str, by: Actor) -> Similar:
     return Similar(near=near, contradicts=against, conflict_types=now.conflict_types)
 
 
-def _contradict(row: Row, found: Similar, by: Actor) -> tuple[list[Deed], list[Deed]]:
-    """Return the deeds that link a memory to those it contradicts: their ids, then its line."""
-    first: list[Deed] = []
-    then: list[Deed] = []
+def _contradict(row: Row, found: Similar, by: Actor) -> tuple[list[Write], list[Write]]:
+    """Return the writes that link a memory to those it contradicts: their ids, then its line."""
+    first: list[Write] = []
+    then: list[Write] = []
     for other in found.contradicts:
         first += anchor(other, by)
         field = Relate(row.path, row.ref, "contradicts", lookup.link_to(other, row.path))
         type = found.conflict_types[other.ref]
-        then += [Deed("link", row.ref, field), _conflict(row, other, type)]
+        then += [Write("link", row.ref, field), _conflict(row, other, type)]
     return first, then
 
 
@@ -142,8 +144,8 @@ def forget(
             return purge_memory(vault, id, actor, agent)
         row = lookup.memory(vault, id, actor, agent)
         links = apply.linked_from(vault, [row.ref], actor)
-        deed = Deed("forget", row.ref, Remove(row.path, row.ref), {"why": why} if why else {})
-        result = apply.apply(vault, [deed], actor)[0]
+        write = Write("forget", row.ref, Remove(row.path, row.ref), {"why": why} if why else {})
+        result = apply.apply(vault, [write], actor)[0]
         return apply.changed(entry(row), "forgotten", result, cls=Forgotten, linked_from=links)
 
 
@@ -184,7 +186,7 @@ def _set_status(
     if (not add or add in tags) and remove not in tags:
         return apply.changed(entry(row), "unchanged")
     change = Retag(row.path, row.ref, (add,) if add else (), (remove,))
-    return _change(vault, row, [Deed(op, row.ref, change)], by, outcome)
+    return _change(vault, row, [Write(op, row.ref, change)], by, outcome)
 
 
 def reinforce(
@@ -224,8 +226,8 @@ def _weigh(vault: OpenVault, row: Row, by: Actor, op: str, delta: float, why: st
     from brain.operations import usage
 
     data = {"delta": delta, "agent": row.agent, **({"why": why} if why else {})}
-    deeds = [Deed(op, row.ref, None, data)] if row.scope != "sources" else []
-    result = next(iter(apply.apply(vault, deeds, by)), None) if deeds else None
+    writes = [Write(op, row.ref, None, data)] if row.scope != "sources" else []
+    result = next(iter(apply.apply(vault, writes, by)), None) if writes else None
     usage.learn_feedback(vault, row.ref, delta > 0)
     return apply.changed(entry(row), f"{op}d", result, cls=Feedback, delta=delta)
 
@@ -250,7 +252,7 @@ def tag(
             raise BadRequest("No tags are given.", "Name tags to add or to remove.")
         row, actor = _memory(vault, id, agent, session, by)
         change = Retag(row.path, row.ref, new, old)
-        return _change(vault, row, [Deed("tag", row.ref, change)], actor, "tagged")
+        return _change(vault, row, [Write("tag", row.ref, change)], actor, "tagged")
 
 
 def move(
@@ -268,7 +270,7 @@ def move(
             raise BadRequest("The section is empty.", "Name a heading of the note, or a new one.")
         row, actor = _memory(vault, id, agent, session, by)
         change = Move(row.path, row.ref, section)
-        return _change(vault, row, [Deed("move", row.ref, change)], actor, "moved")
+        return _change(vault, row, [Write("move", row.ref, change)], actor, "moved")
 
 
 def link(
@@ -324,10 +326,10 @@ def _relate(
     first = anchor(other, by) if other and not gone else []
     target = other.ref if other else value.strip("[]").partition("#")[0].partition("|")[0]
     data = {} if weight is None else {"weight": weight, "as": kind, "other": target}
-    deeds = [*first, Deed("unlink" if gone else "link", row.ref, change, data)]
+    writes = [*first, Write("unlink" if gone else "link", row.ref, change, data)]
     if other and kind == "contradicts":
-        deeds.append(_conflict(row, other, "" if gone else "contradictory"))
-    return _change(vault, row, deeds, by, "unlinked" if gone else "linked", main=len(first))
+        writes.append(_conflict(row, other, "" if gone else "contradictory"))
+    return _change(vault, row, writes, by, "unlinked" if gone else "linked", main=len(first))
 
 
 def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | None]:
@@ -360,35 +362,35 @@ def _other(vault: OpenVault, to: str, by: Actor) -> Row:
     raise NotFound(f"There is no note or memory {to!r}.", remedy)
 
 
-def anchor(other: Row, by: Actor) -> list[Deed]:
-    """Return the deed that writes the id of a link's target to its file, if needed and allowed."""
+def anchor(other: Row, by: Actor) -> list[Write]:
+    """Return the write that writes the id of a link's target to its file, if needed and allowed."""
     if lookup.is_anchored(other) or not access.may(by, "write", other.agent):
         return []
-    return [Deed("anchor", other.ref, Anchor(other.path, other.ref))]
+    return [Write("anchor", other.ref, Anchor(other.path, other.ref))]
 
 
-def _conflict(row: Row, other: Row, type: str) -> Deed:
+def _conflict(row: Row, other: Row, type: str) -> Write:
     """Return the record of a conflict of this type, or of its end for ''."""
     data = {"other": other.ref, "agent": row.agent}
     if not type:
-        return Deed("resolve", row.ref, None, data)
-    return Deed("conflict", row.ref, None, data | {"type": type})
+        return Write("resolve", row.ref, None, data)
+    return Write("conflict", row.ref, None, data | {"type": type})
 
 
 def _change(
     vault: OpenVault,
     row: Row,
-    deeds: Sequence[Deed],
+    writes: Sequence[Write],
     by: Actor,
     outcome: str,
     rules: Sequence[str] = (),
     main: int = 0,
 ) -> Changed:
     """Apply changes of which at least one is about this memory, and return it."""
-    results = apply.apply(vault, deeds, by, main)
+    results = apply.apply(vault, writes, by, main)
     place = (row.path, row.ref)
-    mine = [r for r in results if (c := r.deed.change) and (c.path, c.ref) == place] or results
+    mine = [r for r in results if (c := r.write.change) and (c.path, c.ref) == place] or results
     done = mine[0].done if len(mine) == 1 else None
-    if done and done.outcome == "already" and "weight" not in mine[0].deed.data:
+    if done and done.outcome == "already" and "weight" not in mine[0].write.data:
         outcome = "unchanged"
     return apply.changed(apply.current(vault, row), outcome, mine[0], rules)

@@ -8,7 +8,7 @@ from brain import access
 from brain._tuples import NamedTuple
 from brain.errors import BadRequest, NotFound
 from brain.index import facts, links, read, records
-from brain.model import Deed, Relate
+from brain.model import Relate, Write
 from brain.operations import apply, lookup
 from brain.operations.change import anchor
 from brain.operations.results import Conflict, Resolved, entry
@@ -113,23 +113,23 @@ def resolve(
             if not pairs:
                 raise NotFound(f"{row.ref} is in no open conflict.", "See `brain conflicts`.")
         kept = lookup.memory(vault, keep, actor) if keep else None
-        deeds = [deed for pair in pairs for deed in _end(vault, pair, kept, actor)]
-        main = next(at for at, deed in enumerate(deeds) if deed.op == "resolve")
-        results = apply.apply(vault, deeds, actor, main)
+        writes = [write for pair in pairs for write in _end(vault, pair, kept, actor)]
+        main = next(at for at, write in enumerate(writes) if write.op == "resolve")
+        results = apply.apply(vault, writes, actor, main)
         holds = apply.current(vault, kept or pairs[0].one)
         ended = [_conflict(pair) for pair in pairs]
         return apply.changed(holds, "resolved", results[0], cls=Resolved, resolved=ended)
 
 
-def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Deed]:
-    """Return the deeds that remove the links of a conflict and record its end."""
-    deeds: list[Deed] = []
+def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Write]:
+    """Return the writes that remove the links of a conflict and record its end."""
+    writes: list[Write] = []
     for row, other in ((pair.one, pair.other), (pair.other, pair.one)):
         for link in read.links_of(vault.index, row.id):
             if link.kind == "contradicts" and link.fragment == f"^{other.ref}":
                 value = f"[[{link.target}#{link.fragment}]]"
                 change = Relate(row.path, row.ref, "contradicts", value, gone=True)
-                deeds.append(Deed("unlink", row.ref, change))
+                writes.append(Write("unlink", row.ref, change))
     if kept:
         if kept.ref not in (pair.one.ref, pair.other.ref):
             raise BadRequest(
@@ -138,7 +138,7 @@ def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Deed
             )
         old = pair.other if kept.ref == pair.one.ref else pair.one
         target = lookup.link_to(old, kept.path)
-        deeds += anchor(old, by)
-        deeds.append(Deed("link", kept.ref, Relate(kept.path, kept.ref, "supersedes", target)))
+        writes += anchor(old, by)
+        writes.append(Write("link", kept.ref, Relate(kept.path, kept.ref, "supersedes", target)))
     data = {"other": pair.other.ref, "agent": pair.one.agent, "keep": kept.ref if kept else ""}
-    return [*deeds, Deed("resolve", pair.one.ref, None, data)]
+    return [*writes, Write("resolve", pair.one.ref, None, data)]

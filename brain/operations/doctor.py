@@ -88,7 +88,7 @@ def _removed(vault: OpenVault) -> Iterator[Found]:
 def _pending(vault: OpenVault) -> Iterator[Found]:
     for one in vault.store.pending():
         why = f": {one.why}" if one.why else ""
-        message = f"{one.deed.op} of {one.deed.ref} is not written yet{why}"
+        message = f"{one.write.op} of {one.write.ref} is not written yet{why}"
         yield one.path, Problem(0, "pending", message)
 
 

@@ -52,11 +52,11 @@ def value(record: Record, **more: Any) -> ChangeRecord:
 
 def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[ChangeRecord]:
     for one in vault.store.pending():
-        if one.deed.ref in same and access.may(by, "read", vault.owner(one.path)):
+        if one.write.ref in same and access.may(by, "read", vault.owner(one.path)):
             yield ChangeRecord(
-                event=one.deed.id, at=pending.time_of(one), by=one.by, op=one.deed.op,
-                id=one.deed.ref, path=one.path, device=None,
-                data={"state": "pending", "text": pending.text_of(one), **one.deed.data},
+                event=one.write.id, at=pending.time_of(one), by=one.by, op=one.write.op,
+                id=one.write.ref, path=one.path, device=None,
+                data={"state": "pending", "text": pending.text_of(one), **one.write.data},
             )  # fmt: skip
 
 

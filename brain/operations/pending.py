@@ -39,11 +39,11 @@ def pending(
 
 def _value(one: Pending, state: str = "pending") -> PendingWrite:
     return PendingWrite(
-        event=one.deed.id,
+        event=one.write.id,
         at=time_of(one),
         by=one.by,
-        op=one.deed.op,
-        id=one.deed.ref,
+        op=one.write.op,
+        id=one.write.ref,
         path=one.path,
         text=text_of(one),
         state=state,
@@ -74,7 +74,7 @@ def removed(vault: OpenVault) -> list[PendingWrite]:
 
 def text_of(one: Pending) -> str:
     """Return the text that a pending write gives an entry; '' if it gives none."""
-    change = one.deed.change
+    change = one.write.change
     return str(getattr(change, "text", "") or getattr(change, "raw", ""))
 
 

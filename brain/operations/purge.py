@@ -7,7 +7,7 @@ from contextlib import suppress
 from brain import access, events
 from brain.errors import BrainError, Busy, Denied, NotFound
 from brain.index import facts, records
-from brain.model import Deed, Remove
+from brain.model import Remove, Write
 from brain.operations import apply, history, lookup, semantic, usage
 from brain.operations.results import Entry, Forgotten, entry
 from brain.store.store import MAX_HOLD
@@ -44,7 +44,7 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
         settled = vault.store.scrub(refs, texts)
         usage.forget(vault, refs, texts)
         data = {"refs": sorted(refs), "agent": gone.agent}
-        result = apply.apply(vault, [Deed("purge", gone.id, None, data)], by)[0]
+        result = apply.apply(vault, [Write("purge", gone.id, None, data)], by)[0]
         with vault.store.locked():
             left = vault.journal.purge(refs)  # the journals of other devices that mention it
             vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
@@ -57,7 +57,7 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
 
 def _remove(vault: OpenVault, row: Row, by: Actor) -> Entry:
     """Remove a memory from its note, and return it."""
-    remove = Deed("forget", row.ref, Remove(row.path, row.ref), {"purge": True})
+    remove = Write("forget", row.ref, Remove(row.path, row.ref), {"purge": True})
     result = apply.apply(vault, [remove], by, wait=MAX_HOLD + 2)[0]
     if result.state != "written":
         raise Busy(

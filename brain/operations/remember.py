@@ -18,7 +18,7 @@ from brain.index import facts, links, read
 from brain.journal.codec import random_letters
 from brain.kinds import SOURCES
 from brain.lifecycle.similar import Similar, similar
-from brain.model import RELATIONS, Add, Deed, Relate, Retag
+from brain.model import RELATIONS, Add, Relate, Retag, Write
 from brain.operations import apply, lookup
 from brain.operations.change import anchor
 from brain.operations.compare import comparable, mentioned
@@ -63,13 +63,13 @@ class Request(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The plan for a memory: a change, or an existing memory with the same text. The deed for its
+    """The plan for a memory: a change, or an existing memory with the same text. The write for its
     line comes first, then its parts."""
 
     change: Add
     found: Similar
     rules: tuple[str, ...] = ()
-    deeds: tuple[Deed, ...] = ()
+    writes: tuple[Write, ...] = ()
     mark: str = ""  # the fingerprint of the text
 
 
@@ -152,7 +152,7 @@ def _remember(
     for request in requests:
         plan = _plan(vault, request, path, by, headings)
         plans.append(plan if plan.found.same else new.setdefault(plan.mark, plan))
-    results = apply.apply_each(vault, [plan.deeds for plan in new.values()], by)
+    results = apply.apply_each(vault, [plan.writes for plan in new.values()], by)
     written = dict(zip(new, results, strict=True))
     out: list[Remembered] = []
     for request, plan in zip(requests, plans, strict=True):
@@ -183,16 +183,16 @@ def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: He
     fields, first = _fields(older, against, path, by)
     change = Add(path, _free_id(vault), text, section, tags, links, fields)
     conflict = {"agent": vault.owner(path)}
-    deeds = [
-        Deed("remember", change.ref, change, _record_data(request, kind, by)),
+    writes = [
+        Write("remember", change.ref, change, _record_data(request, kind, by)),
         *first,
         *(
-            Deed("conflict", change.ref, None, conflict | {"type": type, "other": other})
+            Write("conflict", change.ref, None, conflict | {"type": type, "other": other})
             for other, type in (found.conflict_types | gone).items()
         ),
     ]
     found = found._replace(contradicts=against)
-    return Plan(change, found, tuple(rules), tuple(deeds), fingerprint(compared))
+    return Plan(change, found, tuple(rules), tuple(writes), fingerprint(compared))
 
 
 def _added(vault: OpenVault, plan: Plan, result: Outcome) -> Remembered:
@@ -332,15 +332,15 @@ def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
 
 def _fields(
     older: Sequence[Row], against: Sequence[Row], path: str, by: Actor
-) -> tuple[tuple[tuple[str, str], ...], list[Deed]]:
-    """Return the fields of the line, and the deeds that write the ids of their targets."""
+) -> tuple[tuple[tuple[str, str], ...], list[Write]]:
+    """Return the fields of the line, and the writes that write the ids of their targets."""
     fields: list[tuple[str, str]] = []
-    deeds: list[Deed] = []
+    writes: list[Write] = []
     for name, rows in (("supersedes", older), ("contradicts", against)):
         for row in rows:
-            deeds += anchor(row, by)
+            writes += anchor(row, by)
             fields.append((name, lookup.link_to(row, path)))
-    return tuple(fields), deeds
+    return tuple(fields), writes
 
 
 def _record_data(request: Request, kind: str, by: Actor) -> dict[str, Any]:
@@ -403,51 +403,51 @@ def _merge(
     older = [lookup.memory(vault, id, by) for id in supersedes]
     if any(each.ref in ids for each in older):
         raise BadRequest("A memory cannot supersede itself.", "Name another one.")
-    first = [deed for each in older for deed in anchor(each, by)]
+    first = [write for each in older for write in anchor(each, by)]
     targets = [lookup.link_to(each, row.path) for each in older]
     fields = [Relate(row.path, row.ref, "supersedes", target) for target in targets]
-    supersede = [Deed("link", row.ref, field) for field in fields]
+    supersede = [Write("link", row.ref, field) for field in fields]
     more = [*_lacking(vault, row, new), *supersede, *_revive(vault, ids, by)]
-    merge = Deed("merge", row.ref, None, data)
+    merge = Write("merge", row.ref, None, data)
     result = apply.apply(vault, [*first, *more, merge], by, main=len(first))[0]
     left = [Mention(id=newer.ref, text=newer.text) for newer, _ in _superseding(vault, ids, by)]
     now = entry(lookup.find(vault, row.ref))
     found = _remembered(now, "duplicate", result, superseded_by=left)
-    is_pending = any(write.deed.ref == row.ref for write in vault.store.pending())
+    is_pending = any(pending.write.ref == row.ref for pending in vault.store.pending())
     return found.replace(state="pending") if is_pending else found
 
 
-def _lacking(vault: OpenVault, row: Row, new: Add) -> Iterator[Deed]:
-    """Yield the deeds that add the missing tags, links and fields. A memory that exists does not
+def _lacking(vault: OpenVault, row: Row, new: Add) -> Iterator[Write]:
+    """Yield the writes that add the missing tags, links and fields. A memory that exists does not
     become a candidate."""
     from brain.formats import memory_edit, memory_md
 
     data = memory_edit.edit(new.path, b"", [new], row.agent).data
-    added = memory_md.parse(data, row.agent).chunks[-1]  # the entry as it would have been added
+    added = memory_md.parse(data, row.agent).entries[-1]  # the entry as it would have been added
     have = {*row.tags.casefold().split(), "candidate"}
     if tags := tuple(tag for tag in added.tags if tag.casefold() not in have):
-        yield Deed("tag", row.ref, Retag(row.path, row.ref, tags))
+        yield Write("tag", row.ref, Retag(row.path, row.ref, tags))
     present = {(link.target, link.fragment) for link in read.links_of(vault.index, row.id)}
     for link in added.links:
         if link.kind in _PLAIN and (link.target, link.fragment) not in present:
             kind = link.kind if link.kind in RELATIONS else "relates_to"
-            yield Deed("link", row.ref, Relate(row.path, row.ref, kind, _as_text(link)))
+            yield Write("link", row.ref, Relate(row.path, row.ref, kind, _as_text(link)))
     fields = entry(row).extra.get("fields") or {}
     for key, value in (added.extra or {}).get("fields", {}).items():
         if fields.get(key) != value:
-            yield Deed("link", row.ref, Relate(row.path, row.ref, key, value))
+            yield Write("link", row.ref, Relate(row.path, row.ref, key, value))
 
 
 def _as_text(link: Link) -> str:
     return f"[[{link.target}{'#' if link.fragment else ''}{link.fragment}]]"
 
 
-def _revive(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Deed]:
-    """Yield the deeds that make a superseded memory current again. This also prevents cycles."""
+def _revive(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Write]:
+    """Yield the writes that make a superseded memory current again. This also prevents cycles."""
     for new, link in _superseding(vault, ids, by):
         if access.may(by, "write", new.agent):
             change = Relate(new.path, new.ref, "supersedes", _as_text(link), gone=True)
-            yield Deed("unlink", new.ref, change)
+            yield Write("unlink", new.ref, change)
 
 
 def _superseding(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[tuple[Row, Link]]:

@@ -6,7 +6,7 @@ from brain import access
 from brain.config import SETTINGS, nearest
 from brain.context.budget import allocate
 from brain.errors import BadRequest, NotFound
-from brain.model import Configure, Deed
+from brain.model import Configure, Write
 from brain.operations import apply, lookup
 from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
 from brain.search.expansion import own_aliases, split_alias
@@ -158,7 +158,7 @@ def configure(vault: OpenVault, name: str, value: Any, by: Actor) -> SettingChan
         return same
     path = f"{vault.paths.brain}/brain.yaml"
     change = Configure(path, name, None if value == () else value, now)
-    result = apply.apply(vault, [Deed("config", name, change)], by)[0]
+    result = apply.apply(vault, [Write("config", name, change)], by)[0]
     if result.state == "written":
         vault.reload()
-    return same.replace(outcome="set", state=result.state, event=result.deed.id)
+    return same.replace(outcome="set", state=result.state, event=result.write.id)

@@ -18,7 +18,7 @@ from brain.formats import brain_yaml
 from brain.formats.text import digest
 from brain.index import facts, records
 from brain.index.records import RECORD_TYPES, Undo
-from brain.model import Configure, Deed, Insert, Remove, Replace, from_json
+from brain.model import Configure, Insert, Remove, Replace, Write, from_json
 from brain.operations import apply, history, lookup, pending
 from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
 from brain.store import targets
@@ -132,14 +132,14 @@ def _refuse_pending(vault: OpenVault, event: str, by: Actor, owner: str) -> None
     """Raise Busy if the change, or a newer one than the last, is not written yet. For an agent,
     only its own changes count."""
     for one in vault.store.pending():
-        if "part_of" in one.deed.data or (by.type != "person" and one.by != by.name):
+        if "part_of" in one.write.data or (by.type != "person" and one.by != by.name):
             continue
         if owner and vault.owner(one.path) != owner:
             continue
-        if one.deed.id == event or (not event and _is_last(vault, one, by, owner)):
+        if one.write.id == event or (not event and _is_last(vault, one, by, owner)):
             raise Busy(
-                f"{one.deed.op} of {one.deed.ref} is not written yet.",
-                f"Try again in a moment, or give it up: `brain pending --drop {one.deed.id}`.",
+                f"{one.write.op} of {one.write.ref} is not written yet.",
+                f"Try again in a moment, or give it up: `brain pending --drop {one.write.id}`.",
             )
 
 
@@ -185,18 +185,18 @@ def _undo(vault: OpenVault, record: Record, force: bool, by: Actor) -> Undone:
     parts = _with_parts(vault, record)
     if not all(history.may_see(vault, part, by) for part in parts):
         raise Denied(f"{by.name} may not undo all of {record.id}.", "Ask the admin agent.")
-    deeds: list[Deed] = []
+    writes: list[Write] = []
     main = 0
     exact = _exact(vault, parts)
     for part in parts:
         try:
-            deeds += _plan(vault, part, force, deeds, part.path in exact)
+            writes += _plan(vault, part, force, writes, part.path in exact)
         except (AttributeError, KeyError, TypeError, ValueError):
             why = f"{part.op} of {part.ref} is a record that this version cannot undo."
             raise BadRequest(why, "Do the opposite instead.") from None
-        main = len(deeds) - 1 if part.id == record.id else main
+        main = len(writes) - 1 if part.id == record.id else main
     before = _entry(vault, record)
-    result = apply.apply(vault, deeds, by, main, exact=exact)[0]
+    result = apply.apply(vault, writes, by, main, exact=exact)[0]
     if _is_setting(vault, record):
         vault.reload()
     now = (
@@ -230,20 +230,20 @@ def _with_parts(vault: OpenVault, record: Record) -> list[Record]:
 
 
 def _plan(
-    vault: OpenVault, record: Record, force: bool, first: Sequence[Deed], is_exact: bool
-) -> list[Deed]:
-    """Return the deeds that undo one record, after these other changes. If the whole note is
+    vault: OpenVault, record: Record, force: bool, first: Sequence[Write], is_exact: bool
+) -> list[Write]:
+    """Return the writes that undo one record, after these other changes. If the whole note is
     restored (`is_exact`), an entry that was moved only has to be named."""
     data = record.data
     of: dict[str, Any] = {"of": record.id, **_values_before(vault, record, force)}
     if record.op == "overwritten":
-        return [Deed("undo", record.ref, from_json(data["change"]), of)]
+        return [Write("undo", record.ref, from_json(data["change"]), of)]
     if not record.path:
         return [_opposite(record, of)]
     before, after = str(data.get("before", "")), str(data.get("after", ""))
     if data.get("moved") and is_exact:
         now = _current(vault, record, ())
-        return [Deed("undo", now.ref, Replace(record.path, now.ref, now.raw, now.raw), of)]
+        return [Write("undo", now.ref, Replace(record.path, now.ref, now.raw, now.raw), of)]
     if not (before or after) or data.get("moved"):
         raise BadRequest(
             f"{record.op} of {record.ref} cannot be undone.", "Do the opposite instead."
@@ -269,30 +269,30 @@ def _is_setting(vault: OpenVault, record: Record) -> bool:
 
 def _restore_setting(
     record: Record, now: Current, before: str, after: str, of: dict[str, Any]
-) -> Deed:
+) -> Write:
     """Restore the lines of a setting; without any, its default applies again."""
     name = record.ref
     value = getattr(brain_yaml.parse(before)[0], name) if before else None
     expect = getattr(brain_yaml.parse(now.raw if after else "")[0], name)
-    return Deed("undo", name, Configure(record.path, name, value, expect, before), of)
+    return Write("undo", name, Configure(record.path, name, value, expect, before), of)
 
 
 def _restore_entry(
     record: Record, now: Current, before: str, after: str, of: dict[str, Any]
-) -> list[Deed]:
+) -> list[Write]:
     path, ref, data = record.path, now.ref, record.data
     place = (str(data.get("section", "")), str(data.get("previous", "")))
     if record.op == "move":
         there = of | {"moved": True}
         return [
-            Deed("undo", ref, Remove(path, ref), there),
-            Deed("undo", ref, Insert(path, ref, before, *place), there),
+            Write("undo", ref, Remove(path, ref), there),
+            Write("undo", ref, Insert(path, ref, before, *place), there),
         ]
     if not after:
-        return [Deed("undo", ref, Insert(path, ref, before, *place), of)]
+        return [Write("undo", ref, Insert(path, ref, before, *place), of)]
     if not before:
-        return [Deed("undo", ref, Remove(path, ref), of)]
-    return [Deed("undo", ref, Replace(path, ref, before, now.raw), of)]
+        return [Write("undo", ref, Remove(path, ref), of)]
+    return [Write("undo", ref, Replace(path, ref, before, now.raw), of)]
 
 
 def _values_before(vault: OpenVault, record: Record, force: bool) -> dict[str, Any]:
@@ -312,21 +312,21 @@ def _values_before(vault: OpenVault, record: Record, force: bool) -> dict[str, A
     return {**was, "was": left}
 
 
-def _opposite(record: Record, of: dict[str, Any]) -> Deed:
-    """Return the deed that undoes a record that changed no file."""
+def _opposite(record: Record, of: dict[str, Any]) -> Write:
+    """Return the write that undoes a record that changed no file."""
     data = of | {"agent": record.data.get("agent", "")}
     if record.op in ("conflict", "resolve"):
         data |= {"other": record.data.get("other", ""), "type": "contradictory"}
-        return Deed("resolve" if record.op == "conflict" else "conflict", record.ref, None, data)
+        return Write("resolve" if record.op == "conflict" else "conflict", record.ref, None, data)
     if _way(record) is Undo.COUNT or "delta" in record.data:
         data |= {"undid": record.op, "delta": -float(record.data.get("delta", 0))}
-        return Deed("undo", record.ref, None, data)
+        return Write("undo", record.ref, None, data)
     if "was" in of:
-        return Deed("undo", record.ref, None, data | {"undid": record.op})
+        return Write("undo", record.ref, None, data | {"undid": record.op})
     raise BadRequest(f"{record.op} cannot be undone.", "Do the opposite instead.")
 
 
-def _current(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Current:
+def _current(vault: OpenVault, record: Record, first: Sequence[Write]) -> Current:
     """Return the entry or setting that a record is about, as these changes will leave it."""
     from brain.formats import memory_md
 
@@ -337,9 +337,9 @@ def _current(vault: OpenVault, record: Record, first: Sequence[Deed]) -> Current
     if _is_setting(vault, record):
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
     same = facts.same(vault.index, record.ref)
-    for chunk in memory_md.parse(data, vault.owner(record.path)).chunks:
-        if chunk.ref in same and chunk.kind != "note":
-            return Current(chunk.ref, data[chunk.start : chunk.end].decode())
+    for found in memory_md.parse(data, vault.owner(record.path)).entries:
+        if found.ref in same and found.kind != "note":
+            return Current(found.ref, data[found.start : found.end].decode())
     return Current(record.ref, "")
 
 

@@ -69,10 +69,10 @@ class Piece(NamedTuple):
 def passages(index: Index, after: int = 0) -> Iterator[tuple[int, str]]:
     """Yield (row, text) of all texts to embed whose row is greater than `after`; see
     `brain.embed.meanings`."""
-    before = """iif(c.scope = 'sessions', coalesce((SELECT b.heading || ': ' || b.text FROM chunks b
-        WHERE b.id = c.id - 1 AND b.file = c.file), ''), '')"""
+    before = """iif(c.scope = 'sessions', coalesce((SELECT b.heading || ': ' || b.text
+        FROM entries b WHERE b.id = c.id - 1 AND b.file = c.file), ''), '')"""
     sql = (
-        f"SELECT c.id, c.scope, f.title, c.heading, c.text, {before} FROM chunks c"
+        f"SELECT c.id, c.scope, f.title, c.heading, c.text, {before} FROM entries c"
         " JOIN files f ON f.id = c.file WHERE c.id > ? ORDER BY c.id LIMIT ?"
     )
     while rows := index.rows(sql, (after, PAGE)):
@@ -144,7 +144,7 @@ def similar(
 def passing(index: Index, ids: list[int], filters: Filters) -> list[int]:
     """Return those of these entries that pass the filters, in the order given."""
     where, values = filters.where(index)
-    sql = f"SELECT c.id FROM chunks c JOIN files f ON f.id = c.file WHERE {where}"
+    sql = f"SELECT c.id FROM entries c JOIN files f ON f.id = c.file WHERE {where}"
     some = f" AND c.id IN ({','.join(map(str, ids))})" if len(ids) <= STEP else ""
     found = {id for (id,) in index.rows(sql + some, values)}
     return [id for id in ids if id in found]

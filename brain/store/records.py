@@ -11,12 +11,12 @@ from brain.model import (
     Add,
     Applied,
     Change,
-    Deed,
     Insert,
     Move,
     NewRecord,
     Remove,
     Replace,
+    Write,
     to_json,
 )
 from brain.redact import redact, redact_value
@@ -33,10 +33,10 @@ UNDONE = ("missing", "changed")  # outcomes of a change that could not be made
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t\r]*$")
 
 
-def of_deed(deed: Deed, path: str, by: str, session: str, done: Applied | None) -> NewRecord:
-    """Return the record of a deed: with a digest of the text that it left, and the text that it
+def of_write(write: Write, path: str, by: str, session: str, done: Applied | None) -> NewRecord:
+    """Return the record of a write: with a digest of the text that it left, and the text that it
     replaced."""
-    data = dict(deed.data)
+    data = dict(write.data)
     if session:
         data["session"] = session
     if done:
@@ -44,15 +44,15 @@ def of_deed(deed: Deed, path: str, by: str, session: str, done: Applied | None) 
         data["after"] = digest(done.after.encode()).hex() if done.after else ""
         if done.before:  # a person's own words; with addresses, for `undo` restores them
             data |= _text_before(done.before)
-    return NewRecord(deed.id, deed.op, by, deed.ref, path, data)
+    return NewRecord(write.id, write.op, by, write.ref, path, data)
 
 
-def of_overwritten(deed: Deed, path: str, emails: bool) -> NewRecord:
+def of_overwritten(write: Write, path: str, emails: bool) -> NewRecord:
     """Return the record of a change that a person overwrote. It keeps the change, so that `undo`
     can make it again."""
-    words = redact_value(to_json(deed.change), emails=emails) if deed.change else {}
-    data = {"change": words, "of": deed.id}
-    return NewRecord(deed.id, "overwritten", "person", deed.ref, path, data)
+    words = redact_value(to_json(write.change), emails=emails) if write.change else {}
+    data = {"change": words, "of": write.id}
+    return NewRecord(write.id, "overwritten", "person", write.ref, path, data)
 
 
 def _text_before(text: str) -> dict[str, Any]:
@@ -93,9 +93,9 @@ def stands(done: Applied | None, text: str) -> bool:
     return done.before not in text and done.change.ref not in ids
 
 
-def inverse(deed: Deed, done: Applied) -> Change | None:
+def inverse(write: Write, done: Applied) -> Change | None:
     """Return the edit that undoes a change of a memory note; None if it changed nothing."""
-    change = deed.change
+    change = write.change
     if done.outcome != "done" or change is None:
         return None
     path, ref = change.path, change.ref
@@ -138,8 +138,8 @@ def entry_id(unit: str, owner: str) -> str:
 
     if id := unit_id(unit):
         return id[1:]
-    chunks = memory_md.parse(unit.encode("utf-8", "replace"), owner).chunks
-    return next((chunk.ref for chunk in chunks if chunk.kind != "note"), "")
+    entries = memory_md.parse(unit.encode("utf-8", "replace"), owner).entries
+    return next((entry.ref for entry in entries if entry.kind != "note"), "")
 
 
 def _place(units: Units, unit: str) -> dict[str, str]:

@@ -25,7 +25,7 @@ from brain.formats.text import UNSAFE, digest
 from brain.formats.text import decode as read_text
 from brain.journal.codec import RESERVED, event_id, random_letters
 from brain.journal.writer import Journal
-from brain.model import Applied, Change, Configure, Deed, Insert, NewRecord, Replace
+from brain.model import Applied, Change, Configure, Insert, NewRecord, Replace, Write
 from brain.redact import redact_value
 from brain.state import NoteRow, PendingRow, State, TempRow
 from brain.store import records, targets, units
@@ -48,9 +48,9 @@ _STOOD: dict[type[Any], tuple[str, ...]] = {
 
 
 class Outcome(NamedTuple):
-    """The result of a deed: `written`, or `pending` while a person types or git is at work."""
+    """The result of a write: `written`, or `pending` while a person types or git is at work."""
 
-    deed: Deed
+    write: Write
     state: str
     done: Applied | None = None
 
@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
 class Pending(NamedTuple):
     """A change that is acknowledged and not in its note yet."""
 
-    deed: Deed
+    write: Write
     at: float
     by: str
     path: str
@@ -190,7 +190,7 @@ class Store:
             return
         seen, note.seen = note.seen, []
         rows = [
-            _pending_row(self.disk.now(), record.path, record.by, "", _deed(record), None)
+            _pending_row(self.disk.now(), record.path, record.by, "", _write_of(record), None)
             for one in seen
             for record in records.of_observation(self.vault, note, one)
         ]
@@ -223,46 +223,48 @@ class Store:
     # -- changes -----------------------------------------------------------------------------------
 
     def apply(
-        self, deeds: Sequence[Deed], by: Actor = PERSON, exact: Mapping[str, bytes] | None = None
+        self, writes: Sequence[Write], by: Actor = PERSON, exact: Mapping[str, bytes] | None = None
     ) -> list[Outcome]:
-        """Apply deeds for an actor: all of them or, on an error, none. When this returns, they
+        """Apply writes for an actor: all of them or, on an error, none. When this returns, they
         survive a crash. `exact` gives the text that a file is to have after them.
 
         Raises Denied, NotFound for an entry that is gone, StaleFile for one that is not what a
         change expects, and Refused for a file that cannot be edited safely.
         """
-        for deed in deeds:
-            action = "read" if deed.op in FEEDBACK else "write"
-            owner = deed.data.get("agent", "")
-            self.allow(by, deed.change.path if deed.change else "", owner, action)
-        deeds = [self._redacted(deed)._replace(id=deed.id or event_id()) for deed in deeds]
-        _check_names(deeds)
+        for write in writes:
+            action = "read" if write.op in FEEDBACK else "write"
+            owner = write.data.get("agent", "")
+            self.allow(by, write.change.path if write.change else "", owner, action)
+        writes = [self._redacted(write)._replace(id=write.id or event_id()) for write in writes]
+        _check_names(writes)
         with self.locked():
-            paths = dict.fromkeys(deed.change.path for deed in deeds if deed.change)
+            paths = dict.fromkeys(write.change.path for write in writes if write.change)
             before = {path: self.note(path).text for path in paths}
             try:
-                done = self._edit(deeds, exact or {})
-                if all(_changes_nothing(deed, done.get(deed.id)) for deed in deeds):
-                    return [Outcome(deed, "unchanged", done.get(deed.id)) for deed in deeds]
-                deeds = self._with_splices(deeds, before)
-                temps = self._commit(deeds, done, by)
+                done = self._edit(writes, exact or {})
+                if all(_changes_nothing(write, done.get(write.id)) for write in writes):
+                    return [Outcome(write, "unchanged", done.get(write.id)) for write in writes]
+                writes = self._with_splices(writes, before)
+                temps = self._commit(writes, done, by)
             except BaseException:
                 self._notes.clear()  # their heads may be changed, and that is not acknowledged
                 raise
             with suppress(OSError, BrainError):  # acknowledged: a later process finishes it
                 for path, temp in temps.items():
                     self._write(self._notes[path], temp)
-                self._append_records({deed.id for deed in deeds})
+                self._append_records({write.id for write in writes})
             return [
-                Outcome(deed, "written" if self._is_written(deed) else "pending", done.get(deed.id))
-                for deed in deeds
+                Outcome(
+                    write, "written" if self._is_written(write) else "pending", done.get(write.id)
+                )
+                for write in writes
             ]
 
     def wait(self, outcomes: Sequence[Outcome], seconds: float) -> list[Outcome]:
         """Wait until these changes are in their notes, at most so long. The lock is released while
         nothing happens."""
         deadline = time.monotonic() + seconds
-        late = {outcome.deed.id for outcome in outcomes if outcome.state == "pending"}
+        late = {outcome.write.id for outcome in outcomes if outcome.state == "pending"}
         while late and time.monotonic() < deadline:
             depth, self._depth = self._depth, 0
             self._release_lock()
@@ -270,61 +272,61 @@ class Store:
             self._take_lock(LOCK_WAIT)
             self._depth = depth
             self.absorb()
-            late &= {pending.deed.id for pending in self.pending()}
+            late &= {pending.write.id for pending in self.pending()}
         return [
-            one if one.deed.id in late or one.state != "pending" else one._replace(state="written")
+            one if one.write.id in late or one.state != "pending" else one._replace(state="written")
             for one in outcomes
         ]
 
-    def _is_written(self, deed: Deed) -> bool:
-        return deed.change is None or self._notes[deed.change.path].is_written
+    def _is_written(self, write: Write) -> bool:
+        return write.change is None or self._notes[write.change.path].is_written
 
-    def _edit(self, deeds: Sequence[Deed], exact: Mapping[str, bytes]) -> dict[str, Applied]:
-        """Change the heads of notes; return the result of each deed, by id."""
+    def _edit(self, writes: Sequence[Write], exact: Mapping[str, bytes]) -> dict[str, Applied]:
+        """Change the heads of notes; return the result of each write, by id."""
         out: dict[str, Applied] = {}
         texts: dict[str, bytes] = {}
-        for path in dict.fromkeys(deed.change.path for deed in deeds if deed.change):
+        for path in dict.fromkeys(write.change.path for write in writes if write.change):
             note = self.note(path)
             targets.refuse_unsafe(path, note.found, self.config.maxFileSize)
-            mine = [deed for deed in deeds if deed.change and deed.change.path == path]
+            mine = [write for write in writes if write.change and write.change.path == path]
             before = targets.encode(note.text)
             edited = targets.edited(self.vault, path, before, _changes(mine))
-            for deed, one in zip(mine, edited.done, strict=True):
+            for write, one in zip(mine, edited.done, strict=True):
                 if one.outcome in records.UNDONE:
                     raise _impossible(one)
-                out[deed.id] = one
+                out[write.id] = one
             texts[path] = exact.get(path, edited.data)
         for path, data in texts.items():  # nothing is changed if one of them is refused
             self._notes[path].change(targets.decode(data))
         return out
 
-    def _with_splices(self, deeds: Sequence[Deed], before: Mapping[str, str]) -> list[Deed]:
+    def _with_splices(self, writes: Sequence[Write], before: Mapping[str, str]) -> list[Write]:
         """Record how each file changed, to the character, so that `undo` restores it exactly. This
         needs one change as a whole, with its parts."""
-        if sum("part_of" not in deed.data for deed in deeds) != 1:
-            return list(deeds)
+        if sum("part_of" not in write.data for write in writes) != 1:
+            return list(writes)
         out, todo = [], dict(before)
-        for deed in sorted(deeds, key=lambda deed: "part_of" in deed.data):
-            if deed.change and (text := todo.pop(deed.change.path, None)) is not None:
-                splice = records.splice(text, self._notes[deed.change.path].text)
-                deed = deed._replace(data=deed.data | splice)
-            out.append(deed)
-        order = {deed.id: number for number, deed in enumerate(deeds)}
-        return sorted(out, key=lambda deed: order[deed.id])
+        for write in sorted(writes, key=lambda write: "part_of" in write.data):
+            if write.change and (text := todo.pop(write.change.path, None)) is not None:
+                splice = records.splice(text, self._notes[write.change.path].text)
+                write = write._replace(data=write.data | splice)
+            out.append(write)
+        order = {write.id: number for number, write in enumerate(writes)}
+        return sorted(out, key=lambda write: order[write.id])
 
     def _commit(
-        self, deeds: Sequence[Deed], done: Mapping[str, Applied], by: Actor
+        self, writes: Sequence[Write], done: Mapping[str, Applied], by: Actor
     ) -> dict[str, TempRow]:
         """Acknowledge: from here on the changes survive a crash. Return the temporary file of each
         note that is written now."""
         now = self.disk.now()
-        paths = dict.fromkeys(deed.change.path for deed in deeds if deed.change)
+        paths = dict.fromkeys(write.change.path for write in writes if write.change)
         rows = [
             _pending_row(
-                now, deed.change.path if deed.change else "", by.name, by.session, deed,
-                done.get(deed.id),
+                now, write.change.path if write.change else "", by.name, by.session, write,
+                done.get(write.id),
             )
-            for deed in deeds
+            for write in writes
         ]  # fmt: skip
         temps: dict[str, TempRow] = {}
         with self.state.transaction(durable=True):
@@ -390,13 +392,13 @@ class Store:
         older = [row.id for row in rows if row.id not in fresh]
         there = self.journal.has(older) if older else set()
         read = [(row, *_from_row(row)) for row in rows]
-        last = {(row.path, deed.ref): done for row, deed, done in read if row.done}
+        last = {(row.path, write.ref): done for row, write, done in read if row.done}
         gone = {key for key, done in last.items() if not self._stands(key[0], done)}
         new = [
-            records.of_overwritten(deed, row.path, self.config.redactEmails)
-            if row.done and (row.path, deed.ref) in gone
-            else records.of_deed(deed, row.path, row.by, row.session, done)
-            for row, deed, done in read
+            records.of_overwritten(write, row.path, self.config.redactEmails)
+            if row.done and (row.path, write.ref) in gone
+            else records.of_write(write, row.path, row.by, row.session, done)
+            for row, write, done in read
             if row.id not in there
         ]
         self.journal.append(new)
@@ -448,14 +450,14 @@ class Store:
         """Give up a pending change. Later changes of the same entry stay. Raises StaleFile if the
         entry is no longer what the change left."""
         with self.locked():
-            found = next((one for one in self.pending() if one.deed.id == id), None)
+            found = next((one for one in self.pending() if one.write.id == id), None)
             if found is None:
                 raise NotFound(f"Nothing is pending under {id}.", "See `brain pending`.")
             row = next(row for row in self.state.rows(PendingRow) if row.id == id)
-            deed, done = _from_row(row)
+            write, done = _from_row(row)
             assert done is not None
             note = self.note(found.path)
-            note.change(self._without(note.text, deed, done))
+            note.change(self._without(note.text, write, done))
             with self.state.transaction(durable=True):
                 note.save()
                 self.state.delete(PendingRow, id=id)
@@ -463,12 +465,12 @@ class Store:
             self._append_records()
             return found
 
-    def _without(self, text: str, deed: Deed, done: Applied) -> str:
+    def _without(self, text: str, write: Write, done: Applied) -> str:
         """Return a text as it would be without a change."""
-        exact = records.unspliced(text, deed.data)
+        exact = records.unspliced(text, write.data)
         if exact is not None:
             return exact
-        inverse = records.inverse(deed, done)
+        inverse = records.inverse(write, done)
         if inverse is None:
             return text
         if targets.role(self.vault, inverse.path).format != "memory":
@@ -570,42 +572,42 @@ class Store:
         """Return True if writing is off, by an option, by the settings or by `brain pause`."""
         return access.writing_is_off(self.config, self.vault.state_path, self.read_only)
 
-    def _redacted(self, deed: Deed) -> Deed:
-        change = deed.change
+    def _redacted(self, write: Write) -> Write:
+        change = write.change
         if change:  # `expect` is compared with the note, and written nowhere
             values = change._asdict()
             same = {key: values.pop(key) for key in _KEPT if key in values}
             for key in _STOOD.get(type(change), ()):
                 same[key] = redact_value(values.pop(key), emails=False)
             change = type(change)(**self._clean(values), **same)
-        return deed._replace(change=change, data=self._clean(deed.data))
+        return write._replace(change=change, data=self._clean(write.data))
 
     def _clean(self, value: dict[str, Any]) -> dict[str, Any]:
         clean: dict[str, Any] = redact_value(value, emails=self.config.redactEmails)
         return clean
 
 
-def _changes(deeds: Sequence[Deed]) -> list[Change]:
-    return [deed.change for deed in deeds if deed.change]
+def _changes(writes: Sequence[Write]) -> list[Change]:
+    return [write.change for write in writes if write.change]
 
 
 def _pending_row(
-    at: float, path: str, by: str, session: str, deed: Deed, done: Applied | None
+    at: float, path: str, by: str, session: str, write: Write, done: Applied | None
 ) -> PendingRow:
-    value = {**deed._asdict(), "change": deed.change and model.to_json(deed.change)}
+    value = {**write._asdict(), "change": write.change and model.to_json(write.change)}
     try:
         text = json.dumps(value)
     except TypeError as error:
         raise BadRequest(f"This cannot be written down: {error}.", "Is it all text?") from None
     applied = json.dumps(done[1:]) if done else ""
-    return PendingRow(deed.id, at, path, by, session, text, applied)
+    return PendingRow(write.id, at, path, by, session, text, applied)
 
 
-def _from_row(row: PendingRow) -> tuple[Deed, Applied | None]:
-    value = json.loads(row.deed)
-    deed = Deed(**{**value, "change": value["change"] and model.from_json(value["change"])})
-    done = Applied(deed.change, *json.loads(row.done)) if row.done and deed.change else None
-    return deed, done
+def _from_row(row: PendingRow) -> tuple[Write, Applied | None]:
+    value = json.loads(row.write)
+    write = Write(**{**value, "change": value["change"] and model.from_json(value["change"])})
+    done = Applied(write.change, *json.loads(row.done)) if row.done and write.change else None
+    return write, done
 
 
 def _is_scrubbed(refs: Collection[str], texts: Collection[str], role: Role, unit: str) -> bool:
@@ -615,14 +617,14 @@ def _is_scrubbed(refs: Collection[str], texts: Collection[str], role: Role, unit
     return unit in texts or (is_entry and records.entry_id(unit, role.agent) in refs)
 
 
-def _deed(record: NewRecord) -> Deed:
-    """Return a record as a deed that changes no file."""
-    return Deed(record.op, record.ref, None, record.data, record.id)
+def _write_of(record: NewRecord) -> Write:
+    """Return a record as a write that changes no file."""
+    return Write(record.op, record.ref, None, record.data, record.id)
 
 
-def _changes_nothing(deed: Deed, done: Applied | None) -> bool:
+def _changes_nothing(write: Write, done: Applied | None) -> bool:
     """Return True for a change that finds nothing to do, and has nothing to record."""
-    return done is not None and done.outcome == "already" and not deed.data.keys() - {"part_of"}
+    return done is not None and done.outcome == "already" and not write.data.keys() - {"part_of"}
 
 
 def _refuse_unwritable(folder: str) -> None:
@@ -632,9 +634,9 @@ def _refuse_unwritable(folder: str) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
 
 
-def _check_names(deeds: Sequence[Deed]) -> None:
-    for deed in deeds:
-        if taken := deed.data.keys() & RESERVED:
+def _check_names(writes: Sequence[Write]) -> None:
+    for write in writes:
+        if taken := write.data.keys() & RESERVED:
             raise BadRequest(f"The journal has its own {', '.join(sorted(taken))}.")
 
 

@@ -118,9 +118,9 @@ def _split_records(format: str, path: str, text: str) -> Units:
         raise refused(path, document.problems[0].line, document.problems[0].message)
     out: list[bytes] = []
     at = 0
-    for chunk in document.chunks:
-        out += [data[at : chunk.start], data[chunk.start : chunk.end]]
-        at = chunk.end
+    for entry in document.entries:
+        out += [data[at : entry.start], data[entry.start : entry.end]]
+        at = entry.end
     return tuple(decode(part) for part in (*out, data[at:]))
 
 
@@ -143,6 +143,6 @@ def _merge_records(format: str, path: str, base: Units, head: Units, theirs: Uni
 def _records(format: str, parts: Units) -> dict[str, dict[str, Any]]:
     data = encode("".join(parts))
     return {
-        chunk.ref: json.loads(data[chunk.start : chunk.end])
-        for chunk in records_json.parse(format, data).chunks
+        entry.ref: json.loads(data[entry.start : entry.end])
+        for entry in records_json.parse(format, data).entries
     }

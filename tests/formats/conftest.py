@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from brain.model import Chunk, Document
+from brain.model import Document, Entry
 
 GOLDEN = Path(__file__).parent / "golden"
 VAULTS = Path(__file__).parents[1] / "vaults"
@@ -98,20 +98,20 @@ def render(document: Document) -> str:
     lines = [f"{key}: {value}" for key, value in said.items() if value]
     lines += [f"property {key}: {value!r}" for key, value in document.properties.items()]
     lines += [f"problem: line {p.line}, {p.code}: {p.message}" for p in document.problems]
-    return "\n".join([*lines, *map(_chunk, document.chunks)])
+    return "\n".join([*lines, *map(_entry_of, document.entries)])
 
 
-def _chunk(chunk: Chunk) -> str:
-    words = filter(None, (chunk.kind, chunk.status, chunk.ref, chunk.created))
-    lines = [f"[{chunk.line}-{chunk.end_line}] {' '.join(words)}"]
-    if chunk.heading:
-        lines.append(f"  under {chunk.heading}")
-    if chunk.tags:
-        lines.append(f"  tags {' '.join(f'#{tag}' for tag in chunk.tags)}")
-    for link in chunk.links:
+def _entry_of(entry: Entry) -> str:
+    words = filter(None, (entry.kind, entry.status, entry.ref, entry.created))
+    lines = [f"[{entry.line}-{entry.end_line}] {' '.join(words)}"]
+    if entry.heading:
+        lines.append(f"  under {entry.heading}")
+    if entry.tags:
+        lines.append(f"  tags {' '.join(f'#{tag}' for tag in entry.tags)}")
+    for link in entry.links:
         lines.append(f"  line {link.line} {link.kind} {'|'.join(link[2:])}")
-    lines += [f"  {key} {value}" for key, value in (chunk.extra or {}).items()]
-    return "\n".join([*lines, *(f"  > {ascii_breaks(line)}" for line in chunk.text.split("\n"))])
+    lines += [f"  {key} {value}" for key, value in (entry.extra or {}).items()]
+    return "\n".join([*lines, *(f"  > {ascii_breaks(line)}" for line in entry.text.split("\n"))])
 
 
 def ascii_breaks(line: str) -> str:

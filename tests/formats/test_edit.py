@@ -41,7 +41,7 @@ type: memory  # a comment
 
 * Metric units. ^m-3
 """
-HAND = memory_md.parse(MEMORY.encode(), "admin").chunks[2].ref
+HAND = memory_md.parse(MEMORY.encode(), "admin").entries[2].ref
 ITEMS = '[\n  {\n    "id": "a",\n    "n": 1\n  },\n  {\n    "id": "b",\n    "n": 1.0\n  }\n]\n'
 
 

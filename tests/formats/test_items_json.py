@@ -44,7 +44,7 @@ def codes(data: bytes) -> list[tuple[int, str]]:
 
 def test_the_seeds_example() -> None:
     document = records_json.parse("items", SEED)
-    (item,) = document.chunks
+    (item,) = document.entries
     assert (item.ref, item.kind, item.status) == ("item_abc123", "decision", "")
     assert (item.heading, item.text) == ("Use Fastify for API", "We chose Fastify over Express.")
     assert item.created == "2026-02-05T10:00:00Z"
@@ -58,8 +58,8 @@ def test_the_seeds_example() -> None:
 
 def test_an_object_with_items_reads_like_the_list() -> None:
     wrapped = b'{"version": 2, "items": ' + SEED + b', "note": "kept"}'
-    (item,) = records_json.parse("items", wrapped).chunks
-    (alone,) = records_json.parse("items", SEED).chunks
+    (item,) = records_json.parse("items", wrapped).entries
+    (alone,) = records_json.parse("items", SEED).entries
     assert item._replace(start=0, end=0) == alone._replace(start=0, end=0)
     assert wrapped[item.start : item.end] == SEED[alone.start : alone.end]
 
@@ -68,7 +68,7 @@ def test_what_an_item_leaves_out() -> None:
     document = records_json.parse(
         "items", b'[{"title": "Only a title"}, {"id": "", "name": "Redis"}]'
     )
-    title, other = document.chunks
+    title, other = document.entries
     assert (title.kind, title.text, title.created) == ("fact", "Only a title", None)
     assert title.links == ()
     assert title.ref == derived_id("i", "Only a title", "", "1")
@@ -78,14 +78,14 @@ def test_what_an_item_leaves_out() -> None:
 
 def test_equal_items_without_ids_are_told_apart() -> None:
     refs = [
-        chunk.ref for chunk in records_json.parse("items", b'[{"title":"a"},{"title":"a"}]').chunks
+        entry.ref for entry in records_json.parse("items", b'[{"title":"a"},{"title":"a"}]').entries
     ]
     assert refs == [derived_id("i", "a", "", "1"), derived_id("i", "a", "", "2")]
 
 
 def test_the_second_item_with_an_id_stays_searchable_under_another() -> None:
     data = b'[{"id": "x", "title": "one"},\n{"id": "x", "title": "two"}]'
-    one, two = records_json.parse("items", data).chunks
+    one, two = records_json.parse("items", data).entries
     assert codes(data) == [(2, "duplicate-id")]
     assert (one.ref, two.ref) == ("x", derived_id("i", "two", "", "1"))
     assert two.extra == {"id": "x"}
@@ -102,7 +102,7 @@ def test_the_second_item_with_an_id_stays_searchable_under_another() -> None:
 )
 def test_tags(tags: Any, expected: tuple[str, ...]) -> None:
     data = json.dumps([{"id": "a", "title": "t", "tags": tags}]).encode()
-    assert records_json.parse("items", data).chunks[0].tags == expected
+    assert records_json.parse("items", data).entries[0].tags == expected
     assert codes(data) == []
 
 
@@ -110,7 +110,7 @@ def test_a_wrong_type_is_a_problem_and_its_value_is_kept() -> None:
     data = b"""[
 {"id": 7, "title": ["a"], "content": "c", "tags": [1, "ok"], "sourceFile": {}, "extractedAt": 5}
 ]"""
-    (item,) = records_json.parse("items", data).chunks
+    (item,) = records_json.parse("items", data).entries
     assert codes(data) == [
         (2, "wrong-type"), (2, "missing-id"), (2, "wrong-type"), (2, "wrong-type"),
     ]  # fmt: skip
@@ -123,7 +123,7 @@ def test_a_wrong_type_is_a_problem_and_its_value_is_kept() -> None:
 @pytest.mark.parametrize("data", [b"", b" \r\n", b"\xef\xbb\xbf\n", b"[]", b'{"items": []}'])
 def test_an_empty_file_holds_nothing_and_is_not_broken(data: bytes) -> None:
     document = records_json.parse("items", data)
-    assert (document.chunks, document.broken) == ((), False)
+    assert (document.entries, document.broken) == ((), False)
     assert not [p for p in document.problems if p.code not in ("bom", "crlf")]
 
 
@@ -140,7 +140,7 @@ def test_an_empty_file_holds_nothing_and_is_not_broken(data: bytes) -> None:
 def test_a_file_that_is_not_safe_to_edit_is_broken(data: bytes, line: int, code: str) -> None:
     document = records_json.parse("items", data)
     assert document.broken
-    assert document.chunks == ()
+    assert document.entries == ()
     assert (line, code) in codes(data)
 
 
@@ -161,31 +161,31 @@ def test_every_item_is_where_it_says(
     data = render(whole, indent, ascii_only, crlf, bom)
     document = records_json.parse("items", data)
     assert not document.broken
-    assert [json.loads(data[c.start : c.end]) for c in document.chunks] == items
-    for chunk in document.chunks:
-        assert chunk.line == data.count(b"\n", 0, chunk.start) + 1
-        assert chunk.end_line == data.count(b"\n", 0, chunk.end) + 1
-    assert len({chunk.ref for chunk in document.chunks}) == len(items)
+    assert [json.loads(data[c.start : c.end]) for c in document.entries] == items
+    for entry in document.entries:
+        assert entry.line == data.count(b"\n", 0, entry.start) + 1
+        assert entry.end_line == data.count(b"\n", 0, entry.end) + 1
+    assert len({entry.ref for entry in document.entries}) == len(items)
 
 
 @given(ITEMS)
 def test_nothing_that_is_written_gets_lost(item: dict[str, Any]) -> None:
-    (chunk,) = records_json.parse("items", json.dumps([item]).encode()).chunks
+    (entry,) = records_json.parse("items", json.dumps([item]).encode()).entries
     shown = {
-        "id": chunk.ref, "type": chunk.kind, "title": chunk.heading, "content": chunk.text,
-        "tags": list(chunk.tags), "extractedAt": chunk.created,
+        "id": entry.ref, "type": entry.kind, "title": entry.heading, "content": entry.text,
+        "tags": list(entry.tags), "extractedAt": entry.created,
     }  # fmt: skip
-    assert chunk.extra is not None
+    assert entry.extra is not None
     for key, value in item.items():
         if key in ("sourceFile", "confidence", "unknown key"):
-            assert chunk.extra[key] == value
+            assert entry.extra[key] == value
         elif value not in (None, ""):
-            assert value in (shown[key], chunk.extra.get(key))
+            assert value in (shown[key], entry.extra.get(key))
 
 
 @given(st.binary())
 def test_any_bytes_can_be_read(data: bytes) -> None:
-    assert all(chunk.end <= len(data) for chunk in records_json.parse("items", data).chunks)
+    assert all(entry.end <= len(data) for entry in records_json.parse("items", data).entries)
 
 
 @given(st.data())
@@ -195,6 +195,6 @@ def test_a_damaged_file_can_be_read(draw: st.DataObject) -> None:
     noise = draw.draw(st.binary(max_size=6) | st.sampled_from([b'"', b"[", b"}", b",", b"\\ud800"]))
     data = SEED[:start] + noise + SEED[end:]
     document = records_json.parse("items", data)
-    for chunk in document.chunks:
-        assert isinstance(json.loads(data[chunk.start : chunk.end]), dict)
-        "".join((chunk.ref, chunk.kind, chunk.heading, chunk.text, *chunk.tags)).encode()
+    for entry in document.entries:
+        assert isinstance(json.loads(data[entry.start : entry.end]), dict)
+        "".join((entry.ref, entry.kind, entry.heading, entry.text, *entry.tags)).encode()

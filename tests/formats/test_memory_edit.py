@@ -22,7 +22,7 @@ from brain.model import (
     Anchor,
     Applied,
     Change,
-    Chunk,
+    Entry,
     Insert,
     Move,
     Relate,
@@ -46,13 +46,13 @@ def after(text: str | bytes, *edits: Change) -> str:
     return run(text, *edits)[0]
 
 
-def chunks(text: str | bytes) -> tuple[Chunk, ...]:
+def entries(text: str | bytes) -> tuple[Entry, ...]:
     data = text.encode() if isinstance(text, str) else text
-    return memory_md.parse(data, OWNER).chunks
+    return memory_md.parse(data, OWNER).entries
 
 
 def refs(text: str | bytes) -> list[str]:
-    return [chunk.ref for chunk in chunks(text) if chunk.kind != "note"]
+    return [entry.ref for entry in entries(text) if entry.kind != "note"]
 
 
 def add(text: str, section: str = "Facts", ref: str = "m-new00000", **rest: Any) -> Add:
@@ -97,7 +97,7 @@ def _said(done: Applied) -> str:
 def others(data: bytes, ref: str) -> list[tuple[bytes, str, bool]]:
     """All that stands in a note beside one entry: its bytes, its headings, whether it is none."""
     return [
-        (data[c.start : c.end], c.heading, c.kind == "note") for c in chunks(data) if c.ref != ref
+        (data[c.start : c.end], c.heading, c.kind == "note") for c in entries(data) if c.ref != ref
     ]
 
 
@@ -134,13 +134,13 @@ def check(data: bytes, change: Change) -> None:
 
 def _has_twins(data: bytes, ref: str) -> bool:
     """Is there another entry of the same words? It gets its id written when this one goes."""
-    (text,) = [chunk.text for chunk in chunks(data) if chunk.ref == ref]
+    (text,) = [entry.text for entry in entries(data) if entry.ref == ref]
     line = re.escape(text.split("\n")[0].split(" ^")[0].split(" #")[0])
     return len(re.findall(line, data.decode())) > 1
 
 
 def _check_there(new: bytes, change: Change, done: Applied) -> None:
-    (entry,) = [chunk for chunk in chunks(new) if chunk.ref == change.ref]
+    (entry,) = [entry for entry in entries(new) if entry.ref == change.ref]
     assert new[entry.start : entry.end].decode() == done.after
     assert (entry.line, entry.kind != "note") == (done.line, True)
     if not isinstance(change, Retag) or change.add:
@@ -239,7 +239,7 @@ def test_a_change_changes_its_entry_and_nothing_else(
 def test_many_changes_are_as_one_after_the_other(data: bytes, draw: st.DataObject) -> None:
     """Where no two entries have the same words or id, which would then change hands."""
     here = list(dict.fromkeys(refs(data)))
-    texts = [chunk.text for chunk in chunks(data)]
+    texts = [entry.text for entry in entries(data)]
     assume(here and len(set(texts)) == len(texts))
     assume("duplicate-id" not in {p.code for p in memory_md.parse(data, OWNER).problems})
     picked = draw.draw(st.lists(st.sampled_from(here), min_size=1, max_size=4, unique=True))
@@ -292,15 +292,15 @@ def test_what_was_added_can_be_taken_away_again(note: str, draw: st.DataObject) 
     assert after(added, Remove(PATH, change.ref)) == note
 
 
-def _prose(chunk: Chunk) -> str:
-    return chunk.text.split("\n")[0].replace(" #tag", "")
+def _prose(entry: Entry) -> str:
+    return entry.text.split("\n")[0].replace(" #tag", "")
 
 
 @given(regular(), st.data())
 def test_what_was_removed_can_be_put_back(note: str, draw: st.DataObject) -> None:
     ref = draw.draw(st.sampled_from(refs(note)))
     assume(note.endswith("\n") or len(refs(note)) > 1)  # else nothing tells how the note was
-    assume(len({_prose(chunk) for chunk in chunks(note)}) == len(refs(note)))
+    assume(len({_prose(entry) for entry in entries(note)}) == len(refs(note)))
     removed, (done,) = run(note, Remove(PATH, ref))
     back = Insert(PATH, ref, done.before, done.section, done.previous)
     assert after(removed, back) == note
@@ -567,9 +567,9 @@ def test_order_in_the_line() -> None:
     )
 
 
-def test_chunks_of_a_note_are_apart() -> None:
+def test_entries_of_a_note_are_apart() -> None:
     new = after("- a\n", add("x"), add("y\nz", ref="m-2"))
-    assert all(a.end < b.start for a, b in pairwise(chunks(new)))
+    assert all(a.end < b.start for a, b in pairwise(entries(new)))
 
 
 @pytest.mark.parametrize(
@@ -582,7 +582,7 @@ def test_chunks_of_a_note_are_apart() -> None:
     ],
 )
 def test_a_tag_goes_with_the_space_before_it(before: str, after: str) -> None:
-    ref = memory_md.parse(before.encode(), "admin").chunks[0].ref
+    ref = memory_md.parse(before.encode(), "admin").entries[0].ref
     made = edit("memory", "p", before.encode(), [Retag("p", ref, (), ("pinned",))], "admin")
     assert made.data.decode() == after
 
@@ -631,8 +631,8 @@ def test_an_entry_of_several_lines_is_added_without_parsing_all(
 
 
 def seen(note: bytes) -> list[tuple[str, str, str, str]]:
-    found = memory_md.parse(note, OWNER).chunks
-    return [(chunk.ref, chunk.text, chunk.heading, chunk.kind) for chunk in found]
+    found = memory_md.parse(note, OWNER).entries
+    return [(entry.ref, entry.text, entry.heading, entry.kind) for entry in found]
 
 
 @pytest.mark.parametrize(
@@ -655,7 +655,7 @@ def test_an_entry_with_an_id_is_edited_alone(
 
 
 def test_an_entry_that_would_get_the_id_of_another_is_not_edited_alone() -> None:
-    ref = memory_md.parse(b"- five\n", OWNER).chunks[0].ref
+    ref = memory_md.parse(b"- five\n", OWNER).entries[0].ref
     some = "".join(f"- fact {number} ^m-{number}\n" for number in range(9))
     note = f"- a ^m-a\n- b ^{ref}\n{some}- five\n"
     edited = edit("memory", PATH, note.encode(), [Remove(PATH, ref)], OWNER)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brain.formats import memory_md
 from brain.formats.text import BOM
-from brain.model import Chunk, Document
+from brain.model import Document, Entry
 from tests.formats import strategies
 
 VAULTS = Path(__file__).parents[1] / "vaults"
@@ -24,12 +24,12 @@ def read(text: str | bytes, owner: str = "admin") -> Document:
     return memory_md.parse(text.encode() if isinstance(text, str) else text, owner)
 
 
-def entries(text: str | bytes) -> list[Chunk]:
-    return [chunk for chunk in read(text).chunks if chunk.kind != "note"]
+def entries(text: str | bytes) -> list[Entry]:
+    return [entry for entry in read(text).entries if entry.kind != "note"]
 
 
 def refs(*lines: str) -> list[str]:
-    return [chunk.ref for chunk in entries("\n".join(lines))]
+    return [entry.ref for entry in entries("\n".join(lines))]
 
 
 def test_golden(case, check_case) -> None:
@@ -42,19 +42,19 @@ def test_golden(case, check_case) -> None:
 def check_spans(data: bytes) -> None:
     """Spans are in order and apart, start and end at text, and lie on the lines they claim."""
     document = read(data)
-    chunks = document.chunks
-    assert len({chunk.ref for chunk in chunks}) == len(chunks)
+    entries = document.entries
+    assert len({entry.ref for entry in entries}) == len(entries)
     if document.broken or any(problem.code == "too-long" for problem in document.problems):
-        assert all((chunk.start, chunk.end) == (0, 0) for chunk in chunks)
+        assert all((entry.start, entry.end) == (0, 0) for entry in entries)
         return
-    assert all(a.end <= b.start for a, b in pairwise(chunks))
-    for chunk in chunks:
-        span = data[chunk.start : chunk.end].decode()
-        assert span == (span.rstrip() if chunk.kind == "note" else span.strip()) != ""
-        assert chunk.line == data.count(b"\n", 0, chunk.start) + 1
-        assert chunk.end_line == data.count(b"\n", 0, chunk.end) + 1
-        assert all(chunk.line <= link.line <= chunk.end_line for link in chunk.links)
-    edges = [0, *(edge for chunk in chunks for edge in (chunk.start, chunk.end)), len(data)]
+    assert all(a.end <= b.start for a, b in pairwise(entries))
+    for entry in entries:
+        span = data[entry.start : entry.end].decode()
+        assert span == (span.rstrip() if entry.kind == "note" else span.strip()) != ""
+        assert entry.line == data.count(b"\n", 0, entry.start) + 1
+        assert entry.end_line == data.count(b"\n", 0, entry.end) + 1
+        assert all(entry.line <= link.line <= entry.end_line for link in entry.links)
+    edges = [0, *(edge for entry in entries for edge in (entry.start, entry.end)), len(data)]
     assert b"".join(data[a:b] for a, b in pairwise(edges)) == data  # a render without edits
 
 
@@ -112,9 +112,9 @@ def test_an_entry_is_its_bytes_from_the_marker_to_its_last_line(
     note: tuple[bytes, list[bytes], list[int]],
 ) -> None:
     data, found, lines = note
-    chunks = [chunk for chunk in read(data).chunks if chunk.kind != "note"]
-    assert [data[chunk.start : chunk.end] for chunk in chunks] == found
-    assert [chunk.line for chunk in chunks] == lines
+    entries = [entry for entry in read(data).entries if entry.kind != "note"]
+    assert [data[entry.start : entry.end] for entry in entries] == found
+    assert [entry.line for entry in entries] == lines
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_an_entry_is_its_bytes_from_the_marker_to_its_last_line(
 )
 def test_spans(text: str, spans: list[str]) -> None:
     data = text.encode()
-    assert [data[c.start : c.end].decode() for c in read(data).chunks] == spans
+    assert [data[c.start : c.end].decode() for c in read(data).entries] == spans
 
 
 # Which id it has
@@ -145,7 +145,7 @@ def test_spans(text: str, spans: list[str]) -> None:
 
 def test_an_entry_without_an_id_gets_the_same_one_everywhere() -> None:
     assert refs("- Deploys go out on Tuesdays") == ["m-6mwctm21"]
-    assert read("- a", "one").chunks[0].ref != read("- a", "two").chunks[0].ref
+    assert read("- a", "one").entries[0].ref != read("- a", "two").entries[0].ref
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_an_anchored_entry_keeps_its_id_whatever_it_says() -> None:
 
 def test_the_second_use_of_an_id_counts_as_none() -> None:
     document = read("- one ^id\n- two ^id\n- three ^id\n")
-    assert [chunk.ref for chunk in document.chunks] == ["id", *refs("- two", "- three")]
+    assert [entry.ref for entry in document.entries] == ["id", *refs("- two", "- three")]
     assert [(p.line, p.code) for p in document.problems] == [
         (2, "duplicate-id"),
         (3, "duplicate-id"),
@@ -219,7 +219,7 @@ def test_the_second_use_of_an_id_counts_as_none() -> None:
 
 
 def test_equal_passages_have_different_ids() -> None:
-    one, two = read("> same\n\ntext\n\n> same\n").chunks[::2]
+    one, two = read("> same\n\ntext\n\n> same\n").entries[::2]
     assert one.ref != two.ref
 
 
@@ -227,8 +227,8 @@ def test_equal_passages_have_different_ids() -> None:
 
 
 def only(text: str) -> Any:
-    (chunk,) = entries(text)
-    return chunk
+    (entry,) = entries(text)
+    return entry
 
 
 @pytest.mark.parametrize(
@@ -265,11 +265,11 @@ def test_no_entry(text: str) -> None:
 
 def test_what_is_no_entry_can_still_be_found() -> None:
     document = read("> quote #tag [[link]]\n\n| a |\n|---|\n")
-    assert [(c.kind, c.status, c.tags) for c in document.chunks] == [
+    assert [(c.kind, c.status, c.tags) for c in document.entries] == [
         ("note", "", ("tag",)),
         ("note", "", ()),
     ]
-    assert document.chunks[0].links[0].target == "link"
+    assert document.entries[0].links[0].target == "link"
 
 
 def test_an_entry_knows_what_is_nested_in_it() -> None:
@@ -291,7 +291,7 @@ def test_tags_of_the_note_are_tags_of_its_entries_but_not_their_kind() -> None:
 def test_a_long_note_is_read_as_a_plain_one() -> None:
     document = read("---\ntags: [x]\ncreated: 2026-02-01\n---\n" + "- a\n" * 20_001)
     assert [problem.code for problem in document.problems] == ["too-long"]
-    assert {chunk.kind for chunk in document.chunks} == {"note"}
+    assert {entry.kind for entry in document.entries} == {"note"}
     assert (document.properties["tags"], document.created) == (["x"], "2026-02-01")
     assert not document.broken
 
@@ -301,14 +301,14 @@ def test_a_long_note_is_read_as_a_plain_one() -> None:
 def test_what_is_not_safe_to_edit_is_broken(bad: bytes, length: int) -> None:
     document = read(b"- a\n" * length + bad)
     assert document.broken
-    assert document.chunks
-    assert all((chunk.start, chunk.end) == (0, 0) for chunk in document.chunks)
+    assert document.entries
+    assert all((entry.start, entry.end) == (0, 0) for entry in document.entries)
 
 
 def test_bom_is_no_part_of_the_first_entry() -> None:
     data = BOM + b"- a"
-    (chunk,) = read(data).chunks
-    assert (chunk.text, data[chunk.start : chunk.end]) == ("a", b"- a")
+    (entry,) = read(data).entries
+    assert (entry.text, data[entry.start : entry.end]) == ("a", b"- a")
 
 
 @pytest.mark.parametrize(

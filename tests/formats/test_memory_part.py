@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 
 from brain.formats import memory_md
 from brain.formats.memory_part import changed
-from brain.model import Chunk, Document, Part
+from brain.model import Document, Entry, Part
 from tests.formats import strategies
 
 lines = st.lists(st.sampled_from(strategies.LINES), max_size=12)
 
 
-def places(chunk: Chunk, lines: int = 0, size: int = 0) -> Chunk:
-    """A chunk that moved, without what depends on the ids of others."""
-    extra = {key: value for key, value in (chunk.extra or {}).items() if key != "anchored"}
-    return chunk._replace(
+def places(entry: Entry, lines: int = 0, size: int = 0) -> Entry:
+    """A entry that moved, without what depends on the ids of others."""
+    extra = {key: value for key, value in (entry.extra or {}).items() if key != "anchored"}
+    return entry._replace(
         ref="",
         extra=extra,
-        line=chunk.line + lines,
-        end_line=chunk.end_line + lines,
-        start=chunk.start + size,
-        end=chunk.end + size,
-        links=tuple(link._replace(line=link.line + lines) for link in chunk.links),
+        line=entry.line + lines,
+        end_line=entry.end_line + lines,
+        start=entry.start + size,
+        end=entry.end + size,
+        links=tuple(link._replace(line=link.line + lines) for link in entry.links),
     )
 
 
@@ -33,12 +33,12 @@ def codes(document: Document) -> set[str]:
     return {problem.code for problem in document.problems} - {"duplicate-id"}
 
 
-def joined(before: bytes, chunks: tuple[Chunk, ...], part: Part) -> list[Chunk]:
-    """All chunks, those of the part between those that were there."""
-    old = memory_md.parse(before).chunks
-    head = [places(chunk) for chunk in old if chunk.start < part.start]
-    tail = [places(chunk, part.lines, part.size) for chunk in old if chunk.start >= part.stop]
-    return [*head, *map(places, chunks), *tail]
+def joined(before: bytes, entries: tuple[Entry, ...], part: Part) -> list[Entry]:
+    """All entries, those of the part between those that were there."""
+    old = memory_md.parse(before).entries
+    head = [places(entry) for entry in old if entry.start < part.start]
+    tail = [places(entry, part.lines, part.size) for entry in old if entry.start >= part.stop]
+    return [*head, *map(places, entries), *tail]
 
 
 @given(lines, lines, lines, lines, st.booleans(), st.sampled_from(["", "---\ntags: [x]\n---\n"]))
@@ -58,7 +58,7 @@ def test_a_part_between_its_cuts_is_the_whole(
     if found := changed(before, after):
         document, part = found
         whole = memory_md.parse(after)
-        assert joined(before, document.chunks, part) == [places(chunk) for chunk in whole.chunks]
+        assert joined(before, document.entries, part) == [places(entry) for entry in whole.entries]
         assert codes(whole) == codes(memory_md.parse(before)) <= {"open-comment", "frontmatter"}
         assert (document.title, document.created) == (whole.title, whole.created)
 
@@ -80,7 +80,7 @@ NOTE = "# Memory\n\n## Facts\n- one\n- two\n  more\n- three\n\n## Rest\n\nwords\
 def test_only_the_part_that_changed_is_parsed(old: str, new: str, texts: list[str]) -> None:
     found = changed(NOTE.encode(), NOTE.replace(old, new, 1).encode())
     assert found is not None
-    assert [chunk.text for chunk in found[0].chunks] == texts
+    assert [entry.text for entry in found[0].entries] == texts
 
 
 @pytest.mark.parametrize(

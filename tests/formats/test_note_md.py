@@ -25,15 +25,15 @@ def check_passages(data: bytes) -> Document:
     text, _ = decode(data)
     document = note_md.parse(data)
     at = 0
-    for chunk in document.chunks:
-        start = text.index(chunk.text, at)
+    for entry in document.entries:
+        start = text.index(entry.text, at)
         assert not text[at:start].strip()
-        assert chunk.line == text.count("\n", 0, start) + 1
-        at = start + len(chunk.text)
-        assert chunk.end_line == text.count("\n", 0, at) + 1
-        assert all(chunk.line <= link.line <= chunk.end_line for link in chunk.links)
+        assert entry.line == text.count("\n", 0, start) + 1
+        at = start + len(entry.text)
+        assert entry.end_line == text.count("\n", 0, at) + 1
+        assert all(entry.line <= link.line <= entry.end_line for link in entry.links)
     assert not text[at:].strip()
-    assert len({chunk.ref for chunk in document.chunks}) == len(document.chunks)
+    assert len({entry.ref for entry in document.entries}) == len(document.entries)
     return document
 
 
@@ -53,11 +53,11 @@ SECTIONS = st.lists(
 @given(SECTIONS)
 def test_no_text_of_a_long_note_is_lost(parts: list[str]) -> None:
     text = "".join(parts)
-    first, *rest = check_passages(text.encode()).chunks or [None]
+    first, *rest = check_passages(text.encode()).entries or [None]
     if first:
         properties = frontmatter.split(text.removeprefix("\ufeff"))[1]
         assert len(first.text) <= note_md.LARGE + properties
-    assert all(len(chunk.text) <= note_md.LARGE for chunk in rest if chunk)
+    assert all(len(entry.text) <= note_md.LARGE for entry in rest if entry)
 
 
 def section(heading: str, size: int, word: str = "words ") -> str:
@@ -67,7 +67,7 @@ def section(heading: str, size: int, word: str = "words ") -> str:
 def test_small_sections_stay_together_and_large_ones_part() -> None:
     note = section("# A", 80) + section("## B", 80) + section("## C", 120) + section("# D", 60)
     note += section("# E", 1_500)
-    assert [(c.heading, c.line, c.end_line) for c in read(note).chunks] == [
+    assert [(c.heading, c.line, c.end_line) for c in read(note).entries] == [
         ("A", 1, 4),
         ("A > C", 5, 8),
         *[("E", 9, 10), ("E", 10, 10), ("E", 10, 10)],
@@ -76,13 +76,13 @@ def test_small_sections_stay_together_and_large_ones_part() -> None:
 
 def test_the_text_before_the_first_heading_is_a_passage_of_its_own_if_long() -> None:
     note = "words " * 100 + "\n\n# A\n" + "more " * 100
-    assert [(c.heading, c.line) for c in read(note).chunks] == [("", 1), ("A", 3)]
+    assert [(c.heading, c.line) for c in read(note).entries] == [("", 1), ("A", 3)]
 
 
 def test_heading_path() -> None:
     large = section("", 600)
     note = f"# A\n{large}## B\n{large}#### C\n{large}## D #\n{large}#\n{large}# C#\n{large}#no\n"
-    assert [c.heading for c in read(note).chunks] == [
+    assert [c.heading for c in read(note).entries] == [
         *["A", "A > B", "A > B > C", "A > D", "", "C#"],
     ]
 
@@ -94,7 +94,7 @@ def test_headings_in_code_and_comments_are_none() -> None:
         (8, 1, "B `c`"),
     ]
     note = section("# A", 600) + "```\n# no\n```\n%%\n# no\n%%\n" + section("# Use `x`", 600)
-    assert [c.heading for c in read(note).chunks] == ["A", "Use `x`"]
+    assert [c.heading for c in read(note).entries] == ["A", "Use `x`"]
 
 
 LINE = " ".join(["word"] * 60)
@@ -113,23 +113,23 @@ LINE = " ".join(["word"] * 60)
 )
 def test_a_long_section_is_divided_where_a_reader_would(unit: str, behind: str) -> None:
     text = unit * (20_000 // len(unit))
-    chunks = read(text).chunks
-    assert len(chunks) >= 5
+    entries = read(text).entries
+    assert len(entries) >= 5
     at = 0
-    for chunk in chunks[:-1]:
-        at = text.index(chunk.text, at) + len(chunk.text)
+    for entry in entries[:-1]:
+        at = text.index(entry.text, at) + len(entry.text)
         assert text[at:].startswith(behind)
 
 
 def test_one_endless_word_is_divided_too() -> None:
-    assert [len(chunk.text) for chunk in read("x" * 10_000).chunks] == [700] * 14 + [200]
+    assert [len(entry.text) for entry in read("x" * 10_000).entries] == [700] * 14 + [200]
 
 
 @given(st.integers(0, 30), st.integers(0, 40), st.sampled_from(["\n", "\r\n"]))
 def test_links_know_their_line_behind_properties(keys: int, lines: int, end: str) -> None:
     properties = ["---", *(f"k{i}: v" for i in range(keys)), "---"]
     note = end.join([*properties, *["words " * 50] * lines, "[[link]] [x](y.md)"])
-    found = [link for chunk in read(note).chunks for link in chunk.links]
+    found = [link for entry in read(note).entries for link in entry.links]
     assert [(link.line, link.target) for link in found] == [
         (keys + lines + 3, "link"),
         (keys + lines + 3, "y.md"),
@@ -138,28 +138,28 @@ def test_links_know_their_line_behind_properties(keys: int, lines: int, end: str
 
 def test_equal_passages_have_different_ids_and_keep_them() -> None:
     same = section("# Same", 600)
-    refs = [chunk.ref for chunk in read(same * 3).chunks]
+    refs = [entry.ref for entry in read(same * 3).entries]
     assert len(set(refs)) == 3
-    assert [chunk.ref for chunk in read(same * 2).chunks] == refs[:2]
-    assert [chunk.ref for chunk in read(same * 2 + section("# Other", 600)).chunks][:2] == refs[:2]
+    assert [entry.ref for entry in read(same * 2).entries] == refs[:2]
+    assert [entry.ref for entry in read(same * 2 + section("# Other", 600)).entries][:2] == refs[:2]
 
 
 def test_title_aliases_and_headings_are_of_the_whole_note() -> None:
     note = "---\ntitle: T\nalias: Other Name\n---\n" + section("# A", 600) + section("# B", 600)
     document = read(note)
     assert (document.title, document.aliases) == ("T", ("Other Name",))
-    assert [c.heading for c in document.chunks] == ["A", "B"]
+    assert [c.heading for c in document.entries] == ["A", "B"]
     assert document.headings == ("A", "B")
 
 
 def test_properties_are_the_lead_of_the_first_passage() -> None:
     properties = "---\ntags: [a]\n---\n"
-    first, second = read(properties + section("# A", 600) + section("# B", 600)).chunks
+    first, second = read(properties + section("# A", 600) + section("# B", 600)).entries
     assert (first.text[: first.lead], second.lead) == (properties, 0)
-    (only,) = read(properties).chunks
+    (only,) = read(properties).entries
     assert only.lead == len(only.text)
 
 
 def test_a_note_without_text_has_no_passage() -> None:
     for text in ("", "\n", " \t\n\n", "\ufeff", "\r\n"):
-        assert read(text).chunks == ()
+        assert read(text).entries == ()

@@ -95,13 +95,13 @@ def test_an_empty_list_is_filled_and_emptied() -> None:
 
 def test_records_are_found_by_the_id_that_reading_gives_them() -> None:
     text = '[{"title": "x"}, {"id": "a"}, {"id": "a", "title": "y"}]'
-    one, two, three = (chunk.ref for chunk in records_json.parse("items", text.encode()).chunks)
+    one, two, three = (entry.ref for entry in records_json.parse("items", text.encode()).entries)
     new = after(text, put(one, title="z"), put(two, n=1), put(three, n=2))
     assert new == (
         f'[{{"title": "z", "id": "{one}"}}, {{"id": "a", "n": 1}}, '
         f'{{"id": "{three}", "title": "y", "n": 2}}]'
     )
-    assert [chunk.ref for chunk in records_json.parse("items", new.encode()).chunks] == [
+    assert [entry.ref for entry in records_json.parse("items", new.encode()).entries] == [
         one,
         two,
         three,
@@ -150,13 +150,13 @@ def test_any_record_can_be_put_and_dropped(
     format, data = file
     values.pop("id", None)
     parse = partial(records_json.parse, format)
-    spans = {chunk.ref: data[chunk.start : chunk.end] for chunk in parse(data).chunks}
+    spans = {entry.ref: data[entry.start : entry.end] for entry in parse(data).entries}
     new, (done,) = edit(format, PATH, data, [Put(PATH, ref, values)])
     want = records(format, data)
     want[ref] = {**want.get(ref, {"id": ref}), **_storable(values)}
     want = _storable(want)  # a NUL that was there stays as it is where it says the same
     assert _storable(records(format, new)) == want
-    found = {chunk.ref: new[chunk.start : chunk.end] for chunk in parse(new).chunks}
+    found = {entry.ref: new[entry.start : entry.end] for entry in parse(new).entries}
     assert found.pop(ref).decode() == done.after
     old = spans.pop(ref, b"").decode()
     assert (found, done.before) == (spans, old)

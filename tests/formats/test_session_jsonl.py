@@ -26,8 +26,8 @@ MESSAGES = st.dictionaries(
 
 
 def one(message: Any) -> Any:
-    (chunk,) = session_jsonl.parse(json.dumps(message).encode(), "s").chunks
-    return chunk
+    (entry,) = session_jsonl.parse(json.dumps(message).encode(), "s").entries
+    return entry
 
 
 def codes(data: bytes) -> list[tuple[int, str]]:
@@ -36,15 +36,15 @@ def codes(data: bytes) -> list[tuple[int, str]]:
 
 def test_the_seeds_example() -> None:
     document = session_jsonl.parse(SEED, "s1")
-    assert [(c.ref, c.kind, c.heading, c.text) for c in document.chunks] == [
+    assert [(c.ref, c.kind, c.heading, c.text) for c in document.entries] == [
         ("msg_001", "user", "", "Hello"),
         ("msg_002", "assistant", "", "Hi there!"),
         ("tool_001", "tool_call", "read", 'read {"path":"README.md"}'),
         ("tool_001", "tool_result", "", "# Project..."),
     ]
-    assert [(c.line, c.end_line) for c in document.chunks] == [(1, 1), (2, 2), (3, 3), (4, 4)]
-    assert document.chunks[0].created == "2026-02-05T10:00:00Z"
-    assert document.chunks[0].extra == {"session": "s1", "role": "user"}
+    assert [(c.line, c.end_line) for c in document.entries] == [(1, 1), (2, 2), (3, 3), (4, 4)]
+    assert document.entries[0].created == "2026-02-05T10:00:00Z"
+    assert document.entries[0].extra == {"session": "s1", "role": "user"}
     assert (document.problems, document.broken) == ((), False)
 
 
@@ -61,10 +61,10 @@ def test_content_may_be_text_blocks_or_json(content: Any, text: str) -> None:
 
 
 def test_a_speaker_is_the_heading_and_unknown_keys_are_kept() -> None:
-    chunk = one({"role": "user", "name": "Wilco", "content": "x", "model": "m", "timestamp": 5})
-    assert chunk.heading == "Wilco"
-    assert chunk.extra == {"session": "s", "role": "user", "model": "m", "timestamp": 5}
-    assert chunk.created is None
+    entry = one({"role": "user", "name": "Wilco", "content": "x", "model": "m", "timestamp": 5})
+    assert entry.heading == "Wilco"
+    assert entry.extra == {"session": "s", "role": "user", "model": "m", "timestamp": 5}
+    assert entry.created is None
 
 
 def test_only_a_call_shows_its_input_as_text() -> None:
@@ -78,7 +78,7 @@ def test_only_a_call_shows_its_input_as_text() -> None:
 
 def test_a_message_without_id_gets_one_that_counts_its_occurrence() -> None:
     line = b'{"role":"user","content":"yes"}\n'
-    refs = [chunk.ref for chunk in session_jsonl.parse(line * 2, "s").chunks]
+    refs = [entry.ref for entry in session_jsonl.parse(line * 2, "s").entries]
     assert refs == [derived_id("t", "s", "user", "yes", str(n)) for n in (1, 2)]
     assert codes(line * 2) == []
 
@@ -87,21 +87,21 @@ def test_a_derived_id_that_was_written_down_is_not_given_again() -> None:
     line = {"role": "user", "content": "yes"}
     written = {"id": derived_id("t", "s", "user", "yes", "1"), **line}
     data = f"{json.dumps(written)}\n{json.dumps(line)}\n".encode()
-    refs = [chunk.ref for chunk in session_jsonl.parse(data, "s").chunks]
+    refs = [entry.ref for entry in session_jsonl.parse(data, "s").entries]
     assert refs == [derived_id("t", "s", "user", "yes", str(n)) for n in (1, 2)]
 
 
 def test_the_same_id_and_role_twice_is_a_problem_and_both_are_kept() -> None:
     document = session_jsonl.parse(SEED + SEED[: SEED.index(b"\n") + 1], "s")
     assert [(p.line, p.code) for p in document.problems] == [(5, "duplicate-id")]
-    assert len(document.chunks) == 5
-    assert len({(chunk.ref, chunk.kind) for chunk in document.chunks}) == 5
+    assert len(document.entries) == 5
+    assert len({(entry.ref, entry.kind) for entry in document.entries}) == 5
 
 
 @pytest.mark.parametrize("cut", range(1, 98))
 def test_a_torn_last_line_costs_only_itself(cut: int) -> None:
     document = session_jsonl.parse(SEED[: -1 - cut], "s")
-    assert len(document.chunks) == 3
+    assert len(document.entries) == 3
     assert [(p.line, p.code) for p in document.problems] in ([(4, "torn-line")], [])
     assert bool(document.problems) == (not SEED[: -1 - cut].endswith(b"\n"))
     assert not document.broken
@@ -122,8 +122,8 @@ null
 {"content":"b"}
 """ % (b"[" * 100_000)
     document = session_jsonl.parse(data, "s")
-    assert [chunk.text for chunk in document.chunks] == ["a", "b"]
-    assert [chunk.line for chunk in document.chunks] == [1, 8]
+    assert [entry.text for entry in document.entries] == ["a", "b"]
+    assert [entry.line for entry in document.entries] == [1, 8]
     assert [(p.line, p.code) for p in document.problems] == [
         (2, "json"), (3, "invalid-utf8"), (5, "not-an-object"), (6, "not-an-object"),
         (7, "json-depth"),
@@ -133,9 +133,9 @@ null
 
 def test_lines_that_orjson_alone_would_refuse() -> None:
     data = b'{"content":"cut \\ud83d","n":NaN,"big":%s,"f":1e999}\n' % (b"9" * 5_000)
-    (chunk,) = session_jsonl.parse(data, "s").chunks
-    assert chunk.text == "cut \ufffd"
-    assert chunk.extra == {
+    (entry,) = session_jsonl.parse(data, "s").entries
+    assert entry.text == "cut \ufffd"
+    assert entry.extra == {
         "n": None, "big": "9" * 5_000, "f": "1e999", "session": "s", "role": "message",
     }  # fmt: skip
     assert one({"content": "a\0b"}).text == "a\ufffdb"
@@ -153,9 +153,9 @@ def test_merge_markers_make_a_session_broken() -> None:
     assert (1, "conflict-markers") in codes(data)
 
 
-def test_messages_that_say_nothing_make_no_chunk() -> None:
+def test_messages_that_say_nothing_make_no_entry() -> None:
     data = b'{"role":"user","content":""}\n{"role":"user"}\n{"role":"tool_call","name":"ls"}\n'
-    assert [chunk.text for chunk in session_jsonl.parse(data, "s").chunks] == ["ls"]
+    assert [entry.text for entry in session_jsonl.parse(data, "s").entries] == ["ls"]
 
 
 @given(
@@ -169,14 +169,14 @@ def test_every_message_is_where_it_says(
     text = newline.join(lines) + (newline if final else "")
     data = (b"\xef\xbb\xbf" if bom else b"") + text.encode()
     document = session_jsonl.parse(data, "s")
-    for chunk in document.chunks:
-        message = messages[chunk.line - 1]
-        assert data[chunk.start : chunk.end] == lines[chunk.line - 1].encode()
-        assert chunk.extra is not None
-        assert ("model" in message) == ("model" in chunk.extra)
-        assert message.get("model") == chunk.extra.get("model")
+    for entry in document.entries:
+        message = messages[entry.line - 1]
+        assert data[entry.start : entry.end] == lines[entry.line - 1].encode()
+        assert entry.extra is not None
+        assert ("model" in message) == ("model" in entry.extra)
+        assert message.get("model") == entry.extra.get("model")
     said = [n for n, m in enumerate(messages, 1) if m and _says(m)]
-    assert [chunk.line for chunk in document.chunks] == said
+    assert [entry.line for entry in document.entries] == said
 
 
 def _says(message: dict[str, Any]) -> bool:
@@ -187,23 +187,23 @@ def _says(message: dict[str, Any]) -> bool:
 
 @given(st.binary(), WORDS)
 def test_any_bytes_can_be_read(data: bytes, name: str) -> None:
-    assert len(session_jsonl.parse(data, name).chunks) <= data.count(b"\n") + 1
-    assert all(chunk.end <= len(data) for chunk in session_jsonl.parse_index(data).chunks)
+    assert len(session_jsonl.parse(data, name).entries) <= data.count(b"\n") + 1
+    assert all(entry.end <= len(data) for entry in session_jsonl.parse_index(data).entries)
 
 
 @given(st.integers(0, len(SEED)), st.integers(0, 9), st.binary(max_size=6))
 def test_damage_costs_only_the_lines_it_touches(start: int, gone: int, noise: bytes) -> None:
     data = SEED[:start] + noise + SEED[start + gone :]
-    texts = [chunk.text for chunk in session_jsonl.parse(data, "s").chunks]
-    whole = session_jsonl.parse(SEED, "s").chunks
-    for chunk in whole:
-        if chunk.end < start or chunk.start > start + gone:
-            assert chunk.text in texts
+    texts = [entry.text for entry in session_jsonl.parse(data, "s").entries]
+    whole = session_jsonl.parse(SEED, "s").entries
+    for entry in whole:
+        if entry.end < start or entry.start > start + gone:
+            assert entry.text in texts
 
 
 def test_a_file_name_that_is_not_unicode_is_harmless() -> None:
-    (chunk,) = session_jsonl.parse(b'{"content":"a"}', "s\udcff").chunks
-    assert chunk.extra == {"session": "s\ufffd", "role": "message"}
+    (entry,) = session_jsonl.parse(b'{"content":"a"}', "s\udcff").entries
+    assert entry.extra == {"session": "s\ufffd", "role": "message"}
 
 
 SESSION = {
@@ -227,20 +227,20 @@ SESSION = {
 def test_the_index_may_be_a_list_or_a_mapping(index: Any) -> None:
     data = json.dumps(index, indent=1).encode()
     document = session_jsonl.parse_index(data)
-    (chunk,) = document.chunks
-    assert (chunk.ref, chunk.kind, chunk.heading) == ("s1", "session", "Locks")
-    assert chunk.text == "Locks\nHow sessions lock"
-    assert chunk.created == "2026-02-05T10:00:00Z"
-    assert chunk.extra is not None
-    assert (chunk.extra["session"], chunk.extra["turns"]) == ("s1", 4)
-    assert SESSION.items() <= json.loads(data[chunk.start : chunk.end]).items()
-    assert chunk.line == data.count(b"\n", 0, chunk.start) + 1
+    (entry,) = document.entries
+    assert (entry.ref, entry.kind, entry.heading) == ("s1", "session", "Locks")
+    assert entry.text == "Locks\nHow sessions lock"
+    assert entry.created == "2026-02-05T10:00:00Z"
+    assert entry.extra is not None
+    assert (entry.extra["session"], entry.extra["turns"]) == ("s1", 4)
+    assert SESSION.items() <= json.loads(data[entry.start : entry.end]).items()
+    assert entry.line == data.count(b"\n", 0, entry.start) + 1
     assert (document.problems, document.broken) == ((), False)
 
 
 def test_a_bad_entry_of_the_index_is_named_and_the_others_load() -> None:
     document = session_jsonl.parse_index(b'{"version": 1,\n"s1": {"name": "A"},\n"s2": []}')
-    assert [(c.ref, c.text, c.line) for c in document.chunks] == [("s1", "A", 2)]
+    assert [(c.ref, c.text, c.line) for c in document.entries] == [("s1", "A", 2)]
     assert [(p.line, p.code) for p in document.problems] == [
         (1, "not-an-object"), (3, "not-an-object"),
     ]  # fmt: skip

@@ -41,7 +41,7 @@ def codes(data: bytes) -> list[tuple[int, str]]:
 
 def test_the_seeds_example() -> None:
     document = records_json.parse("tasks", SEED)
-    (task,) = document.chunks
+    (task,) = document.entries
     assert (task.ref, task.kind, task.status, task.heading) == ("TASK-001", "task", "pending", "M1")
     assert task.text == (
         "Implement session locking\n- Lock acquired before execution\n- Lock released after"
@@ -53,21 +53,21 @@ def test_the_seeds_example() -> None:
 
 def test_a_bare_list_reads_like_the_object() -> None:
     tasks = json.loads(SEED)["tasks"]
-    (task,) = records_json.parse("tasks", json.dumps(tasks).encode()).chunks
+    (task,) = records_json.parse("tasks", json.dumps(tasks).encode()).entries
     assert (task.ref, task.line, task.start) == ("TASK-001", 1, 1)
 
 
 def test_status_is_compared_in_lower_case_and_kept_as_written() -> None:
     (task,) = records_json.parse(
         "tasks", b'[{"id": "a", "status": "In_Progress", "owner": "me"}]'
-    ).chunks
+    ).entries
     assert task.status == "in_progress"
     assert task.extra == {"status": "In_Progress", "owner": "me"}
 
 
 def test_a_task_without_id_or_description() -> None:
     data = b'{"tasks": [\n{"title": "Ship it", "acceptance_criteria": "it runs"}]}'
-    (task,) = records_json.parse("tasks", data).chunks
+    (task,) = records_json.parse("tasks", data).entries
     assert task.text == "Ship it\n- it runs"
     assert task.ref == derived_id("t", "", "Ship it\n- it runs", "1")
     assert codes(data) == [(2, "missing-id")]
@@ -79,7 +79,7 @@ def test_wrong_types_are_problems_and_the_others_load() -> None:
 "not a task",
 {"id": "a", "description": "again", "created": "soon"}
 ]}"""
-    first, second = records_json.parse("tasks", data).chunks
+    first, second = records_json.parse("tasks", data).entries
     assert sorted(codes(data)) == [
         (2, "wrong-type"), (2, "wrong-type"), (2, "wrong-type"), (3, "not-an-object"),
         (4, "duplicate-id"),
@@ -96,7 +96,7 @@ def test_wrong_types_are_problems_and_the_others_load() -> None:
 def test_a_file_that_does_not_parse_is_broken(data: bytes) -> None:
     document = records_json.parse("tasks", data)
     assert document.broken
-    assert document.chunks == ()
+    assert document.entries == ()
     assert document.problems
 
 
@@ -106,22 +106,22 @@ def test_every_task_is_where_it_says(
 ) -> None:
     text = json.dumps({"ü": 1, "tasks": tasks}, indent=indent, ensure_ascii=ascii_only)
     data = b"\xef\xbb\xbf" + (text.replace("\n", "\r\n") if crlf else text).encode()
-    chunks = records_json.parse("tasks", data).chunks
-    assert [json.loads(data[c.start : c.end]) for c in chunks] == tasks
-    assert [c.line for c in chunks] == [data.count(b"\n", 0, c.start) + 1 for c in chunks]
-    for chunk, task in zip(chunks, tasks, strict=True):
-        assert chunk.extra is not None
+    entries = records_json.parse("tasks", data).entries
+    assert [json.loads(data[c.start : c.end]) for c in entries] == tasks
+    assert [c.line for c in entries] == [data.count(b"\n", 0, c.start) + 1 for c in entries]
+    for entry, task in zip(entries, tasks, strict=True):
+        assert entry.extra is not None
         unread = {k: task[k] for k in ("owner", "priority", "blocked_by", "completed") if k in task}
-        assert [chunk.extra[key] for key in unread] == list(unread.values())
+        assert [entry.extra[key] for key in unread] == list(unread.values())
 
 
 @given(st.binary())
 def test_any_bytes_can_be_read(data: bytes) -> None:
-    assert all(chunk.end <= len(data) for chunk in records_json.parse("tasks", data).chunks)
+    assert all(entry.end <= len(data) for entry in records_json.parse("tasks", data).entries)
 
 
 @given(st.integers(0, len(SEED)), st.integers(0, 9), st.binary(max_size=6))
 def test_a_damaged_file_can_be_read(start: int, gone: int, noise: bytes) -> None:
     data = SEED[:start] + noise + SEED[start + gone :]
-    for chunk in records_json.parse("tasks", data).chunks:
-        assert isinstance(json.loads(data[chunk.start : chunk.end]), dict)
+    for entry in records_json.parse("tasks", data).entries:
+        assert isinstance(json.loads(data[entry.start : entry.end]), dict)

@@ -127,7 +127,7 @@ def test_only_what_holds_characters_has_a_row_for_them(vault: MakeVault, opened:
     assert fulltext.size(brain.vault.index, "characters") == 0
     (root / "a.md").write_text("walrus 海象\n", encoding="utf-8")
     brain.sync()
-    (row,) = brain.vault.index.db.execute("SELECT spaced FROM characters").fetchall()
+    (row,) = brain.vault.index.db.execute("SELECT spaced FROM characters_fts").fetchall()
     assert row == ("海 象 0 0 0",)  # and as long as the note: two words, and its name
     (root / "a.md").write_text("walrus\n", encoding="utf-8")
     brain.sync()

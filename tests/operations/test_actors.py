@@ -158,11 +158,11 @@ def test_the_journal_shows_an_agent_what_it_may_read(house: Brain) -> None:
 
 
 def test_nobody_writes_an_agent_md(house: Brain) -> None:
-    from brain.model import Add, Deed
+    from brain.model import Add, Write
 
     change = Add("40_Brain/AGENT.md", "m-1", "x", "")
     with pytest.raises(Refused, match="does not write"):
-        house.vault.store.apply([Deed("remember", "m-1", change)], Actor("admin", "admin"))
+        house.vault.store.apply([Write("remember", "m-1", change)], Actor("admin", "admin"))
 
 
 def test_who_and_in_which_session_is_on_record(house: Brain) -> None:

@@ -197,7 +197,7 @@ def test_who_reads_the_index_meanwhile_is_named(
     brain.vault.index.db.execute("PRAGMA busy_timeout = 50")
     reader.append(sqlite3.connect(brain.vault.index.path, isolation_level=None))
     reader[0].execute("BEGIN")
-    reader[0].execute("SELECT count(*) FROM chunks").fetchone()
+    reader[0].execute("SELECT count(*) FROM entries").fetchone()
     left = brain.forget(ref, purge=True).left
     assert "40_Brain/brain.db, which another process is reading" in left
 

@@ -79,7 +79,7 @@ def test_an_agent_is_not_told_what_it_may_not_read(vault: MakeVault, opened: Ope
     assert {row.agent for row in read.rows(brain.vault.index, list(mine))} == {"mech"}
 
 
-def test_what_a_model_sees_of_a_chunk() -> None:
+def test_what_a_model_sees_of_an_entry() -> None:
     turn = Piece(1, "sessions", "s", "Ada", "On Tuesday.", "Bob: " + "x" * 999 + " When?")
     (seen,) = hybrid.texts(turn)
     assert seen.endswith("x When?\nAda: On Tuesday.")
@@ -378,7 +378,7 @@ def test_what_may_not_be_seen_is_not_seen(
     brain = opened(vault())
     brain.sync()
     index = brain.vault.index
-    every = [id for (id,) in index.rows("SELECT id FROM chunks ORDER BY id DESC")]
+    every = [id for (id,) in index.rows("SELECT id FROM entries ORDER BY id DESC")]
     assert list(hybrid.passing(index, every, Filters(scopes=SCOPES))) == every
     own = Filters(scopes=("memory",), owners=("zoo",))
     whole = list(hybrid.passing(index, [*every, 10**9], own))

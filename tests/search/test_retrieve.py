@@ -140,12 +140,12 @@ def test_an_edit_touches_only_its_passage(vault: MakeVault, opened: OpenBrain) -
     brain = opened(root)
     brain.sync()
     index = brain.vault.index
-    before = dict(index.rows("SELECT id, text FROM chunks WHERE path = 'a.md'"))
+    before = dict(index.rows("SELECT id, text FROM entries WHERE path = 'a.md'"))
     assert len(before) == 6
     parts[2] = parts[2].replace("page 2", "page walrus")
     (root / "a.md").write_text("new first line\n" + "\n".join(parts))
     brain.sync()
-    after = dict(index.rows("SELECT id, text FROM chunks WHERE path = 'a.md'"))
+    after = dict(index.rows("SELECT id, text FROM entries WHERE path = 'a.md'"))
     assert len(before.keys() & after.keys()) >= 4
     assert index.healthy()
     assert [hit.line for hit in brain.search("walrus").results] == [12]

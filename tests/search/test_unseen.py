@@ -113,7 +113,7 @@ def test_only_rows_that_may_be_read_are_counted(
         index, mine = brain.vault.index, tuple(owners)
         for table in ("notes", "passages", "entries"):
             by = "file" if table == "notes" else "id"
-            sql = f"SELECT {by}, agent FROM chunks WHERE sort = ?"
+            sql = f"SELECT {by}, agent FROM entries WHERE sort = ?"
             rows = index.rows(sql, ("passages" if table == "notes" else table,))
             seen = {id for id, agent in rows if agent in owners}
             assert fulltext.size(index, table) == len({id for id, _ in rows})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from brain.config import Config
 from brain.journal.writer import Journal
-from brain.model import Add, Deed, Remove, Update
+from brain.model import Add, Remove, Update, Write
 from brain.state import State
 from brain.store.store import Outcome, Store
 from brain.vault import layout
@@ -96,7 +96,7 @@ class Desk:
         store = self.store()
         with store.locked():
             store.absorb()
-            (outcome,) = store.apply([Deed(op, change.ref, change)])
+            (outcome,) = store.apply([Write(op, change.ref, change)])
         store.state.close()
         return outcome
 

@@ -29,7 +29,7 @@ from typing import Any
 from brain.errors import BrainError
 from brain.index.db import Index
 from brain.journal.reader import update_index
-from brain.model import Deed
+from brain.model import Write
 from brain.state import PendingRow, TempRow
 from brain.store import Store
 from brain.sync import sync
@@ -148,11 +148,11 @@ class Trial:
         self.home = Path(tempfile.mkdtemp(prefix="killer", dir=_fast())).resolve()
         self.root = base.lay(self.home / "vault", kit.VAULT)
         self.state = self.home / "state"
-        self.deeds = deeds(kind, 1)
+        self.writes = writes(kind, 1)
         self.atomic = kind != "links"
         if kind == "create":
             (self.root / kit.NOTE).unlink()
-        self.paths = sorted({d.change.path for d in self.deeds if d.change})
+        self.paths = sorted({d.change.path for d in self.writes if d.change})
         self.before = self._texts()
         self.acked = self.promised = False
         self.compare = compare
@@ -190,7 +190,7 @@ class Trial:
         """Return the calls that it made; none if it was killed."""
 
         def work() -> None:
-            outcomes = kit.open_store(self.root, self.state).apply(self.deeds)
+            outcomes = kit.open_store(self.root, self.state).apply(self.writes)
             assert all(outcome.state == "written" for outcome in outcomes)
 
         killer.atomic = self.atomic
@@ -203,7 +203,7 @@ class Trial:
         store = kit.open_store(self.root, self.state)
         ids = {row.id for row in store.state.rows(PendingRow)} | {r.id for r in kit.records(store)}
         store.state.close()
-        return any(deed.id in ids for deed in self.deeds)
+        return any(write.id in ids for write in self.writes)
 
     def absorb(self, killer: Killer) -> bool:
         killer.atomic = self.atomic
@@ -223,9 +223,9 @@ class Trial:
         store.absorb()
         assert base.snapshot(self.root) == there
         noted = Counter(r.id for r in kit.records(store) if r.op not in BY_ITSELF)
-        for deed in self.deeds:
-            assert noted[deed.id] == self.promised, (noted, self.promised)
-        assert sum(noted.values()) <= len(self.deeds), noted
+        for write in self.writes:
+            assert noted[write.id] == self.promised, (noted, self.promised)
+        assert sum(noted.values()) <= len(self.writes), noted
         if after is not None:
             assert self._texts() == (after if self.promised else self.before)
         self.look()
@@ -274,16 +274,16 @@ class Trial:
         shutil.rmtree(self.home)
 
 
-def deeds(kind: str, number: int) -> list[Deed]:
+def writes(kind: str, number: int) -> list[Write]:
     """`two` are changes of two files and a record without a change, as `feedback` is. `links` is a
     system that cannot exchange files in one step."""
-    feedback = Deed("reinforce", kit.A, None, {"delta": 3}, ID)
+    feedback = Write("reinforce", kit.A, None, {"delta": 3}, ID)
     if kind == "feedback":
         return [feedback]
     if kind == "two":
-        put = kit.deed("put", number, id="e-0000000002")
-        return [kit.deed("remember", number, id="e-0000000003"), put, feedback]
-    return [kit.deed("remember" if kind in ("create", "links") else kind, number, id=ID)]
+        put = kit.write("put", number, id="e-0000000002")
+        return [kit.write("remember", number, id="e-0000000003"), put, feedback]
+    return [kit.write("remember" if kind in ("create", "links") else kind, number, id=ID)]
 
 
 def _updated(store: Store, index: Index) -> Dump:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brain.model import (  # isort: skip
-    Add, Anchor, Change, Deed, Drop, Insert, Move, Put, Relate, Remove, Replace, Retag,
+    Add, Anchor, Change, Write, Drop, Insert, Move, Put, Relate, Remove, Replace, Retag,
     Update,
 )  # fmt: skip
 from brain.config import Config
@@ -51,7 +51,7 @@ VAULT: dict[str, str | bytes] = {
 A, B, C = "m-7f3k2ab4", "m-2b8xq1mz", "m-9c01dexk"
 QUICK = Config(holdSeconds=0.0)
 HELD = Config(holdSeconds=1000.0)
-LINE = "- A new thing 1 #candidate ^m-new00001\n"  # what `deed("remember", 1)` writes
+LINE = "- A new thing 1 #candidate ^m-new00001\n"  # what `write("remember", 1)` writes
 Open = Callable[..., Store]
 SECRET = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
 
@@ -86,17 +86,17 @@ def bare_ref() -> str:
     """The id of the bullet that has none in the note."""
     from brain.formats import memory_md
 
-    chunks = memory_md.parse(MEMORY.encode(), "admin").chunks
-    return next(chunk.ref for chunk in chunks if chunk.text.startswith("No id"))
+    entries = memory_md.parse(MEMORY.encode(), "admin").entries
+    return next(entry.ref for entry in entries if entry.text.startswith("No id"))
 
 
-def deed(kind: str, number: int = 0, **more: Any) -> Deed:
+def write(kind: str, number: int = 0, **more: Any) -> Write:
     made = change(kind, number)
-    return Deed(kind, made.ref, made, **more)
+    return Write(kind, made.ref, made, **more)
 
 
-def adding(text: str, ref: str, path: str = NOTE, section: str = "Key Decisions") -> Deed:
-    return Deed("remember", ref, Add(path, ref, text, section))
+def adding(text: str, ref: str, path: str = NOTE, section: str = "Key Decisions") -> Write:
+    return Write("remember", ref, Add(path, ref, text, section))
 
 
 def open_store(

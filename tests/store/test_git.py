@@ -39,7 +39,7 @@ def finish(root: Path, name: str) -> None:
 def test_a_write_waits_while_git_is_at_work(opened: Open, root: Path, name: str) -> None:
     base.lay(root, {f".git/{name}": ""})
     store = opened()
-    assert store.apply([kit.deed("remember", 1)])[0].state == "pending"
+    assert store.apply([kit.write("remember", 1)])[0].state == "pending"
     store.absorb()
     assert LINE not in text(root)
     assert [one.why for one in store.pending()] == ["git is at work"]
@@ -54,9 +54,9 @@ def test_a_checkout_is_not_undone(opened: Open, repo: Path) -> None:
     """What it took out is reported, and not written again."""
     git(repo, "commit", "-q", "--allow-empty", "-m", "two")
     store = opened()
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     git(repo, "checkout", "-q", "-f", "HEAD~1")
-    store.apply([kit.deed("remember", 2)])
+    store.apply([kit.write("remember", 2)])
     store.absorb()
     assert LINE not in text(repo)
     assert "A new thing 2" in text(repo)
@@ -72,7 +72,7 @@ def test_a_write_that_had_not_reached_the_note_is_merged_into_gits_text(
     git(repo, "commit", "-qam", "two")
     (repo / ".git/index.lock").touch()
     store = opened()
-    assert store.apply([kit.deed("remember", 1)])[0].state == "pending"
+    assert store.apply([kit.write("remember", 1)])[0].state == "pending"
     finish(repo, "index.lock")
     git(repo, "checkout", "-q", "HEAD~1")
     store.absorb()
@@ -89,11 +89,11 @@ def test_a_pull_brings_another_devices_lines(opened: Open, repo: Path) -> None:
     (repo / NOTE).write_text(kit.MEMORY.replace("# Agent Memory\n", "# Agent Memory\n- Theirs\n"))
     git(repo, "commit", "-qam", "theirs")
     git(repo, "checkout", "-q", "main")
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     git(repo, "commit", "-qam", "ours")
     git(repo, "merge", "-q", "--no-edit", "other")
     store.absorb()
-    store.apply([kit.deed("remember", 2)])
+    store.apply([kit.write("remember", 2)])
     for line in (LINE, "- Theirs\n", "A new thing 2"):
         assert text(repo).count(line) == 1, line
 
@@ -101,7 +101,7 @@ def test_a_pull_brings_another_devices_lines(opened: Open, repo: Path) -> None:
 def test_a_commit_changes_nothing(opened: Open, repo: Path) -> None:
     """A stale window that saves afterwards does not take the line away."""
     store = opened()
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     git(repo, "commit", "-qam", "with it")
     store.absorb()
     assert LINE in text(repo)
@@ -115,11 +115,11 @@ def test_a_commit_changes_nothing(opened: Open, repo: Path) -> None:
 def test_a_line_thrown_away_with_git_does_not_return(opened: Open, repo: Path, back: str) -> None:
     """Committed and reset to the commit before, or just reset."""
     store = opened()
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     if back == "HEAD~1":
         git(repo, "commit", "-qam", "with it")
     git(repo, "reset", "-q", "--hard", back)
-    store.apply([kit.deed("remember", 2)])
+    store.apply([kit.write("remember", 2)])
     store.absorb()
     assert LINE not in text(repo)
     assert "A new thing 2" in text(repo)
@@ -130,7 +130,7 @@ def test_in_a_worktree(opened: Open, repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
     tree = (tmp_path / "tree").resolve()
     store = kit.open_store(tree, tmp_path / "state of it")
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     git(tree, "commit", "-qam", "with it")
     git(tree, "reset", "-q", "--hard", "HEAD~1")
     store.absorb()
@@ -142,13 +142,13 @@ def test_a_checkout_is_not_taken_for_a_person_who_types(repo: Path, tmp_path: Pa
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(repo), str(clone))
     store = kit.open_store(clone, tmp_path / "other", kit.HELD)
-    assert store.apply([kit.deed("remember", 1)])[0].state == "written"
+    assert store.apply([kit.write("remember", 1)])[0].state == "written"
     with (clone / NOTE).open("a") as file:
         file.write("- typed by a person\n")
-    assert store.apply([kit.deed("remember", 2)])[0].state == "pending"
+    assert store.apply([kit.write("remember", 2)])[0].state == "pending"
 
 
 def test_a_note_that_git_does_not_know_may_be_typed_in(opened: Open, repo: Path) -> None:
     git(repo, "rm", "-q", "--cached", NOTE)
     git(repo, "commit", "-qm", "two")
-    assert opened(kit.HELD).apply([kit.deed("remember", 1)])[0].state == "pending"
+    assert opened(kit.HELD).apply([kit.write("remember", 1)])[0].state == "pending"

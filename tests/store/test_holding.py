@@ -8,7 +8,7 @@ import pytest
 
 from brain.config import Config
 from brain.errors import NotFound, StaleFile
-from brain.model import Deed, Remove, Retag, Update
+from brain.model import Remove, Retag, Update, Write
 from brain.store import Store
 from tests.store import kit
 from tests.store.desk import VirtualDisk
@@ -16,10 +16,10 @@ from tests.store.kit import HELD, LINE, NOTE, A, Open, age, ops, text
 
 WORDS = "Chose SQLite over PostgreSQL."
 MINE = "Chose SQLite over PostgreSQL, Bob has the keys."
-UPDATE = Deed("update", A, Update(NOTE, A, "Chose DuckDB."))
-AGAIN = Deed("update", A, Update(NOTE, A, "Chose MySQL."))
-REMOVE = Deed("forget", A, Remove(NOTE, A))
-TAG = Deed("tag", A, Retag(NOTE, A, add=("#tagged",)))
+UPDATE = Write("update", A, Update(NOTE, A, "Chose DuckDB."))
+AGAIN = Write("update", A, Update(NOTE, A, "Chose MySQL."))
+REMOVE = Write("forget", A, Remove(NOTE, A))
+TAG = Write("tag", A, Retag(NOTE, A, add=("#tagged",)))
 CHANGES = {"update": UPDATE, "forget": REMOVE}
 
 
@@ -31,16 +31,16 @@ def type_in(root: Path, old: str = WORDS, new: str = MINE) -> None:
 
 
 def refs(store: Store) -> list[str]:
-    return [one.deed.ref for one in store.pending()]
+    return [one.write.ref for one in store.pending()]
 
 
 def test_a_write_waits_while_a_person_types(opened: Open, root: Path) -> None:
     age(root / NOTE, 10)
     store = opened(HELD)
-    assert store.apply([kit.deed("remember", 1)])[0].state == "pending"
+    assert store.apply([kit.write("remember", 1)])[0].state == "pending"
     assert LINE not in text(root)
     [pending] = store.pending()
-    assert (pending.deed.op, pending.path, pending.by) == ("remember", NOTE, "person")
+    assert (pending.write.op, pending.path, pending.by) == ("remember", NOTE, "person")
     assert pending.why == "a person is typing"
     assert ops(store) == []
     store.absorb()
@@ -58,7 +58,7 @@ def test_a_write_waits_while_a_person_types(opened: Open, root: Path) -> None:
 def test_not_forever(opened: Open, root: Path) -> None:
     disk = VirtualDisk()
     store = opened(HELD, max_hold=10.0, disk=disk)
-    assert store.apply([kit.deed("remember", 1)])[0].state == "pending"
+    assert store.apply([kit.write("remember", 1)])[0].state == "pending"
     for _ in range(3):  # the person goes on typing
         disk.time += 3
         (root / NOTE).write_text(text(root) + "- And more\n")
@@ -75,17 +75,17 @@ def test_own_writes_are_not_typing(opened: Open, root: Path) -> None:
     age(root / NOTE, 2000)
     store = opened(HELD)
     for number in range(3):
-        assert store.apply([kit.deed("remember", number)])[0].state == "written"
+        assert store.apply([kit.write("remember", number)])[0].state == "written"
     with open(root / NOTE, "a") as file:
         file.write("- A person's\n")
-    assert store.apply([kit.deed("remember", 3)])[0].state == "pending"
+    assert store.apply([kit.write("remember", 3)])[0].state == "pending"
 
 
 def test_the_answer_can_wait_for_a_pause(opened: Open, root: Path) -> None:
     age(root / NOTE, 0)
     store = opened(Config(holdSeconds=0.2), max_hold=10.0)
     with store.locked():
-        outcomes = store.apply([kit.deed("remember", 1)])
+        outcomes = store.apply([kit.write("remember", 1)])
         assert outcomes[0].state == "pending"
         [outcome] = store.wait(outcomes, 30)
     assert outcome.state == "written"
@@ -98,11 +98,11 @@ def test_other_writers_get_their_turn_while_one_waits(opened: Open, root: Path) 
     (root / NOTE).touch()
     store, other = opened(HELD), opened(HELD)
     with store.locked():
-        outcomes = store.apply([kit.deed("remember", 1)])
+        outcomes = store.apply([kit.write("remember", 1)])
         done = []
 
         def work() -> None:
-            done.append(other.apply([kit.deed("put", 1)])[0])
+            done.append(other.apply([kit.write("put", 1)])[0])
             age(root / NOTE, 2000)
 
         import threading
@@ -112,14 +112,14 @@ def test_other_writers_get_their_turn_while_one_waits(opened: Open, root: Path) 
         [outcome] = store.wait(outcomes, 30)
         thread.join()
     assert outcome.state == "written"
-    assert [one.deed.op for one in done] == ["put"]
+    assert [one.write.op for one in done] == ["put"]
 
 
 def test_a_pending_entry_can_be_changed(opened: Open, root: Path) -> None:
     """An agent updates what it has just added, though it is not in the note yet."""
     store = opened(HELD)
-    store.apply([kit.deed("remember", 1)])
-    store.apply([Deed("update", "m-new00001", Update(NOTE, "m-new00001", "A newer"))])
+    store.apply([kit.write("remember", 1)])
+    store.apply([Write("update", "m-new00001", Update(NOTE, "m-new00001", "A newer"))])
     age(root / NOTE, 2000)
     store.absorb()
     assert "- A newer #candidate ^m-new00001\n" in text(root)
@@ -128,8 +128,8 @@ def test_a_pending_entry_can_be_changed(opened: Open, root: Path) -> None:
 
 def test_a_chain_of_changes(opened: Open, root: Path) -> None:
     store = opened(HELD)
-    for deed in (TAG, UPDATE, AGAIN, REMOVE):
-        assert store.apply([deed])[0].state == "pending"
+    for write in (TAG, UPDATE, AGAIN, REMOVE):
+        assert store.apply([write])[0].state == "pending"
     (root / NOTE).write_text(text(root) + "- A person's own line\n")
     age(root / NOTE, 2000)
     store.absorb()
@@ -141,7 +141,7 @@ def test_a_chain_of_changes(opened: Open, root: Path) -> None:
 
 def test_what_is_pending_is_found_before_it_is_in_the_note(opened: Open, root: Path) -> None:
     store = opened(HELD)
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     [(path, make)] = store.heads().items()
     assert path == NOTE
     assert LINE in make((root / NOTE).read_bytes()).decode()
@@ -151,18 +151,18 @@ def test_what_is_pending_is_found_before_it_is_in_the_note(opened: Open, root: P
 # -- a person changes the same entry meanwhile -----------------------------------------------------
 
 
-@pytest.mark.parametrize("deed", CHANGES.values(), ids=CHANGES)
-def test_words_that_a_person_typed_meanwhile_stay(opened: Open, root: Path, deed: Deed) -> None:
+@pytest.mark.parametrize("write", CHANGES.values(), ids=CHANGES)
+def test_words_that_a_person_typed_meanwhile_stay(opened: Open, root: Path, write: Write) -> None:
     """The change is not lost: the journal has it, and `undo` makes it again."""
     store = opened(HELD)
-    assert store.apply([deed])[0].state == "pending"
+    assert store.apply([write])[0].state == "pending"
     type_in(root)
     store.absorb()
     assert MINE in text(root)
     assert "DuckDB" not in text(root)
     [record] = [record for record in kit.records(store) if record.op == "overwritten"]
     assert (record.ref, record.by, record.data["of"]) == (A, "person", record.id)
-    assert record.data["change"].get("text", "") == ("Chose DuckDB." if deed is UPDATE else "")
+    assert record.data["change"].get("text", "") == ("Chose DuckDB." if write is UPDATE else "")
     assert kit.is_done(store)
     store.absorb()
     assert MINE in text(root)
@@ -173,8 +173,8 @@ def test_all_changes_of_an_entry_that_a_person_overwrote_are_recorded(
 ) -> None:
     """None of them has reached the note, so the journal has the words of each."""
     store = opened(HELD)
-    for deed in (UPDATE, TAG):
-        store.apply([deed])
+    for write in (UPDATE, TAG):
+        store.apply([write])
     type_in(root)
     store.absorb()
     found = [record for record in kit.records(store) if record.op == "overwritten"]
@@ -186,7 +186,7 @@ def test_all_changes_of_an_entry_that_a_person_overwrote_are_recorded(
 def test_an_edit_beats_a_removal(opened: Open, root: Path) -> None:
     """A person deletes an entry without having seen its new words."""
     store = opened(HELD)
-    store.apply([kit.deed("update", 1)])
+    store.apply([kit.write("update", 1)])
     line = next(line for line in text(root).splitlines(True) if A in line)
     type_in(root, line, "")
     store.absorb()
@@ -206,9 +206,9 @@ def test_who_has_seen_what_was_typed_goes_on(opened: Open, root: Path) -> None:
     assert kit.is_done(store)
 
 
-@pytest.mark.parametrize("deed", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("write", CHANGES.values(), ids=CHANGES)
 def test_a_save_right_before_the_exchange(
-    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch, deed: Deed
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
     store = opened()
     exchange = store.disk.exchange
@@ -219,14 +219,14 @@ def test_a_save_right_before_the_exchange(
         exchange(temp, path)
 
     monkeypatch.setattr(store.disk, "exchange", save_first)
-    store.apply([deed, kit.deed("remember", 1)])
+    store.apply([write, kit.write("remember", 1)])
     store.absorb()
     assert MINE in text(root)
     assert "DuckDB" not in text(root)
     assert LINE in text(root)
     assert kit.temps(root) == []
     assert {"overwritten", "remember"} <= set(ops(store))
-    assert deed.op not in ops(store)
+    assert write.op not in ops(store)
     assert kit.is_done(store)
 
 
@@ -236,11 +236,11 @@ def test_a_save_right_before_the_exchange(
 def test_a_pending_write_can_be_dropped(opened: Open, root: Path) -> None:
     store = opened(HELD)
     store.apply([UPDATE])
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     with pytest.raises(NotFound, match="Nothing is pending under e-nothing"):
         store.drop("e-nothing")
-    dropped = store.drop(store.pending()[0].deed.id)
-    assert dropped.deed.ref == A
+    dropped = store.drop(store.pending()[0].write.id)
+    assert dropped.write.ref == A
     assert refs(store) == ["m-new00001"]
     age(root / NOTE, 2000)
     store.absorb()
@@ -251,27 +251,27 @@ def test_a_pending_write_can_be_dropped(opened: Open, root: Path) -> None:
 
 @pytest.mark.parametrize("kind", kit.KINDS)
 def test_every_kind_of_change_can_be_dropped(opened: Open, root: Path, kind: str) -> None:
-    store, deed = opened(HELD), kit.deed(kind, 1)
-    before = (root / deed.change.path).read_bytes()
-    (root / deed.change.path).touch()
-    [outcome] = store.apply([deed])
+    store, write = opened(HELD), kit.write(kind, 1)
+    before = (root / write.change.path).read_bytes()
+    (root / write.change.path).touch()
+    [outcome] = store.apply([write])
     assert outcome.state == "pending"
-    store.drop(outcome.deed.id)
-    age(root / deed.change.path, 2000)
+    store.drop(outcome.write.id)
+    age(root / write.change.path, 2000)
     store.absorb()
-    assert (root / deed.change.path).read_bytes() == before
+    assert (root / write.change.path).read_bytes() == before
     assert ops(store) == []
     assert kit.is_done(store)
 
 
 def test_a_change_that_later_ones_build_on_cannot_be_dropped(opened: Open, root: Path) -> None:
     store = opened(HELD)
-    for deed in (UPDATE, AGAIN):
-        store.apply([deed])
+    for write in (UPDATE, AGAIN):
+        store.apply([write])
     first, second = store.pending()
     with pytest.raises(StaleFile, match=f"{A} was changed since"):
-        store.drop(first.deed.id)
-    store.drop(second.deed.id)
+        store.drop(first.write.id)
+    store.drop(second.write.id)
     age(root / NOTE, 2000)
     store.absorb()
     assert "Chose DuckDB." in text(root)
@@ -281,7 +281,7 @@ def test_a_change_that_later_ones_build_on_cannot_be_dropped(opened: Open, root:
 def test_purged_words_are_not_kept(opened: Open, root: Path) -> None:
     store = opened(HELD)
     store.apply([kit.adding("The walrus is called Wanda", "m-00000001")])
-    store.apply([Deed("forget", "m-00000001", Remove(NOTE, "m-00000001"))])
+    store.apply([Write("forget", "m-00000001", Remove(NOTE, "m-00000001"))])
     assert store.scrub(["m-00000001"], [])
     store.state.compact()
     for path in store.vault.state.rglob("state.db*"):
@@ -290,9 +290,9 @@ def test_purged_words_are_not_kept(opened: Open, root: Path) -> None:
 
 def test_one_note_that_cannot_be_written_does_not_stop_others(opened: Open, root: Path) -> None:
     store = opened(HELD)
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     (root / kit.ITEMS).touch()
-    store.apply([kit.deed("put", 1)])
+    store.apply([kit.write("put", 1)])
     (root / NOTE).write_text("<<<<<<< HEAD\n- a\n=======\n- b\n>>>>>>> x\n")
     age(root / NOTE, 2000)
     age(root / kit.ITEMS, 2000)
@@ -311,7 +311,7 @@ def test_one_note_that_cannot_be_written_does_not_stop_others(opened: Open, root
 @pytest.mark.parametrize("how", ["read-only", "link"])
 def test_a_note_that_became_unsafe_says_so(opened: Open, root: Path, how: str) -> None:
     store = opened(HELD)
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     age(root / NOTE, 2000)
     if how == "link":
         (root / NOTE).rename(root / "elsewhere.md")

@@ -22,7 +22,7 @@ def test_a_late_save_into_the_displaced_file(opened: Open, root: Path) -> None:
     """An editor opened the note before Brain wrote, and saves in place afterwards."""
     store = opened()
     with open(root / NOTE, "r+") as editor:
-        assert store.apply([kit.deed("remember", 1)])[0].state == "written"
+        assert store.apply([kit.write("remember", 1)])[0].state == "written"
         editor.write(kit.MEMORY + "- from the editor\n")
         editor.flush()
         store.absorb()
@@ -41,7 +41,7 @@ def test_a_late_save_counts_while_the_file_is_still_open(opened: Open, root: Pat
     disk = VirtualDisk()
     store = opened(disk=disk)
     with open(root / NOTE, "r+") as editor:
-        store.apply([kit.deed("remember", 1)])
+        store.apply([kit.write("remember", 1)])
         editor.write(kit.MEMORY)
         for number in range(3):
             editor.write(f"- typed {number}\n")
@@ -60,7 +60,7 @@ def test_a_late_save_counts_while_the_file_is_still_open(opened: Open, root: Pat
 
 def test_another_process_finds_the_late_save(opened: Open, root: Path) -> None:
     handle = os.open(root / NOTE, os.O_WRONLY | os.O_APPEND)
-    opened().apply([kit.deed("remember", 1)])
+    opened().apply([kit.write("remember", 1)])
     os.write(handle, b"- appended late\n")
     os.close(handle)
     other = opened()
@@ -76,7 +76,7 @@ def test_each_displaced_file_is_kept_until_it_is_closed(opened: Open, root: Path
     handles = []
     for number in range(4):
         handles.append(os.open(root / NOTE, os.O_WRONLY | os.O_APPEND))
-        store.apply([kit.deed("remember", number)])
+        store.apply([kit.write("remember", number)])
     assert len(kit.temps(root)) == 4
     for number, handle in enumerate(handles):
         os.write(handle, f"- late {number}\n".encode())
@@ -92,12 +92,12 @@ def test_a_late_save_of_records(opened: Open, root: Path) -> None:
     """Lines of JSON cannot be mixed, records can."""
     store = opened()
     with open(root / kit.ITEMS, "r+") as editor:
-        store.apply([kit.deed("put", 1)])
+        store.apply([kit.write("put", 1)])
         editor.write('[{"id": "item_2", "content": "y"}, {"id": "mine", "content": "z"}]\n')
         editor.truncate()
     store.absorb()
     found = {
-        c.ref: c.text for c in records_json.parse("items", (root / kit.ITEMS).read_bytes()).chunks
+        c.ref: c.text for c in records_json.parse("items", (root / kit.ITEMS).read_bytes()).entries
     }
     assert set(found) == {"item_2", "mine", "item_n1"}
     assert "y" in found["item_2"]
@@ -108,7 +108,7 @@ def test_a_late_save_of_records(opened: Open, root: Path) -> None:
 def test_a_late_save_that_does_not_parse_becomes_a_conflict_copy(opened: Open, root: Path) -> None:
     store = opened()
     with open(root / kit.ITEMS, "r+") as editor:
-        store.apply([kit.deed("put", 1)])
+        store.apply([kit.write("put", 1)])
         editor.write("{{{ half of something")
         editor.truncate()
     store.absorb()
@@ -118,7 +118,7 @@ def test_a_late_save_that_does_not_parse_becomes_a_conflict_copy(opened: Open, r
     assert copy.read_text() == "{{{ half of something"
     assert scan.copied_by(copy.name) == "Syncthing"
     assert kit.temps(root) == []
-    assert store.apply([kit.deed("put", 2)])[0].state == "written"
+    assert store.apply([kit.write("put", 2)])[0].state == "written"
 
 
 @pytest.mark.parametrize("way", ["rename", "in place"])
@@ -150,7 +150,7 @@ def test_a_save_right_before_the_exchange_and_a_crash_right_after(
         monkeypatch.setattr(store.disk, "exchange", exchanging)
         if killed:
             with pytest.raises(KeyboardInterrupt):
-                store.apply([kit.deed("remember", 1)])
+                store.apply([kit.write("remember", 1)])
         else:
             store.absorb()
     store.absorb()
@@ -169,7 +169,7 @@ def test_a_displaced_file_that_cannot_be_removed_is_looked_at_later(
         raise PermissionError(1, "Operation not permitted", path)
 
     monkeypatch.setattr(os, "unlink", refuse)
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     assert LINE in text(root)
     assert len(kit.temps(root)) == 1
     monkeypatch.setattr(os, "unlink", unlink)
@@ -196,7 +196,7 @@ def test_a_save_before_the_exchange_survives_a_disk_that_fails_after_it(
 
     monkeypatch.setattr(store.disk, "exchange", exchanging)
     monkeypatch.setattr(store.disk, "sync_folder", failing)
-    store.apply([kit.deed("remember", 1)])
+    store.apply([kit.write("remember", 1)])
     monkeypatch.setattr(store.disk, "exchange", exchange)
     monkeypatch.setattr(store.disk, "sync_folder", sync)
     store.absorb()

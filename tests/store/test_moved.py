@@ -42,7 +42,7 @@ def wait_with(opened: Open, root: Path, tmp_path: Path) -> None:
     """Leave a pending write."""
     claim(root, tmp_path / "state")
     (root / NOTE).touch()
-    assert opened(HELD).apply([kit.deed("remember", 1)])[0].state == "pending"
+    assert opened(HELD).apply([kit.write("remember", 1)])[0].state == "pending"
 
 
 def test_nothing_gets_into_another_vault(opened: Open, root: Path, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_process_that_has_the_vault_open_notices(
     wait_with(opened, root, tmp_path)
     store = opened()
     away = swap_vaults(root)
-    for work in (store.absorb, lambda: store.apply([kit.deed("remember", 2)])):
+    for work in (store.absorb, lambda: store.apply([kit.write("remember", 2)])):
         with pytest.raises(BrainError, match=f"Another vault is at {root} now"):
             work()
     assert text(root) == OTHER[NOTE]
@@ -98,7 +98,7 @@ def test_a_moved_vault_finds_its_pending_writes(
     if other_there:
         claim(root, tmp_path / "state")
     store = kit.open_store(away, tmp_path / "state")
-    assert [one.deed.ref for one in store.pending()] == ["m-new00001"]
+    assert [one.write.ref for one in store.pending()] == ["m-new00001"]
     store.absorb()
     assert LINE in text(away)
     assert kit.ops(store) == ["remember"]
@@ -109,7 +109,7 @@ def test_a_moved_vault_keeps_its_history(opened: Open, root: Path, tmp_path: Pat
     """A window that was open before the move still takes nothing away."""
     claim(root, tmp_path / "state")
     stale = text(root)
-    opened().apply([kit.deed("remember", 1)])
+    opened().apply([kit.write("remember", 1)])
     away = root.with_name("away")
     os.rename(root, away)
     (away / NOTE).write_text(stale + "- From a stale window\n")
@@ -129,7 +129,7 @@ def test_a_copy_starts_with_its_own_state(opened: Open, root: Path, tmp_path: Pa
     assert kit.is_done(store)
     opened().absorb()
     assert LINE in text(root)
-    assert store.apply([kit.deed("remember", 2)])[0].state == "written"
+    assert store.apply([kit.write("remember", 2)])[0].state == "written"
     claim(copy, tmp_path / "state")
     assert kit.open_store(copy, tmp_path / "state").vault.news == ""
 

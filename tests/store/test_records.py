@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brain.formats.text import digest
-from brain.model import Deed, Record, Update
+from brain.model import Record, Update, Write
 from brain.store.records import splice, unspliced
 from tests.store import kit
 from tests.store.desk import Desk
@@ -36,7 +36,7 @@ def mark(line: str) -> str:
 
 def test_a_record_says_what_was_there_and_what_is_there_now(opened: Open, root: Path) -> None:
     store = opened()
-    store.apply([Deed("update", A, Update(NOTE, A, "Chose DuckDB"))])
+    store.apply([Write("update", A, Update(NOTE, A, "Chose DuckDB"))])
     [record] = kit.records(store)
     assert record.data["before"] == f"- Chose SQLite over PostgreSQL. [[Architecture]] #db ^{A}"
     assert record.data["after"] == mark(f"- Chose DuckDB [[Architecture]] #db ^{A}")
@@ -45,11 +45,11 @@ def test_a_record_says_what_was_there_and_what_is_there_now(opened: Open, root: 
 
 @pytest.mark.parametrize("kind", kit.KINDS)
 def test_a_record_restores_the_text_to_the_letter(opened: Open, root: Path, kind: str) -> None:
-    store, deed = opened(), kit.deed(kind, 1)
-    before = (root / deed.change.path).read_text()
-    store.apply([deed])
+    store, write = opened(), kit.write(kind, 1)
+    before = (root / write.change.path).read_text()
+    store.apply([write])
     [record] = kit.records(store)
-    assert unspliced((root / deed.change.path).read_text(), record.data) == before
+    assert unspliced((root / write.change.path).read_text(), record.data) == before
     assert unspliced(before + "\nchanged since", record.data) is None
 
 
@@ -145,16 +145,16 @@ def test_a_note_that_is_missing_for_a_moment_is_being_replaced(desk: Desk) -> No
 
 def test_only_memory_notes_have_such_records(opened: Open, root: Path) -> None:
     store = opened()
-    store.apply([kit.deed("put", 1)])
+    store.apply([kit.write("put", 1)])
     (root / kit.ITEMS).write_text(kit.RECORDS)
     store.absorb()
-    store.apply([kit.deed("put", 2)])
+    store.apply([kit.write("put", 2)])
     assert kit.ops(store) == ["put", "put"]
 
 
 def test_a_change_that_finds_nothing_to_do_leaves_no_record(opened: Open, root: Path) -> None:
     store = opened()
-    store.apply([kit.deed("remember", 1)])
-    assert store.apply([kit.deed("remember", 1)])[0].state == "unchanged"
+    store.apply([kit.write("remember", 1)])
+    assert store.apply([kit.write("remember", 1)])[0].state == "unchanged"
     assert kit.ops(store) == ["remember"]
     assert text(root).count(LINE) == 1

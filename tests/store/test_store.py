@@ -20,7 +20,7 @@ from brain.access import Actor
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Denied, NotFound, Refused, StaleFile
 from brain.journal.codec import event_id
-from brain.model import Add, Deed, Put, Replace, Retag, Update
+from brain.model import Add, Put, Replace, Retag, Update, Write
 from brain.store import Store
 from tests import kit as base
 from tests.store import kit
@@ -40,23 +40,23 @@ def untouched(store: Store, before: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kind", kit.KINDS)
 def test_every_kind_of_change(store: Store, root: Path, kind: str) -> None:
-    deed = kit.deed(kind, 1)
-    [outcome] = store.apply([deed])
+    write = kit.write(kind, 1)
+    [outcome] = store.apply([write])
     assert outcome.state == "written"
     assert outcome.done
     assert outcome.done.outcome == "done"
     [record] = kit.records(store)
-    assert (record.op, record.ref, record.path) == (kind, deed.ref, deed.change.path)
+    assert (record.op, record.ref, record.path) == (kind, write.ref, write.change.path)
     assert kit.temps(root) == []
     after = base.snapshot(root)
     store.absorb()
     assert kit.is_done(store)
     assert base.snapshot(root) == after
     if kind not in ("forget", "drop", "replace"):
-        [again] = store.apply([deed])
+        [again] = store.apply([write])
         assert again.done
         assert again.done.outcome == "already"
-        assert (root / deed.change.path).read_bytes() == after[deed.change.path][2]
+        assert (root / write.change.path).read_bytes() == after[write.change.path][2]
 
 
 def test_a_note_that_is_not_there_is_made(store: Store, root: Path) -> None:
@@ -67,20 +67,20 @@ def test_a_note_that_is_not_there_is_made(store: Store, root: Path) -> None:
 
 def test_journal_alone(store: Store, root: Path) -> None:
     note = (root / NOTE).read_bytes()
-    [outcome] = store.apply([Deed("reinforce", kit.A, None, {"delta": 3})])
+    [outcome] = store.apply([Write("reinforce", kit.A, None, {"delta": 3})])
     assert outcome.state == "written"
     [record] = kit.records(store)
     assert (record.op, record.data) == ("reinforce", {"delta": 3})
     assert (root / NOTE).read_bytes() == note
 
 
-def test_one_record_for_each_deed(store: Store) -> None:
-    deeds = [kit.deed("remember", n) for n in range(5)]
-    deeds += [kit.deed("put"), kit.deed("drop"), Deed("demote", kit.A, None, {"delta": -1})]
-    outcomes = store.apply(deeds, Actor("ada", "admin", session="s1"))
+def test_one_record_for_each_write(store: Store) -> None:
+    writes = [kit.write("remember", n) for n in range(5)]
+    writes += [kit.write("put"), kit.write("drop"), Write("demote", kit.A, None, {"delta": -1})]
+    outcomes = store.apply(writes, Actor("ada", "admin", session="s1"))
     assert [outcome.state for outcome in outcomes] == ["written"] * 8
     records = kit.records(store)
-    assert {record.id for record in records} == {outcome.deed.id for outcome in outcomes}
+    assert {record.id for record in records} == {outcome.write.id for outcome in outcomes}
     assert [record.seq for record in records] == list(range(1, 9))
     assert {(record.by, record.data["session"]) for record in records} == {("ada", "s1")}
     store.absorb()
@@ -96,11 +96,11 @@ def test_one_record_for_each_deed(store: Store) -> None:
 def test_who_may_not(store: Store, root: Path, actor: Actor) -> None:
     before = base.snapshot(root)
     with pytest.raises(Denied, match=f"{actor.name} may not write what belongs to admin"):
-        store.apply([kit.deed("remember")], actor)
+        store.apply([kit.write("remember")], actor)
     with pytest.raises(Denied):  # feedback needs the right to read
-        store.apply([Deed("reinforce", kit.A, None, {"agent": "zoo"})], actor)
+        store.apply([Write("reinforce", kit.A, None, {"agent": "zoo"})], actor)
     with pytest.raises(Denied):
-        store.apply([Deed("update", kit.A, None, {"agent": "admin"})], actor)
+        store.apply([Write("update", kit.A, None, {"agent": "admin"})], actor)
     untouched(store, before)
 
 
@@ -120,7 +120,7 @@ def test_what_brain_does_not_write(store: Store, root: Path, path: str) -> None:
 def test_writing_is_off(opened: Open, root: Path, config: Config) -> None:
     before = base.snapshot(root)
     with pytest.raises(Denied, match=r"Writing is off: `(readOnly|memory)` in brain\.yaml"):
-        opened(config).apply([kit.deed("remember")])
+        opened(config).apply([kit.write("remember")])
     untouched(opened(config), before)
 
 
@@ -129,11 +129,11 @@ def test_paused_also_holds_what_waits(store: Store, root: Path) -> None:
     lock.parent.mkdir()
     lock.touch()
     held = kit.open_store(root, root.parent / "state")
-    assert held.apply([kit.deed("remember")])[0].state == "pending"
+    assert held.apply([kit.write("remember")])[0].state == "pending"
     (store.vault.state / "paused").touch()
     lock.unlink()
     with pytest.raises(Denied, match="paused"):
-        held.apply([kit.deed("update")])
+        held.apply([kit.write("update")])
     held.absorb()
     assert "A new thing" not in (root / NOTE).read_text()
     (store.vault.state / "paused").unlink()
@@ -144,17 +144,17 @@ def test_paused_also_holds_what_waits(store: Store, root: Path) -> None:
 def test_sentences(store: Store, root: Path) -> None:
     before = base.snapshot(root)
     with pytest.raises(NotFound, match="m-none0000 is not in 40_Brain"):
-        store.apply([Deed("update", "m-none0000", Update(NOTE, "m-none0000", "x"))])
+        store.apply([Write("update", "m-none0000", Update(NOTE, "m-none0000", "x"))])
     with pytest.raises(StaleFile, match=f"{kit.A} was changed since"):
-        store.apply([Deed("undo", kit.A, Replace(NOTE, kit.A, "- x", "- not this"))])
+        store.apply([Write("undo", kit.A, Replace(NOTE, kit.A, "- x", "- not this"))])
     with pytest.raises(BadRequest):
-        store.apply([Deed("put", "x", Put(NOTE, "x", {}))])
+        store.apply([Write("put", "x", Put(NOTE, "x", {}))])
     with pytest.raises(BadRequest, match="The journal has its own seq"):
-        store.apply([Deed("reinforce", kit.A, None, {"seq": 3})])
+        store.apply([Write("reinforce", kit.A, None, {"seq": 3})])
     with pytest.raises(BadRequest, match="The journal has its own path"):
-        store.apply([kit.deed("remember")._replace(data={"path": "x"})])
+        store.apply([kit.write("remember")._replace(data={"path": "x"})])
     with pytest.raises(BadRequest, match="This cannot be written down"):
-        store.apply([kit.deed("remember")._replace(data={"x": b"bytes"})])
+        store.apply([kit.write("remember")._replace(data={"x": b"bytes"})])
     untouched(store, before)
 
 
@@ -162,12 +162,12 @@ def test_a_change_that_failed_is_not_written_with_the_next_one(store: Store, roo
     """An operation applies several changes under one lock."""
     with store.locked():
         for bad in (
-            kit.deed("remember", 1)._replace(data={"x": b"bytes"}),
-            Deed("update", "m-none0000", Update(NOTE, "m-none0000", "x")),
+            kit.write("remember", 1)._replace(data={"x": b"bytes"}),
+            Write("update", "m-none0000", Update(NOTE, "m-none0000", "x")),
         ):
             with pytest.raises(BrainError):
-                store.apply([kit.deed("remember", 1), bad])
-        store.apply([kit.deed("remember", 2)])
+                store.apply([kit.write("remember", 1), bad])
+        store.apply([kit.write("remember", 2)])
     assert "A new thing 1" not in text(root)
     assert "A new thing 2" in text(root)
     assert kit.ops(store) == ["remember"]
@@ -175,14 +175,14 @@ def test_a_change_that_failed_is_not_written_with_the_next_one(store: Store, roo
 
 # -- files that cannot be written ------------------------------------------------------------------
 
-TWO = [kit.deed("put", 1), kit.deed("remember", 1)]
+TWO = [kit.write("put", 1), kit.write("remember", 1)]
 
 
-def refused(store: Store, why: str, deeds: list[Deed] | None = None) -> None:
+def refused(store: Store, why: str, writes: list[Write] | None = None) -> None:
     """All or nothing: the file that could have been written is as it was, too."""
     before = base.snapshot(store.vault.root)
     with pytest.raises(BrainError, match=why):
-        store.apply(deeds or TWO)
+        store.apply(writes or TWO)
     untouched(store, before)
     assert kit.records(store) == []
 
@@ -202,8 +202,8 @@ def test_symbolic_link(store: Store, root: Path) -> None:
 def test_folder_behind_a_symbolic_link(store: Store, root: Path) -> None:
     (root / "elsewhere").mkdir()
     (root / "40_Brain/agents").symlink_to("../elsewhere")
-    deeds = [kit.deed("remember"), kit.adding("x", "m-00000001", "40_Brain/agents/MEMORY.md")]
-    refused(store, "is behind a symbolic link", deeds)
+    writes = [kit.write("remember"), kit.adding("x", "m-00000001", "40_Brain/agents/MEMORY.md")]
+    refused(store, "is behind a symbolic link", writes)
 
 
 def test_hard_link(store: Store, root: Path) -> None:
@@ -221,7 +221,7 @@ def test_text_that_cannot_be_edited(store: Store, root: Path, text: bytes) -> No
 
 def test_records_that_do_not_parse(store: Store, root: Path) -> None:
     (root / kit.ITEMS).write_text('[{"id": 1,')
-    refused(store, r"items.json, line \d", [kit.deed("remember"), kit.deed("put")])
+    refused(store, r"items.json, line \d", [kit.write("remember"), kit.write("put")])
 
 
 def test_a_folder_in_its_place(store: Store, root: Path) -> None:
@@ -241,14 +241,14 @@ from brain.errors import BrainError
 from tests import kit as base
 from tests.store import kit
 home = Path(sys.argv[1])
-deeds = [kit.deed("put", 1), kit.deed("remember", 1)]
-kit.open_store(base.lay(home / "warm", kit.VAULT), home / "warm state").apply(deeds)
+writes = [kit.write("put", 1), kit.write("remember", 1)]
+kit.open_store(base.lay(home / "warm", kit.VAULT), home / "warm state").apply(writes)
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
 store = kit.open_store(home / "vault", home / "state")
 try:
-    store.apply(deeds)
+    store.apply(writes)
 except BrainError as error:
     print(error)
 print(kit.is_done(store), kit.records(store))
@@ -314,8 +314,8 @@ def test_full_disk(
 ) -> None:
     """At each write: a change that was acknowledged is written once there is room, with one
     record. No temporary file is left, and no half of a text."""
-    deeds = {"two": TWO, "feedback": [Deed("reinforce", kit.A, None, {"delta": 3})]}.get(kind)
-    deeds = [deed._replace(id=event_id()) for deed in deeds or [kit.deed("remember", 1)]]
+    writes = {"two": TWO, "feedback": [Write("reinforce", kit.A, None, {"delta": 3})]}.get(kind)
+    writes = [write._replace(id=event_id()) for write in writes or [kit.write("remember", 1)]]
     for at in count(1):
         root = base.lay(tmp_path.resolve() / f"{at}", kit.VAULT)
         if kind == "create":
@@ -324,7 +324,7 @@ def test_full_disk(
         with monkeypatch.context() as patch:
             full = Full(patch, at, stays, short)
             with suppress(BrainError):
-                store.apply(deeds)
+                store.apply(writes)
         if [why for *_, why in store.pending()]:
             assert {one.why for one in store.pending()} == {"No space left on device"}
         assert kit.temps(root) == []
@@ -334,9 +334,9 @@ def test_full_disk(
         assert kit.temps(root) == []
         assert kind == "feedback" or text(root).count("A new thing 1") == 1
         assert kind != "two" or "item_n1" in (root / kit.ITEMS).read_text()
-        assert sorted(r.id for r in kit.records(store)) == sorted(deed.id for deed in deeds)
-        assert store.apply([kit.deed("remember", 2)])[0].state == "written"
-        assert [r.seq for r in kit.records(store)] == list(range(1, len(deeds) + 2))
+        assert sorted(r.id for r in kit.records(store)) == sorted(write.id for write in writes)
+        assert store.apply([kit.write("remember", 2)])[0].state == "written"
+        assert [r.seq for r in kit.records(store)] == list(range(1, len(writes) + 2))
         if full.count < at:
             assert at > (1 if kind == "feedback" else 2)
             return
@@ -352,7 +352,7 @@ def test_a_disk_that_fails(
         (root / NOTE).unlink()
     for at in count(1):
         store, calls = kit.open_store(root, tmp_path / f"s{at}"), count(1)
-        store.apply([Deed("reinforce", kit.A, None, {"delta": 3})])  # creates the folders
+        store.apply([Write("reinforce", kit.A, None, {"delta": 3})])  # creates the folders
 
         def failing(handle: int, calls: Any = calls, at: int = at) -> None:
             if next(calls) == at:
@@ -362,7 +362,7 @@ def test_a_disk_that_fails(
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", failing)
             with suppress(BrainError):
-                store.apply([kit.deed("remember", at)])
+                store.apply([kit.write("remember", at)])
         kit.open_store(root, tmp_path / f"s{at}").absorb()
         assert text(root).count(f"A new thing {at} ") == 1
         assert [r.ref for r in kit.records(store)].count(f"m-new{at:05d}") == 1
@@ -376,7 +376,7 @@ def test_a_disk_that_fails(
 def test_no_room_for_state_db(root: Path, tmp_path: Path) -> None:
     """Nothing is acknowledged that is not on the disk."""
     store = kit.open_store(root, tmp_path / "state")
-    store.apply([Deed("reinforce", kit.A, None, {"delta": 3})])
+    store.apply([Write("reinforce", kit.A, None, {"delta": 3})])
     before = base.snapshot(root)
     with store.state._connected() as db:
         pages = db.execute("PRAGMA page_count").fetchone()[0]
@@ -406,7 +406,7 @@ def test_a_change_is_on_the_disk_before_the_note_changes(
         exchange(temp, path)
 
     monkeypatch.setattr(store.disk, "exchange", look)
-    assert store.apply([kit.deed("remember", 1)])[0].state == "written"
+    assert store.apply([kit.write("remember", 1)])[0].state == "written"
 
 
 LIMITED = """
@@ -418,7 +418,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = kit.open_store(Path(sys.argv[1]), Path(sys.argv[2]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), -1))
 try:
-    print(store.apply([kit.deed("remember", 1)])[0].state)
+    print(store.apply([kit.write("remember", 1)])[0].state)
 except BrainError as error:
     print(error)
 """
@@ -436,7 +436,7 @@ def test_no_room_for_a_longer_file(root: Path, tmp_path: Path, size: int) -> Non
     store = kit.open_store(root, tmp_path / "state")
     store.absorb()
     assert size > 1000 or (root / NOTE).read_bytes() == before
-    assert store.apply([kit.deed("remember", 2)])[0].state == "written"
+    assert store.apply([kit.write("remember", 2)])[0].state == "written"
     assert text(root).count("A new thing 1") in ([1] if was_acknowledged else [0, 1])
     assert kit.is_done(store)
 
@@ -448,9 +448,11 @@ def test_no_secret_is_written_anywhere(store: Store, root: Path) -> None:
     secret = kit.SECRET
     store.apply(
         [
-            Deed("remember", "m-00000001", Add(NOTE, "m-00000001", f"The key is {secret}", secret)),
-            Deed("put", "i", Put(kit.ITEMS, "i", {"content": [{"x": secret}]})),
-            Deed("note", "x", None, {"why": f"token {secret}"}),
+            Write(
+                "remember", "m-00000001", Add(NOTE, "m-00000001", f"The key is {secret}", secret)
+            ),
+            Write("put", "i", Put(kit.ITEMS, "i", {"content": [{"x": secret}]})),
+            Write("note", "x", None, {"why": f"token {secret}"}),
         ]
     )
     for path in [*root.rglob("*"), *store.vault.state.rglob("*")]:
@@ -464,10 +466,10 @@ def test_a_persons_secret_stays_in_the_note_and_out_of_the_journal(
     secret = kit.SECRET
     text = f"## Key {secret}\n- The key is {secret} ^m-00000001\n- Another {secret} ^m-00000002\n"
     (root / NOTE).write_text(text)
-    store.apply([Deed("pin", "m-00000001", Retag(NOTE, "m-00000001", add=("#pinned",)))])
+    store.apply([Write("pin", "m-00000001", Retag(NOTE, "m-00000001", add=("#pinned",)))])
     raw = f"- Another {secret} ^m-00000002"
     change = Replace(NOTE, "m-00000002", "- Another ^m-00000002", raw)
-    store.apply([Deed("undo", "m-00000002", change)])
+    store.apply([Write("undo", "m-00000002", change)])
     store.absorb()
     assert f"- The key is {secret} #pinned ^m-00000001" in (root / NOTE).read_text()
     assert "- Another ^m-00000002" in (root / NOTE).read_text()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from brain.config import Config
 from brain.errors import NotFound
 from brain.journal.writer import Journal
-from brain.model import Add, Change, Deed, NewRecord, Record, Remove, Update
+from brain.model import Add, Change, NewRecord, Record, Remove, Update, Write
 from brain.state import GuardRow, NoteRow, State
 from brain.store.note import Note
 from brain.store.store import Store
@@ -172,7 +172,7 @@ class Process:
             store.absorb()
             self.store.held = held
             try:
-                (outcome,) = store.apply([Deed(op, change.ref, change)])
+                (outcome,) = store.apply([Write(op, change.ref, change)])
             finally:
                 self.store.held = False
             return outcome.state == "written"
