@@ -120,11 +120,11 @@ def _denies(one: Sentence, other: Sentence) -> bool:
     # an event does not contradict a rule
     if one.past != other.past or (one.past and len(mine & its) < ENOUGH):
         return False
+    affirmed = one.roots(denied=False)  # "prefer X over X" denies nothing
+    denied = [word for word in one.words if word.denied and word.root not in affirmed]
     return any(
-        _is_denied(
-            [word for word in one.words if word.denied and word.clause == clause], one, other
-        )
-        for clause in {word.clause for word in one.words if word.denied}
+        _is_denied([word for word in denied if word.clause == clause], one, other)
+        for clause in {word.clause for word in denied}
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brain.lifecycle.contradiction import contradicts
@@ -189,6 +189,7 @@ def test_a_contradiction_goes_both_ways(one: str, other: str) -> None:
 
 
 @given(TEXTS | MIXED | st.text())
+@example("OVER;PREFER over OVER")
 def test_nothing_contradicts_itself(text: str) -> None:
     assert not contradicts(text, text)
     assert not contradicts(text, f"- 2026-02-01: {text.strip()} #tag")
