@@ -8,6 +8,7 @@ the table in docs/explanation/performance.md.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import time
@@ -82,6 +83,7 @@ def measure(count: int, rounds: int) -> Iterator[Line]:
         bare=lambda: run([python, str(ROOT / "bench" / "walk.py"), str(root)], state),
         brain=lambda: run(sync, state),
         search=lambda: run([*BRAIN, "search", "uniq77x", "--vault", str(root)], state),
+        hook=lambda: prompt_hook(root, state),
     )
     yield Line(
         "sync with nothing new, cold shell", ratio(still["brain"].cpu, still["bare"].cpu), "≤ 2 x"
@@ -91,6 +93,18 @@ def measure(count: int, rounds: int) -> Iterator[Line]:
         part(still["search"].cpu, 0.15, "0.15 s CPU"),
         "≤ 1",
     )
+    yield Line(
+        "hook of a prompt, vault checked first", part(still["hook"].cpu, 0.15, "0.15 s CPU"), "≤ 1"
+    )
+
+
+def prompt_hook(root: Path, state: Path) -> Cost:
+    """The hook of a prompt in a new session."""
+    with (root / "40_Brain/MEMORY.md").open() as file:
+        prompt = " ".join(word for word in file.read().split()[:40:4] if word.isalpha())
+    given = {"session_id": str(time.time()), "cwd": str(root), "prompt": prompt}
+    command = [*BRAIN, "hook", "claude-code", "UserPromptSubmit", "--vault", str(root)]
+    return run(command, state, json.dumps(given).encode())
 
 
 def cold_sync(root: Path, state: Path) -> Cost:

@@ -19,11 +19,16 @@ class Cost(NamedTuple):
     peak_mb: float
 
 
-def run(command: list[str], state: Path) -> Cost:
-    """Run a command to its end; what it cost, its children included."""
+def run(command: list[str], state: Path, given: bytes = b"") -> Cost:
+    """Run a command to its end, with this input; what it cost, its children included."""
     env = {**os.environ, "BRAIN_STATE": str(state)}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )  # fmt: skip
+    assert process.stdin
+    process.stdin.write(given)
+    process.stdin.close()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -1,5 +1,22 @@
-"""`python -m brain`."""
+"""The program `brain`, also as `python -m brain`."""
 
-from brain.cli.main import main
+from __future__ import annotations
 
-main()
+import sys
+
+from brain.cli import hook
+
+
+def main() -> None:
+    """Run the command that the arguments name."""
+    is_hook = sys.argv[1:2] == ["hook"]
+    if is_hook and (given := hook.parsed(sys.argv[2:])):
+        hook.main(**given)
+    else:
+        from brain.cli import main as commands
+
+        commands.main()
+
+
+if __name__ == "__main__":
+    main()

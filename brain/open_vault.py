@@ -89,7 +89,7 @@ class OpenVault:
         """The journal of the vault, of all devices."""
         from brain.journal.writer import Journal
 
-        return Journal(self.paths.folder, self.state, self.clock)
+        return Journal(self.paths.folder_path, self.state, self.clock)
 
     @cached_property
     def state(self) -> State:
@@ -356,7 +356,7 @@ class OpenVault:
         """Merge the texts that appeared in notes, write what is pending, and return what went
         wrong. A few stat calls if there is nothing to do."""
         try:
-            if self.state.exists() and self.store.has_work():
+            if self.state.exists() and self.state.has_work(self.paths.root_path):
                 self.refuse_loss(wait=wait)
                 self.store.absorb(wait)
         except (BrainError, OSError) as error:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 
 from brain._tuples import NamedTuple
 from brain.errors import BrainError, Busy
+from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ _COLUMNS = {  # by the type of a field
     "tuple[Any, ...]": "TEXT NOT NULL",  # JSON
     "dict[str, Any]": "TEXT NOT NULL",  # JSON
 }
+_PLAIN = ("str", "int", "float", "Number")  # types of fields that SQLite stores as they are
 
 
 def _create_table(row: type) -> str:
@@ -230,8 +232,8 @@ def _from_sql(value: Any, type: str) -> Any:
         return value.decode("utf-8", "surrogateescape")
     if type.startswith("bool"):
         return value if value is None else bool(value)
-    if not type.startswith(("tuple", "dict")):
-        return value
+    if value == "[]":
+        return ()
     import json
 
     found = json.loads(value)
@@ -267,8 +269,12 @@ class State:
         (table, key), types = _TABLES[row], row.__annotations__
         where, values = _where(row, wanted)
         sql = f"SELECT {', '.join(types)} FROM {table} {where} ORDER BY {key or 'rowid'}"
-        found = self._fetch(sql, values)
-        return [row._make([*map(_from_sql, values, types.values())]) for values in found]
+        odd = [(at, type) for at, type in enumerate(types.values()) if type not in _PLAIN]
+        found = list(map(list, self._fetch(sql, values)))
+        for values in found:
+            for at, type in odd:
+                values[at] = _from_sql(values[at], type)
+        return list(map(row._make, found))
 
     def save(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Add rows, of any tables. A row with the same key is replaced."""
@@ -323,8 +329,9 @@ class State:
             self._mark_change()
 
     def uses(self, batch: str) -> list[Use]:
-        """Return the uses of a batch."""
-        return sum_uses(self.rows(Use, batch=batch))
+        """Return the uses of a batch, each type of use of an entry or a pair once."""
+        none = ("", "")  # `first` and `batch` are in the table only
+        return [Use._make((*use[:-2], *none)) for use in self.rows(Use, batch=batch)]
 
     def first_use(self) -> str:
         """Return when the oldest use happened, or ''."""
@@ -365,6 +372,13 @@ class State:
         with self._writing() as db:
             self.save([Recall(None, ms, value)])
             db.execute("DELETE FROM recalls WHERE id <= (SELECT max(id) FROM recalls) - ?", (keep,))
+
+    def last_recalls(self, most: int = -1, session: str = "") -> list[Recall]:
+        """Return the last recalls, at most so many, or those of a session; oldest first."""
+        own = "json_extract(value, '$.session') = ?" if session else "1"
+        sql = f"SELECT id, ms, value FROM recalls WHERE {own} ORDER BY id DESC LIMIT ?"
+        found = self._fetch(sql, (session, most) if session else (most,))
+        return [Recall(id, ms, _from_sql(value, "dict")) for id, ms, value in reversed(found)]
 
     def recall_times(self) -> list[float]:
         """Return how many milliseconds each remembered recall took, oldest first."""
@@ -416,6 +430,13 @@ class State:
         """Return True if a change is not in its note yet, or has no record."""
         sql = "SELECT 1 FROM pending UNION ALL SELECT 1 FROM notes WHERE head != '' LIMIT 1"
         return bool(self._fetch(sql))
+
+    def has_work(self, root: str) -> bool:
+        """Return True if a note below `root` that Brain writes was touched, or a write to it is
+        due, or has no record."""
+        notes = self._fetch("SELECT path, due, looked FROM notes")
+        touched = any(due or files.stamp(f"{root}/{path}") != was for path, due, was in notes)
+        return touched or self.has_pending()
 
     # -- the file ----------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from brain.access import ADMIN
+from brain.cli import hook
 from brain.cli.output import View, choices, common, is_read_only, opened, say, tell
 from brain.errors import BadRequest, Denied, NotFound
 
@@ -75,19 +76,8 @@ def _hook(client: str, event: str, agent: str, vault: str | None, as_json: bool)
     \b
     brain hook claude-code SessionStart --agent claude --vault ~/Notes < event.json
     """
-    try:
-        from brain.serve import hook
-
-        path, _ = choices(vault, as_json)
-        given = "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode(errors="replace")
-        found = hook.answer(
-            client, event, given, vault=path or "", agent=agent, environ=os.environ,
-            read_only=is_read_only(),
-        )  # fmt: skip
-        if found:
-            say(found)
-    except Exception as error:  # the edge of the process
-        hook.log(os.environ, f"{client} {event}: {type(error).__name__}: {error}")
+    path, _ = choices(vault, as_json)
+    hook.run(client, event, agent, path or "", is_read_only())
 
 
 hook_command = click.Command(

@@ -15,11 +15,12 @@ MARK = "›"  # before a line that could be taken for markup
 
 _EMOJI = "[\u203c\u2049\u2100-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 _INDIC, _ARABIC = "[\u0900-\u0dff]", "[\u0620-\u077f]"
-_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_SPACE = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
+# Few texts need these, so they are compiled when one does.
+_BREAK = "\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
+_SPACE = "[\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]"
 # A joiner is kept between two emoji, and where Arabic or Indic letters meet; a variation selector
 # behind an emoji. All others here are invisible or unassigned.
-_UNSEEN = re.compile(
+_UNSEEN = (
     f"(?<!{_EMOJI})(?<!{_EMOJI}\ufe0f)(?<!{_INDIC})\u200d|\u200d(?!{_EMOJI}|{_INDIC})"
     f"|(?<!{_ARABIC})(?<!{_INDIC})\u200c|\u200c(?!{_ARABIC}|{_INDIC})"
     f"|(?<!{_EMOJI})\ufe0f|[\ufe00-\ufe0e]"
@@ -28,6 +29,10 @@ _UNSEEN = re.compile(
     "|[\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff]"
     "|[\U00013430-\U00013455\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
 )
+# What is invisible and printable by Python's rules: fillers and variation selectors.
+_MARKS = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\ufffc"
+) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 _PLAIN = re.compile(r"[\w.,:;/#+()'!?@&%~-]*(?: [\w.,:;/#+()'!?@&%~-]+)*", re.ASCII)
 _BLANK_LINES = re.compile(r"\n[ \n]*\n")
 # The tokens by which chat models mark turns, our own ids and markers, and our own delimiters.
@@ -55,13 +60,19 @@ def clean(text: str, most: int = MOST) -> str:
 
 @lru_cache(512)  # a part is rendered alone, to count its tokens, and with the others
 def _cleaned(text: str, whole: int, most: int) -> str:
-    if not (text.isascii() and text.isprintable()):
-        text = _UNSEEN.sub("", _SPACE.sub(" ", _BREAK.sub("\n", text))).replace("\t", "    ")
+    if not _is_seen(text):
+        text = re.sub(_SPACE, " ", re.sub(_BREAK, "\n", text))
+        text = re.sub(_UNSEEN, "", text).replace("\t", "    ")
     text = _BLANK_LINES.sub("\n\n", text.strip("\n").rstrip())
     text = _ROLE.sub(f"\n{MARK} ", _CONTROL.sub(r"\g<0> ", text))
     if len(text) <= most and whole <= 4 * most:
         return text
     return f"{text[:most].rstrip()}… [cut here, {whole:,} characters in all]"
+
+
+def _is_seen(text: str) -> bool:
+    """Return True if all characters are visible, but for spaces and newlines."""
+    return text.replace("\n", "").isprintable() and _MARKS.isdisjoint(text)
 
 
 def short(text: str, most: int = MOST_SHORT) -> str:

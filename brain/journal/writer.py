@@ -199,7 +199,8 @@ class Journal:
         batched = self._batched()
         written = self.has(batched)
         missing = [use for id, use in batched.items() if id not in written]
-        return sum_uses([*self.state.uses(""), *missing])
+        waiting = self.state.uses("")
+        return sum_uses([*waiting, *missing]) if missing else waiting
 
     def write_uses(self) -> int:
         """Write the pending uses to the journal; return the number of records. The caller holds the

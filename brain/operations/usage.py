@@ -53,8 +53,7 @@ class Round(NamedTuple):
 def _recalls(vault: OpenVault) -> list[tuple[int | None, State]]:
     """Return the last recalls of this vault on this machine with their ids, oldest first."""
     with suppress(BrainError):
-        found = vault.state.rows(Recall)[-KEPT:]
-        return [(recall.id, recall.value) for recall in found]
+        return [(recall.id, recall.value) for recall in vault.state.last_recalls(KEPT)]
     return []
 
 

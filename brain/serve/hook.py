@@ -18,7 +18,6 @@ from brain.errors import BadRequest
 from brain.formats.text import digest
 from brain.open_vault import OpenVault
 from brain.operations.context import context
-from brain.state import Recall
 from brain.timestamps import to_utc
 from brain.vault import layout
 
@@ -160,9 +159,8 @@ def _injected(vault: OpenVault, hooks: Hooks, action: str, given: Payload, agent
 
 def _recalls(vault: OpenVault, agent: str, session: str) -> list[dict[str, Any]]:
     """Return the contexts that a session was given, oldest first."""
-    actor = access.resolve(vault, agent, session)
-    values = [recall.value for recall in vault.state.rows(Recall)]
-    return [value for value in values if session and value["session"] == actor.session]
+    known = access.resolve(vault, agent, session).session
+    return [recall.value for recall in vault.state.last_recalls(session=known)] if known else []
 
 
 def _shown(vault: OpenVault, agent: str, session: str, since: float) -> list[str]:

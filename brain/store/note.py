@@ -27,7 +27,7 @@ from brain.store import targets
 from brain.store.history import Evidence, Guard, History, Version
 from brain.store.targets import Format
 from brain.vault import files
-from brain.vault.exchange import MISSING, Disk, Look
+from brain.vault.exchange import Disk, Look
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Note:
         """Make the text in the note the tip."""
         if found and not mark:
             mark = digest(found.data).hex()
-        looked = found.stamp if found else MISSING
+        looked = found.stamp if found else files.MISSING
         git = files.git_head(self.git)
         self.row = self.row._replace(digest=mark, half="", looked=looked, git=git)
         if found and self.history:

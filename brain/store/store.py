@@ -140,13 +140,6 @@ class Store:
 
     # -- texts that appeared -----------------------------------------------------------------------
 
-    def has_work(self) -> bool:
-        """Return True if a note that Brain writes was touched, or a write is pending."""
-        return (
-            any(self._needs_look(row) for row in self.state.rows(NoteRow))
-            or self.state.has_pending()
-        )
-
     def _needs_look(self, row: NoteRow) -> bool:
         return bool(row.due) or self.disk.stamp(f"{self.vault.root_path}/{row.path}") != row.looked
 

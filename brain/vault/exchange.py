@@ -43,7 +43,6 @@ _BTIME = 80  # bytes before the time of birth in the result of statx
 _OLD = ".old"  # the end of the name of the old file while files are exchanged by links
 _NO_LIMIT = 1 << 40
 _RECENT = 0.1  # seconds in which a file may be touched again without another time
-MISSING = "missing"  # the stamp of a file that does not exist
 
 
 class Look(NamedTuple):
@@ -83,17 +82,14 @@ class Disk:
                 owner=(st.st_uid, st.st_gid), links=st.st_nlink, modified=st.st_mtime,
                 changed=st.st_ctime, accessed=st.st_atime_ns, writer=writer,
                 shows_reads=quiet and _shows_reads(handle),
-                stamp=_stamp(st) if not 0 <= self.now() - st.st_ctime < _RECENT else "",
+                stamp=files.stamp_of(st) if not 0 <= self.now() - st.st_ctime < _RECENT else "",
             )  # fmt: skip
         finally:
             os.close(handle)
 
     def stamp(self, path: str) -> str:
         """Return the stamp of a file, as `look` does, by one stat call."""
-        try:
-            return _stamp(os.stat(path, follow_symlinks=False))
-        except OSError:
-            return MISSING
+        return files.stamp(path)
 
     def is_committed(self, path: str, found: Look, unknown: bool = True) -> bool:
         """Return True if a file is what git has checked out; `unknown` if git cannot say."""
@@ -200,10 +196,6 @@ def _read(handle: int, path: str) -> tuple[bytes, os.stat_result]:
         return files.read_open(handle, _NO_LIMIT)
     except OSError as error:  # a folder, for one
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from None
-
-
-def _stamp(st: os.stat_result) -> str:
-    return f"{st.st_ino} {st.st_size} {st.st_mtime_ns} {st.st_ctime_ns}"
 
 
 def is_atomic(folder: str) -> bool:

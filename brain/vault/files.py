@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LEASED = 1.0  # seconds for another program to give up a lease
 SMALL = 1_000_000  # bytes: no ignore file, no brain.yaml is larger
+MISSING = "missing"  # the stamp of a file that does not exist
 _FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
 _FOLLOW |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 FLAGS = _FOLLOW | getattr(os, "O_NOFOLLOW", 0)
@@ -75,6 +76,19 @@ def read_open(handle: int, limit: int) -> tuple[bytes, os.stat_result]:
     while len(data) < st.st_size and (more := os.read(handle, st.st_size)):
         data += more
     return data, st
+
+
+def stamp(path: str) -> str:
+    """Return the stamp of a file, by one stat call. It changes when the file does."""
+    try:
+        return stamp_of(os.stat(path, follow_symlinks=False))
+    except OSError:
+        return MISSING
+
+
+def stamp_of(st: os.stat_result) -> str:
+    """Return the stamp of a file with these stat values."""
+    return f"{st.st_ino} {st.st_size} {st.st_mtime_ns} {st.st_ctime_ns}"
 
 
 def text(path: str, limit: int = SMALL) -> str:

@@ -528,7 +528,7 @@ def test_an_unknown_actor_is_not_told_who_else_is_there(demo: Path, run: Run) ->
 def test_everything_is_printed_by_the_functions_that_make_it_safe() -> None:
     folder = Path(output.__file__).parent
     for path in folder.glob("*.py"):
-        if path.name != "output.py":
+        if path.name not in ("output.py", "hook.py"):  # a hook prints JSON in ASCII
             assert not re.search(r"\bprint\(|click\.echo|std(out|err)\.write", path.read_text()), (
                 path
             )

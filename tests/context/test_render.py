@@ -208,6 +208,12 @@ def test_what_is_legitimate_stays(text: str) -> None:
     assert clean(text) == text
 
 
+def test_no_character_is_missed_where_all_seem_to_be_visible() -> None:
+    """A bell makes `clean` look at each character."""
+    every = map(chr, range(0x110000))
+    assert [char for char in every if clean(f"a{char}b") != clean(f"a{char}b\a")] == []
+
+
 def test_lines_and_indentation_stay() -> None:
     assert clean("def f():\r\n\treturn 1\n\n\n\n\nend") == "def f():\n    return 1\n\nend"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import time
 from collections.abc import Callable
@@ -14,6 +15,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from brain import init
+from brain.cli.hook import parsed
+from brain.connect import apply
+from brain.connect.clients import CLIENTS as CONNECTED
+from brain.connect.clients import Place
 from brain.serve.hook import CHARACTERS, CLIENTS, PROMPT, START
 from tests.cli.conftest import COMMAND
 from tests.sessions.kit import FIXTURES, sessions
@@ -74,6 +79,8 @@ class Machine(NamedTuple):
         data = given if isinstance(given, bytes) else given.encode()
         out, err = process.communicate(data, timeout=60)
         assert (process.returncode, err) == (0, b"")
+        assert out.isascii()
+        assert out.decode().replace("\n", "").isprintable()
         return Answer(out.decode(), context(client, event, out.decode()))
 
     def hook(self, client: str, event: str, **more: Any) -> Answer:
@@ -314,15 +321,50 @@ def test_a_transcript_of_another_client_is_logged(machine: Machine) -> None:
     assert "not a transcript" in machine.log()[0]
 
 
+# -- how it is started -----------------------------------------------------------------------------
+
+
+def test_what_connect_writes_needs_no_click(tmp_path: Path) -> None:
+    place = Place(str(tmp_path), {}, "linux")
+    command = ["brain", "mcp", "--agent", "claude", "--vault", "/my vault"]
+    for client in (each for each in CONNECTED if each.hooks):
+        for edit in list(apply._hooks(client, command, place)):
+            [[group]] = json.loads(edit.set(""))["hooks"].values()
+            args = shlex.split(group["hooks"][0]["command"])
+            given = parsed(args[2:])
+            assert args[:2] == ["brain", "hook"]
+            assert given == {"client": client.name, "event": args[3], "agent": "claude",
+                             "vault": "/my vault"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "args",
+    ["", "codex", "--help", "codex --help", "codex Stop --help", "codex Stop -V", "codex Stop -V v",
+     "codex Stop --vault=v", "codex Stop --read-only", "codex Stop x y", "--vault v codex Stop",
+     "codex Stop --vault v --vault w"],
+)  # fmt: skip
+def test_click_parses_the_rest(args: str) -> None:
+    assert parsed(args.split()) is None
+
+
+def test_the_command_line_and_click_agree(machine: Machine) -> None:
+    given = json.dumps(payload("claude-code", "UserPromptSubmit", session="s-3"))
+    vault = str(machine.vault)
+    one = machine.raw("claude-code", "UserPromptSubmit", given, "--vault", vault, "--read-only")
+    other = machine.raw("claude-code", "UserPromptSubmit", given, "--vault", vault)
+    assert one == other
+
+
 # -- what it costs ---------------------------------------------------------------------------------
 
 
 def test_a_hook_is_light(machine: Machine) -> None:
     heavy = {"mcp", "fastembed", "numpy", "watchfiles", "pydantic", "markdown_it", "asyncio"}
+    heavy |= {"click", "typing", "inspect", "pathlib", "ctypes", "subprocess", "brain.store"}
     machine.hook("claude-code", "SessionStart")
     code = (
-        "import sys; from brain.cli import main; main.run(sys.argv[1:]);"
-        "print(*sys.modules, file=sys.stderr)"
+        "import os, sys; os._exit = lambda _: print(*sys.modules, file=sys.stderr);"
+        "from brain.__main__ import main; sys.argv[0] = 'brain'; main()"
     )
     done = subprocess.run(
         [COMMAND[0], "-c", code, "hook", "claude-code", "UserPromptSubmit",

@@ -47,7 +47,7 @@ def test_a_write_waits_while_a_person_types(opened: Open, root: Path) -> None:
     assert LINE not in text(root)
     age(root / NOTE, 2000)
     other = opened(HELD)  # any process of this machine
-    assert other.has_work()
+    assert other.state.has_work(str(root))
     other.absorb()
     assert LINE in text(root)
     assert ops(other) == ["remember"]

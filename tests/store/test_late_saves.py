@@ -64,7 +64,7 @@ def test_another_process_finds_the_late_save(opened: Open, root: Path) -> None:
     os.write(handle, b"- appended late\n")
     os.close(handle)
     other = opened()
-    assert other.has_work()
+    assert other.state.has_work(str(root))
     other.absorb()
     assert text(root).count("- appended late\n") == 1
     assert LINE in text(root)

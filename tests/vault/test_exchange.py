@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from brain.vault import exchange, files
-from brain.vault.exchange import MISSING, Disk
+from brain.vault.exchange import Disk
+from brain.vault.files import MISSING
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="as Linux has it")
 DISK = Disk()
