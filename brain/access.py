@@ -222,7 +222,11 @@ def agent_name(vault: OpenVault, name: str) -> str:
     return known[folded]
 
 
-def writing_is_off(config: Config, state_path: str, read_only: bool) -> bool:
-    """Return True if writing is off, by an option, by the settings or by `brain pause`."""
-    off = read_only or config.readOnly or not config.memory
-    return off or os.path.lexists(f"{state_path}/paused")
+def paused(config: Config, state_path: str, read_only: bool) -> str:
+    """Return what turns writing off: `--read-only`, the name of a setting, or `pause` for
+    `brain pause`; '' if nothing does."""
+    if read_only:
+        return "--read-only"
+    if config.readOnly or not config.memory:
+        return "readOnly" if config.readOnly else "memory"
+    return "pause" if os.path.lexists(f"{state_path}/paused") else ""

@@ -114,11 +114,13 @@ class Add(NamedTuple):
 
 
 class Update(NamedTuple):
-    """Reword an entry. Its links, tags, fields and id stay unless the new text has them."""
+    """Reword an entry. Its links, tags, fields and id stay unless the new text has them; of a
+    `whole` text, only the id stays."""
 
     path: str
     ref: str
     text: str
+    whole: bool = False
 
 
 class Remove(NamedTuple):

@@ -343,7 +343,7 @@ class OpenVault:
 
     def claim(self) -> None:
         """Give the vault an id if it has none, and record that the state folder is its own."""
-        if self._claimed or self.store.is_off():
+        if self._claimed or self.paused:
             return
         if not self.paths.id:
             self.paths = self.store.vault = self.paths._replace(id=self.store.name_vault())
@@ -384,9 +384,9 @@ class OpenVault:
         return self.has_pending() or self.events.has_news()
 
     @property
-    def paused(self) -> bool:
-        """True if writing is off, by an option, by the settings or by `brain pause`."""
-        return access.writing_is_off(self.config, self.paths.state_path, self.read_only)
+    def paused(self) -> str:
+        """What turns writing off; see `access.paused`."""
+        return access.paused(self.config, self.paths.state_path, self.read_only)
 
     def write_events(self, wait: float = 0.25) -> None:
         """Write events to the index (later, if another process is writing), and call listeners."""

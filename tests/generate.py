@@ -102,17 +102,17 @@ def _option(option: click.Option) -> str:
     value = "" if option.is_flag else f" {option.metavar or VALUES[option.type.name]}"
     means = " ".join((option.help or "").split())
     if option.show_default and not option.is_flag:
-        means += f" Default: {option.default}."
+        means += f" [default: {option.default}]"
     return f"| {names}{value} | {means.strip()} |"
 
 
 def exit_codes() -> str:
     meanings = {
-        0: ["It worked. A search that finds nothing worked, too."],
-        1: ["`brain doctor` found something to put right."],
+        0: ["Success, also if a search finds nothing."],
+        1: ["`brain doctor` found a problem, or `brain session import` left something out."],
         2: ["There is no such command or option, or an argument is missing."],
-        130: ["Ended by Ctrl-C, where a command does not end cleanly by itself."],
-        141: ["Whoever read the output went away, as `head` does."],
+        130: ["Ctrl-C ended the command."],
+        141: ["The program that read the output has ended, as `head` does."],
     }
     for error in vars(errors).values():
         if isinstance(error, type) and error.__module__ == "brain.errors" and error.__doc__:
@@ -127,10 +127,13 @@ ENVIRONMENT = """\
 
 | variable | meaning |
 |---|---|
-| `BRAIN_VAULT` | The vault, where `--vault` is not given. |
-| `BRAIN_STATE` | Where this machine's local files go (state.db, the registry of agents), \
-in place of the platform's folder for such things. |
-| `NO_COLOR` | If set, no colours and no bold print. |
+| `BRAIN_VAULT` | The vault, if `--vault` is not given. |
+| `BRAIN_STATE` | The folder for this machine's local files (state.db, the registry of agents), \
+instead of the platform's usual one. |
+| `VISUAL`, `EDITOR` | The editor of `brain edit`. |
+| `NO_COLOR` | If set, no colour and no bold text. Matches are marked «so». |
+| `CLICOLOR_FORCE` | If set and not 0, bold text also in a pipe, unless `NO_COLOR` is set. |
+| `COLUMNS` | The width of the terminal, if it does not report one. |
 """
 
 

@@ -91,7 +91,7 @@ hook_command = click.Command(
         click.Argument(["event"], required=False, default=""),
         click.Option(
             ["--agent", "-a"], default="", metavar="NAME",
-            help="The agent that the client acts as.  [admin]",
+            help="The agent that the client acts as.  [default: admin]",
         ),
         *common(),
     ],
@@ -209,10 +209,10 @@ connect_command = click.Command(
         click.Argument(["client"], required=False),
         click.Option(
             ["--agent", "-a"], default="", metavar="NAME",
-            help="The agent that the client acts as.  [named after the client]",
+            help="The agent that the client acts as.  [default: named after the client]",
         ),
-        click.Option(["--dry-run"], is_flag=True, help="Only say what would be done."),
-        click.Option(["--remove"], is_flag=True, help="Undo it. The agent and its memory stay."),
+        click.Option(["--dry-run"], is_flag=True, help="Show what would be done, and do nothing."),
+        click.Option(["--remove"], is_flag=True, help="Disconnect it. The agent stays."),
         click.Option(["--list", "list_"], is_flag=True, help="List the clients."),
         *common(),
     ],

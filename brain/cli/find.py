@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain.cli.output import Values, View, counted, fitted, note, say, tell, warn
+from brain.cli.output import Values, View, counted, note, say, say_entry, tell, warn
+from brain.cli.terminal import MATCH, columns
 from brain.timestamps import shown
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def print_answer(answer: Answer, options: Values) -> None:
         row = result.row
         about = [row.scope, row.kind] if row.kind != "note" else [row.scope]
         say(f"{row.path}:{result.line}", "bold")
-        say(f"  {result.snippet()}")
         day = shown(row.created)[:10]
+        say(f"  {result.snippet(*MATCH).removeprefix(f'{day}: ')}")
         say(f"  {row.ref} · {' · '.join(about)} · {day} · {result.score:.2f}", "dim")
         if result.also:
             say(f"  also in {', '.join(result.also)}", "dim")
@@ -94,7 +95,7 @@ def _read_text(values: Values) -> None:
 def print_context(found: Context, options: Values) -> None:
     """Print the text for a prompt, and what explains it."""
     if prompt := found.text or ("{}" if found.asked.format == "json" else ""):
-        say(prompt, lines=True)
+        say(prompt, lines=True, wrap=False)
     if options["explain"]:
         _explain(found)
     warn(found.freshness)
@@ -153,23 +154,19 @@ def _formula(entry: ScoredEntry) -> str:
 # -- entries -------------------------------------------------------------------------------------
 
 
+_SHOWN_ABOVE = ("path", "line", "text", "more", "fresh", "as_of", "stale")
+_IN_FORMULAS = ("hits", "confidence_factors", "importance_factors")
+
+
 def print_entry(entry: Entry, _: Values) -> None:
+    """Print an entry with all its fields."""
     say(f"{entry.path}:{entry.line}", "bold")
     say(entry.text, lines=True)
     say()
-    keys = ("id", "scope", "kind", "status", "agent", "project", "heading")
-    about = [(key, str(getattr(entry, key))) for key in keys]
-    tags = " ".join(f"#{tag}" for tag in entry.tags)
-    about += [("created", shown(entry.created)), ("tags", tags)]
-    for link in entry.links or ():
-        target = link.target + (f"#{link.fragment}" if link.fragment else "")
-        about.append((link.kind, target))
-    if getattr(entry, "provenance", None):
-        about += _values(entry)  # type: ignore[arg-type]  # only a memory has one
-    width = max(len(key) for key, value in about if value)
+    about = _fields(entry)
+    width = max(columns(key) for key, value in about)
     for key, value in about:
-        if value:
-            say(f"{key:<{width}} {value}", "dim")
+        say(f"{key:<{width}} {value}", "dim", hang=width + 1)
     if entry.more:
         others = counted(entry.more, "more entry", "more entries")
         note(f"There are {others} in this file: `brain list --scope {entry.scope}`.")
@@ -177,20 +174,62 @@ def print_entry(entry: Entry, _: Values) -> None:
         warn(entry.freshness)
 
 
-def _values(memory: Memory) -> list[tuple[str, str]]:
-    """Return the current values of a memory, how they come about, and its origin."""
+def _fields(entry: Entry) -> list[tuple[str, str]]:
+    """Return the fields of an entry that have a value, with the values in words."""
+    from brain import serialize
+
+    worded = {"created": shown(entry.created), "tags": " ".join(f"#{tag}" for tag in entry.tags)}
+    if getattr(entry, "provenance", None):
+        worded |= _values(entry)  # type: ignore[arg-type]  # only a memory has one
+    about: list[tuple[str, str]] = []
+    for key, value in serialize.document(entry).items():
+        if key == "provenance" and value:
+            about += _origin(entry)  # type: ignore[arg-type]
+        elif key == "links":
+            about += [(link["kind"], _target(link)) for link in value or ()]
+        elif key not in (*_SHOWN_ABOVE, *_IN_FORMULAS):
+            about.append((key, worded.get(key) or _plain(value)))
+    return [(key, value) for key, value in about if value]
+
+
+def _target(link: dict[str, Any]) -> str:
+    return f"{link['target']}#{link['fragment']}" if link["fragment"] else str(link["target"])
+
+
+def _plain(value: Any) -> str:
+    """Return a value of JSON in words; '' for one that is not set."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(_plain(each) for each in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_plain(inner)}" for key, inner in value.items())
+    return "" if value is None else str(value)
+
+
+def _values(memory: Memory) -> dict[str, str]:
+    """Return the current values of a memory, and how they come about."""
+    importance = _importance(memory.importance_factors or {})
+    return {
+        "score": f"{memory.score:g}, {counted(memory.hits, 'hit')}",
+        "last_hit": shown(memory.last_hit or ""),
+        "updated": shown(memory.updated),
+        "importance": f"{memory.importance:.2f} = {importance}",
+        "confidence": f"{memory.confidence:.2f} = {_confidence(memory)}",
+    }
+
+
+def _origin(memory: Memory) -> list[tuple[str, str]]:
+    """Return who stored a memory, when and why, and what followed."""
     origin = memory.provenance
     assert origin
     session = f", in session {origin.session}" if origin.session else ""
     if origin.messages:
         first, last = origin.messages
         session += f", message {first}" if first == last else f", messages {first} to {last}"
-    importance = _importance(memory.importance_factors or {})
+    event = f" ({origin.event})" if origin.event else ""
     return [
-        ("score", f"{memory.score:g}, {counted(memory.hits, 'hit')}"),
-        ("importance", f"{memory.importance:.2f} = {importance}"),
-        ("confidence", f"{memory.confidence:.2f} = {_confidence(memory)}"),
-        ("from", f"{origin.by}, {shown(origin.at)[:10]}{session}"),
+        ("from", f"{origin.by}, {shown(origin.at)[:10]}{session}{event}"),
         ("because", origin.why or ""),
         ("about", origin.snippet or ""),
         *((step["op"], f"{step['by']}, {shown(step['at'])[:10]}") for step in origin.since),
@@ -224,7 +263,7 @@ def _age(days: float) -> str:
 
 def _confidence(memory: Memory) -> str:
     factors = memory.confidence_factors or {}
-    fading = f", half in {factors['half_life']}" if factors["half_life"] else ""
+    fading = f", half in {factors['half_life']} days" if factors["half_life"] else ""
     parts = [
         f"{factors['initial']:g} at first",
         f"{factors['trust']:g} as {memory.source}",
@@ -237,11 +276,13 @@ def _confidence(memory: Memory) -> str:
 
 def print_list(found: Listing, _: Values) -> None:
     """Print an entry per line."""
+    ids = max((columns(entry.id) for entry in found), default=0)
+    kinds = max((columns(entry.kind) for entry in found), default=0)
     for entry in found:
         named = (entry.heading or entry.title) if entry.kind in ("note", "agent") else ""
-        first = (named or entry.text).split("\n", 1)[0]
-        head = f"{entry.id:<12} {shown(entry.created)[:10]}  {entry.kind:<12} "
-        say(head + fitted(first, len(head)))
+        day = shown(entry.created)[:10]
+        first = (named or entry.text).split("\n", 1)[0].removeprefix(f"{day}: ")
+        say_entry(f"{entry.id:<{ids}}  {day}  {entry.kind:<{kinds}}", first)
     if not found.entries:
         say("Nothing to list.")
     warn(found.freshness)
@@ -344,7 +385,7 @@ VIEWS = {
         print_context,
         prepare=_read_text,
         options=(
-            click.Option(["--explain"], is_flag=True, help="Show the factors of every memory."),
+            click.Option(["--explain"], is_flag=True, help="Show the factors of every score."),
         ),
     ),
     "show": View(print_entry),

@@ -28,10 +28,10 @@ from brain.cli.output import (
     crashed,
     guarded,
     opened,
-    read_only_option,
     say,
     tell,
 )
+from brain.cli.terminal import width
 from brain.errors import BadRequest, BrainError, suggest
 from brain.operations import GROUPS, OPERATIONS, Operation, call
 from brain.operations.parameters import HIDDEN, Parameter, parameter
@@ -43,6 +43,7 @@ OTHERS = (
     ("connect", "connect", "Let an AI client use the vault."),
     ("mcp", "connect", "Serve the vault to an AI client by MCP."),
     ("hook", "connect", "Answer an event of an AI client."),
+    ("edit", "write", "Open an entry in your editor."),
     ("watch", "maintain", "Keep the index up to date while notes change."),
     ("events", "maintain", "Show recent events."),
 )
@@ -52,6 +53,15 @@ SUBGROUPS = {
     "session": "Conversations: start, append, show, list, end, fork, archive, import.",
     "journal": "Write usage counts to the journal.",
 }
+OTHER_NAMES = {  # what users of other tools type
+    "delete": "forget", "remove": "forget", "rm": "forget", "purge": "forget ID --purge",
+    "add": "remember", "store": "remember", "save": "remember", "note": "remember",
+    "find": "search", "query": "search", "grep": "search", "recall": "context", "ask": "context",
+    "get": "show", "cat": "show", "view": "show", "ls": "list", "log": "audit",
+    "rebuild": "sync --rebuild", "index": "sync", "settings": "config", "import": "session import",
+    "agents": "agent list", "sessions": "session list", "setup": "init", "restore": "undo",
+    "unpause": "resume", "serve": "mcp",
+}  # fmt: skip
 COMMANDS = tuple(
     dict.fromkeys(["init", *(o.name.split()[0] for o in OPERATIONS), *(o[0] for o in OTHERS)])
 )
@@ -78,7 +88,11 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            remedy = suggest(name, COMMANDS, "`brain {}`") or "See `brain --help`."
+            remedy = "See `brain --help`."
+            if other := OTHER_NAMES.get(name):
+                remedy = f"Use `brain {other}`."
+            elif close := suggest(name, COMMANDS, "`brain {}`"):
+                remedy = close
             raise BadRequest(f"There is no command {name!r}.", remedy)
         return super().resolve_command(ctx, args)
 
@@ -103,30 +117,23 @@ def summaries(group: str) -> list[tuple[str, str]]:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.option(
-    "--vault",
-    "-V",
-    type=click.Path(),
-    help="Path of the vault. Default: BRAIN_VAULT, then the current folder.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.version_option(package_name="vault-brain", prog_name="brain")
 @click.pass_context
 def cli(ctx: click.Context, vault: str | None, as_json: bool) -> None:
     """Memory for AI agents, kept as notes in your Obsidian vault.
 
     \b
-    brain init                                   create 40_Brain/ in this vault
-    brain search "local first"                   search the vault
-    brain remember "Deploys go out on Tuesdays"  store a memory
-    brain context "plan the next release"        print the memories an agent needs
+    brain init
+    brain search "local first"
+    brain remember "Deploys go out on Tuesdays"
+    brain context "plan the next release"
     """
     ctx.obj = {"vault": vault, "json": as_json}
     if ctx.invoked_subcommand is None:
         say(ctx.get_help(), lines=True)
 
 
-cli.params.append(read_only_option())
+cli.params[:0] = common()
 
 
 def main() -> None:
@@ -147,7 +154,8 @@ def run(args: list[str]) -> int:
 
     def act() -> object:
         try:
-            return cli.main(args, prog_name="brain", standalone_mode=False)
+            columns = min(width(), 80) - 2 if width() else None  # of the help
+            return cli.main(args, prog_name="brain", standalone_mode=False, terminal_width=columns)
         except click.exceptions.Abort:
             return 130
         except click.ClickException as error:

@@ -42,42 +42,52 @@ HARMLESS = {
     "line-separator": "with U+2028 or U+2029; that is kept as it is",
     "hard-link": "with hard links; that is kept as it is",
     "no-exchange": "on a disk where files cannot be exchanged in one step",
-    "pending": "with writes that wait; see `brain pending`",
+    "pending": "with pending writes; see `brain pending`",
 }
 
 
 def print_status(status: Status, _: Values) -> None:
-    say(f"Vault   {status.vault}", "bold")
-    say(f"Index   {status.index} ({status.engine}, {HEALTH[status.healthy]})")
+    say(f"Vault   {status.vault}", "bold", hang=8)
+    _row("Index", f"{status.index} ({status.engine}, {HEALTH[status.healthy]})")
     for scope, count in status.scopes.items():
         if count["entries"]:
             entries = "entry" if count["entries"] == 1 else "entries"
             where = counted(count["files"], "file")
-            say(f"        {scope:<9} {count['entries']:>7,} {entries} in {where}")
+            _row("", f"{scope:<9} {count['entries']:>7,} {entries} in {where}")
     if status.kinds:
-        counts = ", ".join(f"{count:,}\0{kind}" for kind, count in status.kinds.items())
-        from textwrap import fill
-
-        lines = fill(counts, 80, initial_indent="Kinds   ", subsequent_indent=" " * 8)
-        say(lines.replace("\0", " "), lines=True)
+        _row("Kinds", ", ".join(f"{count:,} {kind}" for kind, count in status.kinds.items()))
     for agent in status.agents:
-        say(f"Agent   {agent['agent']} ({agent.get('type', 'no type')})")
-    say(f"Daemon  {f'process {status.daemon}' if status.daemon else 'not running'}")
+        _row("Agent", f"{agent['agent']} ({agent.get('type', 'no type')})")
+    _row("Writing", _paused(status.paused) if status.paused else "on")
+    _row("Daemon", f"process {status.daemon}" if status.daemon else "not running")
     if last := status.last_injected:
-        handed = counted(len(last["refs"]), "memory", "memories")
-        say(f"Recall  {handed} for {last['query']!r}, {shown(last['at'])[:16]}")
-        say(f"        {status.recall['p95_ms']:.0f} ms at most for 95 % of the last recalls")
+        given = counted(len(last["refs"]), "memory", "memories")
+        _row("Context", f"{given} for {last['query']!r}, {shown(last['at'])[:16]}")
+        _row("", f"95 % of the last contexts took at most {status.recall['p95_ms']:.0f} ms")
     if status.recall["degraded"]:
-        say("        slow, so that less is looked at than usual")
+        _row("", "contexts are slow, so they search less than usual")
     if counters := status.counters:
-        say(f"Counts  {', '.join(f'{counters[n]:,} {n}' for n in TOTALS)}")
+        _row("Counts", ", ".join(f"{counters[name]:,} {name}" for name in TOTALS))
         times = [f"{name} {shown(at)[:10]}" for name in TIMES if (at := counters[name])]
-        say(f"        {', '.join(times).replace('_', ' ')}") if times else None
-    say("Fresh   yes" if status.freshness.fresh else "Fresh   no")
+        _row("", ", ".join(times).replace("_", " ")) if times else None
+    _row("Fresh", "yes" if status.freshness.fresh else "no")
     for why in status.freshness.stale:
-        say(f"        {why}")
+        _row("", why)
     if status.problems:
         say(f"{counted(status.problems, 'remark')}; see `brain doctor`.")
+
+
+def _row(name: str, value: str) -> None:
+    say(f"{name:<7} {value}", hang=8)
+
+
+def _paused(paused: str) -> str:
+    """Return why nothing is written, and what to do."""
+    if paused == "pause":
+        return "paused on this machine; `brain resume` allows it again"
+    if paused == "--read-only":
+        return "off, because of `--read-only`"
+    return f"off, because of `{paused}` in brain.yaml"
 
 
 def print_diagnosis(found: Diagnosis, options: Values) -> None:
@@ -90,6 +100,8 @@ def print_diagnosis(found: Diagnosis, options: Values) -> None:
         for code, words in HARMLESS.items():
             if count := len({each.path for each in found.problems if each.code == code}):
                 say(f"{counted(count, 'file')} {words}.")
+    if found.paused:
+        say(f"Writing is {_paused(found.paused)}.")
     warn(found.freshness)
     if not _serious(found):
         say("No problems found.")
@@ -220,7 +232,8 @@ events_command = click.Command(
     params=[
         click.Option(["--follow", "-f"], is_flag=True, help="Continue with new events."),
         click.Option(
-            ["--limit", "-n"], default=20, show_default=True, type=click.IntRange(0, 1000),
+            ["--limit", "-n"], default=20, show_default=True, metavar="N",
+            type=click.IntRange(0, 1000),
             help="Number of events.",
         ),
         _by(),
@@ -238,7 +251,7 @@ def _print(event: Event, as_json: bool) -> None:
 
         say(json.dumps(shape, ensure_ascii=False), lines=True)
     else:
-        say(f"{shown(event.at)[11:]}  {event.name:<13} {_words(shape)}")
+        say(f"{shown(event.at)[11:]}  {event.name:<13} {_words(shape)}", hang=10)
 
 
 def _words(event: dict[str, Any]) -> str:

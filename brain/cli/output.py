@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from brain.cli.terminal import NARROW, columns, fitted, rendered, safe, width
 from brain.errors import BrainError, StaleFile
 
 if TYPE_CHECKING:
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 
 _READ_ONLY = "brain.read_only"
-STYLES = {"bold": "\033[1m", "dim": "\033[2m"}
-# Characters that a terminal obeys: commands, new lines, changes of direction. The escapes are those
-# of JSON, so that JSON stays the same data.
-_UNSAFE = {
-    code: f"\\u{code:04x}"
-    for code in (
-        *range(9), *range(11, 32), *range(127, 160), 0x61C, 0x200E, 0x200F,
-        *range(0x2028, 0x202F), *range(0x2066, 0x206A),
-    )
-} | {ord("\r"): "\\r"}  # fmt: skip
 
 
 class View(NamedTuple):
@@ -47,7 +38,10 @@ class View(NamedTuple):
 
 def common() -> list[click.Parameter]:
     """Return `--vault`, `--json` and `--read-only`, which every command has."""
-    vault = click.Option(["--vault", "-V"], type=click.Path(), help="Path of the vault.")
+    vault = click.Option(
+        ["--vault", "-V"], type=click.Path(),
+        help="Path of the vault.  [default: BRAIN_VAULT, else the current folder]",
+    )  # fmt: skip
     as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
     return [vault, as_json, read_only_option()]
 
@@ -113,24 +107,24 @@ class Progress:
             sys.stderr.write("\r\033[K")
 
 
-def safe(text: str, lines: bool = False) -> str:
-    """Return a text that a terminal shows and does not obey, as one line unless `lines`.
-
-    Control characters and marks that change the direction of the text become escapes like
-    `\\u001b`. A tab stays. Everything that is printed goes through this function.
-    """
-    if text.isprintable():
-        return text
-    text = text.replace("\r\n", "\n") if lines else text.replace("\n", "\\n")
-    return text.translate(_UNSAFE)
+def say(
+    text: str = "", style: str = "", *, lines: bool = False, wrap: bool = True,
+    hang: int | None = None,
+) -> None:  # fmt: skip
+    """Print a line, or several, on stdout. On a terminal they are wrapped at words, unless they are
+    a document for a program. `hang` indents the lines that wrapping adds."""
+    print(rendered(safe(text, lines), sys.stdout, style, wrap, hang))
 
 
-def say(text: str = "", style: str = "", *, lines: bool = False) -> None:
-    """Print a line, or several, on stdout. It is coloured only on a terminal without NO_COLOR."""
-    text = safe(text, lines)
-    if style and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-        text = f"{STYLES[style]}{text}\033[0m"
-    print(text)
+def say_entry(head: str, text: str) -> None:
+    """Print a head and as much of a text as fits on its line. On a narrow terminal, the text goes
+    on a line of its own."""
+    before = columns(safe(head)) + 2
+    if 0 < width() < before + NARROW:
+        say(" ".join(head.split()))
+        say(f"  {fitted(text, 2)}".rstrip())
+    else:
+        say(f"{head}  {fitted(text, before)}".rstrip())
 
 
 def indented(text: str) -> str:
@@ -143,36 +137,9 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def fitted(text: str, before: int, most: int = 100) -> str:
-    """Return a line, made safe, as far as it fits after so many columns of the terminal, or `most`
-    in a pipe; a cut line ends in `…`."""
-    import shutil
-
-    text = safe(text)
-    if sys.stdout.isatty():
-        most = max(20, shutil.get_terminal_size().columns - before)
-    if sum(map(_columns, text)) <= most:
-        return text
-    used = 1
-    for at, char in enumerate(text):
-        used += _columns(char)
-        if used > most:
-            return f"{text[:at].rstrip()}…"
-    return text
-
-
-def _columns(char: str) -> int:
-    """Return the number of columns that a character takes in a terminal."""
-    if char.isascii():
-        return 1
-    from unicodedata import combining, east_asian_width
-
-    return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
-
-
 def note(text: str, *, lines: bool = False) -> None:
     """Print a line, or several, on stderr: for the person, not for a pipe."""
-    print(safe(text, lines), file=sys.stderr)
+    print(rendered(safe(text, lines), sys.stderr), file=sys.stderr)
 
 
 def warn(freshness: Freshness) -> None:
@@ -186,7 +153,7 @@ def tell(value: Any) -> None:
     import json
 
     indent = 2 if sys.stdout.isatty() else None
-    say(json.dumps(value, ensure_ascii=False, indent=indent), lines=True)
+    say(json.dumps(value, ensure_ascii=False, indent=indent), lines=True, wrap=False)
 
 
 def crashed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brain.cli.output import Values, View, indented, note, say
+from brain.cli.output import Values, View, indented, note, say, say_entry
 from brain.cli.write import print_change
 from brain.timestamps import shown
 
@@ -17,8 +17,8 @@ _SHOWN = ("session", "source", "importance", "confidence", "delta", "of")
 
 def print_records(records: list[ChangeRecord], _: Values) -> None:
     for record in records:
-        did = f"{record.by:<10} {record.op:<9} {record.id:<12} {record.event}"
-        say(f"{shown(record.at)}  {did}")
+        did = f"{record.by:<10} {record.op:<9} {record.id:<12}"
+        say_entry(f"{shown(record.at)}  {did}", record.event)
         for line in _details(record):
             say(f"  {line}", "dim")
     if not records:
@@ -47,7 +47,7 @@ def print_reverted(reverted: Reverted, options: Values) -> None:
         print_change(undone, options)
     for record in reverted.kept:
         note(f"Kept {record.op} of {record.id} ({record.event}): {record.data['why_not']}")
-    say(f"{len(reverted.undone)} taken back, {len(reverted.kept)} kept.")
+    say(f"{len(reverted.undone)} undone, {len(reverted.kept)} kept.")
 
 
 def print_conflicts(found: list[Conflict], _: Values) -> None:

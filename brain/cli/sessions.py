@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brain.cli.maintain import stop_signals
-from brain.cli.output import Values, View, choices, counted, fitted, indented, note, say
+from brain.cli.output import Values, View, choices, counted, indented, note, say, say_entry
 from brain.timestamps import shown
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ RECENT = timedelta(minutes=2)  # a look opens only files that changed since
 
 def print_session(session: Session, _: Values) -> None:
     """Print a session on one line, then what is known about it."""
-    say(_line(session))
+    _print_line(session)
     for name in ("client", "cwd", "parent", "summary"):
         if value := getattr(session, name):
             say(f"  {name}: {value}", lines=True)
@@ -31,17 +31,17 @@ def print_session(session: Session, _: Values) -> None:
 
 def print_sessions(sessions: list[Session], _: Values) -> None:
     for session in sessions:
-        say(_line(session))
+        _print_line(session)
     if not sessions:
         say("No sessions.")
 
 
-def _line(session: Session) -> str:
+def _print_line(session: Session) -> None:
     when = shown(session.updated or "")[:16]
     head = f"{session.id}  {when}  {session.agent}  {counted(session.messages, 'message')}"
     if session.state != "open":
         head += f"  {session.state}"
-    return f"{head}  {fitted(session.title, len(head) + 2)}".rstrip()
+    say_entry(head, session.title)
 
 
 def print_messages(found: SessionMessages, _: Values) -> None:

@@ -88,7 +88,7 @@ def _completion(shell: str, vault: str | None, as_json: bool) -> None:
     assert kind
     script = kind(cli, {}, "brain", "_BRAIN_COMPLETE").source()
     _, as_json = choices(vault, as_json)
-    tell({"shell": shell, "script": script}) if as_json else say(script, lines=True)
+    tell({"shell": shell, "script": script}) if as_json else say(script, lines=True, wrap=False)
 
 
 completion_command = click.Command(
@@ -107,7 +107,7 @@ def print_config(values: dict[str, Any], options: Values) -> None:
     width = max(map(len, values))
     for key, value in values.items():
         changed = "" if value == config.default(key) else "  (set)"
-        say(f"{key:<{width}} {config.to_yaml(value)}{changed}")
+        say(f"{key:<{width}} {config.to_yaml(value)}{changed}", hang=width + 1)
 
 
 def _note_warnings(vault: OpenVault) -> None:
@@ -143,15 +143,17 @@ def print_alias(change: AliasChange, _: Values) -> None:
 
 def _print_state(change: SettingChange) -> None:
     if change.state != "written":
-        waits = "It waits until brain.yaml is no longer being edited."
+        waits = "It is pending while brain.yaml is being edited."
         say("Nothing changed." if change.state == "unchanged" else waits, "dim")
 
 
 def print_budget(budget: Budget, _: Values) -> None:
     """Print what some contexts get, part by part."""
-    say(" ".join(f"{part:>9}" for part in PARTS), "dim")
-    for row in budget.allocations:
-        say(" ".join(f"{row[part]:>9,}" for part in PARTS))
+    table = [PARTS, *([f"{row[part]:,}" for part in PARTS] for row in budget.allocations)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for number, row in enumerate(table):
+        cells = [f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)]
+        say(" ".join(cells), "" if number else "dim", wrap=False)
     if budget.change:
         _print_state(budget.change)
 

@@ -1,15 +1,18 @@
-"""Write: remember, update, forget, tag, pin, unpin, link, unlink, move, confirm, reinforce,
+"""Write: remember, update, edit, forget, tag, pin, unpin, link, unlink, move, confirm, reinforce,
 demote."""
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain.cli.output import Values, View, indented, say
+from brain.cli.output import Values, View, choices, common, indented, note, opened, say, tell
 from brain.config import default, to_yaml
+from brain.errors import BadRequest, BrainError
 
 if TYPE_CHECKING:
     from brain.operations.results import Changed
@@ -20,7 +23,7 @@ OUTCOMES = {
     "conflict": "Remembered, though it contradicts others:",
     "updated": "Updated",
     "forgotten": "Forgot",
-    "purged": "Forgot for good",
+    "purged": "Removed permanently:",
     "pinned": "Pinned",
     "unpinned": "Unpinned",
     "confirmed": "Confirmed",
@@ -53,7 +56,6 @@ def print_change(changed: Changed, _: Values) -> None:
 
 def _remarks(changed: Changed) -> list[str]:
     """Return what the user should know besides."""
-
     from brain.redact import PERSONAL
 
     def field(name: str) -> Any:
@@ -105,3 +107,111 @@ VIEWS = {
     "update": View(print_change, prepare=_update),
     **dict.fromkeys((*_NAMES, "demote"), _CHANGE),
 }
+
+
+# -- edit ----------------------------------------------------------------------------------------
+
+# How an editor opens a file at a line. One with a window of its own is asked to wait.
+EDITORS = {
+    **dict.fromkeys(
+        ("vi", "vim", "nvim", "nano", "emacs", "emacsclient", "kak", "micro", "joe", "ne"),
+        ("+{line}", "{file}"),
+    ),
+    **dict.fromkeys(
+        ("code", "code-insiders", "codium", "cursor", "windsurf"),
+        ("--wait", "--goto", "{file}:{line}"),
+    ),
+    **dict.fromkeys(("subl", "zed"), ("--wait", "{file}:{line}")),
+    **dict.fromkeys(("hx", "helix"), ("{file}:{line}",)),
+    "gedit": ("--wait", "+{line}", "{file}"),
+    "kate": ("--block", "--line", "{line}", "{file}"),
+    "mate": ("--wait", "--line", "{line}", "{file}"),
+}
+
+
+def _edit(id: str, vault: str | None, as_json: bool) -> None:
+    """Open an entry in your editor.
+
+    A memory is opened by itself. When the editor ends, its new text is written as `brain update`
+    would, and tags, links and fields that you removed are gone. Anything else is opened in its
+    file, at its line. The editor is VISUAL, else EDITOR, else vi.
+
+    \b
+    brain edit m-7f3k2ab4
+    EDITOR=nano brain edit "Kitchen Garden.md:12"
+    """
+    from brain import serialize
+    from brain.operations import apply, call, change, find, lookup, results
+
+    vault, as_json = choices(vault, as_json)
+    with opened(vault) as open_vault:
+        open_vault.store.refuse_read_only()
+        place = call(find.open_, open_vault, id)
+        row, line = lookup.locate(open_vault, id)
+        is_memory = line > 0 and lookup.is_memory(row)
+        if is_memory:
+            open_vault.store.refuse_off()
+    if not is_memory:
+        _run_editor(place.file, line or 1)
+        if as_json:
+            tell(serialize.document(place))
+        return
+    file = _temporary_file(row.ref, row.text)
+    try:
+        _run_editor(file, 1)
+        if (text := _read(file)) == row.text:
+            changed: Changed = apply.changed(results.entry(row), "unchanged")
+        else:
+            with opened(vault) as open_vault:
+                changed = call(change.rewrite, open_vault, row.ref, text, row.text)
+    except BaseException:
+        if _read(file) in ("", row.text):
+            os.unlink(file)
+        else:
+            note(f"Your text is in {file}.")
+        raise
+    os.unlink(file)
+    tell(serialize.document(changed)) if as_json else print_change(changed, {})
+
+
+def _temporary_file(id: str, text: str) -> str:
+    from tempfile import mkstemp
+
+    handle, path = mkstemp(prefix=f"{id}-", suffix=".md")
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(f"{text}\n")
+    return path
+
+
+def _read(file: str) -> str:
+    with open(file, encoding="utf-8", errors="replace") as edited:
+        return edited.read().strip("\n").rstrip()
+
+
+def _run_editor(file: str, line: int) -> None:
+    """Open a file in the user's editor and wait until it ends. Raise BrainError if it fails."""
+    import shlex
+    import subprocess
+
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        words = shlex.split(command)
+        name = os.path.basename(words[0]).removesuffix(".exe")
+        form = EDITORS.get(name, ("{file}",))
+        process = subprocess.Popen([*words, *(each.format(file=file, line=line) for each in form)])
+    except (OSError, ValueError, IndexError):
+        remedy = "Set EDITOR to the editor that you use."
+        raise BadRequest(f"The editor {command!r} cannot be started.", remedy) from None
+    while True:
+        with suppress(KeyboardInterrupt):  # it is for the editor
+            if code := process.wait():
+                raise BrainError(f"The editor ended with exit code {code}; nothing was changed.")
+            return
+
+
+edit_command = click.Command(
+    "edit",
+    callback=_edit,
+    help=_edit.__doc__,
+    params=[click.Argument(["id"]), *common()],
+)

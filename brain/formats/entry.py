@@ -362,21 +362,21 @@ def _lead(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def updated(entry: Parts, ref: str, text: str, style: Style) -> str:
+def updated(entry: Parts, ref: str, text: str, style: Style, whole: bool = False) -> str:
     """Return the entry with a new text and its id. Links, tags, fields and date stay unless the
-    text has them; nested lines stay unless the text has some."""
+    text has them; nested lines stay unless the text has some. A `whole` text replaces all this."""
     first, below = lines_of(text, style.careful)
     if not first and not below:
         raise BadRequest("An entry needs words.", "To delete it, use `brain forget`.")
     raw, marker = entry.raw, entry.raw[: entry.begin]
-    kept = _remaining(entry, "\n".join((first, *below)))
+    kept = [] if whole else _remaining(entry, "\n".join((first, *below)))
     box = _BOX.match(first)
     if entry.is_item and box and (boxed := _BOX.search(marker)):
         marker = f"{marker[: boxed.start()]}{box.group().rstrip()} "
         first = first[box.end() :]
     own = raw[entry.begin : entry.id[0] if entry.id else entry.end]
     date = _DATE.match(own)
-    if date and not _DATE.match(first):
+    if date and not whole and not _DATE.match(first):
         first = f"{date.group()} {first}".rstrip()
     old = raw[entry.begin : entry.end]
     comments = [old[start:stop] for start, stop in hidden(old)[1]]
@@ -392,6 +392,8 @@ def updated(entry: Parts, ref: str, text: str, style: Style) -> str:
         same_line = after if newline < 0 else after[:newline].removesuffix("\r")
         new += same_line.rstrip() + nested(below, style)
         after = raw[entry.stop :] if newline >= 0 else ""
+    elif whole and entry.end < entry.stop:
+        after = raw[entry.stop :]
     return new + after
 
 

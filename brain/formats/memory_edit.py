@@ -407,7 +407,7 @@ class Note:
                 return self._replace(change, position)
             case Update():
                 return self._rewrite(change, position, lambda e, s: updated(
-                    e, change.ref, change.text, s), care)  # fmt: skip
+                    e, change.ref, change.text, s, change.whole), care)  # fmt: skip
             case Retag():
                 return self._rewrite(change, position, lambda e, s: retagged(
                     e, change.add, change.remove), care, anchor=bool(change.add))  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from brain import access, kinds
-from brain.errors import BadRequest, NotFound
+from brain.errors import BadRequest, NotFound, StaleFile
 from brain.index import facts, read
 from brain.lifecycle.similar import Similar, similar
 from brain.model import RELATIONS, Anchor, Move, Relate, Remove, Retag, Update, Write
@@ -64,15 +64,40 @@ def update(
             )
             changed = _change(vault, row, [write], actor, "updated")
             return Updated(**vars(changed), near=[], conflicts=[])
-        found = _similar(vault, row, text, actor)
-        first, then = _contradict(row, found, actor)
-        writes = [*first, Write("update", row.ref, Update(row.path, row.ref, text), data), *then]
-        if new or old:
-            writes.append(Write("tag", row.ref, Retag(row.path, row.ref, new, old)))
-        rules = apply.redacted(vault, text)[1]
-        changed = _change(vault, row, writes, actor, "updated", rules, main=len(first))
-        near, conflicts = mentioned(found)
-        return Updated(**vars(changed), near=near, conflicts=conflicts)
+        return _reworded(vault, row, actor, text, data, Retag(row.path, row.ref, new, old))
+
+
+def rewrite(vault: OpenVault, id: str, text: str, expect: str, *, by: Actor | str = "") -> Updated:
+    """Replace the whole text of a memory, tags, links and nested lines included, but only if it is
+    `expect` now. Its id and score stay."""
+    with vault.writing():
+        if not text.strip():
+            raise BadRequest("The text is empty.", "To delete a memory, use `brain forget`.")
+        row, actor = _memory(vault, id, "", "", by)
+        if row.text != expect:
+            raise StaleFile(f"{row.ref} was changed since it was read.", "Read and edit it again.")
+        return _reworded(vault, row, actor, text, {}, None, whole=True)
+
+
+def _reworded(
+    vault: OpenVault,
+    row: Row,
+    actor: Actor,
+    text: str,
+    data: dict[str, Any],
+    tags: Retag | None,
+    whole: bool = False,
+) -> Updated:
+    """Reword a memory, and link it to those that it contradicts now."""
+    found = _similar(vault, row, text, actor)
+    first, then = _contradict(row, found, actor)
+    writes = [*first, Write("update", row.ref, Update(row.path, row.ref, text, whole), data), *then]
+    if tags and (tags.add or tags.remove):
+        writes.append(Write("tag", row.ref, tags))
+    rules = apply.redacted(vault, text)[1]
+    changed = _change(vault, row, writes, actor, "updated", rules, main=len(first))
+    near, conflicts = mentioned(found)
+    return Updated(**vars(changed), near=near, conflicts=conflicts)
 
 
 def _replaced(row: Row, new: Sequence[str]) -> tuple[str, ...]:

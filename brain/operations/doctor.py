@@ -143,7 +143,7 @@ def doctor(
         for path, problem in sorted([*problems(vault), *examined(vault)])
         if seen is None or vault.owner(path) in seen
     ]
-    return Diagnosis(healthy=healthy, problems=found, freshness=freshness)
+    return Diagnosis(healthy=healthy, paused=vault.paused, problems=found, freshness=freshness)
 
 
 def _fix(vault: OpenVault) -> None:
@@ -177,6 +177,7 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
         kinds=read.counts_of_kinds(vault.index, owners),
         agents=[each for each in agents if owners is None or each["agent"] in owners],
         problems=len(problems(vault)) if owners is None else 0,
+        paused=vault.paused,
         counters=records.counters(vault.index) if owners is None else None,
         recall=usage.health(vault),
         last_injected=usage.last_injected(vault, actor),

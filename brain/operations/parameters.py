@@ -48,75 +48,103 @@ PARAMETERS = {
     ),
     "text": Parameter("The text.", argument=True, words=True),
     # filters
-    "scopes": Parameter(f"One of {', '.join(SCOPES)}, notes, all. Repeatable.", ("--scope", "-s")),
-    "kinds": Parameter("Only this kind: decision, preference, task, …", ("--kind", "-k")),
-    "tags": Parameter("Only with this tag, or one nested in it.", ("--tag", "-t")),
+    "scopes": Parameter(
+        f"One of {', '.join(SCOPES)}, notes, all. Repeatable.", ("--scope", "-s"), "SCOPE"
+    ),
+    "kinds": Parameter(
+        "Only this kind: decision, preference, task, … Repeatable.", ("--kind", "-k"), "KIND"
+    ),
+    "tags": Parameter(
+        "Only with this tag, or one nested in it. Repeatable.", ("--tag", "-t"), "TAG"
+    ),
     "agent": Parameter("Only memory of this agent.", ("--agent", "-a"), "NAME"),
-    "project": Parameter("Only entries of this project.", ("--project", "-p")),
+    "project": Parameter("Only entries of this project.", ("--project", "-p"), "NAME"),
     "since": Parameter(
         "Only entries since a date (2026-02-01) or an age (2h, 7d).", metavar="TIME"
     ),
     "until": Parameter("Only entries up to a date or an age.", metavar="TIME"),
     "passages": Parameter("List all passages of a note that match, not only the best one."),
     "superseded": Parameter("Include memories that another one replaces."),
-    "limit": Parameter("Number of results.", ("--limit", "-n"), least=1, most=100_000),
+    "limit": Parameter("Number of results.", ("--limit", "-n"), "N", least=1, most=100_000),
     "search.limit": Parameter(
-        "Number of results.  [searchLimit]", ("--limit", "-n"), least=1, most=1000
+        "Number of results.  [default: the setting searchLimit]",
+        ("--limit", "-n"),
+        "N",
+        least=1,
+        most=1000,
     ),
-    "offset": Parameter("Number of entries to skip.", least=0),
+    "offset": Parameter("Number of entries to skip.", metavar="N", least=0),
     "where": Parameter("Filter: importance>=0.7 and kind=…", ("--where", "-w"), "FILTER"),
     "order": Parameter("Order: importance, -created, …", ("--order", "-o"), "FIELD"),
     # who
-    "by": Parameter("The actor: an agent, or you.  [you]", metavar="AGENT"),
-    "session": Parameter("The conversation this happens in.", metavar="ID"),
+    "by": Parameter("The actor: an agent, or you.  [default: you]", metavar="NAME"),
+    "session": Parameter("The session this happens in.", metavar="ID"),
     # context
     "files": Parameter("A file that is open. Repeatable.", ("--file",), "PATH"),
     "context.text": Parameter("Text that is worked on; `-` reads standard input.", metavar="TEXT"),
-    "context.agent": Parameter("The agent it is for.  [all agents]", ("--agent", "-a"), "NAME"),
-    "context.scopes": Parameter("What to search.  [memory, items, sources]", ("--scope",)),
+    "context.agent": Parameter(
+        "The agent it is for.  [default: all agents]", ("--agent", "-a"), "NAME"
+    ),
+    "context.scopes": Parameter(
+        "What to search. Repeatable.  [default: memory, items, sources]", ("--scope", "-s"), "SCOPE"
+    ),
     "tasks": Parameter("Include open tasks."),
     "again": Parameter(
-        "Show again what the session has seen: it was compacted, cleared or resumed."
+        "Repeat what the session was shown, because it was compacted, cleared or resumed."
     ),
-    "context.format": Parameter("claude, gemini, codex, opencode or json.", metavar="NAME"),
-    "remaining": Parameter("Tokens of context that are left.", metavar="N"),
-    "budget": Parameter("Tokens to use, whatever is left and `brain budget` says.", metavar="N"),
+    "context.format": Parameter("claude, gemini, codex, opencode or json.", metavar="FORMAT"),
+    "remaining": Parameter("Tokens that the agent has left.", metavar="N"),
+    "budget": Parameter(
+        "Tokens to use, regardless of --remaining and `brain budget`.", metavar="N"
+    ),
     # graph
     "graph.id": Parameter("An entry or a note.", argument=True),
-    "format": Parameter("json, or canvas for Obsidian.", ("--format", "-f"), "FORMAT"),
-    "depth": Parameter("Steps around ID.  [cascadeDepth]", ("--depth", "-d"), least=1, most=10),
+    "format": Parameter("json, or canvas for Obsidian.", metavar="FORMAT"),
+    "depth": Parameter(
+        "Steps around ID.  [default: the setting cascadeDepth]",
+        ("--depth", "-d"),
+        "N",
+        least=1,
+        most=10,
+    ),
     # remember and change
-    "kind": Parameter("decision, preference, fact, …  [fact]", ("--kind", "-k")),
-    "remember.tags": Parameter("A tag. Repeatable.", ("--tag", "-t")),
-    "update.tags": Parameter("A tag to add. Repeatable.", ("--tag", "-t")),
-    "replace": Parameter("Remove its other tags. Kind and status stay."),
+    "kind": Parameter("decision, preference, fact, …  [default: fact]", ("--kind", "-k"), "KIND"),
+    "remember.tags": Parameter("A tag. Repeatable.", ("--tag", "-t"), "TAG"),
+    "update.tags": Parameter("A tag to add. Repeatable.", ("--tag", "-t"), "TAG"),
+    "replace": Parameter("Remove all other tags. Kind and status stay."),
     "section": Parameter("A heading of the note.", argument=True),
-    "remember.section": Parameter("The heading it goes under.  [its kind's]", ("--section", "-s")),
-    "links": Parameter("A note or memory. Repeatable.", ("--link", "-l")),
+    "remember.section": Parameter(
+        "The heading to add it under.  [default: that of its kind]", metavar="HEADING"
+    ),
+    "links": Parameter("A note or memory to link to. Repeatable.", ("--link", "-l"), "TARGET"),
     "supersedes": Parameter("A memory that it replaces. Repeatable.", metavar="ID"),
-    "source": Parameter("user_stated, observed, inferred, extracted, …"),
-    "confidence": Parameter("How sure it is.", metavar="0..1", least=0, most=1),
-    "importance": Parameter("How important it is.", metavar="0..1", least=0, most=1),
-    "why": Parameter("The reason; recorded in the journal."),
-    "messages": Parameter("The messages of the session it comes from.", metavar="N[-N]"),
-    "snippet": Parameter("What was being discussed; its beginning is kept.", metavar="TEXT"),
-    "date": Parameter("The date it begins with.  [today]", metavar="DATE"),
-    "remember.agent": Parameter("The owner of the memory.  [admin]", ("--agent", "-a"), "NAME"),
+    "source": Parameter("user_stated, observed, inferred, extracted, …", metavar="SOURCE"),
+    "confidence": Parameter("How sure it is, from 0 to 1.", metavar="N", least=0, most=1),
+    "importance": Parameter("How important it is, from 0 to 1.", metavar="N", least=0, most=1),
+    "why": Parameter("The reason, for the journal.", metavar="TEXT"),
+    "messages": Parameter("The messages of the session that it comes from.", metavar="N[-N]"),
+    "snippet": Parameter("What was being discussed. Its beginning is kept.", metavar="TEXT"),
+    "date": Parameter("The date at its beginning.  [default: today]", metavar="DATE"),
+    "remember.agent": Parameter(
+        "The owner of the memory.  [default: admin]", ("--agent", "-a"), "NAME"
+    ),
     "purge": Parameter("Remove its text from everything that Brain keeps."),
     "to": Parameter("A memory or a note.", argument=True),
     "as_": Parameter(f"{', '.join(RELATIONS)}.", ("--as",), "RELATION"),
-    "weight": Parameter("How close they are.  [by relation]", metavar="0..1", least=0, most=1),
+    "weight": Parameter(
+        "How close they are, from 0 to 1.  [default: by relation]", metavar="N", least=0, most=1
+    ),
     "add": Parameter("Tags to add.", argument=True, metavar="[TAGS]..."),
     "remove": Parameter("A tag to remove. Repeatable.", ("--remove", "-r"), "TAG"),
     # review
-    "audit.id": Parameter("Only changes of this memory."),
+    "audit.id": Parameter("Only changes of this memory.", metavar="ID"),
     "audit.agent": Parameter("Only changes of this agent's memory.", ("--agent", "-a"), "NAME"),
     "audit.since": Parameter(_TIME, metavar="TIME"),
     "audit.until": Parameter("End: a date or an age.", metavar="TIME"),
     "who": Parameter("Only changes by this agent, or `person`.", metavar="NAME"),
-    "ops": Parameter("Only remember, forget, update, pin, … Repeatable.", ("--op",)),
+    "ops": Parameter("Only remember, forget, update, pin, … Repeatable.", ("--op",), "NAME"),
     "event": Parameter(
-        "The id of a change, as `brain audit` prints it.  [the last change]", argument=True
+        "The id of a change, as `brain audit` prints it.  [default: the last change]", argument=True
     ),
     "force": Parameter("Undo even if an entry was edited since."),
     "undo.agent": Parameter(
@@ -130,34 +158,38 @@ PARAMETERS = {
     "conflicts.all": Parameter("Include those that have ended."),
     "gaps.all": Parameter("Include those that have an answer by now."),
     "gaps.agent": Parameter("Only what was asked for this agent.", ("--agent", "-a"), "NAME"),
-    "drop": Parameter("Give up the pending write of this event.", metavar="EVENT"),
+    "drop": Parameter("Discard the pending write of this event.", metavar="EVENT"),
     # sessions
-    "session start.id": Parameter("Its id.  [a new one]", argument=True),
+    "session start.id": Parameter("Its id.  [default: a new one]", argument=True),
     "session append.id": Parameter("The id of a session.", argument=True),
     "session show.id": Parameter("The id of a session, or its beginning.", argument=True),
     "session end.id": Parameter("The id of a session, or its beginning.", argument=True),
     "session fork.id": Parameter("The id of a session, or its beginning.", argument=True),
     "session archive.id": Parameter(
-        "The id of a session, or its beginning.  [all old ones]", argument=True
+        "The id of a session, or its beginning.  [default: all old ones]", argument=True
     ),
-    "title": Parameter("What it is about.  [the first prompt]", metavar="TEXT"),
+    "title": Parameter("What it is about.  [default: the first prompt]", metavar="TEXT"),
     "cwd": Parameter("The folder it works in.", metavar="PATH"),
     "session append.text": Parameter("The text of the message.", argument=True, words=True),
-    "role": Parameter("user, assistant, system, tool_call or tool_result."),
+    "role": Parameter("user, assistant, system, tool_call or tool_result.", metavar="ROLE"),
     "session append.name": Parameter("The speaker, or the tool.", metavar="NAME"),
     "input": Parameter("The input of a tool call, as JSON.", metavar="JSON"),
-    "session append.message": Parameter("The id of the message.  [a new one]", metavar="ID"),
-    "at": Parameter("The time of the message.  [now]", metavar="TIME"),
-    "session fork.message": Parameter("Copy up to this message.  [all]", metavar="ID"),
-    "new": Parameter("The id of the copy.  [a new one]", metavar="ID"),
+    "session append.message": Parameter(
+        "The id of the message.  [default: a new one]", metavar="ID"
+    ),
+    "at": Parameter("The time of the message.  [default: now]", metavar="TIME"),
+    "session fork.message": Parameter("Copy up to this message.  [default: all]", metavar="ID"),
+    "new": Parameter("The id of the copy.  [default: a new one]", metavar="ID"),
     "summary": Parameter("What came of it; it becomes searchable.", metavar="TEXT"),
     "session list.all": Parameter("Include archived sessions."),
-    "session list.since": Parameter("Only sessions that went on after this day.", metavar="DATE"),
+    "session list.since": Parameter(
+        "Only sessions that were active since this date or age.", metavar="TIME"
+    ),
     "session list.limit": Parameter(
-        "Number of sessions.", ("--limit", "-n"), least=1, most=100_000
+        "Number of sessions.", ("--limit", "-n"), "N", least=1, most=100_000
     ),
     "session show.limit": Parameter(
-        "Number of messages, the last ones.", ("--limit", "-n"), least=1, most=1_000_000
+        "Number of messages, counted from the end.", ("--limit", "-n"), "N", least=1, most=1_000_000
     ),
     "session list.agent": Parameter("Only sessions of this agent.", ("--agent", "-a"), "NAME"),
     "session start.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
@@ -167,27 +199,29 @@ PARAMETERS = {
     "session fork.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
     "session archive.agent": Parameter("Only sessions of this agent.", ("--agent", "-a"), "NAME"),
     "paths": Parameter(
-        "Transcripts, or folders of them.  [where the clients keep them]",
+        "Transcripts, or folders of them.  [default: where the clients keep them]",
         metavar="[PATH]...",
         argument=True,
     ),
-    "session import.since": Parameter("Only sessions that went on after this day.", metavar="DATE"),
+    "session import.since": Parameter(
+        "Only sessions that were active since this date or age.", metavar="TIME"
+    ),
     "session import.agent": Parameter(
-        "The agent of sessions that no project has.  [named after the client]",
+        "The agent of sessions that no project has.  [default: named after the client]",
         ("--agent", "-a"),
         "NAME",
     ),
     "session import.project": Parameter(
         "Only sessions that belong to this project or agent.", ("--project", "-p"), "NAME"
     ),
-    "yes": Parameter("Do not ask, however much it is.", ("--yes", "-y")),
+    "yes": Parameter("Import without asking, however much it is.", ("--yes", "-y")),
     # settings and maintenance
     "name": Parameter("A setting.", argument=True),
     "agent add.name": Parameter("The name of its folder.", argument=True),
     "agent register.name": Parameter("An agent of this vault.", argument=True),
     "type": Parameter("admin, project or skill.", metavar="TYPE"),
     "agent register.type": Parameter(
-        "admin, project or skill.  [the type in its AGENT.md]", metavar="TYPE"
+        "admin, project or skill.  [default: the type in its AGENT.md]", metavar="TYPE"
     ),
     "about": Parameter("What it is for.", metavar="TEXT"),
     "tokens": Parameter("Tokens.", argument=True),

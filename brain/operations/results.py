@@ -538,7 +538,8 @@ class Budget(Value):
 
 class Status(Value):
     """The state of a vault: its index, how fresh that is, the last recall, the watching process.
-    `healthy` is by a quick check; `doctor` reads the whole index. `counters` are of the whole
+    `healthy` is by a quick check; `doctor` reads the whole index. `paused` is what turns writing
+    off (`pause` for `brain pause`, `--read-only`, or a setting), or ''. `counters` are of the whole
     vault, and None for an actor who may not read all of it."""
 
     vault: str
@@ -550,6 +551,7 @@ class Status(Value):
     kinds: dict[str, int]
     agents: list[dict[str, str]]
     problems: int
+    paused: str
     counters: dict[str, Any] | None
     recall: dict[str, Any]
     last_injected: dict[str, Any] | None
@@ -567,8 +569,10 @@ class FileProblem(Value):
 
 
 class Diagnosis(Value):
-    """The problems of a vault. `healthy` is False if the index was damaged and has been rebuilt."""
+    """The problems of a vault. `healthy` is False if the index was damaged and has been rebuilt.
+    `paused` is what turns writing off, or ''."""
 
     healthy: bool
+    paused: str
     problems: list[FileProblem]
     freshness: Freshness

@@ -145,7 +145,7 @@ class Store:
 
     def absorb(self, wait: float = LOCK_WAIT) -> None:
         """Merge the texts that appeared in notes, write what is due, and record it."""
-        if self.is_off():
+        if self.paused():
             return
         with self.locked(wait):
             for row in self.state.rows(NoteRow):
@@ -550,20 +550,19 @@ class Store:
     def refuse_off(self) -> None:
         """Raise Denied if writing is off."""
         self.refuse_read_only()
-        if self.config.readOnly or not self.config.memory:
-            setting = "readOnly" if self.config.readOnly else "memory"
-            raise Denied(f"Writing is off: `{setting}` in brain.yaml.", "Change it to write.")
-        if self.is_off():
+        if (setting := self.paused()) == "pause":
             raise Denied("Brain is paused: nothing is written.", "Run `brain resume`.")
+        if setting:
+            raise Denied(f"Writing is off: `{setting}` in brain.yaml.", "Change it to write.")
 
     def refuse_read_only(self) -> None:
         """Raise Denied if the vault was opened for reading only."""
         if self.read_only:
             raise Denied("Writing is off: `--read-only`.", "Leave that option out to write.")
 
-    def is_off(self) -> bool:
-        """Return True if writing is off, by an option, by the settings or by `brain pause`."""
-        return access.writing_is_off(self.config, self.vault.state_path, self.read_only)
+    def paused(self) -> str:
+        """Return what turns writing off; see `access.paused`."""
+        return access.paused(self.config, self.vault.state_path, self.read_only)
 
     def _redacted(self, write: Write) -> Write:
         change = write.change

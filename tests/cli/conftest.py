@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import select
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -40,7 +45,10 @@ def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without a vault of its own."""
     monkeypatch.setenv("BRAIN_STATE", str(tmp_path / "state"))
     monkeypatch.delenv("BRAIN_VAULT", raising=False)
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "VISUAL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.setenv("TERM", "xterm")
 
 
 @pytest.fixture(scope="session")
@@ -92,3 +100,23 @@ def shell() -> Run:
         return Said(done.returncode, done.stdout, done.stderr)
 
     return ask
+
+
+def terminal(args: list[str], columns: int = 80, **env: str) -> str:
+    """What a command shows on a terminal."""
+    pid, handle = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        os.execve(sys.executable, [*COMMAND, *args], os.environ | env)
+    shown, deadline = b"", time.monotonic() + 30
+    while time.monotonic() < deadline and select.select([handle], [], [], 30)[0]:
+        try:
+            data = os.read(handle, 4096)
+        except OSError:  # Linux: the other side is closed
+            break
+        if not data:
+            break
+        shown += data
+    os.close(handle)
+    os.waitpid(pid, 0)
+    return shown.decode()

@@ -326,3 +326,21 @@ def test_events_tell_what_happened(demo: Path, run: Run) -> None:
     assert shown[-1].endswith("40_Brain/MEMORY.md  1 added")
     assert run("events", "-n", "1").out.count("\n") == 1
     assert run("events", "-n", "0").out == ""
+
+
+def test_status_and_doctor_say_that_writing_is_off(demo: Path, run: Run) -> None:
+    assert "Writing on\n" in run("status").out
+    assert "Writing" not in run("doctor").out
+    assert run("status", "--json").json["paused"] == run("doctor", "--json").json["paused"] == ""
+    run("pause")
+    sentence = "paused on this machine; `brain resume` allows it again"
+    assert f"Writing {sentence}\n" in run("status").out
+    assert f"Writing is {sentence}.\n" in run("doctor").out
+    assert run("status", "--json").json["paused"] == "pause"
+    run("resume")
+    (demo / "40_Brain/brain.yaml").write_text("readOnly: true\n")
+    assert "Writing off, because of `readOnly` in brain.yaml\n" in run("status").out
+    assert run("doctor", "--json").json["paused"] == "readOnly"
+    (demo / "40_Brain/brain.yaml").write_text("memory: false\n")
+    assert "Writing is off, because of `memory` in brain.yaml.\n" in run("doctor").out
+    assert "Writing off, because of `--read-only`\n" in run("status", "--read-only").out

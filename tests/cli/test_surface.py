@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +19,7 @@ from brain.cli import output
 from brain.cli.main import command
 from brain.errors import BrainError
 from brain.operations import OPERATIONS
-from tests.cli.conftest import COMMAND, Run
+from tests.cli.conftest import COMMAND, Run, terminal
 from tests.kit import PATIENCE, snapshot, until
 
 # Every command as one would run it.
@@ -40,6 +37,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "graph": ("graph", "m-7f3k2ab4"),
     "remember": ("remember", "Seals bark at dawn"),
     "update": ("update", "m-7f3k2ab4", "My tools keep their data in DuckDB"),
+    "edit": ("edit", "m-7f3k2ab4"),
     "forget": ("forget", "m-7f3k2ab4"),
     "pin": ("pin", "m-7f3k2ab4"),
     "unpin": ("unpin", "m-9hx3c6vr"),
@@ -109,6 +107,43 @@ def test_version(run: Run) -> None:
     assert run("--version")[:2] == (0, f"brain, version {__version__}\n")
 
 
+def test_an_option_has_one_short_form_and_one_kind_of_value(run: Run) -> None:
+    """`-s` is a scope in every command, and `--since` takes a time in every command."""
+    commands = [app.command(operation) for operation in OPERATIONS]
+    others = [app.cli.get_command(click.Context(app.cli), name) for name, _, _ in app.OTHERS]
+    short: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
+    for each in [*commands, *filter(None, others)]:
+        for option in (p for p in each.params if isinstance(p, click.Option)):
+            long = next(name for name in option.opts if name.startswith("--"))
+            for name in option.opts:
+                if name != long:
+                    short.setdefault(name, set()).add(long)
+            if not option.is_flag and long not in ("--id", "--format"):
+                values.setdefault(long, set()).add(option.metavar or option.type.name)
+    assert {name: longs for name, longs in short.items() if len(longs) > 1} == {}
+    assert {name: kinds for name, kinds in values.items() if len(kinds) > 1} == {}
+    assert "text" not in {kind for kinds in values.values() for kind in kinds}
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [("delete", "forget"), ("rm", "forget"), ("add", "remember"), ("import", "session import")],
+)
+def test_a_usual_name_for_a_command_leads_to_it(run: Run, name: str, use: str) -> None:
+    said = run(name, "x")
+    assert (said.code, said.err) == (
+        2,
+        f"brain: There is no command {name!r}. Use `brain {use}`.\n",
+    )
+
+
+def test_other_names_of_commands_lead_to_commands() -> None:
+    names = {use.split()[0] for use in app.OTHER_NAMES.values()}
+    assert names <= set(app.COMMANDS)
+    assert not app.OTHER_NAMES.keys() & set(app.COMMANDS)
+
+
 # -- JSON ----------------------------------------------------------------------------------------
 
 
@@ -131,7 +166,7 @@ def test_json_is_one_document(demo: Path, run: Run, name: str) -> None:
 WRITING = (
     *("init", "remember", "update", "forget", "pin", "unpin", "confirm", "link", "unlink", "tag"),
     *("move", "reinforce", "demote", "undo", "revert", "resolve", "alias", "journal", "pause"),
-    *("resume", "session"),
+    *("resume", "session", "edit"),
 )
 
 
@@ -368,34 +403,6 @@ def test_a_brain_folder_of_another_name(demo: Path, run: Run) -> None:
 # -- colours and terminals -----------------------------------------------------------------------
 
 
-def terminal(args: list[str], **env: str) -> str:
-    """What a command shows on a terminal."""
-    pid, handle = pty.fork()
-    if pid == 0:
-        os.environ.update(env)
-        os.execv(sys.executable, [*COMMAND, *args])
-    shown, deadline = b"", time.monotonic() + 30
-    while time.monotonic() < deadline and select.select([handle], [], [], 30)[0]:
-        try:
-            data = os.read(handle, 4096)
-        except OSError:  # Linux: the other side is closed
-            break
-        if not data:
-            break
-        shown += data
-    os.close(handle)
-    os.waitpid(pid, 0)
-    return shown.decode()
-
-
-def test_colour_only_on_a_terminal_and_unless_told_not_to(demo: Path, run: Run) -> None:
-    args = ["search", "frost", "-n", "1"]
-    assert "\033[" not in run(*args).out
-    assert "\033[1m" in terminal(args)
-    assert "\033[" not in terminal(args, NO_COLOR="1")
-    assert "\033[1m" in terminal(args, NO_COLOR="")  # as no-color.org has it
-
-
 def test_json_is_indented_for_a_person(demo: Path, run: Run) -> None:
     assert terminal(["config", "--json"]).startswith('{\r\n  "vaultId"')
     assert run("config", "--json").out.count("\n") == 1
@@ -554,7 +561,7 @@ main.main()
 
 
 def test_a_long_sync_shows_a_line_on_a_terminal_only(demo: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("tests.cli.test_surface.COMMAND", [sys.executable, "-c", SLOW])
+    monkeypatch.setattr("tests.cli.conftest.COMMAND", [sys.executable, "-c", SLOW])
     shown = terminal(["sync"])
     assert re.search(r"\r█+ +\d+ of 27 files", shown)
     assert "\r\033[K27 files, 27 new" in shown.replace("\r\n", "\n")

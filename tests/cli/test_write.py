@@ -256,7 +256,7 @@ def test_revert_in_words(demo: Path, run: Run) -> None:
     run("remember", "Nonsense one", *agent)
     run("remember", "Nonsense two", *agent)
     said = run("revert", "--agent", "garden-planner", "--since", "1h")
-    assert said.out.endswith("2 taken back, 0 kept.\n")
+    assert said.out.endswith("2 undone, 0 kept.\n")
     assert "Nonsense" not in run("list", "--limit", "100").out
 
 
@@ -278,7 +278,7 @@ def test_pending_in_words(demo: Path, run: Run) -> None:
     said = run("remember", "Seals bark")
     assert "Not in the note yet" in said.out
     assert ", by person\n  2026-10-01: Seals bark\n" in run("pending").out
-    assert run("doctor").out.count("1 file with writes that wait") == 1
+    assert run("doctor").out.count("1 file with pending writes") == 1
     waiting = run("pending", "--json").json["pending"]
     assert [write["op"] for write in waiting] == ["remember"]
     said = run("pending", "--drop", waiting[0]["event"])
