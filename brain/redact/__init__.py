@@ -21,7 +21,7 @@ WORDS = (
     *("wachtwoord", "adgangskode", "lösenord", "salasana", "hasło", "heslo", "jelszó", "parola"),
     *("şifre", "mật khẩu", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
-GUESSED = ("keyword", "entropy")
+GUESSED = ("keyword", "token", "entropy")
 PERSONAL = ("email", "card", "iban", "ssn")  # rules that find personal data, not secrets
 _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 
@@ -64,7 +64,7 @@ def find(text: str, *, emails: bool = True) -> list[Found]:
 def _takes_a_word(text: str, hit: Found, found: list[Found]) -> bool:
     """Return True if this looks random only because a word and an invisible character precede a
     key."""
-    return hit.rule == "entropy" and any(
+    return hit.rule in ("token", "entropy") and any(
         sure.rule not in GUESSED
         and sure.end == hit.end
         and text[hit.start : sure.start - 1].isalpha()
@@ -122,7 +122,10 @@ def _scan(text: str, emails: bool) -> list[Found]:
         found += (Found("email", *span) for span in personal.addresses(text))
     if any(word in lower for word in WORDS):
         found += (Found("keyword", *span) for span in detect.by_name(text, lower))
-    if max(map(len, long), default=0) >= rules.NOISE:
+    longest = max(map(len, long), default=0)
+    if longest >= rules.PREFIXED_KEY:
+        found += (Found("token", *span) for span in detect.prefixed(text))
+    if longest >= rules.NOISE:
         taken = sorted((hit.start, hit.end) for hit in found)
         found += (Found("entropy", *span) for span in detect.random_runs(text, taken))
     return _merged(found)

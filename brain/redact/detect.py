@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from math import log2
 
-from brain.redact.rules import NOISE, compiled
+from brain.redact.rules import NOISE, PREFIXED_KEY, compiled
 
 # -- invisible characters, and what was redacted before --------------------------------------------
 
@@ -339,6 +339,88 @@ def _is_key(value: str, group: str, least: int) -> bool:
     return not (
         _has_words(value) or "://" in value or any(len(p) > 3 and _is_word(p) for p in parts)
     )
+
+
+# -- a prefix and a random tail --------------------------------------------------------------------
+# Keys of providers have a prefix, but so do ids. The prefix of an id is mostly the word for a thing
+# (`run_`, `msg_`, `subnet-`), the prefix of a key an abbreviation (`bpk-`, `ajkey_`) or a word such
+# as `sk`. So a tail counts if it looks random, unless its prefix names a thing. A digest or a UUID
+# must also follow an abbreviation or a word for keys.
+
+_PREFIXED = (
+    rf"(?a)(?<![\w./:@#%&?+~$^\\-])[A-Za-z][\w.-]{{{PREFIXED_KEY - 1},}}+={{0,2}}(?![/+@(\[]|:\w)"
+)
+_UUID_END = r"(?a)[\w.-]*[_.-](?=.{36}$)[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$"
+_HEX_ONLY = r"[0-9a-f]+$|[0-9A-F]+$|[0-9A-Fa-f]{40,}$"
+_KEY_WORDS = frozenset(
+    ("apikey", "key", "pat", "priv", "rk", "sec", "secret", "sk", "tok", "token")
+)
+_STAGES = frozenset(("access", "api", "auth", "live", "prod", "test"))
+_ID_WORDS = frozenset(
+    """
+    account acct agent alpha ami arn asset assistant asst attach base batch beta blob block branch
+    bucket build call card case cell ch channel charge chat chatcmpl checksum cid cluster cmpl
+    code commit container conv conversation copy cs cus customer data db demo dep deploy device
+    diff digest dir disk doc domain dpl dump edge env epoch etag event evt fc field file fleet
+    flow fn form frame ft func function game git group guid hash host ic icon id idx image img in
+    index input instance inv invoice item job lambda layer lib line link list lock log lt mail map
+    media memory message meta mod model msg msgbatch name net network node note obj object order
+    org out output page part patch payment photo pi pkg plan po pod policy pool port post pr price
+    prj prod product proj project prr prrc prt pvt pvti queue quote rec record ref refund release
+    rep repo report req request res resp response rev revision role room route row rs rule run
+    sample scan schema scope script seed seq server service ses sess session seti sg sha shard
+    shop si sid site size skill slot snap snapshot source span spec src srv srvtoolu stack state
+    step sub subnet svc tab tag target task team temp text thread tile time tmp tool toolu tooluse
+    topic trace tree tx txn type unit upload url urn user usr uuid v version video view vm vol
+    volume vpc vs web week worker workspace wrkspc ws zone
+    """.split()  # noqa: SIM905
+)
+
+
+def prefixed(text: str) -> Iterator[tuple[int, int]]:
+    """Return the spans of keys of a short prefix and a random tail, such as `bpk-3d990a73…`."""
+    for match in compiled(_PREFIXED).finditer(text):
+        run = match[0].rstrip(".-")
+        if _is_prefixed(run[: 3 * _MOST].rstrip("=")) and not matches(_STAND_IN, run):
+            yield match.start(), match.start() + len(run)
+
+
+def _is_prefixed(run: str) -> bool:
+    parts = re.split(r"[_.-]+", run)
+    if matches(_UUID_END, run):
+        lead, tail = parts[:-5], "".join(parts[-5:])
+    else:
+        at = next((at for at, part in enumerate(parts) if len(part) >= 12), 0)
+        lead, tail = parts[:at], "".join(parts[at:])
+    if len(run) < PREFIXED_KEY or not 1 <= len(lead) <= 4:
+        return False
+    if len(lead[0]) < 2 or max(map(len, lead)) > 10:
+        return False
+    if not all(part.islower() or part.isupper() or part.isdigit() for part in lead):
+        return False
+    if "." in run and parts[-1].isalpha():  # the name of a host or a file
+        return False
+    words = {part.lower().rstrip("0123456789") for part in lead}
+    sure = not words.isdisjoint(_KEY_WORDS)
+    if not sure and not words.isdisjoint(_ID_WORDS):
+        return False
+    if matches(_HEX_ONLY, tail):
+        name = words <= _STAGES or any(len(word) > 4 and _is_word(word) for word in words)
+        return len(tail) >= 32 and _kinds(tail) > 1 and (sure or not name)
+    mixed = _kinds(tail) == 3
+    least, changes = (16, 0.4) if mixed else (20, 0.2)
+    return _kinds(tail) > 1 and is_random(tail, least) and _changes(tail) >= changes * len(tail)
+
+
+def _kinds(text: str) -> int:
+    """Return how many of digits, small letters and capitals are in a text."""
+    return sum(any(map(kind, text)) for kind in (str.isdigit, str.islower, str.isupper))
+
+
+def _changes(text: str) -> int:
+    """Return how often a digit, a small letter and a capital follow each other."""
+    kinds = [2 if letter.isdigit() else letter.islower() for letter in text]
+    return sum(map(int.__ne__, kinds, kinds[1:]))
 
 
 # -- random text -----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from brain._tuples import NamedTuple
 # between the name of a provider and a key, in any notation
 _LEAD = r"[\w .-]{0,30}\\?[\"'`\])]{0,2}[ \t]{0,3}(?:=>|:=|[:=：])[ \t]{0,3}\\?[\"'`]?"
 SHORTEST = 15  # no provider's key is shorter than this
+PREFIXED_KEY = 22  # the shortest key that is found by any prefix; a nanoid has 21 characters
 NOISE = 32  # the shortest text that is taken for random
 
 
@@ -298,7 +299,7 @@ SHAPED = (
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/]{30,})",
     ),
     Rule("discord-webhook", ("/api/webhooks/",), r"com/api/webhooks/\d{10,}/([\w-]{40,})"),
-    Rule("teams-webhook", ("/webhookb2/",), r"webhook\.office\.com/webhookb2/([\w@/-]{40,})"),
+    Rule("teams-webhook", ("office.com/webhook",), r"office\.com/webhook(?:b2)?/([\w@/-]{40,})"),
     Rule("zapier-webhook", ("hooks.zapier.com/",), r"hooks\.zapier\.com/hooks/catch/([\w/]{8,})"),
 )
 

@@ -123,6 +123,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "discord-webhook": ("https://discord.com/api/webhooks/81234{d:5}6789{d:4}/{w:68}",),
     "teams-webhook": (
         "https://a.webhook.office.com/webhookb2/{uuid}@{uuid}/IncomingWebhook/{hex:32}/{uuid}",
+        "https://outlook.office.com/webhook/{uuid}@{uuid}/IncomingWebhook/{hex:32}/{uuid}",
     ),
     "zapier-webhook": ("https://hooks.zapier.com/hooks/catch/{d:7}/{a:7}/",),
     "sendgrid": ("SG.{w:22}.{w:43}",),

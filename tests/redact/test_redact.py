@@ -39,6 +39,37 @@ def test_a_providers_key_is_caught_wherever_it_stands(rule: str) -> None:
         assert redact(redacted) == (redacted, [])
 
 
+UNKNOWN = (
+    *("bpk-{hex:32}", "ajkey_{a:26}", "isat_{uuid}", "bb_live_{an:28}", "tgpat_{a:50}"),
+    *("key_live_{an:22}", "aks_{hex:64}", "sk-hc-v1-{hex:64}", "VF.DM.{hex:24}.{an:16}"),
+)
+
+
+@pytest.mark.parametrize("template", UNKNOWN)
+def test_a_key_of_an_unknown_provider_is_caught_by_its_prefix(template: str) -> None:
+    dice = random.Random(template)
+    for place in (*corpus.PLACES, *corpus.ALONE):
+        key, parts = corpus.expand(template, dice)
+        redacted, found = redact(place(key))
+        assert [part for part in parts if part in redacted] == [], (place(key), found)
+        assert redact(redacted) == (redacted, [])
+
+
+IDS = (
+    *("msg_01{an:22}", "toolu_01{an:22}", "call_{an:24}", "asst_{an:24}", "pi_{an:24}"),
+    *("session-{uuid}", "test-{uuid}", "run_{an:24}", "sha256-{hex:64}", "subnet-{hex:17}"),
+    *("prod-cluster-{hex:32}", "report-{hex:40}.pdf", "ses_{an:26}"),
+)
+
+
+@pytest.mark.parametrize("template", IDS)
+def test_an_id_with_the_word_for_a_thing_before_it_is_left_alone(template: str) -> None:
+    dice = random.Random(template)
+    for _ in range(20):
+        text = f"See {corpus.expand(template, dice)[0]} for more."
+        assert redact(text) == (text, [])
+
+
 def test_digests_ids_addresses_paths_and_links_are_left_alone() -> None:
     touched = [text for text in corpus.harmless(6000) if redact(text)[0] != text]
     assert touched == []
