@@ -184,21 +184,6 @@ class Insert(NamedTuple):
     previous: str = ""
 
 
-class Put(NamedTuple):
-    """Set values of a record of items.json or tasks.json. A missing record is added."""
-
-    path: str
-    ref: str
-    values: dict[str, Any]
-
-
-class Drop(NamedTuple):
-    """Remove a record of items.json or tasks.json."""
-
-    path: str
-    ref: str
-
-
 class Configure(NamedTuple):
     """Give the setting `ref` of brain.yaml a value, or remove it (None), but only if it is `expect`
     now. It is written as `lines` if these mean the same."""
@@ -211,9 +196,8 @@ class Configure(NamedTuple):
 
 
 Change: TypeAlias = (
-    Add | Update | Remove | Retag | Relate | Move | Anchor | Replace | Insert
-    | Put | Drop | Configure
-)  # fmt: skip
+    Add | Update | Remove | Retag | Relate | Move | Anchor | Replace | Insert | Configure
+)
 
 
 class Applied(NamedTuple):

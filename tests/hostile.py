@@ -22,7 +22,7 @@ from brain.formats import (
     session_jsonl,
 )
 from brain.lifecycle import contradiction, dedup
-from brain.model import Add, Change, Configure, Put, Relate, Retag, Update
+from brain.model import Add, Change, Configure, Relate, Retag, Update
 from brain.redact import redact
 from brain.search import exact, question, snippet
 from brain.search.retrieve import match
@@ -220,9 +220,6 @@ WORK: dict[str, Callable[[str], object]] = {
     ),
     "relate": lambda text: edited(
         f"- {text} ^{REF}\n".encode(), Relate(NOTE, REF, "a", "b", gone=True)
-    ),
-    "edit items": lambda text: _tried(
-        lambda: records_json.edit("items", "i", text.encode(), [Put("i", "i1", {"title": "x"})])
     ),
     "redact": redact,
     "tokens": tokens.estimate,

@@ -21,8 +21,8 @@ from tests.test_races import lines, settled
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 HERE = Path(__file__).parent.parent
 KINDS = [
-    "remember", "update", "forget", "retag", "relate", "move", "anchor", "replace", "insert", "put",
-    "drop", "two", "create", "feedback", "links",
+    "remember", "update", "forget", "retag", "relate", "move", "anchor", "replace", "insert",
+    "other", "two", "create", "feedback", "links",
 ]  # fmt: skip
 
 

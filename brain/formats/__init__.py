@@ -50,10 +50,6 @@ def edit(
         from brain.formats import memory_edit
 
         return memory_edit.edit(path, data, changes, owner)
-    if format in ("items", "tasks"):
-        from brain.formats import records_json
-
-        return records_json.edit(format, path, data, changes)
     if format == "settings":
         from brain.formats import brain_yaml
 

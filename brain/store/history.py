@@ -34,11 +34,10 @@ from brain.store.units import (
     difference,
     edits,
     likeness,
+    merge,
     one_per_id,
     unit_id,
 )
-
-Merge = Callable[[Units, Units, Units], Units]
 
 # The cost of explaining a text by a version. Only the order of the sums counts. A unit is a
 # window's own if the window added or removed it; a window always saves in the same way.
@@ -163,13 +162,11 @@ class History:
         tip: int,
         head: Edits,
         guards: Mapping[str, Guard],
-        merge: Merge,
     ) -> None:
         """`tip` is the number of the version in the note, `head` the edits that turn it into the
         head."""
         self.versions = versions
         self.guards = dict(guards)
-        self.merge = merge
         self._tip = next(v for v in versions if v.n == tip)
         self._head: Units | None = None
         self._head_edits = head
@@ -177,9 +174,9 @@ class History:
         self._was_deliberate = False  # the last text was a deliberate deletion
 
     @classmethod
-    def start(cls, units: Units, merge: Merge, at: float = 0.0) -> History:
+    def start(cls, units: Units, at: float = 0.0) -> History:
         """Return the history of a note that Brain has not written yet."""
-        return cls([Version(0, units, at=at)], 0, [], {}, merge)
+        return cls([Version(0, units, at=at)], 0, [], {})
 
     @property
     def tip(self) -> Version:
@@ -382,7 +379,7 @@ class History:
         seen = self._units_seen(base, near, theirs, evidence)
         if evidence.after_git:
             seen = self._but_guarded(near.units, theirs)
-        head = self.merge(seen, self.head, theirs)
+        head = merge(seen, self.head, theirs)
         if head not in (theirs, self.head):
             typed = {unit for v in self.versions if not v.written for unit in v.new}
             head = one_per_id(head, theirs, self.known_units, typed)

@@ -15,17 +15,14 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from contextlib import suppress
 
 from brain._tuples import NamedTuple
-from brain.errors import Refused
 from brain.formats.text import digest
 from brain.journal.codec import random_letters
 from brain.state import GuardRow, NoteRow, State, TempRow, VersionRow
-from brain.store import targets
+from brain.store import targets, units
 from brain.store.history import Evidence, Guard, History, Version
-from brain.store.targets import Format
 from brain.vault import files
 from brain.vault.exchange import Disk, Look
 
@@ -58,10 +55,8 @@ class Seen(NamedTuple):
 class Note:
     """A note with its history. The caller holds the store's lock."""
 
-    def __init__(
-        self, path: str, full: str, format: Format, state: State, disk: Disk, git: str = ""
-    ) -> None:
-        self.path, self.full, self.format = path, full, format
+    def __init__(self, path: str, full: str, state: State, disk: Disk, git: str = "") -> None:
+        self.path, self.full = path, full
         self.state, self.disk = state, disk
         self.folder = os.path.dirname(full)
         self.git = git  # the git folder; '' without git
@@ -101,7 +96,7 @@ class Note:
         rows = self.state.rows(GuardRow, path=self.path)
         guards = {row.unit: Guard(row.n, row.present, row.seen, row.restored) for row in rows}
         head = json.loads(self.row.head) if self.row.head else []
-        self.history = History(versions, self.row.tip, head, guards, self.format.merge)
+        self.history = History(versions, self.row.tip, head, guards)
         self._saved_guards = dict(guards)
         self._saved_versions = {v.n: _flags(v) for v in versions}
 
@@ -109,7 +104,7 @@ class Note:
     def text(self) -> str:
         """The text that should be in the note."""
         assert self.history is not None
-        return self.format.join(self.history.head)
+        return units.join(self.history.head)
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -137,8 +132,8 @@ class Note:
         found = self.found = self.disk.look(self.full)
         if self.history is None:
             found = self.found = self._after_save(found)
-            units = self.format.split(targets.decode(found.data)) if found else ()
-            self.history = History.start(units, self.format.merge, self.disk.now())
+            first = units.split(targets.decode(found.data)) if found else ()
+            self.history = History.start(first, self.disk.now())
             self._accept(found)
             return
         history = self.history
@@ -151,11 +146,7 @@ class Note:
         if mark == self.row.digest:
             self._accept(found, mark)
             return
-        try:
-            theirs = self.format.split(targets.decode(found.data))
-        except Refused as error:
-            self.wait = str(error)
-            return
+        theirs = units.split(targets.decode(found.data))
         last = history.last_written
         if theirs == last.units and last.n >= history.tip.n:  # exchanged before a crash
             history.tip, last.unread = last, False
@@ -224,8 +215,8 @@ class Note:
     def _is_torn(self, text: str) -> bool:
         """Return True for the beginning of a known text, cut inside a line or by more than half."""
         assert self.history is not None
-        for units in (self.history.tip.units, self.history.head):
-            whole = self.format.join(units)
+        for known in (self.history.tip.units, self.history.head):
+            whole = units.join(known)
             if len(text) < len(whole) and whole.startswith(text):
                 inside = not text or "\n" not in (text[-1], whole[len(text)])
                 if inside or len(text) < len(whole) / 2:
@@ -277,9 +268,7 @@ class Note:
                 ours.unread = True  # it was never in the note
             self._drop_temp(name)
             return
-        theirs: tuple[str, ...] | None = None
-        with suppress(Refused):
-            theirs = self.format.split(targets.decode(found.data))
+        theirs = units.split(targets.decode(found.data))
         if ours and theirs != ours.units and history.tip.n < ours.n:
             history.tip = ours  # exchanged before a crash
             self.row = self.row._replace(digest=digest(self._bytes(ours)).hex())
@@ -287,11 +276,6 @@ class Note:
         if ours and is_ours:
             ours.unread = True  # it was never in the note
         is_open = self._is_open(found)
-        if theirs is None:  # it does not parse
-            if not is_open:
-                self._keep_copy(full)
-                self._drop_temp(name)
-            return
         if theirs != near.units and not is_ours:
             if is_open and not self._has_settled(name, found):
                 return
@@ -306,16 +290,6 @@ class Note:
             with suppress(OSError):  # it stays listed, and the next look tries again
                 self.disk.unlink(full)
                 self._drop_temp(name)
-
-    def _keep_copy(self, full: str) -> None:
-        """Keep a text that cannot be merged next to the note, under the name of a conflict copy."""
-        stem, ending = os.path.splitext(self.full)
-        while True:
-            mark = random_letters(2).upper()
-            stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(self.disk.now()))
-            with suppress(FileExistsError):
-                self.disk.place(full, f"{stem}.sync-conflict-{stamp}-BRAIN{mark}{ending}")
-                return
 
     def _is_open(self, found: Look) -> bool:
         """Return True if a process may still write to a displaced file."""
@@ -347,7 +321,7 @@ class Note:
     def change(self, text: str) -> None:
         """Apply a change by Brain to the head."""
         assert self.history is not None
-        self.history.change(self.format.split(text))
+        self.history.change(units.split(text))
 
     def begin(self) -> TempRow:
         """Add the version of the head and a temporary file to the transaction that is open."""
@@ -427,7 +401,7 @@ class Note:
         return not self.disk.is_committed(self.full, self.found, unknown=False)
 
     def _bytes(self, version: Version) -> bytes:
-        return targets.encode(self.format.join(version.units))
+        return targets.encode(units.join(version.units))
 
     def _forget_old_versions(self) -> None:
         """Drop versions that are a week old, unless only the clock says so."""

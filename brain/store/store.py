@@ -30,7 +30,6 @@ from brain.redact import redact_value
 from brain.state import NoteRow, PendingRow, State, TempRow
 from brain.store import records, targets, units
 from brain.store.note import ROUNDS, TEMP, Note
-from brain.store.units import apply_edits
 from brain.vault import files, identity, layout
 from brain.vault.exchange import Disk
 from brain.vault.layout import Role, Vault
@@ -173,8 +172,7 @@ class Store:
 
     def _load(self, path: str) -> Note:
         full = targets.full(self.vault, path)
-        form = targets.format_of(self.vault, path)
-        return Note(path, full, form, self.state, self.disk, self.git)
+        return Note(path, full, self.state, self.disk, self.git)
 
     def _save(self, note: Note) -> None:
         """Save a note, with records of what was merged, restored and removed in it."""
@@ -197,21 +195,16 @@ class Store:
         return {row.path: partial(self._head, row) for row in self.state.rows(NoteRow) if row.head}
 
     def _head(self, row: NoteRow, data: bytes) -> bytes:
-        form = targets.format_of(self.vault, row.path)
+        theirs = units.split(targets.decode(data))
         mark = digest(data).hex()
         if mark != row.digest:  # another text has appeared, and is not merged yet
             note = self._load(row.path)
             assert note.history is not None
             if note.is_half(mark):
                 return targets.encode(note.text)
-            try:
-                theirs = form.split(targets.decode(data))
-            except Refused:
-                return data
-            merged = form.merge(note.history.tip.units, note.head, theirs)
-            return targets.encode(form.join(merged))
-        units = form.split(targets.decode(data))
-        return targets.encode(form.join(apply_edits(units, json.loads(row.head))))
+            merged = units.merge(note.history.tip.units, note.head, theirs)
+            return targets.encode(units.join(merged))
+        return targets.encode(units.join(units.apply_edits(theirs, json.loads(row.head))))
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -478,7 +471,7 @@ class Store:
         still open may contain some."""
         with self.locked():
             self.absorb()
-            gone = {unit for text in texts if text for unit in targets.LINES.split(text)}
+            gone = {unit for text in texts if text for unit in units.split(text)}
             for path in [row.path for row in self.state.rows(NoteRow)]:
                 role = targets.role(self.vault, path)
                 self.note(path).scrub(cache(partial(_is_scrubbed, refs, gone, role)))
@@ -524,9 +517,9 @@ class Store:
                 return
             if orphan.lines:
                 note = self.note(orphan.path)
-                theirs = note.format.split(targets.decode(found.data))
+                theirs = units.split(targets.decode(found.data))
                 shared = tuple(unit for unit in theirs if unit in note.head)
-                note.change(note.format.join(note.format.merge(shared, note.head, theirs)))
+                note.change(units.join(units.merge(shared, note.head, theirs)))
                 with self.state.transaction(durable=True):
                     note.save()
                 self._write(note)

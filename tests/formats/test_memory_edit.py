@@ -553,7 +553,7 @@ def test_edges_of_entries_stay_apart() -> None:
 
 def test_other_changes_are_none_of_a_note() -> None:
     with pytest.raises(BadRequest):
-        memory_edit.edit(PATH, b"", [model.Drop(PATH, "x")])
+        memory_edit.edit(PATH, b"", [model.Configure(PATH, "x", 1, 0)])
 
 
 def test_order_in_the_line() -> None:

@@ -281,8 +281,8 @@ def writes(kind: str, number: int) -> list[Write]:
     if kind == "feedback":
         return [feedback]
     if kind == "two":
-        put = kit.write("put", number, id="e-0000000002")
-        return [kit.write("remember", number, id="e-0000000003"), put, feedback]
+        other = kit.write("other", number, id="e-0000000002")
+        return [kit.write("remember", number, id="e-0000000003"), other, feedback]
     return [kit.write("remember" if kind in ("create", "links") else kind, number, id=ID)]
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brain.model import (  # isort: skip
-    Add, Anchor, Change, Write, Drop, Insert, Move, Put, Relate, Remove, Replace, Retag,
-    Update,
+    Add, Anchor, Change, Write, Insert, Move, Relate, Remove, Replace, Retag, Update,
 )  # fmt: skip
 from brain.config import Config
 from brain.formats import brain_yaml
@@ -25,7 +24,7 @@ from brain.vault.exchange import Disk
 from tests.journal import kit as journals
 
 NOTE = "40_Brain/MEMORY.md"
-ITEMS = "40_Brain/projects/zoo/items.json"
+OTHER = "40_Brain/projects/zoo/agent/MEMORY.md"
 SESSION = "40_Brain/sessions/2026-01-01.jsonl"
 MEMORY = """\
 # Agent Memory
@@ -39,13 +38,11 @@ MEMORY = """\
     - and no emoji
 - No id here
 """
-RECORDS = '[\n  {"id": "item_1", "content": "60 calls"},\n  {"id": "item_2", "content": "x"}\n]\n'
 TURN = '{"id": "msg_1", "role": "user", "content": "Where is the walrus?"}\n'
 VAULT: dict[str, str | bytes] = {
     NOTE: MEMORY,
-    ITEMS: RECORDS,
     SESSION: TURN,
-    "40_Brain/projects/zoo/agent/MEMORY.md": "- The walrus eats clams\n",
+    OTHER: "- The walrus eats clams\n",
     "Walrus.md": "# Walrus\n\nTusks.\n",
 }
 A, B, C = "m-7f3k2ab4", "m-2b8xq1mz", "m-9c01dexk"
@@ -72,13 +69,12 @@ def change(kind: str, number: int = 0) -> Change:
             f"- Deploys go out on Tuesdays #pinned ^{B}"
         ),
         "insert": Insert(NOTE, new, f"- Was here before {number} ^{new}", "User Preferences", C),
-        "put": Put(ITEMS, f"item_n{number}", {"content": f"made {number}"}),
-        "drop": Drop(ITEMS, "item_1"),
+        "other": Add(OTHER, f"m-oth{number:05d}", f"Made {number}", "Facts"),
     }[kind]  # fmt: skip
 
 
 KINDS = ("remember", "update", "forget", "retag", "relate", "move", "anchor", "replace", "insert",
-         "put", "drop")  # fmt: skip
+         "other")  # fmt: skip
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 
 from brain.store import history
 from brain.store.history import Evidence, History
-from brain.store.units import Units, apply_edits, merge
+from brain.store.units import Units, apply_edits
 
 
 class Page:
@@ -18,7 +18,7 @@ class Page:
 
     def __init__(self, text: str = "one, two") -> None:
         self.now = 0.0
-        self.history = History.start(units(text), merge)
+        self.history = History.start(units(text))
 
     def agent(self, text: str) -> Page:
         """The agent makes this the text of the note."""
@@ -317,7 +317,7 @@ def test_the_number_of_versions_is_bounded() -> None:
     assert len(page.history.versions) <= history.KEEP + 1
     assert {"agent", "typed"} <= page.lines
     assert page.history.versions[0].units == units("one, two")
-    again = History(page.history.versions, page.history.tip.n, [], page.history.guards, merge)
+    again = History(page.history.versions, page.history.tip.n, [], page.history.guards)
     assert again.head == page.history.tip.units
 
 

@@ -102,7 +102,7 @@ def test_other_writers_get_their_turn_while_one_waits(opened: Open, root: Path) 
         done = []
 
         def work() -> None:
-            done.append(other.apply([kit.write("put", 1)])[0])
+            done.append(other.apply([kit.write("other", 1)])[0])
             age(root / NOTE, 2000)
 
         import threading
@@ -112,7 +112,7 @@ def test_other_writers_get_their_turn_while_one_waits(opened: Open, root: Path) 
         [outcome] = store.wait(outcomes, 30)
         thread.join()
     assert outcome.state == "written"
-    assert [one.write.op for one in done] == ["put"]
+    assert [one.write.op for one in done] == ["other"]
 
 
 def test_a_pending_entry_can_be_changed(opened: Open, root: Path) -> None:
@@ -291,16 +291,16 @@ def test_purged_words_are_not_kept(opened: Open, root: Path) -> None:
 def test_one_note_that_cannot_be_written_does_not_stop_others(opened: Open, root: Path) -> None:
     store = opened(HELD)
     store.apply([kit.write("remember", 1)])
-    (root / kit.ITEMS).touch()
-    store.apply([kit.write("put", 1)])
+    (root / kit.OTHER).touch()
+    store.apply([kit.write("other", 1)])
     (root / NOTE).write_text("<<<<<<< HEAD\n- a\n=======\n- b\n>>>>>>> x\n")
     age(root / NOTE, 2000)
-    age(root / kit.ITEMS, 2000)
+    age(root / kit.OTHER, 2000)
     store.absorb()
     [pending] = store.pending()
     assert pending.path == NOTE
     assert "line 1" in pending.why
-    assert "item_n1" in (root / kit.ITEMS).read_text()
+    assert "Made 1" in (root / kit.OTHER).read_text()
     (root / NOTE).write_text(kit.MEMORY)
     age(root / NOTE, 2000)
     store.absorb()

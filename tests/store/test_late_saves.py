@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from brain.formats import records_json
-from brain.vault import scan
 from tests.store import kit
 from tests.store.desk import VirtualDisk
 from tests.store.kit import LINE, NOTE, Open, text
@@ -86,39 +84,6 @@ def test_each_displaced_file_is_kept_until_it_is_closed(opened: Open, root: Path
     for number in range(4):
         assert text(root).count(f"- late {number}\n") == 1
         assert text(root).count(f"A new thing {number}") == 1
-
-
-def test_a_late_save_of_records(opened: Open, root: Path) -> None:
-    """Lines of JSON cannot be mixed, records can."""
-    store = opened()
-    with open(root / kit.ITEMS, "r+") as editor:
-        store.apply([kit.write("put", 1)])
-        editor.write('[{"id": "item_2", "content": "y"}, {"id": "mine", "content": "z"}]\n')
-        editor.truncate()
-    store.absorb()
-    found = {
-        c.ref: c.text for c in records_json.parse("items", (root / kit.ITEMS).read_bytes()).entries
-    }
-    assert set(found) == {"item_2", "mine", "item_n1"}
-    assert "y" in found["item_2"]
-    assert kit.temps(root) == []
-    assert kit.is_done(store)
-
-
-def test_a_late_save_that_does_not_parse_becomes_a_conflict_copy(opened: Open, root: Path) -> None:
-    store = opened()
-    with open(root / kit.ITEMS, "r+") as editor:
-        store.apply([kit.write("put", 1)])
-        editor.write("{{{ half of something")
-        editor.truncate()
-    store.absorb()
-    assert "item_n1" in (root / kit.ITEMS).read_text()
-    records_json.parse("items", (root / kit.ITEMS).read_bytes())
-    [copy] = (root / kit.ITEMS).parent.glob("*conflict*")
-    assert copy.read_text() == "{{{ half of something"
-    assert scan.copied_by(copy.name) == "Syncthing"
-    assert kit.temps(root) == []
-    assert store.apply([kit.write("put", 2)])[0].state == "written"
 
 
 @pytest.mark.parametrize("way", ["rename", "in place"])

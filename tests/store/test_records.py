@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brain.formats.text import digest
-from brain.model import Record, Update, Write
+from brain.model import Configure, Record, Update, Write
 from brain.store.records import splice, unspliced
 from tests.store import kit
 from tests.store.desk import Desk
@@ -145,11 +145,12 @@ def test_a_note_that_is_missing_for_a_moment_is_being_replaced(desk: Desk) -> No
 
 def test_only_memory_notes_have_such_records(opened: Open, root: Path) -> None:
     store = opened()
-    store.apply([kit.write("put", 1)])
-    (root / kit.ITEMS).write_text(kit.RECORDS)
+    path = "40_Brain/brain.yaml"
+    store.apply([Write("config", "searchLimit", Configure(path, "searchLimit", 5, 10))])
+    (root / path).write_text("")
     store.absorb()
-    store.apply([kit.write("put", 2)])
-    assert kit.ops(store) == ["put", "put"]
+    store.apply([Write("config", "searchLimit", Configure(path, "searchLimit", 6, 10))])
+    assert kit.ops(store) == ["config", "config"]
 
 
 def test_a_change_that_finds_nothing_to_do_leaves_no_record(opened: Open, root: Path) -> None:

@@ -20,7 +20,7 @@ from brain.access import Actor
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Denied, NotFound, Refused, StaleFile
 from brain.journal.codec import event_id
-from brain.model import Add, Put, Replace, Retag, Update, Write
+from brain.model import Add, Configure, Replace, Retag, Update, Write
 from brain.store import Store
 from tests import kit as base
 from tests.store import kit
@@ -52,7 +52,7 @@ def test_every_kind_of_change(store: Store, root: Path, kind: str) -> None:
     store.absorb()
     assert kit.is_done(store)
     assert base.snapshot(root) == after
-    if kind not in ("forget", "drop", "replace"):
+    if kind not in ("forget", "replace"):
         [again] = store.apply([write])
         assert again.done
         assert again.done.outcome == "already"
@@ -76,15 +76,15 @@ def test_journal_alone(store: Store, root: Path) -> None:
 
 def test_one_record_for_each_write(store: Store) -> None:
     writes = [kit.write("remember", n) for n in range(5)]
-    writes += [kit.write("put"), kit.write("drop"), Write("demote", kit.A, None, {"delta": -1})]
+    writes += [kit.write("other"), Write("demote", kit.A, None, {"delta": -1})]
     outcomes = store.apply(writes, Actor("ada", "admin", session="s1"))
-    assert [outcome.state for outcome in outcomes] == ["written"] * 8
+    assert [outcome.state for outcome in outcomes] == ["written"] * 7
     records = kit.records(store)
     assert {record.id for record in records} == {outcome.write.id for outcome in outcomes}
-    assert [record.seq for record in records] == list(range(1, 9))
+    assert [record.seq for record in records] == list(range(1, 8))
     assert {(record.by, record.data["session"]) for record in records} == {("ada", "s1")}
     store.absorb()
-    assert len(kit.records(store)) == 8
+    assert len(kit.records(store)) == 7
 
 
 # -- who may, and when -----------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_sentences(store: Store, root: Path) -> None:
     with pytest.raises(StaleFile, match=f"{kit.A} was changed since"):
         store.apply([Write("undo", kit.A, Replace(NOTE, kit.A, "- x", "- not this"))])
     with pytest.raises(BadRequest):
-        store.apply([Write("put", "x", Put(NOTE, "x", {}))])
+        store.apply([Write("config", "x", Configure(NOTE, "x", 1, 0))])
     with pytest.raises(BadRequest, match="The journal has its own seq"):
         store.apply([Write("reinforce", kit.A, None, {"seq": 3})])
     with pytest.raises(BadRequest, match="The journal has its own path"):
@@ -175,7 +175,7 @@ def test_a_change_that_failed_is_not_written_with_the_next_one(store: Store, roo
 
 # -- files that cannot be written ------------------------------------------------------------------
 
-TWO = [kit.write("put", 1), kit.write("remember", 1)]
+TWO = [kit.write("other", 1), kit.write("remember", 1)]
 
 
 def refused(store: Store, why: str, writes: list[Write] | None = None) -> None:
@@ -219,9 +219,9 @@ def test_text_that_cannot_be_edited(store: Store, root: Path, text: bytes) -> No
     refused(store, "40_Brain/MEMORY.md, line 1")
 
 
-def test_records_that_do_not_parse(store: Store, root: Path) -> None:
-    (root / kit.ITEMS).write_text('[{"id": 1,')
-    refused(store, r"items.json, line \d", [kit.write("remember"), kit.write("put")])
+def test_a_second_file_that_cannot_be_edited(store: Store, root: Path) -> None:
+    (root / kit.OTHER).write_bytes(b"- \xff\xfe\n")
+    refused(store, r"zoo/agent/MEMORY.md, line 1", [kit.write("remember"), kit.write("other")])
 
 
 def test_a_folder_in_its_place(store: Store, root: Path) -> None:
@@ -241,7 +241,7 @@ from brain.errors import BrainError
 from tests import kit as base
 from tests.store import kit
 home = Path(sys.argv[1])
-writes = [kit.write("put", 1), kit.write("remember", 1)]
+writes = [kit.write("other", 1), kit.write("remember", 1)]
 kit.open_store(base.lay(home / "warm", kit.VAULT), home / "warm state").apply(writes)
 if os.getuid() == 0:
     os.setgid(65534)
@@ -333,7 +333,7 @@ def test_full_disk(
         assert kit.is_done(store)
         assert kit.temps(root) == []
         assert kind == "feedback" or text(root).count("A new thing 1") == 1
-        assert kind != "two" or "item_n1" in (root / kit.ITEMS).read_text()
+        assert kind != "two" or "Made 1" in (root / kit.OTHER).read_text()
         assert sorted(r.id for r in kit.records(store)) == sorted(write.id for write in writes)
         assert store.apply([kit.write("remember", 2)])[0].state == "written"
         assert [r.seq for r in kit.records(store)] == list(range(1, len(writes) + 2))
@@ -451,7 +451,6 @@ def test_no_secret_is_written_anywhere(store: Store, root: Path) -> None:
             Write(
                 "remember", "m-00000001", Add(NOTE, "m-00000001", f"The key is {secret}", secret)
             ),
-            Write("put", "i", Put(kit.ITEMS, "i", {"content": [{"x": secret}]})),
             Write("note", "x", None, {"why": f"token {secret}"}),
         ]
     )
