@@ -60,11 +60,20 @@ class Undo(Enum):
 
 class RecordType(NamedTuple):
     """A type of record: its effect on the facts of an entry, how it is undone, and whether an audit
-    shows it by default."""
+    shows it by default.
 
-    apply: Callable[[_Replay, Record], None] | None = None
+    It adds `delta` to the score unless the record has another, and one to `counts`. With `gives`,
+    the record may set values, with `touches` it changes when the entry was last touched. `apply`
+    does what only this type does.
+    """
+
     undo: Undo = Undo.NO
     audit: bool = True
+    delta: int = 0
+    counts: tuple[str, ...] = ()
+    gives: bool = False
+    touches: bool = False
+    apply: Callable[[_Replay, Record], None] | None = None
 
 
 class _Replay:
@@ -78,11 +87,28 @@ class _Replay:
 
     def add(self, record: Record) -> bool:
         """Replay one record. Return True if it says anything about the facts."""
-        if apply := RECORD_TYPES.get(record.op, _UNKNOWN).apply:
-            apply(self, record)
-        elif "delta" in record.data:
-            self.thousandths += to_thousandths(record.data["delta"])
-        return bool(apply) or "delta" in record.data
+        type = RECORD_TYPES.get(record.op, _UNKNOWN)
+        delta = record.data.get("delta", type.delta)
+        if delta and record.op != "undo":  # what an undo subtracts depends on all records
+            self.thousandths += to_thousandths(delta)
+        for name in type.counts:
+            self.counts[name] += 1
+        if type.touches:
+            self.values["touched"] = record.at
+        if type.apply:
+            type.apply(self, record)
+        if type.gives:
+            self.give(record)
+        return bool(type.apply or type.counts or type.gives or "delta" in record.data)
+
+    def give(self, record: Record) -> None:
+        """Take over the confidence, importance and source that a record gives."""
+        for name in _VALUES:
+            value: Any = record.data.get(name)
+            if is_number(value):
+                self.values[name] = float(value)
+        if source := _text(record, "source"):
+            self.values["source"] = source
 
     def facts(self, ref: str, purged: str) -> Facts:
         self._subtract_undone()
@@ -109,7 +135,7 @@ class _Replay:
             _, _, delta, undid = same[0]
             if undid != "undo" and is_undone(event):
                 self.thousandths += delta
-                for name in _COUNTED.get(undid, ()):
+                for name in RECORD_TYPES.get(undid, _UNKNOWN).counts:
                     self.counts[name] -= 1
         self.counts = {name: max(0, count) for name, count in self.counts.items()}
 
@@ -120,51 +146,15 @@ def _remember(replay: _Replay, record: Record) -> None:
         replay.values["created"] = record.at
         replay.values["by"] = record.by
         replay.values["session"] = _text(record, "session")
-    _give(replay, record)
 
 
 def _seen(replay: _Replay, record: Record) -> None:
     replay.see(_text(record, "created") or record.at)
 
 
-def _update(replay: _Replay, record: Record) -> None:
-    replay.values["touched"] = record.at
-    _give(replay, record)
-
-
-def _give(replay: _Replay, record: Record) -> None:
-    """Take over the confidence, importance, source and change of the score that a record gives."""
-    replay.thousandths += to_thousandths(record.data.get("delta", 0))
-    _give_values(replay, record)
-    if source := _text(record, "source"):
-        replay.values["source"] = source
-
-
-def _give_values(replay: _Replay, record: Record) -> None:
-    for name in _VALUES:
-        value: Any = record.data.get(name)
-        if is_number(value):
-            replay.values[name] = float(value)
-
-
-def _merge(replay: _Replay, record: Record) -> None:
-    replay.thousandths += to_thousandths(record.data.get("delta", 0))
-    replay.values["touched"] = record.at
-    replay.counts["merges"] += 1
-    replay.counts["hits"] += 1
-
-
 def _hit(replay: _Replay, record: Record) -> None:
     replay.values["last_hit"] = _text(record, "last") or record.at
-    replay.counts["hits"] += count_of(record)
-
-
-def _judge(replay: _Replay, record: Record) -> None:
-    default = _DEFAULT_DELTA[record.op]
-    replay.thousandths += to_thousandths(record.data.get("delta", default))
-    replay.counts[_COUNTED[record.op][0]] += 1
-    if record.op == "reinforce":
-        replay.values["touched"] = record.at
+    replay.counts["hits"] += count_of(record) - 1  # it counts as one already
 
 
 def _undo(replay: _Replay, record: Record) -> None:
@@ -173,46 +163,37 @@ def _undo(replay: _Replay, record: Record) -> None:
     for name in _VALUES:
         if name in record.data and record.data[name] is None:
             replay.values.pop(name, None)  # it had none before
-    _give_values(replay, record)
 
 
 _VALUES = ("confidence", "importance")
-_DEFAULT_DELTA = {"reinforce": 3, "demote": -1, "reject": 0}
 _COUNTS = ("hits", "merges", "reinforced", "demoted", "rejected")
-_COUNTED = {
-    "hit": ("hits",),
-    "merge": ("merges", "hits"),
-    "reinforce": ("reinforced",),
-    "demote": ("demoted",),
-    "reject": ("rejected",),
-}
 RECORD_TYPES: dict[str, RecordType] = {
-    "remember": RecordType(_remember, Undo.TEXT),
-    "promote": RecordType(_remember),
-    "update": RecordType(_update, Undo.TEXT),
-    "confirm": RecordType(_give, Undo.TEXT),
-    "forget": RecordType(undo=Undo.TEXT),
-    "pin": RecordType(undo=Undo.TEXT),
-    "unpin": RecordType(undo=Undo.TEXT),
-    "tag": RecordType(undo=Undo.TEXT),
-    "link": RecordType(undo=Undo.TEXT),
-    "unlink": RecordType(undo=Undo.TEXT),
-    "move": RecordType(undo=Undo.TEXT),
-    "config": RecordType(undo=Undo.TEXT),
-    "merge": RecordType(_merge, Undo.COUNT),
-    "reinforce": RecordType(_judge, Undo.COUNT),
-    "demote": RecordType(_judge, Undo.COUNT),
-    "reject": RecordType(_judge, audit=False),  # shown to an agent that had no use for it
-    "hit": RecordType(_hit, audit=False),  # used in a prompt
-    "seen": RecordType(_seen, audit=False),  # an undated memory that a sync saw first
-    "conflict": RecordType(undo=Undo.PART),
-    "resolve": RecordType(undo=Undo.CONFLICT),
-    "undo": RecordType(_undo, Undo.PART),
-    "overwritten": RecordType(undo=Undo.PART),  # a person's words took the place of a change
-    "removed": RecordType(undo=Undo.TEXT),  # a person removed what Brain had written
-    "reworded": RecordType(undo=Undo.TEXT),  # a person reworded what Brain had written
-    "restored": RecordType(undo=Undo.TEXT),  # a stale window lacked it
-    "merged": RecordType(undo=Undo.TEXT),  # from a late save, or from a stale window
+    "remember": RecordType(Undo.TEXT, gives=True, apply=_remember),
+    "promote": RecordType(gives=True, apply=_remember),
+    "update": RecordType(Undo.TEXT, gives=True, touches=True),
+    "confirm": RecordType(Undo.TEXT, gives=True),
+    "forget": RecordType(Undo.TEXT),
+    "pin": RecordType(Undo.TEXT),
+    "unpin": RecordType(Undo.TEXT),
+    "tag": RecordType(Undo.TEXT),
+    "link": RecordType(Undo.TEXT),
+    "unlink": RecordType(Undo.TEXT),
+    "move": RecordType(Undo.TEXT),
+    "config": RecordType(Undo.TEXT),
+    "merge": RecordType(Undo.COUNT, counts=("merges", "hits"), touches=True),
+    "reinforce": RecordType(Undo.COUNT, delta=3, counts=("reinforced",), touches=True),
+    "demote": RecordType(Undo.COUNT, delta=-1, counts=("demoted",)),
+    "reject": RecordType(audit=False, counts=("rejected",)),  # an agent had no use for it
+    "hit": RecordType(audit=False, counts=("hits",), apply=_hit),  # used in a prompt
+    "seen": RecordType(audit=False, apply=_seen),  # an undated memory that a sync saw first
+    "conflict": RecordType(Undo.PART),
+    "resolve": RecordType(Undo.CONFLICT),
+    "undo": RecordType(Undo.PART, gives=True, apply=_undo),
+    "overwritten": RecordType(Undo.PART),  # a person's words took the place of a change
+    "removed": RecordType(Undo.TEXT),  # a person removed what Brain had written
+    "reworded": RecordType(Undo.TEXT),  # a person reworded what Brain had written
+    "restored": RecordType(Undo.TEXT),  # a stale window lacked it
+    "merged": RecordType(Undo.TEXT),  # from a late save, or from a stale window
     "anchor": RecordType(),  # the id was written behind an entry
     "alias": RecordType(audit=False),  # `old` is another id of the same entry
     "used_together": RecordType(audit=False),  # useful in the same prompt as `other`
