@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from brain.model import Link
 
-    Linked = tuple[tuple[Any, ...], tuple[Link, ...]]  # the row of a entry, and its links
+    # the row of an entry, its links, and its columns of full text
+    NewEntry = tuple[tuple[Any, ...], tuple[Link, ...], tuple[str, ...]]
 
 FINE_SLACK, COARSE_SLACK = 20_000_000, 2_500_000_000  # ns: ext4 and its kind; FAT counts in 2 s
 
@@ -213,35 +214,35 @@ def store(index: Index, batch: Sequence[ParsedFile]) -> None:
         if kept:
             _relabel(index, parsed)
             continue
-        table = _sort(parsed)
-        rows = _entry_rows(file_id, parsed, table)
+        rows = _entry_rows(file_id, parsed)
         if parsed.id is not None:
             rows = _replace(index, parsed, rows)
-        for row, its_links in rows:
+        listed = texts.setdefault(_sort(parsed.scope), [])
+        for row, its_links, columns in rows:
             entries.append((next_entry, *row))
+            listed.append((next_entry, *columns))
             if its_links:
                 links += [
                     (next_entry, seq, line, kind, target, fragment)
                     for seq, (line, kind, target, fragment, _) in enumerate(its_links)
                 ]
             next_entry += 1
-        added = entries[len(entries) - len(rows) :]
-        texts.setdefault(table, []).extend(_texts(table, document.title, added))
         if parsed.scope == "sources":
-            folder, body = _folder(parsed.path), "\n".join([c.text for c in document.entries])
+            folder = parsed.path[: parsed.path.rfind("/") + 1]
+            body = "\n".join([entry.text for entry in document.entries])
             notes.append((file_id, document.title, names, headings, folder, tags, body))
     db.executemany(_UPSERT_FILE, files)
     db.executemany(f"INSERT INTO entries VALUES {marks(23)}", entries)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
     for table, some in (*texts.items(), ("notes", notes)):  # not read back: that is slow
         _list(index, table, some)
-    _list_characters(index, [(row[0], *row[_AT_TEXTS:]) for row in entries])
+    _list_characters(index, [(row[0], *row[-4:]) for row in entries])
     set_problems(db, [(parsed.path, parsed.document.problems) for parsed in batch])
 
 
-def _sort(parsed: ParsedFile) -> str:
-    """Return the table of full text that has the entries of a file."""
-    return {"sources": "passages", "sessions": "turns"}.get(parsed.scope, "entries")
+def _sort(scope: str) -> str:
+    """Return the table of full text that has the entries of the files of a scope."""
+    return {"sources": "passages", "sessions": "turns"}.get(scope, "entries")
 
 
 def _fields(parsed: ParsedFile) -> tuple[str, str, str]:
@@ -255,32 +256,7 @@ def _fields(parsed: ParsedFile) -> tuple[str, str, str]:
     return "\n".join(names), "\n".join(document.headings), " ".join(tags)
 
 
-def _folder(path: str) -> str:
-    return path[: path.rfind("/") + 1]
-
-
-def _texts(table: str, title: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return the rows of full text for the rows of entries; see the views in schema.sql."""
-    if table == "passages":
-        return [
-            (row[0], title, row[_AT_TEXTS], row[_AT_TEXTS + 1][row[_AT_LEAD] :]) for row in rows
-        ]
-    if table == "turns":
-        return [(row[0], row[_AT_TEXTS + 1]) for row in rows]
-    return [_entry_text(row) for row in rows]
-
-
-def _entry_text(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    id, (heading, text, tags, path) = row[0], row[_AT_TEXTS:]
-    source = ""
-    if row[_AT_EXTRA] and '"sourceFile"' in row[_AT_EXTRA]:
-        import json
-
-        source = json.loads(row[_AT_EXTRA])["sourceFile"]
-    return id, text, tags, path, heading, f"{row[_AT_KIND]} {source}"
-
-
-def _replace(index: Index, parsed: ParsedFile, rows: list[Linked]) -> list[Linked]:
+def _replace(index: Index, parsed: ParsedFile, rows: list[NewEntry]) -> list[NewEntry]:
     """Remove the rows of a known file, or of a part of it, that are not among these, and move the
     others to where they are now. Return the rows that are missing."""
     db, (where, values) = index.db, _inside(parsed.id or 0, parsed.part)
@@ -295,12 +271,13 @@ def _replace(index: Index, parsed: ParsedFile, rows: list[Linked]) -> list[Linke
     old = db.execute(f"SELECT * FROM entries WHERE {where}", values).fetchall()
     known = {_content(row, links.get(id, ())): (id, row[_PLACED]) for id, *row in old}
     gone = {id for id, *_ in old}
-    missing: list[Linked] = []
+    missing: list[NewEntry] = []
     moved: list[tuple[int, ...]] = []
-    for row, its_links in rows:
+    for entry in rows:
+        row, its_links, _ = entry
         id, place = known.pop(_content(row, its_links), (0, []))
         if not id:
-            missing.append((row, its_links))
+            missing.append(entry)
             continue
         gone.discard(id)
         if place != list(row[_PLACED]):
@@ -330,14 +307,13 @@ def _shift(db: sqlite3.Connection, file: int, part: Part) -> None:
 
 
 def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return all of a entry except its place."""
+    """Return all of an entry except its place."""
     line = row[_PLACED.start]
     pointed = [(link[0] - line, *link[1:4]) for link in links]  # without the alias, if there is one
     return (*row[: _PLACED.start], *row[_PLACED.stop :], *pointed)
 
 
-_PLACED = slice(8, 12)  # line, end_line, start and stop in the row of a entry, without its id
-_AT_KIND, _AT_EXTRA, _AT_LEAD, _AT_TEXTS = 5, 13, 16, 19  # in the whole row of a entry
+_PLACED = slice(8, 12)  # line, end_line, start and stop in the row of an entry, without its id
 _UPSERT_FILE = f"""
     INSERT INTO files VALUES {marks(17)}
     ON CONFLICT (id) DO UPDATE SET
@@ -356,30 +332,37 @@ _UPSERT_FILE = f"""
 HEADING = 1_000  # characters: every passage of a note repeats the headings above it
 
 
-def _entry_rows(file: int, parsed: ParsedFile, table: str) -> list[Linked]:
-    """Return the rows of the entries of a file, without their ids, and their links."""
+def _entry_rows(file: int, parsed: ParsedFile) -> list[NewEntry]:
+    """Return the rows of the entries of a file, without their ids."""
     _, path, _, _, scope, agent, project, document, _ = parsed
     is_note, is_memory, is_session = (scope == name for name in ("sources", "memory", "sessions"))
     siblings = len(document.entries) if is_session else 1
-    found: list[Linked] = []
+    table = _sort(scope)
+    found: list[NewEntry] = []
     for at, entry in enumerate(document.entries):
         (ref, kind, status, heading, text, tags, line, end_line, created, links, start, end, extra,
          lead) = entry  # fmt: skip
+        heading, words = heading[:HEADING], f" {' '.join(tags)} " if tags else ""
+        its_scope, fingerprint = scope, None
+        columns: tuple[str, ...] = (text,)
         if is_note:
             start = end = at
-        its_scope, words = scope, None
+            columns = document.title, heading, text[lead:]
+        elif not is_session:
+            source = (extra or {}).get("sourceFile", "")
+            columns = text, words, path, heading, f"{kind} {source}"
         if is_memory and kind == "note":
             its_scope = "sources"  # what is not a memory, such as a table, is found like any note
         elif is_memory:
-            from brain.formats.prose import fingerprint, without_links  # not needed to search
+            from brain.formats import prose  # not needed to search
 
-            words = fingerprint(without_links(text))
+            fingerprint = prose.fingerprint(prose.without_links(text))
         row = (
             file, its_scope, agent, project, kind, status, created, ref, line, end_line, start, end,
-            _json(extra) if extra else None, at if is_session else 0, siblings, lead, table, words,
-            heading[:HEADING], text, f" {' '.join(tags)} " if tags else "", path,
+            _json(extra) if extra else None, at if is_session else 0, siblings, lead, table,
+            fingerprint, heading, text, words, path,
         )  # fmt: skip
-        found.append((row, links))
+        found.append((row, links, columns))
     return found
 
 
@@ -517,28 +500,18 @@ def _unlist_rows(
 def _relabel(index: Index, parsed: ParsedFile) -> None:
     """Give the kept entries of a broken file its present path and owner. The file is not a note,
     because any text can be parsed as a note."""
-    db, file = index.db, (parsed.id,)
-    _unlist(index, "file = ?", [(parsed.id or 0,)])
+    db, file, scope, table = index.db, parsed.id or 0, parsed.scope, _sort(parsed.scope)
+    _unlist(index, "file = ?", [(file,)])
     db.execute(
         "UPDATE entries SET path = ?, agent = ?, project = ?, sort = ?,"
         " scope = iif(kind = 'note' AND ? = 'memory', 'sources', ?) WHERE file = ?",
-        (
-            parsed.path,
-            parsed.agent,
-            parsed.project,
-            _sort(parsed),
-            parsed.scope,
-            parsed.scope,
-            parsed.id,
-        ),
+        (parsed.path, parsed.agent, parsed.project, table, scope, scope, file),
     )
-    table = _sort(parsed)
-    columns = ", ".join(FULL_TEXTS[table])
-    where = "id IN (SELECT id FROM entries WHERE file = ?)"
-    rows = db.execute(f"SELECT id, {columns} FROM {_VIEWS[table]} WHERE {where}", file).fetchall()
-    _list(index, table, rows)
+    sql = f"""SELECT id, {", ".join(FULL_TEXTS[table])} FROM {_VIEWS[table]}
+        WHERE id IN (SELECT id FROM entries WHERE file = ?)"""
+    _list(index, table, db.execute(sql, (file,)).fetchall())
     sql = "SELECT id, heading, text, tags, path FROM entries WHERE file = ?"
-    _list_characters(index, db.execute(sql, file).fetchall())
+    _list_characters(index, db.execute(sql, (file,)).fetchall())
 
 
 def _next_id(db: sqlite3.Connection, table: str) -> int:
