@@ -244,22 +244,24 @@ class OpenVault:
         This happens before the index is updated. After a crash in between, the same records are
         appended again, which does no harm.
         """
-        pairs = [
-            (delta.path, old, new)
+        found = [
+            (new, delta.path, {"old": old})
             for delta in deltas
             if delta.scope == "memory"
             for old, new in delta.renamed
         ]
-        if pairs and self._may_record():
-            from brain.journal.codec import event_id
-            from brain.model import NewRecord
+        if found and self._may_record():
+            self._record("alias", found, wait)
 
-            entries = [
-                NewRecord(event_id(), "alias", "person", new, path, {"old": old})
-                for path, old, new in pairs
-            ]
-            with self.store.locked(wait):
-                self.journal.append(entries)
+    def _record(
+        self, op: str, found: Iterable[tuple[str, str, dict[str, str]]], wait: float
+    ) -> None:
+        """Append records of the effects of a person's edits, each given as id, path and data."""
+        from brain.journal.codec import event_id
+        from brain.model import NewRecord
+
+        with self.store.locked(wait):
+            self.journal.append([NewRecord(event_id(), op, "person", *each) for each in found])
 
     def _may_record(self) -> bool:
         """Return True if a sync may append to the journal. It never creates one."""
@@ -277,20 +279,18 @@ class OpenVault:
         ][:MOST_COMPARED]
         if not typed or not self._may_record():
             return
-        from brain.journal.codec import event_id
         from brain.lifecycle.similar import new_contradictions
-        from brain.model import NewRecord
 
-        entries: list[NewRecord] = []
+        found = []
         for path, ref, text in typed:
             owner = self.owner(path)
-            found = new_contradictions(self.index, ref, text, (owner, access.ADMIN))
-            for other, type in found.items():
-                data = {"type": type, "agent": owner, "other": other}
-                entries.append(NewRecord(event_id(), "conflict", "person", ref, path, data))
-        if entries:
-            with self.store.locked(wait):
-                self.journal.append(entries)
+            others = new_contradictions(self.index, ref, text, (owner, access.ADMIN))
+            found += [
+                (ref, path, {"type": type, "agent": owner, "other": other})
+                for other, type in others.items()
+            ]
+        if found:
+            self._record("conflict", found, wait)
             self._facts(wait)
 
     def _facts(self, wait: float) -> bool:

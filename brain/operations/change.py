@@ -117,14 +117,6 @@ def _memory(
     return lookup.memory(vault, id, actor, agent), actor
 
 
-def _handed(
-    vault: OpenVault, id: str, agent: str, session: str, by: Actor | str
-) -> tuple[Row, Actor]:
-    """Return the entry that feedback is about, which the actor may read, and the actor."""
-    actor = access.resolve(vault, by, session)
-    return lookup.find(vault, id, owners=lookup.visible(vault, actor, agent)), actor
-
-
 def _similar(vault: OpenVault, row: Row, text: str, by: Actor) -> Similar:
     """Return the memories that are similar to a new text, and those that it contradicts and the old
     text did not."""
@@ -225,8 +217,8 @@ def reinforce(
 ) -> Feedback:
     """Report that a memory, or another entry of a context, was useful: its score rises."""
     with vault.writing():
-        row, actor = _handed(vault, id, agent, session, by)
-        return _weigh(vault, row, actor, "reinforce", vault.config.reinforceWeight, why)
+        actor = access.resolve(vault, by, session)
+        return _weigh(vault, id, agent, actor, "reinforce", vault.config.reinforceWeight, why)
 
 
 def demote(
@@ -241,15 +233,18 @@ def demote(
     """Report that a memory, or another entry of a context, was wrong, stale or useless: its score
     falls."""
     with vault.writing():
-        row, actor = _handed(vault, id, agent, session, by)
-        return _weigh(vault, row, actor, "demote", -vault.config.demoteWeight, why)
+        actor = access.resolve(vault, by, session)
+        return _weigh(vault, id, agent, actor, "demote", -vault.config.demoteWeight, why)
 
 
-def _weigh(vault: OpenVault, row: Row, by: Actor, op: str, delta: float, why: str) -> Feedback:
-    """Change the score of an entry; its note stays as it is. The id of a passage changes with each
-    edit, so feedback on one is not kept in the journal."""
+def _weigh(
+    vault: OpenVault, id: str, agent: str, by: Actor, op: str, delta: float, why: str
+) -> Feedback:
+    """Change the score of an entry that the actor may read; its note stays as it is. The id of a
+    passage changes with each edit, so feedback on one is not kept in the journal."""
     from brain.operations import usage
 
+    row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
     data = {"delta": delta, "agent": row.agent, **({"why": why} if why else {})}
     writes = [Write(op, row.ref, None, data)] if row.scope != "sources" else []
     result = next(iter(apply.apply(vault, writes, by)), None) if writes else None

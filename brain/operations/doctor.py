@@ -27,13 +27,22 @@ def examined(vault: OpenVault) -> list[Found]:
     """Return the problems that only `brain doctor` looks for: secrets in memory notes, pending
     writes, a journal that cannot be written, folders without an atomic exchange of files, a missing
     tokenizer."""
-    filters = Filters(scopes=("memory", "archive"))
-    rows = read.listed(vault.index, filters, -1)
-    paths = dict.fromkeys(row.path for row in rows if row.path.endswith(".md"))
+    notes = _memory_notes(vault)
     return [
-        *_secrets(vault, paths), *_pending(vault), *_removed(vault), *_orphans(vault, paths),
-        *_journal(vault), *_folders(vault, paths), *_tokenizer(vault),
+        *_secrets(vault, notes), *_pending(vault), *_removed(vault),
+        *_orphans(vault, _folders(notes)), *_journal(vault), *_not_atomic(vault, notes),
+        *_tokenizer(vault),
     ]  # fmt: skip
+
+
+def _memory_notes(vault: OpenVault) -> list[str]:
+    """Return the notes that have memories, those in the archive included."""
+    rows = read.listed(vault.index, Filters(scopes=("memory", "archive")), -1)
+    return list(dict.fromkeys(row.path for row in rows if row.path.endswith(".md")))
+
+
+def _folders(notes: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(map(os.path.dirname, notes)))
 
 
 def large(vault: OpenVault) -> list[Found]:
@@ -50,7 +59,7 @@ def large(vault: OpenVault) -> list[Found]:
     return found
 
 
-def _secrets(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
+def _secrets(vault: OpenVault, paths: Iterable[str]) -> Iterator[Found]:
     from brain.redact import PERSONAL, find
 
     for path in paths:
@@ -60,20 +69,16 @@ def _secrets(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
             personal = found.rule in PERSONAL
             kind = "personal data" if personal else "a secret"
             message = f"looks like {kind} ({found.rule}); Brain leaves what a person wrote as it is"
-            problem = (
-                Problem(line, "personal", message) if personal else Problem(line, "secret", message)
-            )
-            yield path, problem
+            yield path, Problem(line, "personal" if personal else "secret", message)
 
 
-def _orphans(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
+def _orphans(vault: OpenVault, folders: Iterable[str]) -> Iterator[Found]:
     """Yield temporary files next to notes that no write of this machine has left."""
-    for orphan in vault.store.orphans(dict.fromkeys(os.path.dirname(path) for path in paths)):
-        lacks = (
-            f"{len(orphan.lines)} lines that {orphan.path} lacks; `brain doctor --fix` merges them"
-        )
-        message = lacks if orphan.lines else "nothing new; `brain doctor --fix` deletes it"
-        yield orphan.name, Problem(0, "orphaned", f"is a temporary file that holds {message}")
+    for orphan in vault.store.orphans(folders):
+        what = "nothing new; `brain doctor --fix` deletes it"
+        if count := len(orphan.lines):
+            what = f"{count} lines that {orphan.path} lacks; `brain doctor --fix` merges them"
+        yield orphan.name, Problem(0, "orphaned", f"is a temporary file that holds {what}")
 
 
 def _removed(vault: OpenVault) -> Iterator[Found]:
@@ -99,7 +104,7 @@ def _journal(vault: OpenVault) -> Iterator[Found]:
         yield f"{vault.paths.brain}/journal", Problem(0, "no-journal", message)
 
 
-def _folders(vault: OpenVault, paths: dict[str, None]) -> Iterator[Found]:
+def _not_atomic(vault: OpenVault, paths: Iterable[str]) -> Iterator[Found]:
     from brain.vault import exchange
 
     for path in paths:
@@ -148,11 +153,8 @@ def doctor(
 
 def _fix(vault: OpenVault) -> None:
     """Merge the temporary files that state.db does not list."""
-    rows = read.listed(vault.index, Filters(scopes=("memory", "archive")), -1)
     with vault.writing():
-        for orphan in list(
-            vault.store.orphans(dict.fromkeys(os.path.dirname(r.path) for r in rows))
-        ):
+        for orphan in list(vault.store.orphans(_folders(_memory_notes(vault)))):
             vault.store.adopt(orphan)
     vault.refresh()
 

@@ -37,7 +37,8 @@ class Parameter(NamedTuple):
 HIDDEN = ("vault", "check", "rerank", "only", "fields", "characters", "shown")  # for Python alone
 _TIME = "Start: a date (2026-02-01) or an age (2h, 7d)."
 
-# By name. What differs for one operation is under `operation.name`.
+# By name. What differs for one operation is under `operation.name`, for the operations on sessions
+# under `session.name`.
 PARAMETERS = {
     "id": Parameter("An id, PATH:LINE, or words that only one memory has.", argument=True),
     "search.question": Parameter(
@@ -162,9 +163,7 @@ PARAMETERS = {
     # sessions
     "session start.id": Parameter("Its id.  [default: a new one]", argument=True),
     "session append.id": Parameter("The id of a session.", argument=True),
-    "session show.id": Parameter("The id of a session, or its beginning.", argument=True),
-    "session end.id": Parameter("The id of a session, or its beginning.", argument=True),
-    "session fork.id": Parameter("The id of a session, or its beginning.", argument=True),
+    "session.id": Parameter("The id of a session, or its beginning.", argument=True),
     "session archive.id": Parameter(
         "The id of a session, or its beginning.  [default: all old ones]", argument=True
     ),
@@ -182,7 +181,7 @@ PARAMETERS = {
     "new": Parameter("The id of the copy.  [default: a new one]", metavar="ID"),
     "summary": Parameter("What came of it; it becomes searchable.", metavar="TEXT"),
     "session list.all": Parameter("Include archived sessions."),
-    "session list.since": Parameter(
+    "session.since": Parameter(
         "Only sessions that were active since this date or age.", metavar="TIME"
     ),
     "session list.limit": Parameter(
@@ -192,19 +191,12 @@ PARAMETERS = {
         "Number of messages, counted from the end.", ("--limit", "-n"), "N", least=1, most=1_000_000
     ),
     "session list.agent": Parameter("Only sessions of this agent.", ("--agent", "-a"), "NAME"),
-    "session start.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
-    "session append.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
-    "session show.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
-    "session end.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
-    "session fork.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
+    "session.agent": Parameter("The agent whose session it is.", ("--agent", "-a"), "NAME"),
     "session archive.agent": Parameter("Only sessions of this agent.", ("--agent", "-a"), "NAME"),
     "paths": Parameter(
         "Transcripts, or folders of them.  [default: where the clients keep them]",
         metavar="[PATH]...",
         argument=True,
-    ),
-    "session import.since": Parameter(
-        "Only sessions that were active since this date or age.", metavar="TIME"
     ),
     "session import.agent": Parameter(
         "The agent of sessions that no project has.  [default: named after the client]",
@@ -235,7 +227,9 @@ PARAMETERS = {
 
 def parameter(operation: str, name: str) -> Parameter:
     """Return the parameter of an operation."""
-    return PARAMETERS.get(f"{operation}.{name}") or PARAMETERS[name]
+    group = operation.partition(" ")[0]
+    places = (f"{operation}.{name}", f"{group}.{name}", name)
+    return next(PARAMETERS[place] for place in places if place in PARAMETERS)
 
 
 def scopes_of(names: Iterable[str]) -> tuple[str, ...]:

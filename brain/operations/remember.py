@@ -100,15 +100,13 @@ def remember(
     None for what the settings say. `messages` are those of the session that it comes from (`12` or
     `12-18`), `snippet` is what was being discussed.
     """
-    with vault.writing():
-        actor = access.resolve(vault, by, session)
-        request = Request(
-            text=text, kind=kind, tags=lookup.words(tags), section=section,
-            links=lookup.words(links), supersedes=lookup.words(supersedes), source=source,
-            confidence=confidence, importance=importance, why=why, messages=messages,
-            snippet=snippet, date=date,
-        )  # fmt: skip
-        return _remember(vault, [request], agent, actor)[0]
+    memory = {
+        "text": text, "kind": kind, "tags": tags, "section": section, "links": links,
+        "supersedes": supersedes, "source": source, "confidence": confidence,
+        "importance": importance, "why": why, "messages": messages, "snippet": snippet,
+        "date": date,
+    }  # fmt: skip
+    return remember_all(vault, [memory], agent=agent, session=session, by=by)[0]
 
 
 def remember_all(
@@ -212,11 +210,9 @@ def _entry(vault: OpenVault, plan: Plan) -> Entry:
     return entry(row)
 
 
-def _remembered(
-    entry: Entry, outcome: str, result: Outcome | None, rules: Iterable[str] = (), **more: Any
-) -> Remembered:
+def _remembered(entry: Entry, outcome: str, result: Outcome | None, **more: Any) -> Remembered:
     lists: dict[str, Any] = {"near": [], "conflicts": [], "unmade": []}
-    return apply.changed(entry, outcome, result, rules, cls=Remembered, **(lists | more))
+    return apply.changed(entry, outcome, result, cls=Remembered, **(lists | more))
 
 
 def _check(request: Request) -> None:
@@ -381,26 +377,19 @@ def _free_id(vault: OpenVault) -> str:
 
 
 def _store_again(vault: OpenVault, request: Request, row: Row, new: Add, by: Actor) -> Remembered:
-    """Merge a request into the memory that has its text. The memory is only reported if the actor
-    may not write it, or if it belongs to another agent than the requested one."""
-    if row.path != new.path or not access.may(by, "write", row.agent):
-        vault.store.allow(by, new.path)
-        return _remembered(entry(row), "duplicate", None)
-    data = {"agent": row.agent, **_record_data(request, "", by)}
-    return _merge(vault, new, request.supersedes, data, by)
-
-
-def _merge(
-    vault: OpenVault, new: Add, supersedes: Sequence[str], data: dict[str, Any], by: Actor
-) -> Remembered:
-    """Record that a memory was stored again, and add what it lacks: tags, links and fields.
+    """Record that a memory was stored again, and add what it lacks: tags, links and fields. It is
+    only reported if the actor may not write it, or if it belongs to another agent than the
+    requested one.
 
     It supersedes the given memories, and is no longer superseded itself; `superseded_by` are the
     memories that still replace it, because the actor may not change them.
     """
-    row = lookup.find(vault, new.ref)
+    if row.path != new.path or not access.may(by, "write", row.agent):
+        vault.store.allow(by, new.path)
+        return _remembered(entry(row), "duplicate", None)
+    row = lookup.find(vault, row.ref)  # a request before this one may have changed it
     ids = facts.same(vault.index, row.ref)
-    older = [lookup.memory(vault, id, by) for id in supersedes]
+    older = [lookup.memory(vault, id, by) for id in request.supersedes]
     if any(each.ref in ids for each in older):
         raise BadRequest("A memory cannot supersede itself.", "Name another one.")
     first = [write for each in older for write in anchor(each, by)]
@@ -408,6 +397,7 @@ def _merge(
     fields = [Relate(row.path, row.ref, "supersedes", target) for target in targets]
     supersede = [Write("link", row.ref, field) for field in fields]
     more = [*_lacking(vault, row, new), *supersede, *_revive(vault, ids, by)]
+    data = {"agent": row.agent, **_record_data(request, "", by)}
     merge = Write("merge", row.ref, None, data)
     result = apply.apply(vault, [*first, *more, merge], by, main=len(first))[0]
     left = [Mention(id=newer.ref, text=newer.text) for newer, _ in _superseding(vault, ids, by)]
