@@ -35,7 +35,6 @@ class Link(NamedTuple):
     kind: str
     target: str
     fragment: str
-    alias: str
 
 
 class Entry(NamedTuple):
@@ -204,15 +203,14 @@ class Applied(NamedTuple):
     """The result of a change.
 
     `outcome` is `done`, `already` (there was nothing to do), `missing` (the entry is gone) or
-    `changed` (the entry is not what the change expects). `line` counts in the new bytes. `before`
-    and `after` are the text of the entry in the file, `section` the headings above it, joined by
-    ` > `. `previous` is the id of the entry before it in that section: for a Move where it was
-    before, for an Add '' if that id is not written in the note.
+    `changed` (the entry is not what the change expects). `before` and `after` are the text of the
+    entry in the file, `section` the headings above it, joined by ` > `. `previous` is the id of the
+    entry before it in that section: for a Move where it was before, for an Add '' if that id is not
+    written in the note.
     """
 
     change: Change
     outcome: str
-    line: int = 0
     before: str = ""
     after: str = ""
     section: str = ""

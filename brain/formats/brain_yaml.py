@@ -201,9 +201,7 @@ def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
         if not isinstance(change, Configure):
             raise Refused(f"Brain does not write entries into {path}.", "It holds settings only.")
         text, outcome, before = _apply(text, change)
-        after = lines_of(text, change.ref)
-        line = text[: text.find(after)].count("\n") + 1 if after else 0
-        done.append(Applied(change, outcome, line, before, after))
+        done.append(Applied(change, outcome, before, lines_of(text, change.ref)))
     return EditedFile(text.encode("utf-8"), tuple(done))
 
 

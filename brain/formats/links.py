@@ -64,12 +64,11 @@ def tag_spans(masked: str) -> list[tuple[int, int]]:
 
 
 def wikilink(inner: str, kind: str, line: int) -> Link:
-    """Parse `note#heading|alias` or `note#^block|alias`."""
-    address, bar, alias = inner.partition("|")
-    if bar:
-        address, alias = address.rstrip("\\"), alias.strip()  # `\|` is how tables write it
+    """Parse `note#heading|alias` or `note#^block|alias`, of which the alias does not count."""
+    address, bar, _ = inner.partition("|")
+    address = address.rstrip("\\") if bar else address  # `\|` is how tables write it
     target, _, fragment = address.partition("#")
-    return Link(line, kind, target.strip(), fragment.strip(), alias)
+    return Link(line, kind, target.strip(), fragment.strip())
 
 
 def links(masked: str, line: int = 1) -> list[Link]:
@@ -85,7 +84,7 @@ def links(masked: str, line: int = 1) -> list[Link]:
             if "|" in inner or "#" in inner:
                 link = wikilink(inner, kind, row)
             else:  # most links, so without a call
-                link = make(Link, (row, kind, inner.strip(), "", ""))
+                link = make(Link, (row, kind, inner.strip(), ""))
             if link[2] or link[3]:
                 found.append(link)
     if "(" in masked and "](" in masked:  # one character is found much faster than two
@@ -106,7 +105,7 @@ def _markdown_links(masked: str, line: int) -> Iterator[Link]:
         path, _, fragment = target.partition("#")
         from urllib.parse import unquote  # takes 2 ms, which a search does not need
 
-        yield Link(line, kind, unquote(path), unquote(fragment), "")
+        yield Link(line, kind, unquote(path), unquote(fragment))
 
 
 def _untitled(target: str) -> str:

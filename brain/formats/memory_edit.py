@@ -146,9 +146,7 @@ def _one_by_one(path: str, data: bytes, changes: Sequence[Change], owner: str) -
     for change in changes:
         data, (one,) = edit(path, data, [change], owner)
         done.append(one)
-    lines = {entry.ref: entry.line for entry in memory_md.parse(data, owner).entries}
-    moved = [one._replace(line=lines.get(one.change.ref, one.line)) for one in done]
-    return EditedFile(data, tuple(moved))
+    return EditedFile(data, tuple(done))
 
 
 def _carefully(
@@ -190,7 +188,6 @@ class Note:
         self.head = self.tail = ""
         self.above: list[tuple[int, str]] | None = None
         self._read = self.text
-        self._marks: list[list[int]] = []
         self.gone: set[str] = set()  # the ids of removed entries
         self._check_length()
         for problem in self.problems:
@@ -283,9 +280,6 @@ class Note:
         """Replace characters and move every position after them."""
         self.text = self.text[:start] + new + self.text[stop:]
         shift = len(new) - (stop - start)
-        for mark in self._marks:
-            if mark[0] >= stop:
-                mark[0] += shift
         for position in self.positions or ():
             if position.start >= stop:
                 position.start += shift
@@ -313,25 +307,10 @@ class Note:
 
     # -- results ---------------------------------------------------------------------------------
 
-    def done(
-        self,
-        change: Change,
-        outcome: str,
-        at: int,
-        before: str = "",
-        after: str = "",
-        section: str = "",
-        previous: str = "",
-    ) -> Applied:
-        self._marks.append([at])
-        return Applied(change, outcome, len(self._marks), before, after, section, previous)
-
     def edited(self, done: Sequence[Applied]) -> EditedFile:
-        """Return the new bytes, and the results with the final line of each entry."""
+        """Return the new bytes with these results."""
         self._check_length()
-        lines = [self._line(self._marks[one.line - 1][0]) if one.line else 0 for one in done]
-        placed = [one._replace(line=line) for one, line in zip(done, lines, strict=True)]
-        return EditedFile(self.data(), tuple(placed))
+        return EditedFile(self.data(), tuple(done))
 
     def _line(self, at: int) -> int:
         return self.head.count("\n") + self.text.count("\n", 0, at) + 1
@@ -444,12 +423,11 @@ class Note:
         previous = self.previous(position.start, position.heading)
         self.splice(position.start, position.end, after)
         position.end, position.sure = position.start + len(after), sure
-        return self.done(change, "done", position.start, before, after, position.heading, previous)
+        return Applied(change, "done", before, after, position.heading, previous)
 
     def _unchanged(self, change: Change, position: Position, outcome: str = "already") -> Applied:
         raw, heading = self.raw(position), position.heading
-        previous = self.previous(position.start, heading)
-        return self.done(change, outcome, position.start, raw, raw, heading, previous)
+        return Applied(change, outcome, raw, raw, heading, self.previous(position.start, heading))
 
     def _style_of(self, position: Position, prefix: str, care: int) -> Style:
         """Return the style of an existing entry."""
@@ -471,13 +449,13 @@ class Note:
     def _remove(self, change: Remove, position: Position, care: int) -> Applied:
         before, heading = self.raw(position), position.heading
         previous = self.previous(position.start, heading)
-        at = self._cut(position, care)
+        self._cut(position, care)
         self.gone.add(change.ref)
-        return self.done(change, "done", at, before, "", heading, previous)
+        return Applied(change, "done", before, "", heading, previous)
 
-    def _cut(self, position: Position, care: int) -> int:
+    def _cut(self, position: Position, care: int) -> None:
         """Cut an entry out, with its lines if nothing else is on them and with a blank line that
-        would be left doubled. Return the offset where it was."""
+        would be left doubled."""
         text = self.text
         start = text.rfind("\n", 0, position.start) + 1
         newline = text.find("\n", position.end)
@@ -485,15 +463,13 @@ class Note:
         self.load().remove(position)
         if (text[start : position.start] + text[position.end : stop]).strip():
             self.splice(position.start, position.end, "")  # something else is on its lines
-            return position.start
-        if care:
+        elif care:
             self.splice(start, stop, self.newline(position.start) * (care == 1))
-            return start
-        start, stop = self._undoubled(start, stop)
-        if newline < 0 and start:  # the note still has no newline at its end
-            start = len(text[: start - 1].removesuffix("\r"))
-        self.splice(start, stop, "")
-        return start
+        else:
+            start, stop = self._undoubled(start, stop)
+            if newline < 0 and start:  # the note still has no newline at its end
+                start = len(text[: start - 1].removesuffix("\r"))
+            self.splice(start, stop, "")
 
     def _undoubled(self, start: int, stop: int) -> tuple[int, int]:
         """Return the lines to cut, with a blank one if it would be left doubled, or last."""
@@ -518,7 +494,7 @@ class Note:
             existing = [p for p in self.load() if p.start <= at < p.end]
             if existing:
                 return self._unchanged(change, existing[0])
-            return self.done(change, "already", at)
+            return Applied(change, "already")
         seen = self.outline()
         place = quick(self, seen, change.section) if care == 0 else None
         entry = self._entry(change, place.style) if place else ""
@@ -539,8 +515,8 @@ class Note:
 
     def _place(self, change: Add | Insert, place: Place, entry: str) -> Applied:
         previous = self._before(place)
-        new = self._write(place, entry, change.ref, sure=isinstance(change, Add))
-        return self.done(change, "done", new.start, "", entry, new.heading, previous)
+        self._write(place, entry, change.ref, sure=isinstance(change, Add))
+        return Applied(change, "done", "", entry, place.heading, previous)
 
     def _entry(self, change: Add, style: Style) -> str:
         if "\n" in change.text or "\r" in change.text:
@@ -566,7 +542,7 @@ class Note:
         ref = match.group(1) if match and ITEM.match(line) else ""
         return ref if ref and _only(self.whole(), f"^{ref}") is not None else ""
 
-    def _write(self, place: Place, entry: str, ref: str, sure: bool = True) -> Position:
+    def _write(self, place: Place, entry: str, ref: str, sure: bool = True) -> None:
         """Write an entry at its place, with a new heading above it if the place has one."""
         newline, text, at = place.style.newline, self.text, place.at
         open_end = at == len(text) and bool(text) and not text.endswith("\n")
@@ -575,12 +551,11 @@ class Note:
         if place.after and at < len(text):
             tail += newline
         self.splice(at, at, head + entry + tail)
-        start = at + len(head)
-        position = Position(ref, start, start + len(entry), place.heading, note=False)
-        position.sure = sure
         if self.positions is not None:
+            start = at + len(head)
+            position = Position(ref, start, start + len(entry), place.heading, note=False)
+            position.sure = sure
             self.positions.append(position)
-        return position
 
     # -- moving ----------------------------------------------------------------------------------
 
@@ -599,8 +574,8 @@ class Note:
         after = anchored(parts(before, self.prefix(position)), change.ref)
         self._cut(position, care)
         place = usual(self, self.outline(), change.section, care)
-        new = self._write(place, after, change.ref)
-        return self.done(change, "done", new.start, before, after, heading, previous)
+        self._write(place, after, change.ref)
+        return Applied(change, "done", before, after, heading, previous)
 
 
 def _is_all_written(text: str) -> bool:

@@ -22,7 +22,7 @@ def _item(reading: Reading, record: Record) -> Entry:
     tags = _tags(reading, record)
     created = moment(value.get("extractedAt"))
     source = reading.string(record, "sourceFile")
-    links = (Link(record.line, "derived_from", source, "", ""),) if source else ()
+    links = (Link(record.line, "derived_from", source, ""),) if source else ()
     shown = {
         "id": ref, "type": kind, "title": title, "content": content, "tags": tags,
         "extractedAt": created,

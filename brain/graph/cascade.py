@@ -41,7 +41,6 @@ class Reached(NamedTuple):
     """An entry that the cascade reached."""
 
     score: float
-    depth: int  # steps from the seed
     via: str  # the last edge in words, '' for a seed
     seed: str = ""
     steps: tuple[Step, ...] = ()
@@ -60,12 +59,12 @@ def cascade(
     walk = _Walk(found)
     last = min(config.cascadeDepth, MAX_STEPS)
     layer = _start(found, seeds)
-    reached = {id: Reached(score, 0, "", trail[0]) for id, (score, _, trail) in layer.items()}
+    reached = {id: Reached(score, "", trail[0]) for id, (score, _, trail) in layer.items()}
     for depth in range(1, last + 1):
         layer = walk.next_layer(layer, config.cascadeDecay**depth, is_last=depth == last)
         for id, (score, via, (seed, *steps)) in layer.items():
             if not _is_between(id) and (id not in reached or score > reached[id].score):
-                reached[id] = Reached(score, depth, via, seed, tuple(steps))
+                reached[id] = Reached(score, via, seed, tuple(steps))
     return _replace_superseded(reached, links.successors(index, reached, owners))
 
 

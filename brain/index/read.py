@@ -208,7 +208,7 @@ def linking(index: Index, ref: str) -> list[Row]:
 
 def links_of(index: Index, id: int) -> list[Link]:
     """Return the links of a entry."""
-    sql = "SELECT line, kind, target, fragment, '' FROM links WHERE entry = ? ORDER BY seq"
+    sql = "SELECT line, kind, target, fragment FROM links WHERE entry = ? ORDER BY seq"
     return [Link(*row) for row in index.rows(sql, (id,))]
 
 

@@ -221,11 +221,7 @@ def store(index: Index, batch: Sequence[ParsedFile]) -> None:
         for row, its_links, columns in rows:
             entries.append((next_entry, *row))
             listed.append((next_entry, *columns))
-            if its_links:
-                links += [
-                    (next_entry, seq, line, kind, target, fragment)
-                    for seq, (line, kind, target, fragment, _) in enumerate(its_links)
-                ]
+            links += [(next_entry, seq, *link) for seq, link in enumerate(its_links)]
             next_entry += 1
         if parsed.scope == "sources":
             folder = parsed.path[: parsed.path.rfind("/") + 1]
@@ -309,7 +305,7 @@ def _shift(db: sqlite3.Connection, file: int, part: Part) -> None:
 def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return all of an entry except its place."""
     line = row[_PLACED.start]
-    pointed = [(link[0] - line, *link[1:4]) for link in links]  # without the alias, if there is one
+    pointed = [(link[0] - line, *link[1:]) for link in links]
     return (*row[: _PLACED.start], *row[_PLACED.stop :], *pointed)
 
 

@@ -591,8 +591,10 @@ def _pending_row(
 def _from_row(row: PendingRow) -> tuple[Write, Applied | None]:
     value = json.loads(row.write)
     write = Write(**{**value, "change": value["change"] and model.from_json(value["change"])})
-    done = Applied(write.change, *json.loads(row.done)) if row.done and write.change else None
-    return write, done
+    if not row.done or not write.change:
+        return write, None
+    outcome, *texts = json.loads(row.done)
+    return write, Applied(write.change, outcome, *texts[-4:])  # once there was a line before them
 
 
 def _is_scrubbed(refs: Collection[str], texts: Collection[str], role: Role, unit: str) -> bool:

@@ -48,7 +48,7 @@ def test_the_seeds_example() -> None:
     assert (item.ref, item.kind, item.status) == ("item_abc123", "decision", "")
     assert (item.heading, item.text) == ("Use Fastify for API", "We chose Fastify over Express.")
     assert item.created == "2026-02-05T10:00:00Z"
-    assert item.links == (Link(2, "derived_from", "docs/Architecture.md", "", ""),)
+    assert item.links == (Link(2, "derived_from", "docs/Architecture.md", ""),)
     assert (item.line, item.end_line) == (2, 11)
     assert item.extra == {
         "sourceFile": "docs/Architecture.md", "lineNumber": 45, "confidence": 0.9,

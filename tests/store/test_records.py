@@ -147,9 +147,9 @@ def test_only_memory_notes_have_such_records(opened: Open, root: Path) -> None:
     store = opened()
     path = "40_Brain/brain.yaml"
     store.apply([Write("config", "searchLimit", Configure(path, "searchLimit", 5, 10))])
-    (root / path).write_text("")
+    (root / path).write_text("# Mine\n")
     store.absorb()
-    store.apply([Write("config", "searchLimit", Configure(path, "searchLimit", 6, 10))])
+    store.apply([Write("config", "topK", Configure(path, "topK", 6, 15))])
     assert kit.ops(store) == ["config", "config"]
 
 
