@@ -249,7 +249,9 @@ PLACED = (
 
 @pytest.mark.parametrize(("notation", "value", "rule"), PLACED)
 def test_a_password_is_caught_in_each_place(notation: str, value: str, rule: str) -> None:
-    assert redact(notation.format(value))[0] == notation.format(f"[redacted:{rule}]")
+    for text in (notation, f"- 2026-11-18: {notation}", f"In `{notation}` it is."):
+        if text == notation or "\n" not in text:
+            assert redact(text.format(value))[0] == text.format(f"[redacted:{rule}]")
 
 
 SPOKEN = (
