@@ -146,9 +146,9 @@ def mcp_page() -> str:
         hints = [
             word
             for word, holds in (
-                ("read-only", tool.reads),
+                ("read-only", tool.read_only),
                 ("destructive", tool.destructive),
-                ("idempotent", tool.reads or tool.repeatable),
+                ("idempotent", tool.read_only or tool.repeatable),
             )
             if holds
         ]

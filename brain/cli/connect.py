@@ -154,7 +154,7 @@ def _connect(
         tell({"client": client, "agent": name, "dry_run": dry_run, "steps": told, "todo": todo})
         return
     for step in steps:
-        say(f"{'Would do: ' if dry_run else ''}{DID[step.state]} {step.what}")
+        say(f"{'Would do: ' if dry_run else ''}{DID[step.state]} {step.target}")
     if todo:
         say(todo)
 

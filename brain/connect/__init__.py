@@ -1,1 +1,1 @@
-"""Connecting AI clients: what each needs, and how its configuration is edited."""
+"""Connect AI clients: their configuration files, and the edits of them."""

@@ -1,8 +1,8 @@
-"""Connect a client to a vault, or disconnect it: the steps, and what each did.
+"""Connect a client to a vault, or disconnect it, step by step.
 
-Existing content stays. The first time a file is edited, its bytes are kept next to it, as
-NAME.brain-backup. Disconnecting restores them if the file is as Brain left it, and else removes
-only Brain's part.
+Existing content is kept. Before a file is edited for the first time, it is copied to
+NAME.brain-backup. Disconnecting restores this copy if nobody else has edited the file since.
+Otherwise it removes only Brain's part.
 """
 
 from __future__ import annotations
@@ -22,29 +22,30 @@ from brain.serve import hook
 from brain.vault import files
 
 BACKUP = ".brain-backup"
-MOST = 50_000_000  # bytes of a configuration file
-SECONDS = 60.0  # for a client's own command line
+MAX_SIZE = 50_000_000  # bytes of a configuration file
+TIMEOUT = 60.0  # seconds for a client's own command line
 
 
 class Step(NamedTuple):
-    """What is done to a file, or by a command: created, edited, removed, run or unchanged."""
+    """A step of connecting: a file that is created, edited, removed or unchanged, or a command that
+    is run."""
 
     state: str
-    what: str
+    target: str  # the path of the file, or the command
 
 
 class FileEdit(NamedTuple):
-    """How a file gets Brain's part, and loses it. `same` gives a text the part that another text
-    has."""
+    """An edit of a file: `set` adds Brain's part to its text, and `remove` removes it. `copy` adds
+    the part that another text has."""
 
     path: str
     set: Callable[[str], str]
     remove: Callable[[str], str]
-    same: Callable[[str, str], str]
+    copy: Callable[[str, str], str]
 
 
 def connect(client: Client, command: list[str], place: Place, dry_run: bool = False) -> list[Step]:
-    """Let a client start this command, and tell it when to use it."""
+    """Add Brain's MCP server, hooks and instructions to the configuration of a client."""
     edits = _edits(client, command, place)
     for each in edits:  # nothing is done if one of the files cannot be edited
         _changed(each.path, each.set, _read(each.path) or "")
@@ -52,17 +53,17 @@ def connect(client: Client, command: list[str], place: Place, dry_run: bool = Fa
     program = _program(client, place)
     text = _read(config.path)
     if program and _changed(config.path, config.set, text or "") != text:
-        known = text is not None and config.remove(text) != text
-        runs = [[program, *client.removes]] if known else []
-        runs.append([program, *client.adds, *command])
-        steps = [_run(each, place, dry_run) for each in runs]
+        has_brain = text is not None and config.remove(text) != text
+        commands = [[program, *client.removes]] if has_brain else []
+        commands.append([program, *client.adds, *command])
+        steps = [_run(each, place, dry_run) for each in commands]
     else:
-        steps = [_set(config, dry_run)]
-    return steps + [_set(each, dry_run) for each in edits[1:]]
+        steps = [_apply_set(config, dry_run)]
+    return steps + [_apply_set(each, dry_run) for each in edits[1:]]
 
 
 def disconnect(client: Client, place: Place, dry_run: bool = False) -> list[Step]:
-    """Remove what `connect` did."""
+    """Remove Brain from the configuration of a client."""
     edits = _edits(client, ["brain", "mcp"], place)
     config = edits[0]
     program = _program(client, place)
@@ -70,12 +71,12 @@ def disconnect(client: Client, place: Place, dry_run: bool = False) -> list[Step
     if program and text is not None and _changed(config.path, config.remove, text) != text:
         steps = [_run([program, *client.removes], place, dry_run)]
     else:
-        steps = [_remove(config, dry_run)]
-    return steps + [_remove(each, dry_run) for each in edits[1:]]
+        steps = [_apply_remove(config, dry_run)]
+    return steps + [_apply_remove(each, dry_run) for each in edits[1:]]
 
 
 def is_connected(client: Client, place: Place) -> bool:
-    """Return True if the client knows Brain. A file that does not parse does not."""
+    """Return True if Brain is in the configuration of the client; False if it does not parse."""
     config = _edits(client, ["brain", "mcp"], place)[0]
     text = _read(config.path)
     try:
@@ -85,20 +86,20 @@ def is_connected(client: Client, place: Place) -> bool:
 
 
 def _edits(client: Client, command: list[str], place: Place) -> list[FileEdit]:
-    """Return what is edited, one edit for each file; the first is that of the server."""
+    """Return one edit for each file. The first adds the MCP server."""
     edits: dict[str, FileEdit] = {}
-    for each in (*_server(client, command, place), *_hooks(client, command, place)):
-        edits[each.path] = _both(edits[each.path], each) if each.path in edits else each
+    for each in (*_server_and_rules(client, command, place), *_hooks(client, command, place)):
+        edits[each.path] = _combine(edits[each.path], each) if each.path in edits else each
     return list(edits.values())
 
 
-def _both(one: FileEdit, other: FileEdit) -> FileEdit:
-    """Return two edits of a file as one."""
+def _combine(one: FileEdit, other: FileEdit) -> FileEdit:
+    """Combine two edits of a file."""
     return FileEdit(
         one.path,
         lambda text: other.set(one.set(text)),
         lambda text: other.remove(one.remove(text)),
-        lambda text, now: other.same(one.same(text, now), now),
+        lambda text, source: other.copy(one.copy(text, source), source),
     )
 
 
@@ -106,43 +107,47 @@ def _hooks(client: Client, command: list[str], place: Place) -> Iterator[FileEdi
     """Yield the edits that add the hooks of a client, one for each event."""
     if client.hooks is None:
         return
-    at = command.index("mcp")
+    index = command.index("mcp")
     syntax = client.syntax or edit.Syntax()
     join = subprocess.list2cmdline if place.platform == "win32" else shlex.join
     for event in hook.CLIENTS[client.name].events:
-        name = ["hook", client.name, event]
-        run = join([*command[:at], *name, *command[at + 1 :]])
-        value = {"hooks": [{"type": "command", "command": run, **client.hook}]}
-        given: dict[str, Any] = {
-            "path": ("hooks", event), "syntax": syntax, "own": partial(_is_own, " ".join(name))
+        arguments = ["hook", client.name, event]
+        shell_command = join([*command[:index], *arguments, *command[index + 1 :]])
+        value = {"hooks": [{"type": "command", "command": shell_command, **client.hook}]}
+        options: dict[str, Any] = {
+            "path": ("hooks", event), "syntax": syntax,
+            "is_own": partial(_is_own, " ".join(arguments)),
         }  # fmt: skip
         yield FileEdit(
-            client.hooks(place), partial(edit.set_item, value=value, **given),
-            partial(edit.remove_items, **given), partial(edit.same_item, **given),
+            client.hooks(place), partial(edit.set_item, value=value, **options),
+            partial(edit.remove_items, **options), partial(edit.copy_item, **options),
         )  # fmt: skip
 
 
-def _is_own(name: str, value: Any) -> bool:
-    """Return True if a value in a list of hooks runs Brain."""
-    found = value.get("hooks") if isinstance(value, dict) else None
-    runs = [each.get("command") for each in found or () if isinstance(each, dict)]
-    return any(isinstance(run, str) and "brain" in run and f" {name} " in f"{run} " for run in runs)
+def _is_own(arguments: str, value: Any) -> bool:
+    """Return True if a value in a list of hooks runs this hook of Brain."""
+    hooks = value.get("hooks") if isinstance(value, dict) else None
+    commands = [each.get("command") for each in hooks or () if isinstance(each, dict)]
+    return any(
+        isinstance(command, str) and "brain" in command and f" {arguments} " in f"{command} "
+        for command in commands
+    )
 
 
-def _server(client: Client, command: list[str], place: Place) -> list[FileEdit]:
+def _server_and_rules(client: Client, command: list[str], place: Place) -> list[FileEdit]:
     value = client.shape(command)
     path = client.file(place)
     if client.syntax is None:
         config = FileEdit(
             path, partial(edit.set_toml, path=client.path, value=value),
             partial(edit.remove_toml, path=client.path),
-            partial(edit.same_toml, path=client.path),
+            partial(edit.copy_toml, path=client.path),
         )  # fmt: skip
     else:
         config = FileEdit(
             path, partial(edit.set_json, path=client.path, value=value, syntax=client.syntax),
             partial(edit.remove_json, path=client.path, syntax=client.syntax),
-            partial(edit.same_json, path=client.path, syntax=client.syntax),
+            partial(edit.copy_json, path=client.path, syntax=client.syntax),
         )  # fmt: skip
     if client.rules is None:
         return [config]
@@ -156,14 +161,14 @@ def _server(client: Client, command: list[str], place: Place) -> list[FileEdit]:
 # -- files -----------------------------------------------------------------------------------------
 
 
-def _set(change: FileEdit, dry_run: bool) -> Step:
+def _apply_set(change: FileEdit, dry_run: bool) -> Step:
     before = _read(change.path)
     after = _changed(change.path, change.set, before or "")
     if after == before:
         return Step("unchanged", change.path)
     backup = _read(change.path + BACKUP)
-    if before is not None and backup is not None and before == change.same(backup, before):
-        after = change.set(backup)  # as if it had been connected like this from the start
+    if before is not None and backup is not None and before == change.copy(backup, before):
+        after = change.set(backup)  # only Brain has edited it: start again from the backup
     if not dry_run:
         if before is not None and backup is None:
             _write(change.path + BACKUP, before, like=change.path)
@@ -171,14 +176,14 @@ def _set(change: FileEdit, dry_run: bool) -> Step:
     return Step("created" if before is None else "edited", change.path)
 
 
-def _remove(change: FileEdit, dry_run: bool) -> Step:
+def _apply_remove(change: FileEdit, dry_run: bool) -> Step:
     before = _read(change.path)
     if before is None:
         return Step("unchanged", change.path)
     backup = _read(change.path + BACKUP)
     after = _changed(change.path, change.remove, before)
-    is_own = backup is None and before == change.same("", before)
-    if backup is not None and before == change.same(backup, before):
+    is_own = backup is None and before == change.copy("", before)
+    if backup is not None and before == change.copy(backup, before):
         after = backup
     if after == before:
         return Step("unchanged", change.path)
@@ -200,10 +205,10 @@ def _changed(path: str, change: Callable[[str], str], text: str) -> str:
 
 
 def _read(path: str) -> str | None:
-    """Return the text of a file with all of its bytes; None if there is no such file."""
+    """Return the text of a file with its line ends and BOM; None if there is no such file."""
     try:
         with open(path, "rb") as file:
-            return file.read(MOST).decode("utf-8")
+            return file.read(MAX_SIZE).decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
@@ -212,7 +217,7 @@ def _read(path: str) -> str | None:
 
 
 def _write(path: str, text: str, like: str) -> None:
-    """Replace a file, or what a link points to. It keeps the mode of the file `like`."""
+    """Replace a file, or the target of a link. It gets the mode of the file `like`."""
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     mode = os.stat(like).st_mode & 0o7777 if os.path.exists(like) else 0o600
@@ -234,13 +239,13 @@ def _run(command: list[str], place: Place, dry_run: bool) -> Step:
     if dry_run:
         return step
     try:
-        done = subprocess.run(
-            command, env={**place.env}, capture_output=True, text=True, timeout=SECONDS,
+        result = subprocess.run(
+            command, env={**place.env}, capture_output=True, text=True, timeout=TIMEOUT,
             stdin=subprocess.DEVNULL, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BrainError(f"`{step.what}` failed: {error}.", "Run it yourself.") from None
-    if done.returncode:
-        said = " ".join((done.stderr or done.stdout).split())[:300]
-        raise BrainError(f"`{step.what}` failed: {said}", "Run it yourself, and see why.")
+        raise BrainError(f"`{step.target}` failed: {error}.", "Run it yourself.") from None
+    if result.returncode:
+        output = " ".join((result.stderr or result.stdout).split())[:300]
+        raise BrainError(f"`{step.target}` failed: {output}", "Run it yourself to see why.")
     return step

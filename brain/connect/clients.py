@@ -1,4 +1,4 @@
-"""The clients, one row each: where their configuration is, and what Brain's part of it says."""
+"""The clients, one row each: their configuration files, and Brain's part of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ You have a long-term memory, Brain, through the MCP tools `memory_*`.
 
 
 class Place(NamedTuple):
-    """Where a user's files are."""
+    """The home folder, environment and platform of a user, which decide where files are."""
 
     home: str
     env: Mapping[str, str]
@@ -46,16 +46,17 @@ class Place(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A client. `shape` makes its entry from the command. `program` is its own command line, with
-    the arguments that add and remove a server. `rules` is the file for instructions; it is Brain's
-    own if `own_rules`, else Brain has a block in it. `hooks` is the file for hooks, whose events
-    are in `brain.serve.hook`; `hook` is what each says besides its command."""
+    """A client. `shape` makes the entry of Brain's server from the command. `program` is the
+    client's own command line, with the arguments that add and remove a server. `rules` is the file
+    for instructions: all of it is Brain's if `own_rules`, else a block. `hooks` is the file for
+    hooks, whose events are in `brain.serve.hook`; `hook` has their fields other than the
+    command."""
 
     name: str
     title: str
-    agent: str
+    agent: str  # the default name of its agent
     file: Callable[[Place], str]
-    path: tuple[str, ...]
+    path: tuple[str, ...]  # the keys that lead to the entry
     shape: Callable[[list[str]], dict[str, Any]]
     syntax: Syntax | None = Syntax()  # None: TOML
     program: str = ""
@@ -85,8 +86,8 @@ def _claude(place: Place) -> str:
 
 
 def _claude_json(place: Place) -> str:
-    moved = place.env.get("CLAUDE_CONFIG_DIR")
-    return f"{moved or place.home}/.claude.json"
+    config_folder = place.env.get("CLAUDE_CONFIG_DIR")
+    return f"{config_folder or place.home}/.claude.json"
 
 
 def _codex(place: Place) -> str:
@@ -94,7 +95,7 @@ def _codex(place: Place) -> str:
 
 
 def _opencode_file(place: Place) -> str:
-    """Return the settings of OpenCode: the file that exists, else the usual one."""
+    """Return the path of OpenCode's settings: opencode.jsonc if it exists, else opencode.json."""
     base = f"{place.xdg()}/opencode/opencode.json"
     return f"{base}c" if os.path.exists(f"{base}c") else base
 
@@ -119,7 +120,7 @@ CLIENTS = (
         ("mcp_servers", "brain"), _plain, syntax=None,
         program="codex", adds=("mcp", "add", "brain", "--"), removes=("mcp", "remove", "brain"),
         rules=lambda place: f"{_codex(place)}/AGENTS.md",
-        # 3 seconds is the most that Codex allows at the end; 0: inject all of a context
+        # 3 seconds: the maximum of Codex when a session ends; 0: inject the whole context
         hooks=lambda place: f"{_codex(place)}/hooks.json",
         hook={"timeout": 3, "additionalContextLimit": 0},
         todo="Start a new session of Codex. It asks you to review the hooks; until you approve them"

@@ -1,6 +1,7 @@
 """Edits of configuration files of other programs: one member is added, replaced or removed.
 
-Only its own bytes change. Comments, order and layout stay. A file that does not parse is refused.
+Only the bytes of this member change. Comments, order and layout are kept. A file that does not
+parse is refused.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ BEGIN, END = "<!-- brain: begin -->", "<!-- brain: end -->"
 
 
 class Syntax(NamedTuple):
-    """What a client accepts in its JSON."""
+    """Extensions of JSON that a client accepts."""
 
     comments: bool = False
     trailing_commas: bool = False
 
 
 class Member(NamedTuple):
-    """A member of an object, by its places in the text."""
+    """A member of an object, or a value of a list: its key, and offsets in the text."""
 
     key: str
     start: int
@@ -41,7 +42,7 @@ class Member(NamedTuple):
 
 
 def parse_json(text: str, syntax: Syntax) -> Any:
-    """Return what a text says. Raises Refused if it is not an object the client could read."""
+    """Return the object in a text. Raises Refused if the client could not read it as an object."""
     try:
         found = json.loads(_blank(text, syntax).removeprefix("\ufeff").strip() or "{}")
     except ValueError as error:
@@ -52,11 +53,11 @@ def parse_json(text: str, syntax: Syntax) -> Any:
 
 
 def set_json(text: str, path: tuple[str, ...], value: Any, syntax: Syntax) -> str:
-    """Return the text with this value at this path; objects on the way are created."""
+    """Return the text with this value at this path. Missing objects on the path are created."""
     before = parse_json(text, syntax)
-    if _has(_at(before, path), value):
+    if _contains(_value_at(before, path), value):
         return text
-    if _at(before, path) is not None:
+    if _value_at(before, path) is not None:
         text = remove_json(text, path, syntax)
     if not text.strip("\ufeff \t\r\n"):
         text += "{}\n"
@@ -65,125 +66,125 @@ def set_json(text: str, path: tuple[str, ...], value: Any, syntax: Syntax) -> st
     for depth, key in enumerate(path):
         members = {member.key: member for member in _members(plain, start)}
         if key not in members or depth == len(path) - 1:
-            inner: Any = value
+            nested: Any = value
             for name in reversed(path[depth + 1 :]):
-                inner = {name: inner}
-            text = _add(text, plain, start, key, inner)
+                nested = {name: nested}
+            text = _with_member(text, plain, start, key, nested)
             break
         start = members[key].value
-    return _checked(text, _with(before, path, value), syntax)
+    return _checked(text, _with_value(before, path, value), syntax)
 
 
 def remove_json(text: str, path: tuple[str, ...], syntax: Syntax) -> str:
-    """Return the text without what is at this path. Nothing else is removed."""
+    """Return the text without the value at this path."""
     before = parse_json(text, syntax)
-    if _at(before, path) is None:
+    if _value_at(before, path) is None:
         return text
     plain = _blank(text, syntax)
-    members = _members(plain, _start(plain, path[:-1]))
-    at = next(at for at, each in enumerate(members) if each.key == path[-1])
-    text = _cut(text, plain, members, at)
-    return _checked(text, _with(before, path, None), syntax)
+    members = _members(plain, _offset_of(plain, path[:-1]))
+    index = next(index for index, each in enumerate(members) if each.key == path[-1])
+    text = _without_member(text, plain, members, index)
+    return _checked(text, _with_value(before, path, None), syntax)
 
 
-def _cut(text: str, plain: str, members: list[Member], at: int) -> str:
-    """Return the text without one of these members, and without its comma."""
-    own = members[at]
-    first = len(text[: own.start].rstrip())
-    last = own.end
-    rest = _SPACE.match(_blank(text, Syntax(comments=True)), last)
-    comma = rest.end() if rest else last
-    cuts = [(first, last)]
-    if text[comma : comma + 1] == ",":
-        cuts = [(first, last), (comma, comma + 1)]
-    elif at:
-        before_own = plain.rindex(",", members[at - 1].end, own.start)
-        cuts = [(before_own, before_own + 1), (max(first, before_own + 1), last)]
+def _without_member(text: str, plain: str, members: list[Member], index: int) -> str:
+    """Return the text without the member at this index, and without its comma."""
+    member = members[index]
+    start = len(text[: member.start].rstrip())
+    end = member.end
+    space = _SPACE.match(_blank(text, Syntax(comments=True)), end)
+    comma_at = space.end() if space else end
+    cuts = [(start, end)]
+    if text[comma_at : comma_at + 1] == ",":
+        cuts = [(start, end), (comma_at, comma_at + 1)]
+    elif index:
+        previous_comma = plain.rindex(",", members[index - 1].end, member.start)
+        cuts = [(previous_comma, previous_comma + 1), (max(start, previous_comma + 1), end)]
     for cut_from, cut_to in reversed(cuts):
         text = text[:cut_from] + text[cut_to:]
     return text
 
 
-def same_json(text: str, now: str, path: tuple[str, ...], syntax: Syntax) -> str:
+def copy_json(text: str, source: str, path: tuple[str, ...], syntax: Syntax) -> str:
     """Return the text with the value that another text has at this path."""
-    value = _at(parse_json(now, syntax), path)
+    value = _value_at(parse_json(source, syntax), path)
     return text if value is None else set_json(text, path, value, syntax)
 
 
-def set_item(text: str, path: tuple[str, ...], value: Any, own: IsOwn, syntax: Syntax) -> str:
-    """Return the text with this value in the list at a path, in place of Brain's own one."""
-    found = _items(text, path, syntax)
-    if [each for each in found if own(each)] == [value]:
+def set_item(text: str, path: tuple[str, ...], value: Any, is_own: IsOwn, syntax: Syntax) -> str:
+    """Return the text with this value in the list at a path. It replaces Brain's own values."""
+    items_before = _items(text, path, syntax)
+    if [each for each in items_before if is_own(each)] == [value]:
         return text
-    text = remove_items(text, path, own, syntax)
+    text = remove_items(text, path, is_own, syntax)
     before = parse_json(text, syntax)
-    items = _at(before, path)
+    items = _value_at(before, path)
     if items is None:
         return set_json(text, path, [value], syntax)
     plain = _blank(text, syntax)
-    text = _add(text, plain, _start(plain, path), None, value)
-    return _checked(text, _with(before, path, [*items, value]), syntax)
+    text = _with_member(text, plain, _offset_of(plain, path), None, value)
+    return _checked(text, _with_value(before, path, [*items, value]), syntax)
 
 
-def remove_items(text: str, path: tuple[str, ...], own: IsOwn, syntax: Syntax) -> str:
-    """Return the text without Brain's own values in the list at a path. A list that has no other
-    is removed."""
+def remove_items(text: str, path: tuple[str, ...], is_own: IsOwn, syntax: Syntax) -> str:
+    """Return the text without Brain's own values in the list at a path. If no other value is left,
+    the list is removed."""
     items = _items(text, path, syntax)
-    kept = [each for each in items if not own(each)]
-    if len(kept) == len(items):
+    others = [each for each in items if not is_own(each)]
+    if len(others) == len(items):
         return text
-    if not kept:
+    if not others:
         return remove_json(text, path, syntax)
     before = parse_json(text, syntax)
-    for at in reversed([at for at, each in enumerate(items) if own(each)]):
+    for index in reversed([index for index, each in enumerate(items) if is_own(each)]):
         plain = _blank(text, syntax)
-        text = _cut(text, plain, _members(plain, _start(plain, path)), at)
-    return _checked(text, _with(before, path, kept), syntax)
+        text = _without_member(text, plain, _members(plain, _offset_of(plain, path)), index)
+    return _checked(text, _with_value(before, path, others), syntax)
 
 
-def same_item(text: str, now: str, path: tuple[str, ...], own: IsOwn, syntax: Syntax) -> str:
+def copy_item(text: str, source: str, path: tuple[str, ...], is_own: IsOwn, syntax: Syntax) -> str:
     """Return the text with Brain's own value that another text has in the list at a path."""
-    found = [each for each in _items(now, path, syntax) if own(each)]
-    return set_item(text, path, found[0], own, syntax) if found else text
+    own_items = [each for each in _items(source, path, syntax) if is_own(each)]
+    return set_item(text, path, own_items[0], is_own, syntax) if own_items else text
 
 
 def _items(text: str, path: tuple[str, ...], syntax: Syntax) -> list[Any]:
-    found = _at(parse_json(text, syntax), path)
-    if found is not None and not isinstance(found, list):
+    items = _value_at(parse_json(text, syntax), path)
+    if items is not None and not isinstance(items, list):
         raise Refused(f"{path[-1]!r} is not a list.", "Fix the file, then try again.")
-    return found or []
+    return items or []
 
 
-def _start(plain: str, path: tuple[str, ...]) -> int:
-    """Return where the value at a path begins."""
+def _offset_of(plain: str, path: tuple[str, ...]) -> int:
+    """Return the offset at which the value at a path begins."""
     start = plain.index("{")
     for key in path:
         start = next(each.value for each in _members(plain, start) if each.key == key)
     return start
 
 
-def _at(found: Any, path: tuple[str, ...]) -> Any:
+def _value_at(value: Any, path: tuple[str, ...]) -> Any:
     for key in path:
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise Refused(f"{key!r} is not in an object.", "Fix the file, then try again.")
-        found = found.get(key)
-        if found is None:
+        value = value.get(key)
+        if value is None:
             return None
-    return found
+    return value
 
 
-def _has(found: Any, value: Any) -> bool:
-    """Return True if an entry says all of this. It may say more, such as a timeout."""
+def _contains(found: Any, value: Any) -> bool:
+    """Return True if an entry has all members of `value`. It may have more, such as a timeout."""
     if not isinstance(value, dict):
         return bool(found == value)
     return isinstance(found, dict) and all(found.get(key) == each for key, each in value.items())
 
 
-def _with(found: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
-    """Return a copy with another value at a path; None removes it."""
+def _with_value(found: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """Return a copy with this value at a path, or without one if it is None."""
     key, rest = path[0], path[1:]
     if rest:
-        return {**found, key: _with(found.get(key) or {}, rest, value)}
+        return {**found, key: _with_value(found.get(key) or {}, rest, value)}
     if value is None:
         return {name: each for name, each in found.items() if name != key}
     return {**found, key: value}
@@ -196,7 +197,7 @@ def _checked(text: str, expected: Any, syntax: Syntax) -> str:
 
 
 def _blank(text: str, syntax: Syntax) -> str:
-    """Return the text with spaces in place of what JSON itself does not have."""
+    """Return the text with spaces in place of comments and trailing commas."""
 
     def spaces(match: re.Match[str]) -> str:
         return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
@@ -207,71 +208,71 @@ def _blank(text: str, syntax: Syntax) -> str:
 
 
 def _members(plain: str, start: int) -> list[Member]:
-    """Return the members of the object that begins here, or the values of the list."""
+    """Return the members of the object, or the values of the list, that begins at `start`."""
     decoder, out = json.JSONDecoder(), []
     is_list = plain[start] == "["
-    at = _skip(plain, start + 1)
-    while plain[at] not in "]}":
-        key, value = "", at
+    position = _skip_space(plain, start + 1)
+    while plain[position] not in "]}":
+        key, value_start = "", position
         if not is_list:
-            key, end = decoder.raw_decode(plain, at)
-            value = _skip(plain, _skip(plain, end) + 1)
-        _, stop = decoder.raw_decode(plain, value)
-        out.append(Member(key, at, value, stop))
-        at = _skip(plain, stop)
-        at = _skip(plain, at + 1) if plain[at] == "," else at
+            key, key_end = decoder.raw_decode(plain, position)
+            value_start = _skip_space(plain, _skip_space(plain, key_end) + 1)
+        _, value_end = decoder.raw_decode(plain, value_start)
+        out.append(Member(key, position, value_start, value_end))
+        position = _skip_space(plain, value_end)
+        position = _skip_space(plain, position + 1) if plain[position] == "," else position
     return out
 
 
-def _skip(plain: str, at: int) -> int:
-    found = _SPACE.match(plain, at)
-    return found.end() if found else at
+def _skip_space(plain: str, offset: int) -> int:
+    space = _SPACE.match(plain, offset)
+    return space.end() if space else offset
 
 
-def _add(text: str, plain: str, start: int, key: str | None, value: Any) -> str:
-    """Return the text with a new last member in the object that begins at `start`, or with a new
-    last value in the list there, without a key."""
-    line = "\r\n" if "\r\n" in text else "\n"
+def _with_member(text: str, plain: str, start: int, key: str | None, value: Any) -> str:
+    """Return the text with a new last member in the object that begins at `start`. A list gets a
+    new last value, and the key is None."""
+    newline = "\r\n" if "\r\n" in text else "\n"
     members = _members(plain, start)
     outer = _indent(text, start)
-    unit = _unit(text)
+    unit = _indent_unit(text)
     if not members:
         end = plain.index("}" if plain[start] == "{" else "]", start)
-        at = len(text[:end].rstrip())  # behind a comment, if there is one
-        own = _member(key, value, outer + unit, unit, line)
-        return f"{text[:at]}{line}{own}{line}{outer}{text[end:]}"
+        position = len(text[:end].rstrip())  # after a comment, if there is one
+        added = _member(key, value, outer + unit, unit, newline)
+        return f"{text[:position]}{newline}{added}{newline}{outer}{text[end:]}"
     last = members[-1]
-    after = _skip(_blank(text, Syntax(comments=True)), last.end)
+    after = _skip_space(_blank(text, Syntax(comments=True)), last.end)
     has_comma = text[after : after + 1] == ","
     if "\n" not in text[start : members[0].start]:  # all in one line
-        at = after + 1 if has_comma else last.end
+        position = after + 1 if has_comma else last.end
         compact = json.dumps([value] if key is None else {key: value}, ensure_ascii=False)[1:-1]
-        return text[:at] + (" " if has_comma else ", ") + compact + text[at:]
-    own = line + _member(key, value, _indent(text, last.start), unit, line)
-    at = after + 1 if has_comma else last.end
-    tail = text.find("\n", at)
-    if tail < 0 or plain[at:tail].strip():
-        tail = at
+        return text[:position] + (" " if has_comma else ", ") + compact + text[position:]
+    added = newline + _member(key, value, _indent(text, last.start), unit, newline)
+    position = after + 1 if has_comma else last.end
+    tail = text.find("\n", position)
+    if tail < 0 or plain[position:tail].strip():
+        tail = position
     elif text[tail - 1] == "\r":
         tail -= 1
     comma = "" if has_comma else ","
-    return text[:at] + comma + text[at:tail] + own + text[tail:]
+    return text[:position] + comma + text[position:tail] + added + text[tail:]
 
 
-def _member(key: str | None, value: Any, indent: str, unit: str, line: str) -> str:
+def _member(key: str | None, value: Any, indent: str, unit: str, newline: str) -> str:
     whole = [value] if key is None else {key: value}
-    shown = json.dumps(whole, ensure_ascii=False, indent=unit).split("\n")[1:-1]
-    return line.join(indent + each.removeprefix(unit) for each in shown)
+    lines = json.dumps(whole, ensure_ascii=False, indent=unit).split("\n")[1:-1]
+    return newline.join(indent + line.removeprefix(unit) for line in lines)
 
 
-def _indent(text: str, at: int) -> str:
-    """Return the white space that the line of this place begins with."""
-    start = text.rfind("\n", 0, at) + 1
+def _indent(text: str, offset: int) -> str:
+    """Return the indentation of the line that contains this offset."""
+    start = text.rfind("\n", 0, offset) + 1
     line = text[start:]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _unit(text: str) -> str:
+def _indent_unit(text: str) -> str:
     found = re.search(r"\n([ \t]+)\S", text)
     return found[1] if found else "  "
 
@@ -280,7 +281,7 @@ def _unit(text: str) -> str:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return what a text says. Raises Refused if it does not parse."""
+    """Return the tables in a text. Raises Refused if it does not parse."""
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
@@ -288,39 +289,39 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def set_toml(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
-    """Return the text with this table of texts and lists at the end."""
+    """Return the text with this table at the end. Its values are strings and lists."""
     before = parse_toml(text)
-    if _has(_at(before, path), value):
+    if _contains(_value_at(before, path), value):
         return text
-    if _at(before, path) is not None:
+    if _value_at(before, path) is not None:
         text = remove_toml(text, path)
-    line = "\r\n" if "\r\n" in text else "\n"
-    gap = "" if not text.strip() else line if text.endswith("\n") else line * 2
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text.strip() else newline if text.endswith("\n") else newline * 2
     rows = [f"{name} = {json.dumps(each, ensure_ascii=False)}" for name, each in value.items()]
-    text += gap + line.join([f"[{'.'.join(path)}]", *rows, ""])
-    return _checked_toml(text, _with(before, path, value))
+    text += gap + newline.join([f"[{'.'.join(path)}]", *rows, ""])
+    return _checked_toml(text, _with_value(before, path, value))
 
 
-def same_toml(text: str, now: str, path: tuple[str, ...]) -> str:
+def copy_toml(text: str, source: str, path: tuple[str, ...]) -> str:
     """Return the text with the table that another text has at this path."""
-    value = _at(parse_toml(now), path)
+    value = _value_at(parse_toml(source), path)
     return text if value is None else set_toml(text, path, value)
 
 
 def remove_toml(text: str, path: tuple[str, ...]) -> str:
-    """Return the text without this table and those in it."""
+    """Return the text without this table and its subtables."""
     before = parse_toml(text)
-    if _at(before, path) is None:
+    if _value_at(before, path) is None:
         return text
     name = r"\s*\.\s*".join(f"[\"']?{re.escape(key)}[\"']?" for key in path)
     header = rf"(?:^\r?\n)?^[ \t]*\[\s*{name}\s*(?:\.[^\]]*)?\][^\n]*\n?"
     own = re.compile(rf"{header}(?:^[ \t]*[^\s#\[][^\n]*\n?)*", re.MULTILINE)
-    rest = _with(before, path, None)
+    rest = _with_value(before, path, None)
     for match in reversed(list(own.finditer(text))):
         without = text[: match.start()] + text[match.end() :]
         with suppress(tomllib.TOMLDecodeError):
-            if _with(tomllib.loads(without.removeprefix("\ufeff")), path, None) == rest:
-                text = without  # else it was part of a string
+            if _with_value(tomllib.loads(without.removeprefix("\ufeff")), path, None) == rest:
+                text = without  # otherwise the match was part of a string
     return _checked_toml(text, rest)
 
 
@@ -335,7 +336,7 @@ def _checked_toml(text: str, expected: dict[str, Any]) -> str:
 
 
 def set_block(text: str, block: str) -> str:
-    """Return the text with Brain's block at the end, or in its place if it has one."""
+    """Return the text with this block as Brain's only block, at the end."""
     own = f"{BEGIN}\n{block.strip()}\n{END}\n"
     if own in text:
         return text

@@ -1,1 +1,1 @@
-"""Servers, by which programs on this machine use a vault."""
+"""The MCP server and the hooks, through which AI clients use a vault."""

@@ -1,6 +1,6 @@
-"""Hooks of AI clients: what an event of a client injects into its session, or imports from it.
+"""Hooks of AI clients. An event of a client injects a context into its session, or imports it.
 
-A hook never fails a prompt: whoever calls this logs an error and prints nothing.
+A hook never fails a prompt: the caller logs an error and prints nothing.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     Payload = Mapping[str, Any]
 
 FIRST, LAST = "<brain-context>\n", "\n</brain-context>"
-CHARACTERS = 9_000  # that are injected at most; clients cut longer texts, or put them into a file
-TWICE = 30.0  # seconds within which the same event of a session is one that two hooks report
-LOG, MOST_LOGGED = "hook.log", 200_000  # bytes after which the log is begun again
+MAX_CHARACTERS = 9_000  # of an injected text; clients cut longer ones, or put them into a file
+REPEATED = 30.0  # seconds within which two hooks that report the same event are one
+LOG, MAX_LOG = "hook.log", 200_000  # bytes; a longer log is started again
 START, PROMPT, IMPORT = "start", "prompt", "import"
 
 
 class Hooks(NamedTuple):
-    """The hooks of a client: the format of its context, and what each event does. `first` is True
-    if the first prompt starts the session; `key` is the member of the answer with the context, if
-    the client has its own."""
+    """The hooks of a client: the format of its context, and the action of each event.
+    `prompt_starts` is True if the first prompt starts the session. `key` is the member of the
+    answer that holds the context, if the client has a format of its own."""
 
     format: str
     events: Mapping[str, str]
-    first: bool = False
+    prompt_starts: bool = False
     key: str = ""
 
 
@@ -53,7 +53,7 @@ CLIENTS = {
     "claude-code": Hooks("claude", _CLAUDE),
     "codex": Hooks("codex", _CLAUDE),
     # what SessionStart injects is lost when a session is resumed; PreCompress comes with each turn
-    "gemini": Hooks("gemini", {"BeforeAgent": PROMPT, "SessionEnd": IMPORT}, first=True),
+    "gemini": Hooks("gemini", {"BeforeAgent": PROMPT, "SessionEnd": IMPORT}, prompt_starts=True),
     "vscode": Hooks("claude", {"SessionStart": START, "UserPromptSubmit": PROMPT}),
     "cursor": Hooks(
         "claude", {"sessionStart": START, "beforeSubmitPrompt": PROMPT}, key="additional_context"
@@ -71,11 +71,11 @@ def answer(
     environ: Mapping[str, str],
     read_only: bool = False,
 ) -> str:
-    """Return what a client expects on standard output for an event; '' for nothing.
+    """Return the answer to an event, for the standard output of the hook; '' for no answer.
 
-    `payload` is the JSON that the client wrote. `vault` is a path in the vault; '' for the folder
-    that the session works in. `agent` is as whom the client acts; '' for the admin. While a daemon
-    follows the notes, only the brain folder is checked for changes.
+    `payload` is the JSON that the client wrote. `vault` is a path in the vault; '' stands for the
+    folder that the session works in. `agent` is the actor; '' stands for the admin. While a daemon
+    watches the notes, only the brain folder is checked for changes.
     """
     hooks = CLIENTS.get(client)
     action = hooks.events.get(event) if hooks else None
@@ -83,10 +83,10 @@ def answer(
         raise BadRequest(f"There is no hook {event!r} of {client!r}.", f"Clients: {[*CLIENTS]}.")
     given = json.loads(payload)
     if not isinstance(given, dict):
-        raise BadRequest("The payload is not a JSON object.", "Only clients call this.")
-    place = vault or _text(given, "cwd") or (_texts(given, "workspace_roots") or ["."])[0]
+        raise BadRequest("The payload is not a JSON object.", "Only AI clients call this command.")
+    start = vault or _text(given, "cwd") or (_texts(given, "workspace_roots") or ["."])[0]
     home = layout.state_home(environ)
-    paths = layout.find(place, home)
+    paths = layout.find(start, home)
     if action == IMPORT:
         path = _text(given, "transcript_path")
         if path and not read_only:  # some sessions are not saved
@@ -95,88 +95,88 @@ def answer(
     with OpenVault(paths, read_only=read_only) as opened:
         opened.environ = environ
         opened.watched = bool(lock.holder(f"{paths.state_path}/daemon.lock"))
-        text = _injected(opened, hooks, action, given, agent or access.ADMIN)
+        text = _context_for(opened, hooks, action, given, agent or access.ADMIN)
     return _rendered(hooks, event, action, text) if text else ""
 
 
 def log(environ: Mapping[str, str], line: str) -> None:
     """Append a line to the log in the state folder, if that is possible."""
-    with suppress(OSError), _log(layout.state_home(environ)) as file:
+    with suppress(OSError), _open_log(layout.state_home(environ)) as file:
         now = to_utc(datetime.now(UTC))
         file.write(f"{now} {' '.join(line.split())[:1000]}\n".encode(errors="replace"))
 
 
-def _log(home: str) -> Any:
+def _open_log(home: str) -> Any:
     os.makedirs(home, 0o700, exist_ok=True)
     path = f"{home}/{LOG}"
     with suppress(FileNotFoundError):
-        if os.stat(path).st_size > MOST_LOGGED:
+        if os.stat(path).st_size > MAX_LOG:
             os.unlink(path)
     return open(path, "ab")
 
 
-# -- what is injected ------------------------------------------------------------------------------
+# -- injecting a context ---------------------------------------------------------------------------
 
 
-def _injected(vault: OpenVault, hooks: Hooks, action: str, given: Payload, agent: str) -> str:
-    """Return what a session does not know yet; '' for nothing."""
-    session = _text(given, "session_id") or _text(given, "conversation_id")
-    prompt = _text(given, "prompt") if action == PROMPT else ""
-    source = _text(given, "source") if action == START else ""
+def _context_for(vault: OpenVault, hooks: Hooks, action: str, payload: Payload, agent: str) -> str:
+    """Return a context for a session, without entries that it was shown; '' if nothing is left."""
+    session = _text(payload, "session_id") or _text(payload, "conversation_id")
+    prompt = _text(payload, "prompt") if action == PROMPT else ""
+    source = _text(payload, "source") if action == START else ""
     if action == PROMPT and not prompt.strip():
         return ""
     now = vault.clock().timestamp()
-    own = digest(session.encode(errors="replace")).hex()
-    detail = digest(f"{action}\0{source}\0{prompt}".encode(errors="replace")).hex()
-    keeps = session and not vault.read_only
-    if keeps and not vault.state.claim(f"{own}:{detail}", now, TWICE):
-        return ""  # another hook of the same session is faster
-    is_start = action == START or (hooks.first and not vault.state.claimed(own))
-    if keeps and is_start:
-        vault.state.claim(own, now, 0.0)
-    shown = [] if is_start else _shown(vault, agent, session, vault.state.claimed(own))
+    session_key = digest(session.encode(errors="replace")).hex()
+    event_key = digest(f"{action}\0{source}\0{prompt}".encode(errors="replace")).hex()
+    has_state = session and not vault.read_only
+    if has_state and not vault.state.claim(f"{session_key}:{event_key}", now, REPEATED):
+        return ""  # another hook of the same session answers
+    is_start = action == START or (hooks.prompt_starts and not vault.state.claimed(session_key))
+    if has_state and is_start:
+        vault.state.claim(session_key, now, 0.0)
+    shown = [] if is_start else _shown_ids(vault, agent, session, vault.state.claimed(session_key))
     again = source in ("compact", "clear", "resume")
-    found = context(
+    recalled = context(
         vault,
-        prompt or _topic(vault, agent, session, given),
+        prompt or _topic(vault, agent, session, payload),
         agent=agent,
         session=session,
         tasks=is_start,
         again=again,
         format=hooks.format,
-        characters=CHARACTERS - len(FIRST) - len(LAST),
+        characters=MAX_CHARACTERS - len(FIRST) - len(LAST),
         shown=shown,
         by=agent,
     )
-    if not any(parts for _, parts in sections(found.fitted.package)):
+    if not any(parts for _, parts in sections(recalled.fitted.package)):
         return ""
-    # a memory cannot end the block
-    text = found.fitted.text
+    # a memory must not end the block
+    text = recalled.fitted.text
     for tag in ("<brain-context", "</brain-context"):
         text = text.replace(tag, f"‹{tag[1:]}")
     return f"{FIRST}{text}{LAST}"
 
 
 def _recalls(vault: OpenVault, agent: str, session: str) -> list[dict[str, Any]]:
-    """Return the contexts that a session was given, oldest first."""
+    """Return the recalls of a session, oldest first."""
     known = access.resolve(vault, agent, session).session
     return [recall.value for recall in vault.state.last_recalls(session=known)] if known else []
 
 
-def _shown(vault: OpenVault, agent: str, session: str, since: float) -> list[str]:
-    """Return the ids of all that a session was shown since it started or was compacted."""
+def _shown_ids(vault: OpenVault, agent: str, session: str, since: float) -> list[str]:
+    """Return the ids of the entries that a session was shown since it started or was compacted."""
     start = to_utc(datetime.fromtimestamp(since, UTC)) if since else ""
-    found = [each for each in _recalls(vault, agent, session) if each["at"] >= start]
-    return [id for each in found for id in each["shown"]]
+    recalls = [recall for recall in _recalls(vault, agent, session) if recall["at"] >= start]
+    return [id for recall in recalls for id in recall["shown"]]
 
 
-def _topic(vault: OpenVault, agent: str, session: str, given: Payload) -> str:
-    """Return what a session is about: its last question, else the name of its folder."""
-    if _text(given, "source") in ("compact", "resume"):
+def _topic(vault: OpenVault, agent: str, session: str, payload: Payload) -> str:
+    """Return the topic of a session: its last question, else the name of its folder."""
+    if _text(payload, "source") in ("compact", "resume"):
         for recall in reversed(_recalls(vault, agent, session)):
             return str(recall["query"])
-    roots = _texts(given, "workspace_roots")
-    folder = _text(given, "cwd") or (roots[0] if roots else "")
+    roots = _texts(payload, "workspace_roots")
+    folder = _text(payload, "cwd") or (roots[0] if roots else "")
     return os.path.basename(folder.rstrip("/\\")) or "project"
 
 
@@ -189,27 +189,27 @@ def _rendered(hooks: Hooks, event: str, action: str, text: str) -> str:
     return json.dumps(answer)
 
 
-# -- what is imported ------------------------------------------------------------------------------
+# -- importing a transcript ------------------------------------------------------------------------
 
 
-def _import(path: str, vault: str, agent: str, home: str) -> None:
-    """Import a transcript in a process of its own, since clients end their hooks soon."""
+def _import(path: str, root: str, agent: str, home: str) -> None:
+    """Import a transcript in a separate process, because clients soon end their hooks."""
     import subprocess  # takes a while to load
 
-    command = [sys.executable, "-P", "-m", "brain", "session", "import", path, "--vault", vault]
+    command = [sys.executable, "-P", "-m", "brain", "session", "import", path, "--vault", root]
     command += ["--agent", agent] if agent else []
-    with _log(home) as file:
+    with _open_log(home) as file:
         subprocess.Popen(
-            command, cwd=vault, start_new_session=True, stdin=subprocess.DEVNULL,
+            command, cwd=root, start_new_session=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=file,
         )  # fmt: skip
 
 
-def _text(given: Payload, name: str) -> str:
-    value = given.get(name)
+def _text(payload: Payload, name: str) -> str:
+    value = payload.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _texts(given: Payload, name: str) -> list[str]:
-    value = given.get(name)
+def _texts(payload: Payload, name: str) -> list[str]:
+    value = payload.get(name)
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

@@ -33,9 +33,9 @@ from brain.serve.tools import BY_NAME, TOOLS, Argument, Tool, operation, options
 from brain.serve.worker import Worker
 
 META = "brain/result"  # the key of the document in `_meta`
-RESCAN = 60.0  # seconds between looks at the files while nobody asks
-MOST = 60_000  # characters of a note that a resource shows
-QUOTED = 300  # characters of a memory in a question to the user
+RESCAN = 60.0  # seconds between scans of the files, besides those before each search
+MAX_NOTE = 60_000  # characters of a note that a resource shows
+MAX_QUOTE = 300  # characters of a memory in a question to the user
 INSTRUCTIONS = """\
 Brain is the user's long-term memory, kept as notes in their vault.
 Before you answer or start a task, recall: extract keywords and natural synonyms, and call \
@@ -50,13 +50,13 @@ _TYPES: dict[str, Any] = {"string": str, "boolean": bool, "integer": int, "numbe
 
 
 class Confirmation(BaseModel):
-    """The user's answer."""
+    """The user's answer to a question."""
 
     confirm: bool = Field(description="Change global memory")
 
 
 class _Tool(McpTool):
-    """A tool whose argument errors are sentences."""
+    """A tool that reports wrong arguments in sentences."""
 
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
@@ -92,7 +92,8 @@ def server(worker: Worker) -> MCPServer[None]:
 
 
 async def _rescan(worker: Worker) -> None:
-    """Find what changed while nobody asks, so that it gets its creation time and its history."""
+    """Update the index at intervals, so that new entries get their creation time and history even
+    if no tool is called."""
     while True:
         await asyncio.sleep(RESCAN)
         await worker.run(daemon.rescan)
@@ -106,40 +107,44 @@ def _tool(tool: Tool, worker: Worker) -> McpTool:
         answer = values.pop("answer", None)
         if answer is not None and not (isinstance(answer, Accepted) and answer.data.confirm):
             return _failed(_unconfirmed(ctx))
-        return await _answered(worker, _call, tool, values, worker.agent)
+        return await _answer(worker, _call, tool, values, worker.agent)
 
     parameters = [_parameter(tool, argument) for argument in tool.arguments]
-    if tool.asks:
-        asked = Annotated[ElicitationResult[Confirmation], Resolve(_asks(tool, worker, parameters))]
-        parameters.append(_keyword("answer", asked))
-    _sign(run, parameters, CallToolResult)
-    made = _Tool.from_function(
+    if tool.needs_confirmation:
+        confirmation = Annotated[
+            ElicitationResult[Confirmation], Resolve(_confirmation(tool, worker, parameters))
+        ]
+        parameters.append(_keyword("answer", confirmation))
+    _set_signature(run, parameters, CallToolResult)
+    mcp_tool = _Tool.from_function(
         run, tool.name, tool.title, tool.description, structured_output=False,
         annotations=ToolAnnotations(
-            read_only_hint=tool.reads, destructive_hint=tool.destructive,
-            idempotent_hint=tool.reads or tool.repeatable, open_world_hint=False,
+            read_only_hint=tool.read_only, destructive_hint=tool.destructive,
+            idempotent_hint=tool.read_only or tool.repeatable, open_world_hint=False,
         ),
     )  # fmt: skip
-    made.parameters = schema(tool)
-    model = made.fn_metadata.arg_model
+    mcp_tool.parameters = schema(tool)
+    model = mcp_tool.fn_metadata.arg_model
     model.model_config["extra"] = "forbid"
     model.model_rebuild(force=True)
-    return made
+    return mcp_tool
 
 
 def _call(vault: OpenVault, tool: Tool, values: Mapping[str, Any], agent: str) -> Any:
-    called = operation(tool, values)
-    return operations.call(called.load(), vault, **options(tool, values, agent))
+    chosen = operation(tool, values)
+    return operations.call(chosen.load(), vault, **options(tool, values, agent))
 
 
-async def _answered(worker: Worker, function: Any, *args: object) -> CallToolResult:
-    """Return the result of a function, or what went wrong, as the answer of a tool."""
+async def _answer(worker: Worker, function: Any, *args: object) -> CallToolResult:
+    """Return the result of a function, or its error, as the answer of a tool."""
     try:
         document = serialize.document(await worker.run(function, *args))
     except BrainError as error:
         return _failed(error)
     except OSError as error:
-        return _failed(BrainError(f"{error.strerror or error}.", "Check the disk and the rights."))
+        return _failed(
+            BrainError(f"{error.strerror or error}.", "Check the disk and the permissions.")
+        )
     return _result(render.result(document), document)
 
 
@@ -156,21 +161,21 @@ def _result(text: str, document: Any, is_error: bool = False) -> CallToolResult:
 
 
 def _parameter(tool: Tool, argument: Argument) -> inspect.Parameter:
-    """Return an argument as a parameter of the tool's function, with its type and limits."""
+    """Return the parameter of the tool's function for an argument, with its type and limits."""
     if argument.type == "strings":
         type: Any = Annotated[list[str], BeforeValidator(_split)]
     else:
         type = _TYPES[argument.type]
-    if argument.type in ("integer", "number") and argument.to:
-        about = parameter(tool.operation, argument.to)
-        type = Annotated[type, Field(ge=about.least, le=about.most)]
+    if argument.type in ("integer", "number") and argument.parameter:
+        limits = parameter(tool.operation, argument.parameter)
+        type = Annotated[type, Field(ge=limits.least, le=limits.most)]
     if argument.required:
         return _keyword(argument.name, type)
     return _keyword(argument.name, type | None, None)
 
 
 def _split(value: object) -> object:
-    """Return the parts of a text with commas, which some models write in place of a list."""
+    """Split a text at its commas. Some models write one instead of a list."""
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
@@ -179,11 +184,13 @@ def _keyword(name: str, type: Any, default: Any = inspect.Parameter.empty) -> in
     return inspect.Parameter(name, kind, annotation=type, default=default)
 
 
-def _sign(function: Any, parameters: list[inspect.Parameter], result: Any) -> None:
-    """Give a function with `ctx` these further parameters, as the SDK reads them."""
-    every = [_keyword("ctx", Context), *parameters]
-    function.__signature__ = inspect.Signature(every, return_annotation=result)
-    function.__annotations__ = {each.name: each.annotation for each in every} | {"return": result}
+def _set_signature(function: Any, parameters: list[inspect.Parameter], result: Any) -> None:
+    """Set the signature that the SDK reads: `ctx` and these parameters."""
+    all_parameters = [_keyword("ctx", Context), *parameters]
+    function.__signature__ = inspect.Signature(all_parameters, return_annotation=result)
+    function.__annotations__ = {each.name: each.annotation for each in all_parameters} | {
+        "return": result
+    }
 
 
 def _bad_arguments(tool: str, error: ValidationError) -> BadRequest:
@@ -204,8 +211,8 @@ def _bad_arguments(tool: str, error: ValidationError) -> BadRequest:
 # -- confirmation ----------------------------------------------------------------------------------
 
 
-def _asks(tool: Tool, worker: Worker, parameters: list[inspect.Parameter]) -> Any:
-    """Return what asks the user before a tool changes global memory."""
+def _confirmation(tool: Tool, worker: Worker, parameters: list[inspect.Parameter]) -> Any:
+    """Return a function that asks the user to confirm before a tool changes global memory."""
 
     async def ask(ctx: Context[Any, Any], **values: Any) -> Any:
         question = await worker.run(_question, tool, values, worker.agent)
@@ -213,15 +220,15 @@ def _asks(tool: Tool, worker: Worker, parameters: list[inspect.Parameter]) -> An
             return Elicit(question, Confirmation)
         return Confirmation(confirm=not question or bool(values.get("confirm")))
 
-    # of the parameters only what the SDK hands on by name
-    given = [_keyword(each.name, Any) for each in parameters]
-    _sign(ask, given, Confirmation | Elicit[Confirmation])
+    # the SDK passes the arguments by name, and does not check their types again
+    untyped = [_keyword(each.name, Any) for each in parameters]
+    _set_signature(ask, untyped, Confirmation | Elicit[Confirmation])
     return ask
 
 
 def _question(vault: OpenVault, tool: Tool, values: Mapping[str, Any], agent: str) -> str:
-    """Return what to ask the user before global memory is changed; '' if it is not, or for a new
-    pattern, or if the agent may not do that anyway."""
+    """Return a question to the user if a call changes global memory. Return '' if it does not, if
+    it stores a pattern, or if the agent has no permission."""
     actor = access.resolve(vault, agent)
     if not access.may(actor, "write", access.ADMIN):
         return ""
@@ -229,32 +236,34 @@ def _question(vault: OpenVault, tool: Tool, values: Mapping[str, Any], agent: st
         owner = options(tool, values, agent)["agent"]
         if owner != access.ADMIN or values.get("kind") == "pattern":
             return ""
-        return f"Store in global memory: {clean(values['content'], QUOTED)}"
+        return f"Store in global memory: {clean(values['content'], MAX_QUOTE)}"
     vault.refresh()
     try:
         row = lookup.memory(vault, values["id"], actor)
     except BrainError:
-        return ""  # the operation says so
+        return ""  # the operation reports the error
     if row.agent != access.ADMIN:
         return ""
-    return f"{tool.title} in global memory: {clean(row.text, QUOTED)}{_news(values)}"
+    return (
+        f"{tool.title} in global memory: {clean(row.text, MAX_QUOTE)}{_requested_changes(values)}"
+    )
 
 
-def _news(values: Mapping[str, Any]) -> str:
-    """Return what is to be changed, as lines."""
-    shown = {
+def _requested_changes(values: Mapping[str, Any]) -> str:
+    """Return the requested changes, one per line."""
+    changes = {
         name: ", ".join(value) if isinstance(value, list) else value
         for name, value in values.items()
         if name not in ("id", "confirm") and value is not None
     }
-    return "".join(f"\n{name}: {clean(str(value), QUOTED)}" for name, value in shown.items())
+    return "".join(f"\n{name}: {clean(str(value), MAX_QUOTE)}" for name, value in changes.items())
 
 
 def _can_ask(ctx: Context[Any, Any]) -> bool:
     """Return True if the client can show a form to the user."""
-    known = ctx.client_capabilities
-    asking = known.elicitation if known else None
-    return asking is not None and (asking.form is not None or asking.url is None)
+    capabilities = ctx.client_capabilities
+    elicitation = capabilities.elicitation if capabilities else None
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 def _unconfirmed(ctx: Context[Any, Any]) -> Denied:
@@ -273,14 +282,14 @@ def _resources(worker: Worker) -> list[Any]:
     """Return the notes of the agent, global memory and the tasks."""
     agent, names = worker.agent, ("AGENT.md", "MEMORY.md")
     rows = [
-        ("brain://agent", "Agent", f"AGENT.md: who {agent} is", (agent, names[0])),
-        ("brain://memory", "Memory", f"MEMORY.md: what {agent} remembers", (agent, names[1])),
+        ("brain://agent", "Agent", f"AGENT.md: the role of {agent}", (agent, names[0])),
+        ("brain://memory", "Memory", f"MEMORY.md: the memory of {agent}", (agent, names[1])),
     ]
     if agent != access.ADMIN:
-        about = "MEMORY.md of the vault: what holds for all projects"
-        rows.append(("brain://global", "Global memory", about, (access.ADMIN, names[1])))
+        description = "MEMORY.md of the vault: the memory for all projects"
+        rows.append(("brain://global", "Global memory", description, (access.ADMIN, names[1])))
 
-    def resource(uri: str, name: str, about: str, function: Any, *args: object) -> Any:
+    def resource(uri: str, name: str, description: str, function: Any, *args: object) -> Any:
         async def read() -> str:
             try:
                 return str(await worker.run(function, *args, agent))
@@ -288,11 +297,13 @@ def _resources(worker: Worker) -> list[Any]:
                 raise ResourceError(render.error(error.message, error.remedy)) from None
 
         return FunctionResource(
-            uri=uri, name=name, description=about, mime_type="text/markdown", fn=read
+            uri=uri, name=name, description=description, mime_type="text/markdown", fn=read
         )
 
-    found = [resource(uri, name, about, _note, *args) for uri, name, about, args in rows]
-    return [*found, resource("brain://tasks", "Tasks", "The tasks of the vault", _tasks)]
+    notes = [
+        resource(uri, name, description, _note, *args) for uri, name, description, args in rows
+    ]
+    return [*notes, resource("brain://tasks", "Tasks", "The tasks of the vault", _tasks)]
 
 
 def _note(vault: OpenVault, owner: str, name: str, agent: str) -> str:
@@ -302,7 +313,7 @@ def _note(vault: OpenVault, owner: str, name: str, agent: str) -> str:
         path = f"{access.home(vault, owner)}/{name}"
     else:
         path = access.memory_note(vault, owner)
-    return clean(vault.read(path).decode("utf-8", "replace"), MOST)
+    return clean(vault.read(path).decode("utf-8", "replace"), MAX_NOTE)
 
 
 def _tasks(vault: OpenVault, agent: str) -> str:
@@ -312,13 +323,13 @@ def _tasks(vault: OpenVault, agent: str) -> str:
 # -- prompts ---------------------------------------------------------------------------------------
 
 
-def _add_prompts(built: MCPServer[None], worker: Worker) -> None:
-    @built.prompt(title="Recall", description="Recall what is known about a topic.")
+def _add_prompts(server_: MCPServer[None], worker: Worker) -> None:
+    @server_.prompt(title="Recall", description="Recall what is known about a topic.")
     async def recall(topic: str) -> str:
         found = await worker.run(_recall, topic, worker.agent)
         return f"{found}\n\nTell me what you know about this, with the ids you rely on: {topic}"
 
-    @built.prompt(title="Review", description="Review memories that need a decision.")
+    @server_.prompt(title="Review", description="Review memories that need a decision.")
     async def review() -> str:
         found = await worker.run(_review, worker.agent)
         return (
@@ -334,16 +345,16 @@ def _recall(vault: OpenVault, topic: str, agent: str) -> str:
 
 
 def _review(vault: OpenVault, agent: str) -> str:
-    """Return what needs a decision: conflicts, memories on probation, unanswered questions."""
+    """Return the entries that need a decision: conflicts, candidates, and unanswered questions."""
     pairs = [pair.entries for pair in conflicts.conflicts(vault, by=agent)]
     candidates = find.list_(vault, where="status=candidate", by=agent)
     parts = ["Memories that contradict each other:"] if pairs else []
     parts += [render.result({"entries": serialize.document(pair)}) for pair in pairs]
     if candidates.entries:
-        shape = serialize.document(candidates)
-        parts += ["Memories that were stored automatically:", render.result(shape)]
-    asked = serialize.document(gaps.gaps(vault, by=agent))["gaps"]
-    if asked:
+        document = serialize.document(candidates)
+        parts += ["Memories that were stored automatically:", render.result(document)]
+    unanswered = serialize.document(gaps.gaps(vault, by=agent))["gaps"]
+    if unanswered:
         parts.append("Questions that had no answer:")
-        parts += [f"- {clean(str(gap['query']), QUOTED)}" for gap in asked]
+        parts += [f"- {clean(str(gap['query']), MAX_QUOTE)}" for gap in unanswered]
     return "\n".join(parts) or "Nothing needs a decision."

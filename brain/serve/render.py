@@ -1,7 +1,7 @@
-"""Results as text for a model. Their shapes are those of `brain.serialize`.
+"""Results as text for a model, from the JSON shapes of `brain.serialize`.
 
-Recalled text is data: it stands between delimiters, with its origin, and without characters that
-cannot be seen. Each entry begins with `[id:…]`.
+Recalled text is data: it is written between delimiters, with its origin, and without invisible
+characters. Each entry begins with `[id:…]`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-EXCERPT, ABOVE = 1000, 2  # characters of a note, and lines of it above the one that answers
+EXCERPT, ABOVE = 1000, 2  # characters of a note, and lines of it above the matching line
 _TOOLS = {tool.operation: tool.name for tool in reversed(TOOLS)} | {"unpin": "memory_pin"}
 _COMMAND = re.compile(r"`brain ([a-z]+)[^`]*`")
 _OWN = re.compile(r"add `--agent [^`]*`")
@@ -28,7 +28,7 @@ _OPTION = re.compile(r"`?--([a-z-]+)( [\w-]+)?`?")
 
 
 def result(document: Json) -> str:
-    """Return the text of what an operation returned."""
+    """Return the result of an operation as text."""
     if "outcome" in document:
         parts = _change(document)
     elif "text" in document and "budget" in document:
@@ -42,7 +42,7 @@ def result(document: Json) -> str:
 
 
 def error(message: str, remedy: str) -> str:
-    """Return the text of an error, with the names of tools for those of commands."""
+    """Return an error as text. Names of tools replace those of commands."""
     remedy = _COMMAND.sub(lambda match: f"`{_TOOLS.get(match[1], match[0].strip('`'))}`", remedy)
     remedy = _OWN.sub("use the scope `project`", remedy)
     remedy = _OPTION.sub(lambda match: f"`{match[1]}`", remedy)
@@ -50,21 +50,23 @@ def error(message: str, remedy: str) -> str:
 
 
 def _change(document: Json) -> list[str]:
-    line = document.get("line")  # of an entry
+    line = document.get("line")  # missing for a file
     place = f"{document['path']}:{line}" if line else document["path"]
-    did = "Nothing to change" if document["outcome"] == "unchanged" else document["outcome"]
-    out = [f"{did.capitalize()}: [id:{short(document['id'])}] in {short(place)}"]
+    outcome = "Nothing to change" if document["outcome"] == "unchanged" else document["outcome"]
+    lines = [f"{outcome.capitalize()}: [id:{short(document['id'])}] in {short(place)}"]
     if delta := document.get("delta"):
-        out.append(f"Its score changed by {delta:+g}.")
+        lines.append(f"Its score changed by {delta:+g}.")
     if document.get("state") == "pending":
-        out.append("It is not in the note yet, because the note is being edited. It can be found.")
+        lines.append(
+            "It is not in the note yet, because the note is being edited. It can be found."
+        )
     for name, words in _REMARKS.items():
         if values := document.get(name):
-            out.append(f"{words} {', '.join(map(short, values))}.")
+            lines.append(f"{words} {', '.join(map(short, values))}.")
     for name, words in _OTHERS.items():
         if others := document.get(name):
-            out += [words, _entries(others)]
-    return out
+            lines += [words, _entries(others)]
+    return lines
 
 
 _REMARKS = {
@@ -74,23 +76,23 @@ _REMARKS = {
     "left": "Its text may still be in",
 }
 _OTHERS = {
-    "near": "Nearly the same is known already. Forget or merge what is redundant:",
+    "near": "These are nearly the same. Forget or merge the redundant ones:",
     "conflicts": "It contradicts these. Find out what is true, and update or forget the other:",
     "superseded_by": "It is still replaced by:",
 }
 
 
-def _entries(found: Iterable[Json], query: str = "") -> str:
-    return render(Package(query, memories=tuple(map(_part, found))), "codex")
+def _entries(entries: Iterable[Json], query: str = "") -> str:
+    return render(Package(query, memories=tuple(map(_part, entries))), "codex")
 
 
 def _text(entry: Json) -> str:
-    """Return the text of an entry; of a note, what is around the line that answers."""
+    """Return the text of an entry. An excerpt of a note begins near the matching line."""
     text = str(entry["text"])
     if entry.get("scope") != "sources":
         return text
-    first = entry["end_line"] - text.count("\n")
-    lines = text.split("\n")[max(0, entry["line"] - first - ABOVE) :]
+    first_line = entry["end_line"] - text.count("\n")
+    lines = text.split("\n")[max(0, entry["line"] - first_line - ABOVE) :]
     return clean("\n".join(lines), EXCERPT)
 
 

@@ -1,4 +1,4 @@
-"""The tools that an agent gets, one row each: its operation, its words, its arguments.
+"""The tools that an agent gets, one row each: its operation, description and arguments.
 
 The MCP server, its reference and the contract tests are derived from this table. Descriptions are
 part of every prompt of an agent, so each word costs.
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Argument(NamedTuple):
-    """An argument of a tool. `to` is the parameter of the operation; '' if the server uses it."""
+    """An argument of a tool. `parameter` is that of the operation; '' if the server uses it."""
 
     name: str
-    to: str
+    parameter: str
     type: str  # string, boolean, integer, number, or strings for a list
     meaning: str = ""
     required: bool = False
@@ -29,8 +29,9 @@ class Argument(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """A tool. `fixed` arguments of the operation are always the same, `usual` ones may be given.
-    `other` is (argument, value, operation): with this value, that operation is called instead."""
+    """A tool. `fixed` are arguments of the operation that a call cannot change, and `defaults`
+    those that it can. `other` is (argument, value, operation): with this value, that operation is
+    called instead."""
 
     name: str
     operation: str
@@ -38,15 +39,15 @@ class Tool(NamedTuple):
     description: str
     arguments: tuple[Argument, ...]
     fixed: Mapping[str, Any] = {}
-    usual: Mapping[str, Any] = {}
+    defaults: Mapping[str, Any] = {}
     other: tuple[str, bool, str] = ("", False, "")
-    reads: bool = False
+    read_only: bool = False
     destructive: bool = False
     repeatable: bool = False  # a second call changes nothing more
 
     @property
-    def asks(self) -> bool:
-        """True if it may change global memory, which the user confirms."""
+    def needs_confirmation(self) -> bool:
+        """True if the tool may change global memory, which the user has to confirm."""
         return any(argument.name == "confirm" for argument in self.arguments)
 
 
@@ -92,7 +93,7 @@ TOOLS = (
                      " sessions, archive or all."),
             _PROJECT, _SINCE,
         ),
-        reads=True,
+        read_only=True,
     ),
     Tool(
         "memory_context", "context", "Recall for a task",
@@ -106,7 +107,7 @@ TOOLS = (
             Argument("session", "session", "string", "Id of this conversation; nothing is shown"
                      " twice in it."),
         ),
-        fixed={"format": "codex"}, reads=True,
+        fixed={"format": "codex"}, read_only=True,
     ),
     Tool(
         "memory_reinforce", "reinforce", "Report a useful memory",
@@ -176,12 +177,12 @@ TOOLS = (
             _LIMIT,
             Argument("offset", "offset", "integer", "Skip so many."),
         ),
-        usual={"limit": 20}, reads=True,
+        defaults={"limit": 20}, read_only=True,
     ),
     Tool(
         "memory_similar", "similar", "Find similar memories",
         "Find the memories that are most like one, before you change or merge it.",
-        (_ID, _LIMIT), reads=True,
+        (_ID, _LIMIT), read_only=True,
     ),
     Tool(
         "task_list", "list", "List tasks", "List the tasks of the vault.",
@@ -189,7 +190,7 @@ TOOLS = (
             Argument("where", "where", "string", "Filter: status=open."),
             _PROJECT, _LIMIT,
         ),
-        fixed={"scopes": ("tasks",)}, usual={"limit": 20}, reads=True,
+        fixed={"scopes": ("tasks",)}, defaults={"limit": 20}, read_only=True,
     ),
     Tool(
         "session_append", "session append", "Append to a session",
@@ -213,7 +214,7 @@ TOOLS = (
             _LIMIT,
             Argument("offset", "offset", "integer", "Skip so many."),
         ),
-        fixed={"scopes": ("items",)}, usual={"limit": 20}, reads=True,
+        fixed={"scopes": ("items",)}, defaults={"limit": 20}, read_only=True,
     ),
 )  # fmt: skip
 BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -242,18 +243,18 @@ def _property(argument: Argument) -> dict[str, Any]:
 
 
 def operation(tool: Tool, values: Mapping[str, Any]) -> Operation:
-    """Return the operation that a call with these values means."""
+    """Return the operation for a call with these values."""
     argument, value, other = tool.other
     name = other if other and values.get(argument) is value else tool.operation
     return next(each for each in operations.OPERATIONS if each.name == name)
 
 
 def options(tool: Tool, values: Mapping[str, Any], agent: str) -> dict[str, Any]:
-    """Return the arguments of the operation, for the agent that calls the tool."""
+    """Return the arguments for the operation. The agent that calls the tool is the actor."""
     given = {
-        argument.to: values[argument.name]
+        argument.parameter: values[argument.name]
         for argument in tool.arguments
-        if argument.to and values.get(argument.name) is not None
+        if argument.parameter and values.get(argument.name) is not None
     }
     if tool.name == "memory_store":
         given["agent"] = ADMIN if values.get("scope") == "global" else agent
@@ -261,4 +262,4 @@ def options(tool: Tool, values: Mapping[str, Any], agent: str) -> dict[str, Any]
         given["agent"] = agent
     if tool.name == "memory_update" and values.get("tags") is not None:
         given["replace"] = True
-    return {**tool.usual, **given, **tool.fixed, "by": agent}
+    return {**tool.defaults, **given, **tool.fixed, "by": agent}

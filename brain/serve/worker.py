@@ -1,4 +1,4 @@
-"""The thread that owns an open vault, and runs every operation of a server one after the other."""
+"""The thread that owns an open vault, and runs the operations of a server one after another."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ R = TypeVar("R")
 
 
 class Worker:
-    """Opens a vault in a thread of its own. Raises what that raises. Close it at the end.
+    """A vault that is open in a thread of its own, because only one thread can use a vault.
 
-    A vault can be used in one thread only. `agent` is who uses it here; it must exist.
+    `agent` is the actor of all calls; it must exist. `start` raises the errors of opening.
     """
 
-    def __init__(self, opened: Callable[[], OpenVault], agent: str) -> None:
+    def __init__(self, open_vault: Callable[[], OpenVault], agent: str) -> None:
         self.agent = agent
         self._threads = ThreadPoolExecutor(1, "brain")
         self._vault: OpenVault | None = None
-        self._opening: Future[None] = self._threads.submit(self._open, opened)
+        self._opening: Future[None] = self._threads.submit(self._open, open_vault)
 
-    def _open(self, opened: Callable[[], OpenVault]) -> None:
-        self._vault = opened()
+    def _open(self, open_vault: Callable[[], OpenVault]) -> None:
+        self._vault = open_vault()
         self.agent = access.resolve(self._vault, self.agent).name
 
     def start(self) -> None:
@@ -50,7 +50,7 @@ class Worker:
         return await asyncio.wrap_future(self._threads.submit(call))
 
     def close(self) -> None:
-        """Close the vault, after the operations that were begun."""
+        """Close the vault when the submitted operations have ended."""
         if self._opening.exception() is None:
             self._threads.submit(self._call, OpenVault.close)
         self._threads.shutdown()

@@ -19,7 +19,7 @@ from brain.cli.hook import parsed
 from brain.connect import apply
 from brain.connect.clients import CLIENTS as CONNECTED
 from brain.connect.clients import Place
-from brain.serve.hook import CHARACTERS, CLIENTS, PROMPT, START
+from brain.serve.hook import CLIENTS, MAX_CHARACTERS, PROMPT, START
 from tests.cli.conftest import COMMAND
 from tests.sessions.kit import FIXTURES, sessions
 
@@ -105,7 +105,7 @@ def context(client: str, event: str, out: str) -> str:
     assert text.startswith("<brain-context>\n")
     assert text.endswith("\n</brain-context>")
     assert text.count("<brain-context") == text.count("</brain-context") == 1
-    assert len(text) <= CHARACTERS
+    assert len(text) <= MAX_CHARACTERS
     return str(text)
 
 
@@ -197,7 +197,7 @@ def test_a_long_memory_is_cut(machine: Machine) -> None:
     lines = [f"- Slug pellets {n}: {'wordy ' * 400}" for n in range(40)]
     (machine.vault / "40_Brain/MEMORY.md").write_text("# M\n\n## Facts\n\n" + "\n".join(lines))
     text = machine.hook("claude-code", "UserPromptSubmit").context
-    assert 1_000 < len(text) <= CHARACTERS
+    assert 1_000 < len(text) <= MAX_CHARACTERS
 
 
 def test_a_memory_cannot_end_the_block(machine: Machine) -> None:

@@ -169,7 +169,9 @@ def user(action: str, asked: list[str], **content: Any) -> Any:
 
 
 def test_every_tool_that_changes_an_entry_asks() -> None:
-    assert {name for name, _, _ in GLOBAL} == {tool.name for tool in TOOLS if tool.asks}
+    assert {name for name, _, _ in GLOBAL} == {
+        tool.name for tool in TOOLS if tool.needs_confirmation
+    }
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -222,7 +222,10 @@ def tool_calls(tool: Tool, owner: str) -> Iterator[dict[str, Any]]:
     yield needed
     for argument in tool.arguments:
         for value in values.get(argument.name, ()):
-            yield needed | {argument.name: value, **({"confirm": True} if tool.asks else {})}
+            yield needed | {
+                argument.name: value,
+                **({"confirm": True} if tool.needs_confirmation else {}),
+            }
 
 
 @pytest.mark.parametrize("actor", ["zoo", "helper"])
