@@ -67,8 +67,8 @@ def create(root: Path, views: bool = False) -> list[str]:
         raise BadRequest(
             f"{folder} is a file.", "Move it away; the brain needs that name for a folder."
         )
-    vault = layout.at(root, brain, "")
-    chosen, _ = brain_yaml.parse(files.settings(vault))  # there may be settings already
+    vault = layout.vault_at(root, brain, "")
+    chosen, _ = brain_yaml.parse(files.settings_text(vault))  # there may be settings already
     names = vault.with_names(chosen.memoryPath, chosen.sessionsPath).names
     sessions = "/".join(names.sessions)
     wanted = {

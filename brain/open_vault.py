@@ -77,7 +77,7 @@ class OpenVault:
         self.events = Events(lambda: events.newest(self.index))
         self.watched = False
         self.read_only = read_only
-        self.config, self.warnings = brain_yaml.parse(files.settings(paths))
+        self.config, self.warnings = brain_yaml.parse(files.settings_text(paths))
         self.paths = paths.with_names(self.config.memoryPath, self.config.sessionsPath)
         self._engine = engine
         self.index = self._index()
@@ -133,7 +133,7 @@ class OpenVault:
     def reload(self) -> None:
         """Read brain.yaml again. After BadConfig the settings are as before."""
         before, paths, index = self.config, self.paths, self.index
-        self.config, self.warnings = brain_yaml.parse(files.settings(paths))
+        self.config, self.warnings = brain_yaml.parse(files.settings_text(paths))
         self.paths = paths.with_names(self.config.memoryPath, self.config.sessionsPath)
         if (before.dbPath, paths) != (self.config.dbPath, self.paths):
             self.index.close()

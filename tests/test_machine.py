@@ -181,7 +181,7 @@ class History(RuleBasedStateMachine):
     @rule(text=st.sampled_from(EXCLUDES))
     def set_up(self, text: str) -> None:
         (self.root / "40_Brain/brain.yaml").write_text(text)
-        self.brain.vault.config, _ = brain_yaml.parse(files.settings(self.brain.vault.paths))
+        self.brain.vault.config, _ = brain_yaml.parse(files.settings_text(self.brain.vault.paths))
         self._sync(None)
 
     # -- what Brain does -------------------------------------------------------------------------

@@ -184,7 +184,7 @@ def session_fork(
     header = {"parentSessionId": parent.id}
     header |= {"forkedAt": message} if message else {}
     with vault.store.locked():
-        other = catalog.taken(vault, folder, child.id)
+        other = catalog.find_ignoring_case(vault, folder, child.id)
         content = _copied(source, end, _event(vault, child.id, "start", vault.now(), header))
         if other or not transcript.create(f"{vault.paths.root_path}/{child.path}", content):
             raise Refused(f"There is a session {other or child.id} already.", "Choose another id.")
@@ -269,7 +269,7 @@ def _place(vault: OpenVault, id: str, agent: str, actor: Actor) -> Place:
     except NotFound:
         agent = agent or ("" if actor.type in ("person", "admin") else actor.name)
         folder = catalog.folder_of(vault, agent)
-        if other := catalog.taken(vault, folder.path, id):
+        if other := catalog.find_ignoring_case(vault, folder.path, id):
             raise Refused(f"There is a session {other} already.", "Choose another id.") from None
         return Place(ids.check(id), f"{folder.path}/{id}{SUFFIX}", folder.owner, False)
     vault.store.allow(actor, place.path)

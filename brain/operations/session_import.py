@@ -89,7 +89,7 @@ def _chosen(
 
 def _added(vault: OpenVault, actor: Actor, found: list[tuple[Source, str]]) -> int:
     """Return how many bytes an import would add to the vault."""
-    counting = importing.Importer(vault, actor, dry=True)
+    counting = importing.Importer(vault, actor, dry_run=True)
     added = (counting.import_source(source, lambda: "") for source, _ in found)
     return sum(each.size for each in added if each)
 

@@ -1,2 +1,1 @@
-"""Sessions: conversations in the vault, one transcript each, and the import of those that clients
-keep."""
+"""Sessions: conversations in the vault, one transcript each, and the import from AI clients."""

@@ -1,4 +1,4 @@
-"""Old sessions move to the archive, and come back when they go on."""
+"""Move old sessions to the archive, and back when they continue."""
 
 from __future__ import annotations
 
@@ -19,42 +19,43 @@ if TYPE_CHECKING:
 
 
 def old(vault: OpenVault, owner: str) -> Iterator[Place]:
-    """Yield the sessions of an agent whose last message is older than `sessionRetentionDays`."""
+    """Yield the sessions of an agent that are older than `sessionRetentionDays`, by their last
+    message."""
     days = timedelta(days=vault.config.sessionRetentionDays)
     before = to_utc(vault.clock().astimezone(UTC) - days)
     for folder in catalog.folders(vault, (owner,)):
         if not folder.is_archived:
             entries = catalog.entries(f"{vault.paths.root_path}/{folder.path}")
-            for id, each in entries.items():
-                if "" < str(each.get("updatedAt", "")) < before:
+            for id, entry in entries.items():
+                if "" < str(entry.get("updatedAt", "")) < before:
                     yield Place(id, f"{folder.path}/{id}{SUFFIX}", owner, False)
 
 
-def move(vault: OpenVault, chosen: list[Place]) -> list[Place]:
+def move(vault: OpenVault, places: list[Place]) -> list[Place]:
     """Move sessions to the archive, each in one step. Return their new places."""
     root = vault.paths.root_path
     moved: list[Place] = []
-    touched: dict[str, None] = {}
+    changed_folders: dict[str, None] = {}
     with vault.store.locked():
-        for place in chosen:
+        for place in places:
             folder = os.path.dirname(place.path)
             target = f"{catalog.archive_of(folder)}/{place.id}{SUFFIX}"
             if not transcript.move(f"{root}/{place.path}", f"{root}/{target}"):
                 raise Refused(f"{target} exists already.", "Move one of the two away.")
             moved.append(Place(place.id, target, place.owner, True))
-            touched |= {folder: None, os.path.dirname(target): None}
-        catalog.update(vault, *touched)
-    if touched:
-        vault.sync(list(touched))
+            changed_folders |= {folder: None, os.path.dirname(target): None}
+        catalog.update(vault, *changed_folders)
+    if changed_folders:
+        vault.sync(list(changed_folders))
     return moved
 
 
 def restore(vault: OpenVault, place: Place) -> Place:
     """Move a session out of the archive."""
     root, folder = vault.paths.root_path, os.path.dirname(place.path)
-    back = f"{catalog.unarchived(folder)}/{place.id}{SUFFIX}"
+    target = f"{catalog.unarchived(folder)}/{place.id}{SUFFIX}"
     with vault.store.locked():
-        if not transcript.move(f"{root}/{place.path}", f"{root}/{back}"):
-            raise Refused(f"{back} exists already.", "Move one of the two away.")
+        if not transcript.move(f"{root}/{place.path}", f"{root}/{target}"):
+            raise Refused(f"{target} exists already.", "Move one of the two away.")
         catalog.update(vault, folder)
-    return place._replace(path=back, is_archived=False)
+    return place._replace(path=target, is_archived=False)

@@ -1,8 +1,8 @@
 """The sessions of a vault: where their transcripts are, and sessions.json.
 
-A folder of sessions has an index, `sessions.json`, with the title, times and size of each. All of
-it comes from the transcripts: a missing or damaged index is written again, and an entry is updated
-from where the transcript ended when it was last read. Unknown fields of an entry are kept.
+A folder of sessions has an index, `sessions.json`, with the title, times and size of each session.
+It is derived from the transcripts: a missing or damaged index is written again. To update an entry,
+only the end that was appended to the transcript is read. Unknown fields of an entry are kept.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 INDEX = "sessions.json"
 ARCHIVE = "archive"
-_MOST = 100_000_000  # bytes of an index
-_TITLE = 80  # characters of the first prompt that make a title
-_HEADER = ("client", "cwd", "parentSessionId", "kind")  # of the start line, kept in the index
+_MAX_SIZE = 100_000_000  # bytes of an index
+_MAX_TITLE = 80  # characters of a title that is made from the first prompt
+_HEADER = ("client", "cwd", "parentSessionId", "kind")  # fields of the start line
 
 
 class Folder(NamedTuple):
-    """A folder of sessions, by its path in the vault, and the agent whose they are."""
+    """A folder of sessions, by its path in the vault, and the agent that owns them."""
 
     path: str
     owner: str
@@ -57,19 +57,19 @@ class Place(NamedTuple):
 
 
 def folder_of(vault: OpenVault, agent: str) -> Folder:
-    """Return the folder of an agent's sessions, which may not exist yet."""
+    """Return the folder of an agent's sessions. It may not exist yet."""
     path = "/".join([access.home(vault, agent), *vault.paths.names.sessions])
     return Folder(path, vault.owner(f"{path}/x{SUFFIX}"), False)
 
 
 def archive_of(folder: str) -> str:
-    """Return the folder to which the sessions of a folder move when they are old."""
+    """Return the archive folder for the sessions of a folder."""
     brain, _, rest = folder.partition("/")
     return f"{brain}/{ARCHIVE}/{rest}"
 
 
 def unarchived(folder: str) -> str:
-    """Return the folder from which archived sessions came."""
+    """Return the original folder of archived sessions."""
     brain, _, rest = folder.partition("/")
     return f"{brain}/{rest.removeprefix(f'{ARCHIVE}/')}"
 
@@ -77,48 +77,52 @@ def unarchived(folder: str) -> str:
 def folders(vault: OpenVault, owners: tuple[str, ...] | None) -> list[Folder]:
     """Return the folders with sessions of these owners (None: all), archives last."""
     found: dict[str, Folder] = {}
-    for top in ("", f"{ARCHIVE}/"):
-        for home in _homes(vault, top):
+    for parent in ("", f"{ARCHIVE}/"):
+        for home in _homes(vault, parent):
             path = "/".join(filter(None, [vault.paths.brain, home, *vault.paths.names.sessions]))
             owner = vault.owner(f"{path}/x{SUFFIX}")
             if owners is None or owner in owners:
-                found.setdefault(path, Folder(path, owner, bool(top)))
+                found.setdefault(path, Folder(path, owner, bool(parent)))
     root = vault.paths.root_path
     return [each for each in found.values() if _is_folder(f"{root}/{each.path}")]
 
 
-def _homes(vault: OpenVault, top: str) -> Iterator[str]:
+def _homes(vault: OpenVault, parent: str) -> Iterator[str]:
     """Yield the folders of agents, as paths in the brain folder."""
-    yield top.rstrip("/")
-    for kind, inner in (("agents", ""), ("projects", "/agent"), ("projects", "")):
+    yield parent.rstrip("/")
+    for kind, subfolder in (("agents", ""), ("projects", "/agent"), ("projects", "")):
         with suppress(OSError):
-            for name in sorted(os.listdir(f"{vault.paths.folder_path}/{top}{kind}")):
-                yield f"{top}{kind}/{name}{inner}"
-    for agent in read.agents(vault.index):  # those that are elsewhere
-        yield f"{top}{os.path.dirname(agent['path']).partition('/')[2]}".rstrip("/")
+            for name in sorted(os.listdir(f"{vault.paths.folder_path}/{parent}{kind}")):
+                yield f"{parent}{kind}/{name}{subfolder}"
+    for agent in read.agents(vault.index):  # agents in other folders
+        yield f"{parent}{os.path.dirname(agent['path']).partition('/')[2]}".rstrip("/")
 
 
 def _is_folder(path: str) -> bool:
-    """Return True for a real folder: what is behind a symbolic link is not Brain's."""
+    """Return True for a real folder. A symbolic link leads to files that are not Brain's."""
     return os.path.isdir(path) and os.path.realpath(path) == path
 
 
 def locate(
     vault: OpenVault, id: str, owners: tuple[str, ...] | None, *, exact: bool = False
 ) -> Place:
-    """Return the session with this id, or the only one whose id begins so, of these owners (None:
-    all). NotFound does not reveal whether others have one."""
+    """Return the session with this id, or the only one whose id begins with it, of these owners
+    (None: all). NotFound does not reveal whether other owners have one."""
     ids.check(id)
-    named = [Place(id, f"{f.path}/{id}{SUFFIX}", *f[1:]) for f in folders(vault, owners)]
-    found = [each for each in named if os.path.isfile(f"{vault.paths.root_path}/{each.path}")]
-    if not found and not exact and len(id) >= 4:
-        found = [place for place in places(vault, owners) if place.id.startswith(id)]
-    if not found:
+    candidates = [Place(id, f"{f.path}/{id}{SUFFIX}", *f[1:]) for f in folders(vault, owners)]
+    matching = [
+        each for each in candidates if os.path.isfile(f"{vault.paths.root_path}/{each.path}")
+    ]
+    if not matching and not exact and len(id) >= 4:
+        matching = [place for place in places(vault, owners) if place.id.startswith(id)]
+    if not matching:
         raise NotFound(f"There is no session {id!r}.", "See `brain session list --all`.")
-    if len(found) > 1:
-        names = ", ".join(dict.fromkeys(f"{each.id} of {each.owner}" for each in found))
-        raise Ambiguous(f"{id!r} fits several sessions: {names}.", "Give the whole id and --agent.")
-    return found[0]
+    if len(matching) > 1:
+        names = ", ".join(dict.fromkeys(f"{each.id} of {each.owner}" for each in matching))
+        raise Ambiguous(
+            f"Several sessions begin with {id!r}: {names}.", "Give the whole id and --agent."
+        )
+    return matching[0]
 
 
 def places(vault: OpenVault, owners: tuple[str, ...] | None) -> Iterator[Place]:
@@ -130,11 +134,12 @@ def places(vault: OpenVault, owners: tuple[str, ...] | None) -> Iterator[Place]:
                 yield Place(id, f"{folder.path}/{name}", folder.owner, folder.is_archived)
 
 
-def taken(vault: OpenVault, folder: str, id: str) -> str:
-    """Return the session of a folder whose name differs from `id` at most in case; '' if none."""
+def find_ignoring_case(vault: OpenVault, folder: str, id: str) -> str:
+    """Return the id of a session in a folder that is equal to `id` except for case; '' if none
+    is."""
     with suppress(OSError):
         for name in os.listdir(f"{vault.paths.root_path}/{folder}"):
-            if layout.same_name(name) == layout.same_name(f"{id}{SUFFIX}"):
+            if layout.name_key(name) == layout.name_key(f"{id}{SUFFIX}"):
                 return name.removesuffix(SUFFIX)
     return ""
 
@@ -143,25 +148,34 @@ def taken(vault: OpenVault, folder: str, id: str) -> str:
 
 
 def entry(path: str, id: str, known: Entry | None = None) -> Entry:
-    """Return the entry of a transcript. `known` is an older one; then only what was appended since
-    is read."""
+    """Return the entry of a transcript. If `known`, an older entry, is given, only the lines that
+    were appended since then are read."""
     size = os.stat(path).st_size
     if known and known.get("size") == size:
         return known
     start = known.get("size") if known else 0
     if not isinstance(start, int) or not 0 < start < size or not _starts_line(path, start):
-        known, start = _kept(known), 0
-    found: Entry = {"id": id, "title": "", "messages": 0, **(known or {}), "size": start}
+        known, start = _own_fields(known), 0
+    updated: Entry = {"id": id, "title": "", "messages": 0, **(known or {}), "size": start}
     for line, end in lines(path, start):
-        _fold(found, line)
-        found["size"] = end
-    return found
+        _add_line(updated, line)
+        updated["size"] = end
+    return updated
 
 
-def _kept(known: Entry | None) -> Entry:
-    """Return what an entry has that does not come from the transcript."""
-    own = ("title", "summary", "messages", "createdAt", "updatedAt", "endedAt", "size", *_HEADER)
-    return {name: value for name, value in (known or {}).items() if name not in own}
+def _own_fields(known: Entry | None) -> Entry:
+    """Return the fields of an entry that do not come from the transcript."""
+    derived = (
+        "title",
+        "summary",
+        "messages",
+        "createdAt",
+        "updatedAt",
+        "endedAt",
+        "size",
+        *_HEADER,
+    )
+    return {name: value for name, value in (known or {}).items() if name not in derived}
 
 
 def _starts_line(path: str, offset: int) -> bool:
@@ -170,26 +184,26 @@ def _starts_line(path: str, offset: int) -> bool:
         return file.read(1) == b"\n"
 
 
-def _fold(found: Entry, line: dict[str, Any]) -> None:
-    """Add a line to an entry."""
-    at = line.get("timestamp")
+def _add_line(entry: Entry, line: dict[str, Any]) -> None:
+    """Update an entry with a line of the transcript."""
+    time = line.get("timestamp")
     if line.get("role") == EVENT:
         if line.get("event") == "start":
-            found |= {name: line[name] for name in _HEADER if line.get(name)}
+            entry |= {name: line[name] for name in _HEADER if line.get(name)}
         if line.get("event") == "end":
-            found["endedAt"] = at
+            entry["endedAt"] = time
         for name in ("title", "summary"):
             if isinstance(line.get(name), str) and line[name]:
-                found[name] = line[name]
+                entry[name] = line[name]
     elif is_message(line):
-        found["messages"] += 1
-        found.pop("endedAt", None)
-        if line.get("role") == "user" and not found["title"]:
-            found["title"] = " ".join(_text(line).split())[:_TITLE]
-    if isinstance(at, str) and at:
-        found.setdefault("createdAt", at)
-        if is_message(line) or "updatedAt" not in found:
-            found["updatedAt"] = max(at, str(found.get("updatedAt", "")))
+        entry["messages"] += 1
+        entry.pop("endedAt", None)
+        if line.get("role") == "user" and not entry["title"]:
+            entry["title"] = " ".join(_text(line).split())[:_MAX_TITLE]
+    if isinstance(time, str) and time:
+        entry.setdefault("createdAt", time)
+        if is_message(line) or "updatedAt" not in entry:
+            entry["updatedAt"] = max(time, str(entry.get("updatedAt", "")))
 
 
 def _text(line: dict[str, Any]) -> str:
@@ -198,10 +212,10 @@ def _text(line: dict[str, Any]) -> str:
 
 
 def load(folder: str) -> tuple[dict[str, Entry], dict[str, Any]]:
-    """Return the entries of a folder's index by id, and the rest of the index. Both are empty if
-    there is none that can be read."""
+    """Return the entries of a folder's index by id, and the other fields of the index. Both are
+    empty if the index is missing or damaged."""
     try:
-        text = files.read(f"{folder}/{INDEX}", _MOST)[0].decode("utf-8-sig")
+        text = files.read(f"{folder}/{INDEX}", _MAX_SIZE)[0].decode("utf-8-sig")
         value = json_spans.loads(text)
     except (OSError, ValueError):
         return {}, {}
@@ -210,8 +224,8 @@ def load(folder: str) -> tuple[dict[str, Entry], dict[str, Any]]:
     if isinstance(listed, dict):
         listed = [{"id": id} | each for id, each in listed.items() if isinstance(each, dict)]
     items = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    found = {str(each.get("id") or each.get("sessionId") or ""): each for each in items}
-    return found, {k: v for k, v in rest.items() if k == "sessions" or k not in found}
+    by_id = {str(each.get("id") or each.get("sessionId") or ""): each for each in items}
+    return by_id, {k: v for k, v in rest.items() if k == "sessions" or k not in by_id}
 
 
 def entries(folder: str) -> dict[str, Entry]:
@@ -227,8 +241,8 @@ def entries(folder: str) -> dict[str, Entry]:
 
 
 def update(vault: OpenVault, *paths: str) -> None:
-    """Write the index of these folders of the vault again, if it is out of date. The caller holds
-    the store's lock."""
+    """Write the indexes of these folders of the vault that are out of date. The caller holds the
+    store's lock."""
     for path in paths:
         folder = f"{vault.paths.root_path}/{path}"
         if not _is_folder(folder):
@@ -236,7 +250,7 @@ def update(vault: OpenVault, *paths: str) -> None:
         known, rest = load(folder)
         found = entries(folder)
         if found != known:
-            if not known and not rest:  # there is none, or a damaged one, which stays next to it
+            if not known and not rest:  # missing, or damaged: then it is kept next to the new one
                 with suppress(FileNotFoundError):
                     os.replace(f"{folder}/{INDEX}", f"{folder}/{INDEX}.damaged")
             value = {**rest, "sessions": list(found.values())}

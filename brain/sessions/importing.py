@@ -1,9 +1,9 @@
-"""Import what clients wrote into sessions of the vault.
+"""Import transcripts of AI clients into sessions of the vault.
 
-The transcript in the vault decides what was imported: a line is known by its key, so importing
-again, in pieces, after the client wrote its file again, or at the same time in two processes adds
-each message once. Marks in state.db only save reading. A message that a fork or a resume copied
-stays in the session that had it first.
+Each message is imported once, because the keys of lines are compared with the transcript in the
+vault. This also holds if an import is repeated or runs in two processes, and if the client has
+rewritten its file. Marks in state.db only save reading. A message that a fork or a resume copied is
+imported into the session that had it first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TEXTS = ("content", "input", "name", "title", "cwd")  # the fields that may hol
 
 
 class Import(NamedTuple):
-    """What was added to a session from a source, in messages and bytes."""
+    """The result of importing a source: its session, and the number of added messages and bytes."""
 
     place: Place
     source: Source
@@ -52,22 +52,22 @@ class Import(NamedTuple):
 
 
 def find(paths: Iterable[str], environ: Mapping[str, str], after: float) -> list[Source]:
-    """Return the sessions in these files and folders, or where the clients keep theirs, that
-    changed after a time in seconds, the oldest first. BadRequest for a path without any."""
+    """Return the sessions that changed after a time (seconds), the oldest first: those in these
+    files and folders, or in the clients' own. Raise BadRequest for a path without sessions."""
     found: list[Source] = []
-    given = list(paths)
-    for path in given:
+    given_paths = list(paths)
+    for path in given_paths:
         if not os.path.exists(path):
             raise BadRequest(f"There is no file {path}.", "Check the path.")
         sources = list(clients.find(os.path.realpath(path), after))
         if not sources and not any(clients.find(os.path.realpath(path))):
             names = ", ".join(each.title for each in clients.CLIENTS)
             raise BadRequest(
-                f"{path} is not a transcript in a shape that Brain knows; nothing was imported.",
-                f"It reads those of {names}.",
+                f"{path} is not a transcript in a format that Brain knows; nothing was imported.",
+                f"Brain reads transcripts of {names}.",
             )
         found += sources
-    for each in () if given else clients.CLIENTS:
+    for each in () if given_paths else clients.CLIENTS:
         for folder in each.folders(environ):
             found += clients.find(folder, after)
     # a fork begins like its parent, and is written later
@@ -75,17 +75,17 @@ def find(paths: Iterable[str], environ: Mapping[str, str], after: float) -> list
 
 
 def owner_of(projects: Iterable[str], source: Source, home: str, agent: str = "") -> str:
-    """Return the agent to which a session belongs: by the longest path of `projects` that contains
-    its folder, else `agent`, else the client's own."""
+    """Return the owner for a session: the agent with the longest path in `projects` (`agent=path`)
+    that contains its folder, else `agent`, else the agent of the client."""
     best = ("", agent or source.client)
-    for each in projects:
-        name, _, path = each.partition("=")
+    for rule in projects:
+        name, _, path = rule.partition("=")
         path = path.strip()
         if path == "~" or path.startswith("~/"):
             path = home + path[1:]
         folder = os.path.normpath(path)
-        inside = os.path.normpath(source.cwd or "/")
-        if f"{inside}/".startswith(f"{folder.rstrip('/')}/") and len(folder) > len(best[0]):
+        cwd = os.path.normpath(source.cwd or "/")
+        if f"{cwd}/".startswith(f"{folder.rstrip('/')}/") and len(folder) > len(best[0]):
             best = (folder, name.strip())
     return best[1]
 
@@ -94,19 +94,19 @@ def owner_of(projects: Iterable[str], source: Source, home: str, agent: str = ""
 
 
 class Importer:
-    """Imports sources into a vault, for an actor. `dry` counts what would be added and writes
-    nothing."""
+    """Imports sources into a vault for an actor. With `dry_run`, it only counts the lines to
+    add."""
 
-    def __init__(self, vault: OpenVault, actor: Actor, *, dry: bool = False) -> None:
-        self.vault, self.actor, self.dry = vault, actor, dry
-        self.owners = access.readable(actor)  # the sessions of others are as if they did not exist
-        self._seen: dict[int, str] = {}  # keys of lines of this run, and the session they are in
+    def __init__(self, vault: OpenVault, actor: Actor, *, dry_run: bool = False) -> None:
+        self.vault, self.actor, self.dry_run = vault, actor, dry_run
+        self.owners = access.readable(actor)  # sessions of other owners are not used
+        self._seen: dict[int, str] = {}  # sessions of this run, by the hashed key of a line
 
     def import_source(self, source: Source, folder: Callable[[], str]) -> Import | None:
-        """Append the new lines of a source to its session, in `folder` if it does not exist yet.
-        None if there are none."""
+        """Append the new lines of a source to its session. A new session is created in `folder`.
+        Return None if there are no new lines."""
         flag = f"import:{source.path}:{source.part}"
-        was = mark = self.vault.state.flag(flag)
+        mark_before = mark = self.vault.state.flag(flag)
         id = ids.of_client(source.client, source.id)
         place = self._existing(id)
         if place is None:
@@ -114,12 +114,12 @@ class Importer:
         lines = clients.client(source.client).read(source, mark)
         with ExitStack() as stack:
             target = _Target(self, source, id, place, folder, stack)
-            for line, behind in lines:
-                mark = behind or mark
+            for line, new_mark in lines:
+                mark = new_mark or mark
                 if line is not None:
                     target.add(line)
             target.finish()
-        if not self.dry and target.place and mark != was:
+        if not self.dry_run and target.place and mark != mark_before:
             self.vault.state.set_flag(flag, mark)
         return target.report()
 
@@ -133,9 +133,9 @@ class Importer:
         return None
 
     def other_session(self, line: Line, session: str, path: str) -> str:
-        """Return the other session that has this line; '' if there is none. Notes that this one
-        has it."""
-        other = self._seen.setdefault(hash(_key(line)), session)
+        """Return the other session that has this line, '' if none. Remember the first session of
+        each line."""
+        other = self._seen.setdefault(hash(_line_key(line)), session)
         if other != session:
             return other
         (ref, role), native = transcript.key(line), str(line.get("native", ""))
@@ -144,7 +144,7 @@ class Importer:
 
 
 class _Target:
-    """The session that a source is imported into. It is opened with the first line that is new."""
+    """The session that a source is imported into. It is opened for the first new line."""
 
     writer: Writer | None = None
 
@@ -160,26 +160,28 @@ class _Target:
         self.importer, self.vault = importer, importer.vault
         self.source, self.id, self.folder, self.stack = source, id, folder, stack
         self.place, self.parent = place, source.parent
-        self.known: set[int] = set()  # keys of the lines that the session has
-        self.calls: dict[str, str] = {}  # tools of the calls without a result
-        self.held: list[Line] = []  # events before the first message
+        self.known: set[int] = set()  # hashed keys of the lines in the session
+        self.open_calls: dict[
+            str, str
+        ] = {}  # name of the tool, by the id of a call without a result
+        self.waiting_events: list[Line] = []  # before the first message
         self.has_header = False
         self.messages = self.size = 0
-        self.foreign: set[str] = set()  # calls that another session has
-        self.end = 0  # of the transcript when it was read
+        self.foreign_calls: set[str] = set()  # calls in another session
+        self.end = 0  # offset up to which the transcript was read
         if place:
             self._load()
 
     def _load(self) -> None:
-        """Read what the session has."""
+        """Read the keys and open calls of the session's lines."""
         path = f"{self.vault.paths.root_path}/{self._path()}"
         self.known.clear()
-        self.calls.clear()
+        self.open_calls.clear()
         self.has_header = False
         self.end = os.stat(path).st_size
         for line, _ in transcript.lines(path):
-            self.known.add(hash(_key(line)))
-            self._follow(line)
+            self.known.add(hash(_line_key(line)))
+            self._track_call(line)
             self.has_header |= line.get("role") == EVENT and line.get("event") == "start"
 
     def _open(self) -> None:
@@ -199,53 +201,53 @@ class _Target:
             self.place = Place(self.id, path, self.vault.owner(path), False)
         return self.place.path
 
-    def _follow(self, line: Line) -> str:
-        """Note a call, or return the tool whose result this is."""
+    def _track_call(self, line: Line) -> str:
+        """Remember the tool of a call, or return the tool of a result."""
         if line.get("role") == "tool_call":
-            self.calls[str(line.get("id"))] = str(line.get("name", ""))
+            self.open_calls[str(line.get("id"))] = str(line.get("name", ""))
         elif line.get("role") == "tool_result":
-            return self.calls.pop(str(line.get("id")), "")
+            return self.open_calls.pop(str(line.get("id")), "")
         return ""
 
     def add(self, line: Line) -> None:
         """Append a line, unless this session or another one has it."""
-        if hash(_key(line)) in self.known:
+        if hash(_line_key(line)) in self.known:
             return
         path = self.place.path if self.place else ""
         is_message = transcript.is_message(line)
         id, role = transcript.key(line)
-        other = self.importer.other_session(line, self.id, path) if is_message else ""
-        if other or (role == "tool_result" and id in self.foreign):
-            self.parent = self.parent or other
+        other_session = self.importer.other_session(line, self.id, path) if is_message else ""
+        if other_session or (role == "tool_result" and id in self.foreign_calls):
+            self.parent = self.parent or other_session
             if role == "tool_call":
-                self.foreign.add(id)
+                self.foreign_calls.add(id)
             return
         if not is_message and not self.messages and not self.has_header:
-            self.held.append(line)  # of a session that may have no message of its own
+            self.waiting_events.append(line)  # the session may have no message of its own
             return
-        if self.writer is None and not self.importer.dry:
+        if self.writer is None and not self.importer.dry_run:
             self._open()
-            if hash(_key(line)) in self.known:  # another process was faster
+            if hash(_line_key(line)) in self.known:  # another process has just added it
                 return
         if not self.has_header:
             self.has_header = True
             self._write(self._header(line))
-            for held in self.held:
-                self.add(held)
-        self.known.add(hash(_key(line)))
-        tool = self._follow(line)
+            for waiting in self.waiting_events:
+                self.add(waiting)
+        self.known.add(hash(_line_key(line)))
+        tool = self._track_call(line)
         if role == "tool_result":
             line = {**line, "name": tool} if tool else line
-            if _OWN_TOOL.search(tool):  # what Brain answered is in the vault already
+            if _OWN_TOOL.search(tool):  # the answers of Brain are in the vault already
                 line = {name: value for name, value in line.items() if name != "content"}
         self._write(line)
         self.messages += is_message
 
     def _header(self, line: Line) -> Line:
         source = self.source
-        at = source.started or str(line.get("timestamp", ""))
+        time = source.started or str(line.get("timestamp", ""))
         return event(
-            self.id, "start", at, client=source.client, cwd=source.cwd, title=source.title,
+            self.id, "start", time, client=source.client, cwd=source.cwd, title=source.title,
             parentSessionId=self.parent, kind=source.kind,
         )  # fmt: skip
 
@@ -260,7 +262,7 @@ class _Target:
         self.size += os.fstat(self.writer.handle).st_size - before
 
     def finish(self) -> None:
-        """Wait until what was appended is on the disk."""
+        """Wait until the appended lines are on the disk."""
         if self.writer and self.size:
             self.writer.flush()
 
@@ -271,7 +273,8 @@ class _Target:
         return Import(place, self.source, self.messages, self.size)
 
 
-def _key(line: Line) -> tuple[str, str]:
-    """Return what tells a line of a client from its others: the native id, else the id."""
+def _line_key(line: Line) -> tuple[str, str]:
+    """Return the key that identifies a line in its session: the native id, else the id, and the
+    role."""
     id, role = transcript.key(line)
     return str(line.get("native") or id), role

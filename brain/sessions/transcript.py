@@ -1,13 +1,13 @@
-"""A transcript: `<sessionId>.jsonl`, one line per message, only ever appended to.
+"""A transcript: `<sessionId>.jsonl`, an append-only file with one line per message.
 
 Besides messages it has lines without text, which no search returns: `"role": "session"` with an
 `event` (start, end, title, compaction, …), and every ten messages `"role": "checkpoint"` with the
-number of messages so far. A writer finds the last checkpoint from the end of the file, so the cost
-of an append does not grow with the transcript, and a session that crashed goes on where it was.
+number of messages so far. A writer reads back from the end of the file to the last checkpoint, so
+an append takes the same time at any size, and a session continues after a crash.
 
-Each line is one write() at the end of the file, under a lock on the file itself. After `kill -9`,
-every line that was acknowledged is there once. A line that was cut short stays, and the next one
-starts below it.
+Each line is written by one write() at the end of the file, under a lock on the file itself. After
+`kill -9`, the file contains every acknowledged line once. An incomplete line is kept, and the next
+line starts below it.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ SUFFIX = ".jsonl"
 EVERY = 10  # messages between checkpoints
 EVENT, CHECKPOINT = "session", "checkpoint"  # roles of lines that are not messages
 _BLOCK = 65_536  # bytes that are read at once
-_FAR = 1 << 20  # bytes without a checkpoint after which all messages are counted
-_WAIT = 10.0  # seconds for another process that appends
+_MAX_TAIL = 1 << 20  # bytes; without a checkpoint in them, all messages are counted
+_TIMEOUT = 10.0  # seconds to wait for another process that appends
 _APPEND = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
 _APPEND |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class Tail(NamedTuple):
-    """The end of a transcript: the number of its messages and the keys of the last ones; whether
-    its last line is complete, a checkpoint is near the end, and the session has ended."""
+    """The end of a transcript: the number of all messages, the keys of the last ones, and whether
+    the last line is complete, a checkpoint is near the end, and the session has ended."""
 
     messages: int
     keys: frozenset[tuple[str, str]]
     is_complete: bool
-    is_counted: bool
+    has_checkpoint: bool
     is_ended: bool
 
 
@@ -57,7 +57,7 @@ def is_message(line: Line) -> bool:
 
 
 def key(line: Line) -> tuple[str, str]:
-    """Return what tells messages apart: id and role, since a call and its result share an id."""
+    """Return the key of a message: its id and role, because a call and its result share an id."""
     return str(line.get("id", "")), str(line.get("role", ""))
 
 
@@ -65,19 +65,19 @@ def key(line: Line) -> tuple[str, str]:
 
 
 def lines(path: str, start: int = 0) -> Iterator[tuple[Line, int]]:
-    """Yield each line from this offset that can be read, with the offset behind it. An incomplete
-    last line is left out. One line at a time is in memory."""
+    """Yield each readable line from this offset on, with the offset where it ends. Leave out an
+    incomplete last line. Only one line is in memory at a time."""
     with open(files.open_quietly(path)[0], "rb") as file:
         file.seek(start)
-        at = start
+        offset = start
         for raw in file:
-            at += len(raw)
+            offset += len(raw)
             if raw.endswith(b"\n") and (value := decode(raw)) is not None:
-                yield value, at
+                yield value, offset
 
 
 def decode(raw: bytes) -> Line | None:
-    """Return the object of a line; None if it is not one."""
+    """Return the JSON object of a line; None if the line is damaged."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -89,44 +89,44 @@ def decode(raw: bytes) -> Line | None:
 
 
 def read_tail(handle: int) -> Tail:
-    """Return the end of an open transcript. Reads back to the checkpoint before the last, so that
-    the keys of at least ten messages are known."""
+    """Return the end of an open transcript. Read back to the last checkpoint but one, so that the
+    keys include those of the last ten messages."""
     size = os.fstat(handle).st_size
     keys: set[tuple[str, str]] = set()
-    after, counted = 0, -1  # messages behind the last checkpoint, and up to it
-    state = ""
+    after_checkpoint, before = 0, -1  # messages after the last checkpoint, and up to it
+    last_event = ""
     is_complete = not size or os.pread(handle, 1, size - 1) == b"\n"
-    is_counted = True
-    for read, raw in _backwards(handle, size):
+    has_checkpoint = True
+    for bytes_read, raw in _backwards(handle, size):
         line = decode(raw) or {}
         role = line.get("role")
         if role == CHECKPOINT and isinstance(line.get("messages"), int):
-            if counted >= 0:
+            if before >= 0:
                 break
-            counted = line["messages"]
+            before = line["messages"]
         elif line:
-            state = state or (str(line.get("event")) if role == EVENT else "message")
+            last_event = last_event or (str(line.get("event")) if role == EVENT else "message")
             if is_message(line):
                 keys.add(key(line))
-                after += counted < 0
-        if read > _FAR and counted < 0:
-            counted, after, is_counted = _count(handle), 0, False
+                after_checkpoint += before < 0
+        if bytes_read > _MAX_TAIL and before < 0:
+            before, after_checkpoint, has_checkpoint = _count(handle), 0, False
             break
-    total = max(counted, 0) + after
-    return Tail(total, frozenset(keys), is_complete, is_counted, state == "end")
+    total = max(before, 0) + after_checkpoint
+    return Tail(total, frozenset(keys), is_complete, has_checkpoint, last_event == "end")
 
 
 def _backwards(handle: int, size: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file from the last to the first, each with the bytes read so far."""
-    rest, at = b"", size
-    while at:
-        step = min(_BLOCK, at)
-        at -= step
-        first, *whole = (os.pread(handle, step, at) + rest).split(b"\n")
-        yield from ((size - at, raw) for raw in reversed(whole) if raw.strip())
-        rest = first
-    if rest.strip():
-        yield size, rest
+    """Yield the lines of a file from the last to the first, each with the number of bytes read."""
+    line_end, offset = b"", size
+    while offset:
+        size_read = min(_BLOCK, offset)
+        offset -= size_read
+        incomplete, *complete = (os.pread(handle, size_read, offset) + line_end).split(b"\n")
+        yield from ((size - offset, raw) for raw in reversed(complete) if raw.strip())
+        line_end = incomplete
+    if line_end.strip():
+        yield size, line_end
 
 
 def _count(handle: int) -> int:
@@ -139,34 +139,36 @@ def _count(handle: int) -> int:
 
 
 class Writer:
-    """A transcript that is open for appending, and locked. `durable` waits for the disk after each
-    line; otherwise `flush` does so."""
+    """A transcript that is open for appending, and locked. If `durable`, each append waits for the
+    disk; otherwise only `flush` does."""
 
     def __init__(self, path: str, handle: int, durable: bool) -> None:
         self.path, self.handle, self.durable = path, handle, durable
         self.tail = read_tail(handle)
         self.messages = self.tail.messages
-        self._lead = b"" if self.tail.is_complete else b"\n"
-        self._owes = not self.tail.is_counted  # a checkpoint
+        self._prefix = b"" if self.tail.is_complete else b"\n"
+        self._needs_checkpoint = not self.tail.has_checkpoint
         if durable and not os.fstat(handle).st_size:
             files.sync_folder(os.path.dirname(path))
 
     def append(self, line: Line, now: str) -> None:
-        """Append a line. When this returns, it survives the end of the process and, if `durable`,
-        of the machine."""
+        """Append a line. When this returns, the line survives a crash of the process and, if
+        `durable`, of the machine."""
         self._write(line)
         if is_message(line):
             self.messages += 1
-            if self.messages % EVERY == 0 or self._owes:
-                self._owes = False
+            if self.messages % EVERY == 0 or self._needs_checkpoint:
+                self._needs_checkpoint = False
                 self._write({"role": CHECKPOINT, "messages": self.messages, "timestamp": now})
 
     def _write(self, line: Line) -> None:
-        data = self._lead + encode(line)
-        self._lead = b"\n"
+        data = self._prefix + encode(line)
+        self._prefix = b"\n"
         if os.write(self.handle, data) < len(data):
-            raise BrainError(f"{self.path} cannot be written: the disk is full.", "Make room.")
-        self._lead = b""
+            raise BrainError(
+                f"{self.path} cannot be written: the disk is full.", "Free some space."
+            )
+        self._prefix = b""
         if self.durable:
             os.fsync(self.handle)
 
@@ -176,7 +178,7 @@ class Writer:
 
 
 def encode(line: Line) -> bytes:
-    """Return a line as JSON, with its end."""
+    """Return a line as JSON, with its line end."""
     try:
         return orjson.dumps(json_spans.storable(line)) + b"\n"
     except (orjson.JSONEncodeError, TypeError) as error:
@@ -184,14 +186,14 @@ def encode(line: Line) -> bytes:
 
 
 class Replaced(Refused):
-    """Another program put another file in the place of a transcript while it was written."""
+    """Another program replaced a transcript while it was being written."""
 
 
 @contextmanager
 def writing(path: str, *, durable: bool, create: bool = False) -> Iterator[Writer]:
-    """Open a transcript for appending. If it is replaced or deleted meanwhile, for example by git,
-    Replaced is raised and nothing is acknowledged."""
-    handle = _locked(path, create)
+    """Open a transcript for appending. Raise Replaced at the end if another program, such as git,
+    replaced or deleted it meanwhile; then no line is acknowledged."""
+    handle = _open_locked(path, create)
     try:
         writer = Writer(path, handle, durable)
         yield writer
@@ -201,8 +203,8 @@ def writing(path: str, *, durable: bool, create: bool = False) -> Iterator[Write
         os.close(handle)
 
 
-def _locked(path: str, create: bool) -> int:
-    """Return a handle that holds the lock of the file that is at this path."""
+def _open_locked(path: str, create: bool) -> int:
+    """Open the file at this path and lock it. Return the handle."""
     while True:
         try:
             handle = os.open(path, _APPEND | (os.O_CREAT if create else 0), 0o600)
@@ -213,21 +215,23 @@ def _locked(path: str, create: bool) -> int:
             continue
         except OSError as error:
             why = error.strerror or str(error)
-            raise Refused(f"{path} cannot be written ({why}).", "Brain appends to files.") from None
-        if not lock.take_open(handle, _WAIT):
+            raise Refused(
+                f"{path} cannot be written ({why}).", "Check the file and its permissions."
+            ) from None
+        if not lock.take_open(handle, _TIMEOUT):
             os.close(handle)
             raise Busy("Another process appends to this session.", "Try again in a moment.")
         with suppress(FileNotFoundError):
-            st, there = os.fstat(handle), os.stat(path)
-            if (st.st_dev, st.st_ino) == (there.st_dev, there.st_ino):
+            st, st_path = os.fstat(handle), os.stat(path)
+            if (st.st_dev, st.st_ino) == (st_path.st_dev, st_path.st_ino):
                 return handle
         os.close(handle)  # it was moved or replaced while another process held the lock
 
 
 def create(path: str, content: Iterable[bytes]) -> bool:
-    """Create a transcript as a whole: after a crash it is there with all lines, or not at all.
-    False if there is one already. The caller holds the store's lock; the temporary file that a
-    crash may leave is removed by the next call."""
+    """Create a transcript. After a crash, it contains all lines or does not exist. Return False if
+    it exists already. The caller holds the store's lock. The next call removes a temporary file
+    that a crash left."""
     folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
     temp = f"{folder}/.new{SUFFIX}.tmp"
@@ -249,10 +253,10 @@ def create(path: str, content: Iterable[bytes]) -> bool:
 
 
 def move(path: str, target: str) -> bool:
-    """Move a transcript, in one step, when no process appends to it. False if there is one at the
-    target already."""
+    """Move a transcript in one step, while no process appends to it. Return False if the target
+    exists."""
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    handle = _locked(path, create=False)
+    handle = _open_locked(path, create=False)
     try:
         if os.path.lexists(target):
             return False

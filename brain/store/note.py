@@ -162,7 +162,7 @@ class Note:
         """Wait a moment for the end of a save. Without a history, half a save looks like a whole
         one."""
         deadline = self.disk.uptime() + SAVING
-        while found and found.writer and self.disk.uptime() < deadline:
+        while found and found.has_writer and self.disk.uptime() < deadline:
             self.disk.sleep(0.01)
             found = self.disk.look(self.full)
         return found
@@ -201,12 +201,12 @@ class Note:
     def _may_be_half(self, found: Look, mark: str) -> bool:
         """Return True if a text may be half a save, which is not observed yet."""
         torn = self._is_torn(targets.decode(found.data))
-        if found.writer is None:
+        if found.has_writer is None:
             is_recent = 0 <= self.disk.now() - found.modified < QUIET
             return is_recent or (torn and not self._has_stood(mark))
-        if found.writer and torn:
+        if found.has_writer and torn:
             return True
-        return (found.writer or torn) and not self._has_stood(mark)
+        return (found.has_writer or torn) and not self._has_stood(mark)
 
     def is_half(self, mark: str) -> bool:
         """Return True if the content with this digest was taken for half a save."""
@@ -293,9 +293,9 @@ class Note:
 
     def _is_open(self, found: Look) -> bool:
         """Return True if a process may still write to a displaced file."""
-        if found.writer is None:
+        if found.has_writer is None:
             return 0 <= self.disk.now() - found.changed < DISPLACED
-        return found.writer
+        return found.has_writer
 
     def _has_settled(self, name: str, found: Look) -> bool:
         """Return True if an open file had this content for a while. Else remember since when."""

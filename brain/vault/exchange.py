@@ -1,17 +1,17 @@
-"""The system calls by which a note is replaced while other programs may be writing it.
+"""System calls that replace a note while other programs may be writing it.
 
-The new file and the old one are exchanged in one step, so that whatever was in the note is still
-there under the name of the temporary file, and can be looked at. Comparing before renaming cannot
-promise that.
+The new file and the old one are exchanged in one step. The replaced text is then in the temporary
+file and can be read, even if another program saved it a moment before. A comparison before a rename
+cannot guarantee that.
 
 - Linux: `renameat2` with RENAME_EXCHANGE. macOS: `renamex_np` with RENAME_SWAP.
-- Elsewhere, and on file systems that cannot do this: a second link to the old file is made, then
-  the new one is renamed over it. A save by rename between these two calls, a few microseconds, is
-  lost; a save in place never is. `brain doctor` says where this is so.
+- Other systems, and file systems that cannot do this: a second link to the old file is created,
+then the new file is renamed over it. A save by rename between these two calls, which take a few
+microseconds, is lost; a save in place is not. `brain doctor` reports such a file system.
 
-A read lease tells whether a process has a file open for writing. Linux grants one on local disks to
-the owner of a file. The access time tells whether another program has read a file; it says nothing
-on a disk that is mounted with `noatime`, on macOS and on Windows.
+A read lease shows whether a process has a file open for writing. Linux grants leases on local disks
+to the owner of a file. The access time shows whether another program has read a file, but not on a
+disk that is mounted with `noatime`, on macOS or on Windows.
 """
 
 from __future__ import annotations
@@ -39,84 +39,85 @@ _AT_FDCWD = -100
 _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 _ST_NOATIME = 1024
 _AT_EMPTY_PATH, _STATX_BTIME = 0x1000, 0x800
-_BTIME = 80  # bytes before the time of birth in the result of statx
-_OLD = ".old"  # the end of the name of the old file while files are exchanged by links
+_BTIME = 80  # offset of the creation time in the result of statx
+_OLD = ".old"  # suffix of the old file while files are exchanged by links
 _NO_LIMIT = 1 << 40
-_RECENT = 0.1  # seconds in which a file may be touched again without another time
+_RECENT = 0.1  # seconds; a second change within them may leave the file times as they are
 
 
 class Look(NamedTuple):
-    """A file as it was found."""
+    """The content and attributes of a file when it was read."""
 
     data: bytes
-    identity: str  # of the file: a number that is used again after it is deleted, and its birth
-    born: float  # by the clock; 0 if that is not known
+    identity: str  # inode and creation time: an inode number is reused after a file is deleted
+    born: float  # by the clock; 0 if unknown
     mode: int
     owner: tuple[int, int]
     links: int
     modified: float  # by the clock
     changed: float  # by the clock; a program cannot set this time
     accessed: int  # ns
-    writer: bool | None  # a process has it open for writing; None if that is not known
+    has_writer: bool | None  # a process has the file open for writing; None if unknown
     shows_reads: bool  # the access time changes when another program reads the file
-    stamp: str  # equal as long as the file is not touched; '' if it was touched just now
+    stamp: str  # changes when the file changes; '' if it changed just now
 
 
 class Disk:
-    """The disk as the store uses it. A test may model another machine by a class of its own."""
+    """The disk operations of the store. A test may replace them to model another machine."""
 
     def look(self, path: str) -> Look | None:
         """Read a file without leaving a trace; None if it does not exist."""
         try:
-            handle, quiet = files.open_quietly(path)
+            handle, keeps_access_time = files.open_quietly(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         try:
-            writer = _is_lease_refused(handle)
+            has_writer = _is_lease_refused(handle)
             data, st = _read(handle, path)
-            if writer is False:  # whoever opened it for writing since has ended the lease
-                writer = fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_RDLCK
-            born = _born(handle)
+            if has_writer is False:  # a process that opened the file since has ended the lease
+                has_writer = fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_RDLCK
+            born = _creation_time(handle)
             return Look(
                 data=data, identity=f"{st.st_ino} {born}", born=float(born or 0), mode=st.st_mode,
                 owner=(st.st_uid, st.st_gid), links=st.st_nlink, modified=st.st_mtime,
-                changed=st.st_ctime, accessed=st.st_atime_ns, writer=writer,
-                shows_reads=quiet and _shows_reads(handle),
+                changed=st.st_ctime, accessed=st.st_atime_ns, has_writer=has_writer,
+                shows_reads=keeps_access_time and _shows_reads(handle),
                 stamp=files.stamp_of(st) if not 0 <= self.now() - st.st_ctime < _RECENT else "",
             )  # fmt: skip
         finally:
             os.close(handle)
 
     def stamp(self, path: str) -> str:
-        """Return the stamp of a file, as `look` does, by one stat call."""
+        """Return the stamp of a file as in `look`, with one stat call."""
         return files.stamp(path)
 
     def is_committed(self, path: str, found: Look, unknown: bool = True) -> bool:
-        """Return True if a file is what git has checked out; `unknown` if git cannot say."""
+        """Return True if a file is equal to the commit that git has checked out; `unknown` if git
+        fails."""
         import subprocess
 
         folder, name = os.path.split(path)
         command = ["git", "-C", folder]
         try:
-            asked = [
+            hashes = [
                 subprocess.run(
-                    [*command, *words], capture_output=True, timeout=5, check=True
+                    [*command, *arguments], capture_output=True, timeout=5, check=True
                 ).stdout
-                for words in (["rev-parse", f"HEAD:./{name}"], ["hash-object", name])
+                for arguments in (["rev-parse", f"HEAD:./{name}"], ["hash-object", name])
             ]
         except (OSError, subprocess.SubprocessError):
             return unknown
-        return asked[0] == asked[1]
+        return hashes[0] == hashes[1]
 
     def create(self, path: str, data: bytes, like: Look | None = None) -> tuple[str, int]:
-        """Create a file with these bytes, on the disk when this returns; mode and owner as those of
-        `like`. Return its identity and access time. That time is before the file was made, so that
-        every read changes it."""
+        """Create a file with these bytes, and with the mode and owner of `like`. The bytes are on
+        the disk when this returns. Return the identity and access time of the file. The access time
+        is set to before its creation, so that every read changes it."""
         handle = os.open(path, files.CREATE, 0o666)
         try:
             files.write_all(handle, data)
             if like and hasattr(os, "fchmod"):
-                with suppress(OSError):  # only root may give a file away; the mode matters more
+                with suppress(OSError):  # only root may change the owner
                     os.fchown(handle, *like.owner)
                 os.fchmod(handle, like.mode & 0o7777)
             st = os.fstat(handle)
@@ -124,7 +125,7 @@ class Disk:
             if os.utime in os.supports_fd:
                 os.utime(handle, ns=(accessed, st.st_mtime_ns))
             os.fsync(handle)
-            return f"{st.st_ino} {_born(handle)}", accessed
+            return f"{st.st_ino} {_creation_time(handle)}", accessed
         finally:
             os.close(handle)
 
@@ -132,14 +133,14 @@ class Disk:
         os.rename(old, new)
 
     def exchange(self, temp: str, path: str) -> None:
-        """Exchange two files in one step: nothing is overwritten. FileNotFoundError if one of them
-        does not exist."""
-        if not _renamed(temp, path, _EXCHANGE):
+        """Exchange two files in one step: nothing is overwritten. Raise FileNotFoundError if one of
+        them does not exist."""
+        if not _rename(temp, path, _EXCHANGE):
             _exchange_by_links(temp, path)
 
     def complete_exchange(self, temp: str) -> None:
-        """Complete an exchange by links that a crash cut short. Where files are exchanged in one
-        step, there is nothing to do."""
+        """Complete an exchange by links that a crash interrupted. Do nothing where files are
+        exchanged in one step."""
         old = f"{temp}{_OLD}"
         if os.path.lexists(old):
             if os.path.lexists(temp):
@@ -148,8 +149,8 @@ class Disk:
                 os.rename(old, temp)
 
     def place(self, temp: str, path: str) -> None:
-        """Rename a file to a name that is free; FileExistsError if it is not."""
-        if _renamed(temp, path, _NEW):
+        """Rename a file to an unused name. Raise FileExistsError if the name is used."""
+        if _rename(temp, path, _NEW):
             return
         try:
             os.link(temp, path)
@@ -167,15 +168,15 @@ class Disk:
             os.unlink(path)
 
     def sync_folder(self, folder: str) -> None:
-        """Make the names in a folder durable."""
+        """Wait until the file names in a folder are on the disk."""
         files.sync_folder(folder)
 
     def now(self) -> float:
-        """Return the time of the clock by which files get theirs. It may be set."""
+        """Return the time of the clock that file times come from. The user may set this clock."""
         return time.time()
 
     def uptime(self) -> float:
-        """Return seconds of a clock that only runs forwards, until the machine starts again."""
+        """Return the seconds since the machine started, by a clock that cannot be set."""
         if hasattr(time, "CLOCK_BOOTTIME"):
             return time.clock_gettime(time.CLOCK_BOOTTIME)
         return time.monotonic()
@@ -184,7 +185,7 @@ class Disk:
         time.sleep(seconds)
 
     def missing_for(self, path: str) -> float:
-        """Return for how many seconds a name has been missing, at least."""
+        """Return the seconds for which a file has been missing at least."""
         try:
             return max(0.0, self.now() - os.stat(os.path.dirname(path)).st_mtime)
         except OSError:
@@ -194,7 +195,7 @@ class Disk:
 def _read(handle: int, path: str) -> tuple[bytes, os.stat_result]:
     try:
         return files.read_open(handle, _NO_LIMIT)
-    except OSError as error:  # a folder, for one
+    except OSError as error:  # it may be a folder
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from None
 
 
@@ -202,7 +203,7 @@ def is_atomic(folder: str) -> bool:
     """Return True if two files can be exchanged in one step in this folder."""
     missing = f"{folder}/.brain-no-such-file"
     try:
-        return _renamed(missing, missing, _EXCHANGE)
+        return _rename(missing, missing, _EXCHANGE)
     except OSError:
         return True
 
@@ -212,7 +213,7 @@ def _is_lease_refused(handle: int) -> bool | None:
     if sys.platform != "linux":
         return None
     try:
-        # the default signal, sent to the holder of a lease when the file is opened, ends a process
+        # when the file is opened, the holder of a lease gets a signal; the default one would end it
         fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except OSError as error:
@@ -220,13 +221,13 @@ def _is_lease_refused(handle: int) -> bool | None:
     return False
 
 
-def _born(handle: int) -> str:
-    """Return when a file was created, in seconds; '' if the system does not tell."""
+def _creation_time(handle: int) -> str:
+    """Return the creation time of a file in seconds; '' if the system does not provide it."""
     statx = getattr(_libc(), "statx", None) if sys.platform == "linux" else None
-    found = ctypes.create_string_buffer(256)
-    if statx is None or statx(handle, b"", _AT_EMPTY_PATH, _STATX_BTIME, found):
+    buffer = ctypes.create_string_buffer(256)
+    if statx is None or statx(handle, b"", _AT_EMPTY_PATH, _STATX_BTIME, buffer):
         return ""
-    seconds, nanoseconds = struct.unpack_from("qI", found, _BTIME)
+    seconds, nanoseconds = struct.unpack_from("qI", buffer, _BTIME)
     return f"{seconds}.{nanoseconds:09}"
 
 
@@ -234,21 +235,22 @@ def _shows_reads(handle: int) -> bool:
     return sys.platform == "linux" and not os.fstatvfs(handle).f_flag & _ST_NOATIME
 
 
-def _renamed(temp: str, path: str, how: int) -> bool:
-    """Rename with a flag; False if this system or file system cannot do that."""
-    rename = _native()
+def _rename(temp: str, path: str, flag: int) -> bool:
+    """Rename with a flag. Return False if this system or file system cannot do that."""
+    rename = _rename_call()
     if rename is None:
         return False
-    if not rename(os.fsencode(temp), os.fsencode(path), how):
+    if not rename(os.fsencode(temp), os.fsencode(path), flag):
         return True
-    number = ctypes.get_errno()
-    if number not in _UNSUPPORTED:
-        raise OSError(number, os.strerror(number), path)
+    error_number = ctypes.get_errno()
+    if error_number not in _UNSUPPORTED:
+        raise OSError(error_number, os.strerror(error_number), path)
     return False
 
 
 def _exchange_by_links(temp: str, path: str) -> None:
-    """Exchange files where the system cannot: see the top of this module."""
+    """Exchange files with links, where the system has no call for it; see the top of this
+    module."""
     old = f"{temp}{_OLD}"
     os.link(path, old)
     try:
@@ -265,18 +267,18 @@ def _libc() -> ctypes.CDLL:
 
 
 @cache
-def _native() -> Callable[[bytes, bytes, int], int] | None:
-    """Return the system's own call; it returns 0 if it has worked."""
+def _rename_call() -> Callable[[bytes, bytes, int], int] | None:
+    """Return the system call that renames with a flag. It returns 0 if it succeeded."""
     if sys.platform not in ("linux", "darwin"):
         return None
     libc = _libc()
     if hasattr(libc, "renamex_np"):
         rename = libc.renamex_np
         rename.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint)
-        return lambda a, b, how: int(rename(a, b, how))
+        return lambda a, b, flag: int(rename(a, b, flag))
     if hasattr(libc, "renameat2"):
         rename = libc.renameat2
         path = (ctypes.c_int, ctypes.c_char_p)
         rename.argtypes = (*path, *path, ctypes.c_uint)
-        return lambda a, b, how: int(rename(_AT_FDCWD, a, _AT_FDCWD, b, how))
+        return lambda a, b, flag: int(rename(_AT_FDCWD, a, _AT_FDCWD, b, flag))
     return None

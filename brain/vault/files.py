@@ -1,5 +1,5 @@
-"""Read and write files safely: no symlink is followed, no pipe blocks, and a file is written as a
-whole. Read the state of git."""
+"""Read and write files: symlinks are not followed, pipes do not block, and writes are atomic. Also
+read the state of git."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from brain.vault.layout import Vault
 
-_LEASED = 1.0  # seconds for another program to give up a lease
-SMALL = 1_000_000  # bytes: no ignore file, no brain.yaml is larger
+_LEASE_TIMEOUT = 1.0  # seconds for another program to give up a lease
+SMALL_FILE = 1_000_000  # bytes, more than any ignore file or brain.yaml has
 MISSING = "missing"  # the stamp of a file that does not exist
 _FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
 _FOLLOW |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -29,9 +29,9 @@ _NOATIME = getattr(os, "O_NOATIME", 0)
 
 
 def read(path: str, limit: int, flags: int = FLAGS) -> tuple[bytes, os.stat_result]:
-    """Return the bytes of a file and its stat, taken from one open file. Raises OSError.
+    """Return the bytes of a file and its stat. Raises OSError.
 
-    The stat is from before the bytes were read: a change in between shows as a newer stat later.
+    The stat is taken before the bytes are read, so a later stat shows a change in between.
     """
     handle, _ = open_quietly(path, flags)
     try:
@@ -41,9 +41,9 @@ def read(path: str, limit: int, flags: int = FLAGS) -> tuple[bytes, os.stat_resu
 
 
 def open_quietly(path: str, flags: int = FLAGS) -> tuple[int, bool]:
-    """Open a file for reading. Return its handle, and True if its access time stays as it is. By
-    this time the store notices that another program has read a note. Only the owner of a file may
-    keep it."""
+    """Open a file for reading. Return its handle, and True if reading does not change its access
+    time, by which the store notices that another program has read a note. Only the owner of a file
+    may open it so."""
     try:
         return _open(path, flags | _NOATIME), bool(_NOATIME)
     except PermissionError:
@@ -51,22 +51,22 @@ def open_quietly(path: str, flags: int = FLAGS) -> tuple[int, bool]:
 
 
 def _open(path: str, flags: int) -> int:
-    """Open a file. One that another program has a lease on, a file server for example, cannot be
-    opened without waiting; the attempt asks for the lease to end."""
+    """Open a file. If another program, such as a file server, has a lease on it, opening fails and
+    asks for the end of the lease. Then try again for a second."""
     deadline = 0.0
     while True:
         try:
             return os.open(path, flags)
         except BlockingIOError:
             now = time.monotonic()
-            deadline = deadline or now + _LEASED
+            deadline = deadline or now + _LEASE_TIMEOUT
             if now > deadline:
                 raise
             time.sleep(0.0005)
 
 
 def read_open(handle: int, limit: int) -> tuple[bytes, os.stat_result]:
-    """Return the same of a file that is open."""
+    """Return the bytes and the stat of an open file."""
     st = os.fstat(handle)
     if not modes.S_ISREG(st.st_mode):
         raise OSError("it is not a regular file")
@@ -79,7 +79,7 @@ def read_open(handle: int, limit: int) -> tuple[bytes, os.stat_result]:
 
 
 def stamp(path: str) -> str:
-    """Return the stamp of a file, by one stat call. It changes when the file does."""
+    """Return the stamp of a file with one stat call. The stamp changes when the file changes."""
     try:
         return stamp_of(os.stat(path, follow_symlinks=False))
     except OSError:
@@ -87,11 +87,11 @@ def stamp(path: str) -> str:
 
 
 def stamp_of(st: os.stat_result) -> str:
-    """Return the stamp of a file with these stat values."""
+    """Return the stamp for these stat values."""
     return f"{st.st_ino} {st.st_size} {st.st_mtime_ns} {st.st_ctime_ns}"
 
 
-def text(path: str, limit: int = SMALL) -> str:
+def text(path: str, limit: int = SMALL_FILE) -> str:
     """Return the text of a file; '' if it is missing or cannot be read."""
     try:
         return read(path, limit)[0].decode("utf-8", "replace")
@@ -99,11 +99,11 @@ def text(path: str, limit: int = SMALL) -> str:
         return ""
 
 
-def settings(vault: Vault) -> str:
-    """Return the text of brain.yaml, '' if it is missing. Raise BadConfig if it cannot be read."""
+def settings_text(vault: Vault) -> str:
+    """Return the text of brain.yaml; '' if it is missing. Raise BadConfig if it cannot be read."""
     path = os.path.join(vault.folder_path, "brain.yaml")
     try:
-        return read(path, SMALL, _FOLLOW)[0].decode("utf-8-sig", "replace")
+        return read(path, SMALL_FILE, _FOLLOW)[0].decode("utf-8-sig", "replace")
     except FileNotFoundError:
         return ""
     except OSError as error:
@@ -112,7 +112,7 @@ def settings(vault: Vault) -> str:
 
 
 def create(path: Path, text: str) -> bool:
-    """Create a file. Return False, and leave it alone, if it exists."""
+    """Create a file. If it exists, leave it alone and return False."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(path, "x", encoding="utf-8", newline="\n") as file:
@@ -125,12 +125,12 @@ def create(path: Path, text: str) -> bool:
 
 
 def write_atomically(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Replace a file as a whole, or create it.
+    """Replace or create a file atomically.
 
-    When this returns, the new bytes are on the disk. After a crash at any moment, the file holds
-    all of the old bytes or all of the new ones. The temporary file that a crash may leave is
-    removed by the next write. If the bytes cannot be written, OSError is raised and the file is
-    unchanged. The caller holds a lock, so that no other process writes the same file.
+    When this returns, the new bytes are on the disk. After a crash at any moment, the file has
+    either all of the old bytes or all of the new ones. If the bytes cannot be written, OSError is
+    raised and the file is unchanged. The next write removes a temporary file that a crash left. The
+    caller holds a lock, so that no other process writes the same file.
     """
     folder, name = os.path.split(path)
     temp = f"{folder}/.{name}.tmp"
@@ -153,14 +153,14 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600) -> None:
 
 
 def write_all(handle: int, data: bytes) -> None:
-    """Write all of these bytes; one call of os.write may write fewer."""
+    """Write all of these bytes. One call of os.write may write only some of them."""
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
 
 
 def sync_folder(folder: str) -> None:
-    """Make the names in a folder durable."""
+    """Wait until the file names in a folder are on the disk."""
     if sys.platform == "win32":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
@@ -172,7 +172,7 @@ def sync_folder(folder: str) -> None:
 
 # -- git: its state, read from its files without running it ----------------------------------------
 
-_MOST_LOG = 100_000_000  # bytes of git's record of moves that are read
+_MAX_REFLOG = 100_000_000  # bytes
 _BUSY = (
     *("index.lock", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"),
     *("rebase-merge", "rebase-apply"),
@@ -180,41 +180,41 @@ _BUSY = (
 
 
 def git_folder(root: str) -> str:
-    """Return the git folder of the repository that a vault is in; '' if it is not in one."""
-    at = os.path.abspath(root)
+    """Return the .git folder of the repository that contains a vault; '' if there is none."""
+    folder = os.path.abspath(root)
     while True:
-        found = f"{at.rstrip('/')}/.git"
+        found = f"{folder.rstrip('/')}/.git"
         if os.path.isdir(found):
             return found
         if os.path.isfile(found):  # a worktree or a submodule
-            return os.path.join(at, _git_text(found).removeprefix("gitdir:").strip())
-        above = os.path.dirname(at)
-        if above == at:
+            return os.path.join(folder, _git_text(found).removeprefix("gitdir:").strip())
+        parent = os.path.dirname(folder)
+        if parent == folder:
             return ""
-        at = above
+        folder = parent
 
 
 def is_git_busy(git: str) -> bool:
-    """Return True while git is in the middle of something that rewrites files."""
+    """Return True while a git command that rewrites files is running or unfinished."""
     return bool(git) and any(os.path.lexists(f"{git}/{name}") for name in _BUSY)
 
 
 def git_head(git: str) -> str:
     """Return a mark that changes when git moves to another commit; '' without git.
 
-    It is the size of git's record of such moves, and the commit that is checked out, or at least
-    the name of its branch.
+    It consists of the size of git's reflog, and the commit that is checked out, or at least the
+    name of its branch.
     """
     if not git:
         return ""
     try:
         return f"{os.stat(f'{git}/logs/HEAD').st_size} {_commit(git)}"
-    except OSError:  # no record is kept
+    except OSError:  # there is no reflog
         return f"0 {_commit(git)}"
 
 
 def git_wrote_since(git: str, time: float) -> bool:
-    """Return True if git has written its index since this time, as it does after a checkout."""
+    """Return True if git has written its index since this time, as every checkout does."""
     try:
         return bool(git) and os.stat(f"{git}/index").st_mtime >= time
     except OSError:
@@ -222,20 +222,20 @@ def git_wrote_since(git: str, time: float) -> bool:
 
 
 def git_has_moved(git: str, mark: str) -> bool:
-    """Return True if git has checked out, reset or merged another commit since this mark. A commit
-    of what is in the files changes none of them."""
+    """Return True if git has checked out, reset or merged another commit since this mark. A new
+    commit of the working tree does not count, because it does not change the files."""
     if not git or git_head(git) == mark:
         return False
     size, _, commit = mark.partition(" ")
     try:
-        data = read(f"{git}/logs/HEAD", _MOST_LOG, _FOLLOW)[0]
+        data = read(f"{git}/logs/HEAD", _MAX_REFLOG, _FOLLOW)[0]
     except OSError:
         data = b""
-    new = data[int(size or 0) :]
-    if not new or len(data) < int(size or 0):
+    new_lines = data[int(size or 0) :]
+    if not new_lines or len(data) < int(size or 0):
         return commit != _commit(git)
-    moves = (line.partition(b"\t")[2] for line in new.split(b"\n") if line)
-    return not all(move.startswith(b"commit") for move in moves)
+    messages = (line.partition(b"\t")[2] for line in new_lines.split(b"\n") if line)
+    return not all(message.startswith(b"commit") for message in messages)
 
 
 def _commit(git: str) -> str:
@@ -245,13 +245,13 @@ def _commit(git: str) -> str:
         return head
     if commit := _git_text(f"{git}/{name}"):
         return commit
-    shared = _git_text(f"{git}/commondir")  # of a worktree
+    shared = _git_text(f"{git}/commondir")  # in a worktree
     return (_git_text(os.path.join(git, shared, name)) if shared else "") or name
 
 
 def _git_text(path: str) -> str:
-    """Return a small file of git; '' if it cannot be read."""
+    """Return the text of a small file of git; '' if it cannot be read."""
     try:
-        return read(path, SMALL, _FOLLOW)[0].decode().strip()
+        return read(path, SMALL_FILE, _FOLLOW)[0].decode().strip()
     except (OSError, UnicodeDecodeError):
         return ""

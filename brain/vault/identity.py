@@ -1,9 +1,9 @@
 """The id of a vault, and the state folder on this machine that belongs to it.
 
-A vault is known by `vaultId` in its brain.yaml. `brain init` or the first write gives it one, never
-reading. Its state folder is named after its path, and holds vault.json, which says whose it is. A
-vault that was moved takes its folder along. A copy starts with an empty folder, and so does another
-vault at the same path.
+A vault is identified by `vaultId` in its brain.yaml, which `brain init` or the first write adds.
+Its state folder is named after the path of the vault. The file vault.json in it contains the id and
+path of the vault. If a vault is moved, its state folder is renamed. A copy of a vault gets a new
+state folder, and so does another vault at the same path.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ _ID = re.compile(
 
 
 class Owner(NamedTuple):
-    """The vault that a state folder belongs to; '' if it has no id yet."""
+    """The id and path of the vault that a state folder belongs to. The id is '' if it has none
+    yet."""
 
     id: str = ""
     path: str = ""
 
 
 class Found(NamedTuple):
-    """The id of a vault, its state folder, and a sentence for the person if that is new."""
+    """The id of a vault, its state folder, and a sentence for the user if that folder is new."""
 
     id: str
     state: str
@@ -40,7 +41,7 @@ class Found(NamedTuple):
 def vault_id(folder: str) -> str:
     """Return the id of the vault with this brain folder; '' if it has none."""
     try:
-        data, _ = files.read(f"{folder}/brain.yaml", files.SMALL)
+        data, _ = files.read(f"{folder}/brain.yaml", files.SMALL_FILE)
     except OSError:
         return ""
     found = _ID.search(data)
@@ -48,21 +49,23 @@ def vault_id(folder: str) -> str:
 
 
 def find(root: str, brain: str, state_home: str) -> Found:
-    """Return the state folder of the vault at this root. The folder of a vault that was moved here
-    is renamed; nothing is created."""
+    """Return the state folder of the vault at this root. If the vault was moved here, its state
+    folder is renamed. No folder is created."""
     id = vault_id(f"{root}/{brain}")
-    usual = os.path.join(state_home, digest(os.fsencode(root)).hex())
-    owner = _owner(usual)
-    if os.path.isdir(usual) and owner.id in ("", id):
-        return Found(id, usual)
-    target = f"{usual}-{id or 'unnamed'}" if os.path.isdir(usual) else usual
+    default = os.path.join(state_home, digest(os.fsencode(root)).hex())
+    owner = _owner(default)
+    if os.path.isdir(default) and owner.id in ("", id):
+        return Found(id, default)
+    target = f"{default}-{id or 'unnamed'}" if os.path.isdir(default) else default
     news = ""
-    for folder, other in _owners(state_home) if id else ():
-        if other.id == id and other.path == root:
+    for folder, other_owner in _owners(state_home) if id else ():
+        if other_owner.id == id and other_owner.path == root:
             return Found(id, folder)
-        if other.id == id and _holds(other.path, id):
-            news = f"This is a copy of the vault at {other.path}. It starts with its own state."
-        elif other.id == id:
+        if other_owner.id == id and _contains_vault(other_owner.path, id):
+            news = (
+                f"This is a copy of the vault at {other_owner.path}. It starts with its own state."
+            )
+        elif other_owner.id == id:
             with suppress(OSError):  # another process was faster
                 os.rename(folder, target)
             claim(target, root, id)
@@ -83,14 +86,14 @@ def _owner(folder: str) -> Owner:
     import json
 
     try:
-        value = json.loads(files.read(f"{folder}/{RECORD}", files.SMALL)[0])
+        value = json.loads(files.read(f"{folder}/{RECORD}", files.SMALL_FILE)[0])
         return Owner(str(value["id"]), str(value["path"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Owner()
 
 
 def _owners(state_home: str) -> list[tuple[str, Owner]]:
-    """Return the state folders of this machine."""
+    """Return the state folders of this machine, each with its owner."""
     try:
         names = sorted(os.listdir(state_home))
     except OSError:
@@ -99,7 +102,7 @@ def _owners(state_home: str) -> list[tuple[str, Owner]]:
     return [(folder, _owner(folder)) for folder in folders]
 
 
-def _holds(root: str, id: str) -> bool:
+def _contains_vault(root: str, id: str) -> bool:
     """Return True if the vault with this id is at this path."""
     with suppress(OSError), os.scandir(root) as entries:
         return any(vault_id(entry.path) == id for entry in entries if entry.is_dir())

@@ -1,4 +1,4 @@
-"""Ignore files and globs: patterns of the files that are not indexed. Nothing is read here."""
+"""Patterns of ignore files, and globs of the settings. This module does not read files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 
 from brain._tuples import NamedTuple
 
-# Kept as text: most vaults need none of these, and `re` compiles each once, when it is first used.
+# Patterns are compiled when they are first used, because most vaults need none of them.
 LITERAL = r"[^*?\[\\]*"
 _ITEM = r"(?:\\.|[^\\\]])(?:-(?:\\.|[^\\\]]))?"
 TOKEN = (
@@ -40,7 +40,7 @@ LAZY = {STAR: "[^/]*?", FOLDERS: "(?:.*?/)??", ANYTHING: ".*?"}
 
 
 class Pattern(NamedTuple):
-    """One line of an ignore file; `body` has neither `!` nor outer slashes."""
+    """A line of an ignore file. `body` is the line without `!` and without outer slashes."""
 
     body: str
     ignore: bool
@@ -49,13 +49,13 @@ class Pattern(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Neighbouring patterns of one verdict, among which order does not matter."""
+    """Successive patterns with the same verdict (ignore or not). Their order does not matter."""
 
     verdict: bool
     names: frozenset[str]
     endings: tuple[str, ...]
     paths: dict[str, set[str]]  # folder to names
-    roots: tuple[str, ...]  # outside of these folders `wild` matches nothing
+    roots: tuple[str, ...]  # `wild` matches only in these folders
     wild: Callable[[str], object]
 
     def hits(self, folder: str, names: Collection[str]) -> set[str]:
@@ -71,7 +71,7 @@ class Run(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """A compiled ignore file; its last run comes first, since the last matching line decides."""
+    """A compiled ignore file. The last run comes first, because the last matching line decides."""
 
     files: tuple[Run, ...]
     folders: tuple[Run, ...]
@@ -81,13 +81,13 @@ Chain = tuple[tuple[str, Rules], ...]
 
 
 def parse(text: str) -> Rules | None:
-    """The rules of a `.gitignore` or `.secretsignore`; None when it has no pattern. Never raises.
+    """Parse a `.gitignore` or `.secretsignore`. Return None if it has no pattern. Never raises.
 
-    Read as git on Linux reads it, case-sensitive, except that `?` and `[…]` match a character
-    where git matches a byte. A malformed pattern matches nothing, as in git.
+    The rules are those of git on Linux: case matters, and a malformed pattern matches nothing. The
+    only difference is that `?` and `[…]` match a character, where git matches a byte.
     """
     lines = text.removeprefix("\ufeff").split("\n")
-    patterns = [p for line in lines if (p := _line(line.removesuffix("\r")))]
+    patterns = [p for line in lines if (p := _parse_line(line.removesuffix("\r")))]
     if not patterns:
         return None
     return Rules(_runs(p for p in patterns if not p.folders_only), _runs(patterns))
@@ -96,40 +96,41 @@ def parse(text: str) -> Rules | None:
 def ignored_names(
     chain: Chain, folder: str, names: Collection[str], is_dir: bool = False
 ) -> set[str]:
-    """Those of the names in `folder` ("" or "a/b/") that the ignore files on the way to it exclude;
-    the deepest that speaks decides.
+    """Return the names in `folder` ("" or "a/b/") that the ignore files above it exclude. The
+    deepest file with a matching pattern decides.
 
-    `chain` goes from shallow to deep, each with the path of its folder. `folder` must be inside
-    every one of them. Only the names are judged: that the content of an ignored folder is ignored
-    too is up to the walker, which does not enter it.
+    `chain` contains the ignore files from shallow to deep, each with the path of its folder. All of
+    these folders must contain `folder`. Only the names themselves are checked: the caller must not
+    enter an ignored folder.
     """
     out: set[str] = set()
     for prefix, rules in reversed(chain):
-        inside = folder[len(prefix) :]
+        relative = folder[len(prefix) :]
         for run in rules.folders if is_dir else rules.files:
-            if hits := run.hits(inside, names):
+            if hits := run.hits(relative, names):
                 names = [n for n in names if n not in hits]
                 out.update(hits if run.verdict else ())
     return out
 
 
 def globs(patterns: Iterable[str]) -> re.Pattern[str] | None:
-    """One regex for what any of these globs of the settings matches, for `.match(path)` on a
-    vault-relative path; None when none of them can match. Never raises.
+    """Compile globs of the settings to one regex, for `.match(path)` on a path in the vault. Return
+    None if no glob can match. Never raises.
 
-    The wildcards are gitignore's, and a glob without a slash matches at any depth. One that ends
-    in a plain name or a slash also means all that is in that folder: `Templates`, `Templates/`.
+    The wildcards are those of gitignore, and a glob without a slash matches at any depth. A glob
+    that ends in a plain name or a slash also matches everything in that folder: `Templates`,
+    `Templates/`.
     """
     parsed = (_pattern(text.strip().removeprefix("./"), True) for text in patterns)
     return _union([p for p in parsed if p], inside=True)
 
 
-def _line(line: str) -> Pattern | None:
+def _parse_line(line: str) -> Pattern | None:
     if not line or line[0] == "#":
         return None
     text = line.rstrip(" ")
     if text != line and (len(text) - len(text.rstrip("\\"))) % 2:
-        text += " "  # a backslash keeps this one
+        text += " "  # the space after a backslash counts
     return _pattern(text[1:], False) if text[:1] == "!" else _pattern(text, True)
 
 
@@ -137,18 +138,19 @@ def _pattern(text: str, ignore: bool) -> Pattern | None:
     body = text.removesuffix("/")
     folders_only = body != text
     if body.startswith("**/") and "/" not in body[3:]:
-        body = body[3:]  # `**/x` means `x`, and for a plain name no regex is needed
+        body = body[3:]  # `**/x` means `x`, and a plain name needs no regex
     anchored = "/" in body
     return Pattern(body.removeprefix("/"), ignore, folders_only, anchored) if body else None
 
 
 def _runs(patterns: Iterable[Pattern]) -> tuple[Run, ...]:
-    runs = [_run(verdict, run) for verdict, run in groupby(patterns, lambda p: p.ignore)]
+    runs = [_compile_run(verdict, run) for verdict, run in groupby(patterns, lambda p: p.ignore)]
     return tuple(reversed(runs))
 
 
-def _run(verdict: bool, patterns: Iterable[Pattern]) -> Run:
-    """Plain names, `*.ext` and plain paths without a regex; one regex for whatever is left."""
+def _compile_run(verdict: bool, patterns: Iterable[Pattern]) -> Run:
+    """Return a run of patterns. Only those that are not plain names, `*.ext` or plain paths need a
+    regex."""
     names: set[str] = set()
     endings: list[str] = []
     paths: dict[str, set[str]] = {}
@@ -174,38 +176,44 @@ def _root(pattern: Pattern) -> str:
 
 
 def _union(patterns: list[Pattern], inside: bool = False) -> re.Pattern[str] | None:
-    """One regex for any of the patterns; with `inside`, also for what is in a folder so named."""
+    """Return one regex for all patterns. With `inside`, it also matches everything in a matching
+    folder."""
     names: list[str] = []
-    found: list[str] = []
+    sources: list[str] = []
     for p in patterns:
-        source = _source(p.body)
+        source = _regex(p.body)
         if source is not None:
-            (found if p.anchored else names).append(source + (_inside(p) if inside else ""))
+            (sources if p.anchored else names).append(
+                source + (_inside_suffix(p) if inside else "")
+            )
     if names:
-        # without `inside` a name is the last part of the path, so this never has to try again
-        found.append(f"{FOLDERS}{'' if inside else '+'}(?:{'|'.join(names)})")
-    return re.compile(f"(?s:{'|'.join(found)})\\Z") if found else None
+        # without `inside`, a name is the last part of the path, so `+` may prevent backtracking
+        sources.append(f"{FOLDERS}{'' if inside else '+'}(?:{'|'.join(names)})")
+    return re.compile(f"(?s:{'|'.join(sources)})\\Z") if sources else None
 
 
-def _inside(pattern: Pattern) -> str:
+def _inside_suffix(pattern: Pattern) -> str:
     if pattern.folders_only:
         return "/.+"
     return "(?:/.+)?" if re.fullmatch(LITERAL, pattern.body.rpartition("/")[2]) else ""
 
 
-def _source(body: str) -> str | None:
-    """The pattern as a regex that does not backtrack from star to star; None: matches nothing.
+def _regex(body: str) -> str | None:
+    """Return a pattern as a regex that does not backtrack from star to star. None matches nothing.
 
-    As in git, a `**` right after the literal beginning is special without a slash before it.
+    As in git, a `**` directly after the literal beginning needs no slash before it.
     """
     literal = re.match(LITERAL, body)
     head = literal[0] if literal else ""
     out, star, deep = [re.escape(head)], 0, 0
     for token in re.finditer(TOKEN, body[len(head) :]):
         if token["star"]:
-            star = _wildcard(out, star, STAR)
+            star = _append_wildcard(out, star, STAR)
         elif token["deep"]:
-            star, deep = 0, _wildcard(out, deep, FOLDERS if token[0][-1] == "/" else ANYTHING)
+            star, deep = (
+                0,
+                _append_wildcard(out, deep, FOLDERS if token[0][-1] == "/" else ANYTHING),
+            )
         elif (piece := _piece(token)) is None:
             return None
         else:
@@ -214,10 +222,11 @@ def _source(body: str) -> str | None:
     return "".join(out)
 
 
-def _wildcard(out: list[str], before: int, wildcard: str) -> int:
-    """Append a wildcard; the one at `before` need not try again, for this one takes any rest."""
-    if before:
-        out[before:] = [f"(?>{LAZY[out[before]]}{''.join(out[before + 1 :])})"]
+def _append_wildcard(out: list[str], previous: int, wildcard: str) -> int:
+    """Append a wildcard. Make the one at index `previous` atomic, because this one matches any
+    rest."""
+    if previous:
+        out[previous:] = [f"(?>{LAZY[out[previous]]}{''.join(out[previous + 1 :])})"]
     out.append(wildcard)
     return len(out) - 1
 
@@ -232,12 +241,12 @@ def _piece(token: re.Match[str]) -> str | None:
 
 
 def _members(text: str) -> str | None:
-    found = []
+    members = []
     for name, low, high in re.findall(MEMBER, text):
-        if low:  # of a range upside down git matches the first
-            found.append(re.escape(low) + (f"-{re.escape(high)}" if high > low else ""))
+        if low:  # in a reversed range, git matches only the first character
+            members.append(re.escape(low) + (f"-{re.escape(high)}" if high > low else ""))
         elif name in CLASSES:
-            found.append(CLASSES[name])
+            members.append(CLASSES[name])
         else:
             return None
-    return "".join(found)
+    return "".join(members)

@@ -1,5 +1,5 @@
-"""The layout of a vault: its brain folder, this machine's state folder, and the owner and format of
-each file."""
+"""The layout of a vault: its brain folder, its state folder on this machine, and the owner and
+format of each file."""
 
 from __future__ import annotations
 
@@ -22,37 +22,38 @@ Place = str | os.PathLike[str]
 
 
 class Names(NamedTuple):
-    """The paths of the memory note and of the sessions in the folder of an agent, part by part."""
+    """The paths of the memory note and of the sessions folder in the folder of an agent, as
+    parts."""
 
     memory: tuple[str, ...] = ("MEMORY.md",)
     sessions: tuple[str, ...] = ("sessions",)
 
     def __str__(self) -> str:
-        """Return the names as one text; '' for the usual ones."""
+        """Return the names as one text; '' for the default names."""
         text = f"{'/'.join(self.memory)} {'/'.join(self.sessions)}"
         return "" if text == "MEMORY.md sessions" else text
 
 
-USUAL = Names()
+DEFAULT_NAMES = Names()
 
 
 class Vault(NamedTuple):
-    """A vault on this machine: its path, the name of its brain folder, the path of its state folder
-    (for data that must not sync), and the names of its files.
+    """A vault on this machine: the path of its root folder, the name of its brain folder, the path
+    of its state folder (for data that must not be synced), and the names of its files.
 
-    Paths are plain text, since most commands do not need `pathlib`. `root`, `folder` (the brain
-    folder) and `state` are the same as Path.
+    Paths are strings, because most commands do not need `pathlib`. `root`, `folder` (the brain
+    folder) and `state` are the same paths as Path.
     """
 
     root_path: str
     brain: str
     state_path: str
-    names: Names = USUAL
+    names: Names = DEFAULT_NAMES
     id: str = ""
-    news: str = ""  # a sentence for the person about the state folder
+    news: str = ""  # a sentence for the user about the state folder
 
     def with_names(self, memory: str, sessions: str) -> Vault:
-        """Return this vault with these names of its files: paths below `<agent>/`."""
+        """Return this vault with other names of its files: paths that begin with `<agent>/`."""
         parts = [tuple(path.removesuffix("/").split("/")[1:]) for path in (memory, sessions)]
         return self._replace(names=Names(*parts))
 
@@ -96,33 +97,33 @@ def _path(text: str) -> Path:
 
 
 def find(start: Place, state_home: Place) -> Vault:
-    """Return the vault of `start`: the nearest folder upwards that has a brain folder."""
+    """Return the vault that contains `start`: the nearest folder, going up, with a brain folder."""
     try:
         start = os.path.realpath(start, strict=True)
     except OSError:
         raise VaultNotFound(f"There is no folder {start}.", "Check the path.") from None
-    for folder in _upwards(start):
-        above, name = os.path.split(folder)
+    for folder in _with_parents(start):
+        parent, name = os.path.split(folder)
         if name and os.path.isfile(os.path.join(folder, "brain.yaml")):
-            return at(above, name, state_home)
+            return vault_at(parent, name, state_home)
         if brain := brain_folder(folder):
-            return at(folder, brain, state_home)
+            return vault_at(folder, brain, state_home)
     raise VaultNotFound(
         f"{start} is not in a vault with a {BRAIN} folder.",
         "Run `brain init` in your vault, or name it with --vault or BRAIN_VAULT.",
     )
 
 
-def _upwards(folder: str) -> Iterator[str]:
+def _with_parents(folder: str) -> Iterator[str]:
     """Yield a folder and all folders above it."""
     yield folder
-    while (above := os.path.dirname(folder)) != folder:
-        folder = above
+    while (parent := os.path.dirname(folder)) != folder:
+        folder = parent
         yield folder
 
 
 def brain_folder(root: Place) -> str:
-    """Return the name of the brain folder, known by its name or its brain.yaml; '' if none."""
+    """Return the name of the brain folder, which has this name or a brain.yaml; '' if none."""
     if os.path.isdir(os.path.join(root, BRAIN)):
         return BRAIN
     try:
@@ -130,12 +131,12 @@ def brain_folder(root: Place) -> str:
             names = sorted(e.name for e in entries if not e.name.startswith(".") and e.is_dir())
     except OSError:
         return ""
-    marked = (name for name in names if os.path.isfile(os.path.join(root, name, "brain.yaml")))
-    return next(marked, "")
+    candidates = (name for name in names if os.path.isfile(os.path.join(root, name, "brain.yaml")))
+    return next(candidates, "")
 
 
-def at(root: Place, brain: str, state_home: Place) -> Vault:
-    """Return the vault at this root, with its own folder below `state_home`."""
+def vault_at(root: Place, brain: str, state_home: Place) -> Vault:
+    """Return the vault at this root. Its state folder is in `state_home`."""
     from brain.vault import identity
 
     found = identity.find(os.fspath(root), brain, os.fspath(state_home))
@@ -155,12 +156,12 @@ def state_home(environ: Mapping[str, str]) -> str:
 
 
 def database(vault: Vault, setting: str) -> str:
-    """Return the path of brain.db: in the brain folder on a local disk, else in the state folder,
-    which no sync tool copies."""
+    """Return the path of brain.db: in the brain folder on a local disk, otherwise in the state
+    folder, which is not synced."""
     if setting != "auto":
         return os.path.join(vault.folder_path, os.path.expanduser(setting))
-    carried = in_cloud_folder(vault.root_path) or is_remote(vault.root_path)
-    return os.path.join(vault.state_path if carried else vault.folder_path, "brain.db")
+    synced = in_cloud_folder(vault.root_path) or is_remote(vault.root_path)
+    return os.path.join(vault.state_path if synced else vault.folder_path, "brain.db")
 
 
 _CLOUD = (
@@ -182,7 +183,7 @@ def is_remote(root: Place) -> bool:
 
 def in_cloud_folder(root: Place) -> bool:
     """Return True if a sync client copies this folder."""
-    folders = list(_upwards(os.fspath(root)))
+    folders = list(_with_parents(os.fspath(root)))
     names = [os.path.basename(folder).casefold() for folder in folders]
     if any(name in _CLOUD_PARTS or name.startswith(_CLOUD) for name in names):
         return True
@@ -202,37 +203,44 @@ def file_system(path: Place) -> str:
         fields = head.split(" ")
         if len(fields) > 4 and tail:
             mount = fields[4].replace("\\040", " ")
-            below = f"{path}/".startswith(f"{mount.rstrip('/')}/")
-            if below and len(mount) >= len(best[0]):
+            contains = f"{path}/".startswith(f"{mount.rstrip('/')}/")
+            if contains and len(mount) >= len(best[0]):
                 best = (mount, tail.split(" ")[0])
     return best[1].partition(".")[0] if best[1].startswith("fuse.") else best[1]
 
 
-_FORMATS = {  # of a file, with its scope
+_FORMATS = {  # format and scope by file name
     "AGENT.md": ("agent", "sources"),
     "items.json": ("items", "items"),
     "tasks.json": ("tasks", "tasks"),
 }
-HOMES = ("agents/", "projects/", "archive/agents/", "archive/projects/")  # of named owners
+HOMES = (
+    "agents/",
+    "projects/",
+    "archive/agents/",
+    "archive/projects/",
+)  # folders of agents and projects
 
 
-def same_name(one: str) -> str:
-    """Return a name without case and Unicode form. Names that are equal then could not both be on
-    most file systems, and a person could not say which one is meant."""
+def name_key(name: str) -> str:
+    """Return a key that is equal for names that differ only in case or Unicode form. Most file
+    systems cannot have both of two such names, and a person cannot tell them apart."""
     from unicodedata import normalize
 
-    return one.casefold() if one.isascii() else normalize("NFC", normalize("NFC", one).casefold())
+    return (
+        name.casefold() if name.isascii() else normalize("NFC", normalize("NFC", name).casefold())
+    )
 
 
-def rivals(names: Iterable[str]) -> dict[str, str]:
-    """Map each of the owners' names that collide to the one that counts, the first by its bytes."""
-    alike: dict[str, list[str]] = {}
+def colliding_names(names: Iterable[str]) -> dict[str, str]:
+    """Map each colliding name of an owner to the name that is used: the first in byte order."""
+    by_key: dict[str, list[str]] = {}
     for name in sorted(names, key=os.fsencode):
-        alike.setdefault(same_name(name), []).append(name)
-    return {name: group[0] for group in alike.values() if len(group) > 1 for name in group}
+        by_key.setdefault(name_key(name), []).append(name)
+    return {name: group[0] for group in by_key.values() if len(group) > 1 for name in group}
 
 
-def role(parts: list[str], names: Names = USUAL) -> Role | None:
+def role(parts: list[str], names: Names = DEFAULT_NAMES) -> Role | None:
     """Return the role of a file by its path in the brain folder; None if it is not indexed."""
     *folders, name = parts
     home = _without(folders, names.sessions)
@@ -252,30 +260,31 @@ def role(parts: list[str], names: Names = USUAL) -> Role | None:
         return Role(*_FORMATS[name], owner, project)
     if not name.endswith(".md") or any(folder.startswith(".") for folder in folders):
         return None
-    named = folders[:1] in (["agents"], ["projects"])
-    return Role("note", "sources", owner if named else "", project)
+    has_owner = folders[:1] in (["agents"], ["projects"])
+    return Role("note", "sources", owner if has_owner else "", project)
 
 
 def _without(parts: list[str], end: tuple[str, ...]) -> list[str]:
-    """Return a path without this end if it has it, else the path itself."""
+    """Return a path without this end. Return the same list if it ends otherwise."""
     if not parts or parts[-1] != end[-1] or tuple(parts[-len(end) :]) != end:
         return parts
     return parts[: -len(end)]
 
 
 def _owner(folders: list[str]) -> tuple[str, str]:
-    """Return the (agent, project) that a folder inside the brain belongs to."""
+    """Return the (agent, project) of a folder in the brain folder."""
     if folders[:1] == ["archive"]:
         folders = folders[1:]
     if len(folders) > 1 and folders[0] == "agents":
-        return _free(folders[1], "agents"), ""
+        return _unreserved(folders[1], "agents"), ""
     if len(folders) > 1 and folders[0] == "projects":
-        return _free(folders[1], "projects"), folders[1]
+        return _unreserved(folders[1], "projects"), folders[1]
     if not folders or folders[0] == ".agent":
         return ADMIN, ""
-    return _free("/".join(folders), "."), ""
+    return _unreserved("/".join(folders), "."), ""
 
 
-def _free(name: str, folder: str) -> str:
-    """Return the name of an owner. The name of a folder makes no agent the admin or the person."""
+def _unreserved(name: str, folder: str) -> str:
+    """Return the name of an owner. A folder with a reserved name (admin, person) gets its path
+    instead."""
     return f"{folder}/{name}" if name.casefold() in RESERVED else name

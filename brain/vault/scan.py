@@ -1,4 +1,4 @@
-"""Walk the vault: find the files to index, and the problems of those that are left out.
+"""Walk the vault: find the files to index, and report problems with files that are left out.
 
 Notes are not read, and symlinks are not followed. Ignore files, globs and dot-folders exclude
 sources. The files of the brain folder itself (memory, items, tasks, sessions, archive) are always
@@ -17,7 +17,7 @@ from operator import attrgetter
 from brain.config import Config
 from brain.model import Problem
 from brain.vault import files, ignore
-from brain.vault.layout import HOMES, SOURCE, Role, Vault, rivals, role, same_name
+from brain.vault.layout import HOMES, SOURCE, Role, Vault, colliding_names, name_key, role
 
 BY_HANDLE = os.scandir in os.supports_fd
 FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -25,7 +25,7 @@ IGNORE_FILES = (".gitignore", ".secretsignore")
 MODE, REGULAR = 0o170000, modes.S_IFREG
 IGNORE_FILES_INSIDE = ("/.gitignore", "/.secretsignore")
 LARGEST_COPY = 10_000_000  # bytes
-SPECIAL = ("AGENT.md", "items.json", "tasks.json")  # and the note of an agent's memory
+SPECIAL = ("AGENT.md", "items.json", "tasks.json")  # the memory note is added
 CODES = frozenset(
     (
         *("unreadable", "symlink-outside", "broken-link", "not-a-file", "is-a-directory"),
@@ -34,14 +34,14 @@ CODES = frozenset(
 )
 Entries = list[os.DirEntry[str]]
 
-# Values that change when a file does: size, mtime_ns, ctime_ns, inode. A tuple is a third of a
-# `stat_result`, of which there would be as many as notes.
+# Values that change when a file changes: size, mtime_ns, ctime_ns, inode. A tuple needs a third of
+# the memory of a `stat_result`, and there is one for each note.
 Stamp = tuple[int, int, int, int]
 stamp: Callable[[os.stat_result], Stamp] = attrgetter(
     "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"
 )
 
-# One chain for each of IGNORE_FILES: a `!x` in one must not undo the other.
+# One chain for each of IGNORE_FILES: a `!x` in a .gitignore must not undo a .secretsignore.
 Chains = tuple[ignore.Chain, ignore.Chain]
 NO_RULES: Chains = ((), ())
 
@@ -49,10 +49,10 @@ NO_RULES: Chains = ((), ())
 class Scan:
     """The result of one walk.
 
-    `stats` are the stamps of the files to index, `roles` those of files that are not plain sources,
-    and there is a problem for each file that had to be left out. `unseen` are paths that could not
-    be read: nothing is known of them and of what is below. `paths` are the paths that the walk was
-    limited to, None for all.
+    `stats` are the stamps of the files to index, by path. `roles` are the roles of files that are
+    not plain sources. `problems` has an entry for each file that had to be left out. `unseen` are
+    files and folders that could not be read. `paths` are the paths that the walk was limited to;
+    None for the whole vault.
     """
 
     def __init__(self) -> None:
@@ -69,34 +69,35 @@ class Scan:
         safe = path.encode("utf-8", "backslashreplace").decode()
         self.problems.append((safe, Problem(0, code, message)))
 
-    def missed(self, path: str, what: str, error: OSError) -> None:
-        """Report a file that exists but cannot be read. What was known of it stays."""
+    def missed(self, path: str, action: str, error: OSError) -> None:
+        """Report a file that exists but cannot be read. Its old rows are kept."""
         self.unseen.append(path)
         if self.paths is not None:
             self.paths.add(path)
-        self.refuse(path, "unreadable", f"cannot be {what}: {error.strerror or error}")
+        self.refuse(path, "unreadable", f"cannot be {action}: {error.strerror or error}")
 
     def covers(self, path: str) -> bool:
-        """Return True if the walk would have found this path."""
+        """Return True if the walk included this path."""
         return self.paths is None or any(
             path == p or path.startswith(f"{p}/") for p in self.paths if p
         )
 
     def may_hold(self, path: str) -> bool:
-        """Return True if this path, which was not found, may exist."""
+        """Return True if a path that was not found may exist, in a folder that could not be
+        read."""
         return any(path == p or not p or path.startswith(f"{p}/") for p in self.unseen)
 
 
-def scan(vault: Vault, config: Config, only: Collection[str] | None = None) -> Scan:
-    """Walk the vault, or only these paths, all below them, and what depends on them.
+def scan(vault: Vault, config: Config, paths: Collection[str] | None = None) -> Scan:
+    """Walk the vault, or only these paths with their content and dependent files.
 
     A folder that cannot be listed is a problem, not an error.
     """
     walk = _Walk(vault, config)
-    if only is None or any(path in ("", *IGNORE_FILES) for path in only):
+    if paths is None or any(path in ("", *IGNORE_FILES) for path in paths):
         walk.folders.append(("", NO_RULES))
     else:
-        walk.narrow(only)
+        walk.narrow(paths)
     while walk.folders:
         walk.folder(*walk.folders.pop())
     return walk.found
@@ -108,7 +109,7 @@ class _Walk:
     def __init__(self, vault: Vault, config: Config) -> None:
         self.root = f"{vault.root_path}/"
         self.brain = f"{vault.brain}/"
-        self.called = vault.names
+        self.file_names = vault.names
         self.special = (vault.names.memory[-1], *SPECIAL)
         self.homes = tuple(self.brain + home for home in HOMES)
         self.use_ignore_files = config.useGitignore
@@ -118,11 +119,11 @@ class _Walk:
         self.exclude = ignore.globs(config.exclude)
         self.found = Scan()
         self.folders: list[tuple[str, Chains]] = []
-        self.names = ""  # of all that the folder holds, a line each
-        self.rivals: dict[str, str] = {}  # folders there whose names collide
+        self.names = ""  # all names in the current folder, one per line
+        self.rivals: dict[str, str] = {}  # folders in it whose names collide
 
     def narrow(self, paths: Collection[str]) -> None:
-        """Walk only these paths and all below them; an ignore file means its folder."""
+        """Walk only these paths with their content. An ignore file stands for its folder."""
         names: dict[str, set[str]] = {}
         self.found.paths = set()
         for path in paths:
@@ -133,48 +134,50 @@ class _Walk:
             self.found.paths.add(path)
             prefix, slash, name = path.rpartition("/")
             names.setdefault(prefix + slash, set()).add(name)
-        for prefix, wanted in names.items():
+        for prefix, wanted_names in names.items():
             rules = self._rules_above(prefix)
             if rules is not None:
-                self.folder(prefix, rules, wanted)
+                self.folder(prefix, rules, wanted_names)
 
     def _with_rivals(self, path: str) -> str:
-        """Return the folder of a path's owner if it may collide with another one, else the path."""
+        """Return the owner's folder of a path if its name collides with another one, else the
+        path."""
         home = next((home for home in self.homes if path.startswith(home)), path)
         owner, inside, _ = path[len(home) :].partition("/")
         if not inside:
             return path
         with self._listing(home) as entries:
-            others = {same_name(e.name) for e in entries or () if e.name != owner}
-        return home + owner if same_name(owner) in others else path
+            others = {name_key(e.name) for e in entries or () if e.name != owner}
+        return home + owner if name_key(owner) in others else path
 
     def _rules_above(self, prefix: str) -> Chains | None:
-        """Return the ignore rules above a folder; None if a full walk would not get there."""
-        rules, at = NO_RULES, ""
+        """Return the ignore rules above a folder; None if a full walk would not enter it."""
+        rules, parent = NO_RULES, ""
         for part in prefix.split("/")[:-1]:
-            path = at + part
-            if part.startswith(".") and not self._is_agent(at, part):
+            path = parent + part
+            if part.startswith(".") and not self._is_agent(parent, part):
                 return None
-            with self._listing(at) as entries:
+            with self._listing(parent) as entries:
                 if entries is None:
                     return None
-                rules = self._extended(rules, at, entries)
-                if self._rivals(at, entries).get(part, part) != part:
+                rules = self._with_ignore_files(rules, parent, entries)
+                if self._rivals(parent, entries).get(part, part) != part:
                     return None
             if os.path.islink(self.root + path) or (
-                not f"{path}/".startswith(self.brain) and _ignored(rules, at, [part], is_dir=True)
+                not f"{path}/".startswith(self.brain)
+                and _ignored(rules, parent, [part], is_dir=True)
             ):
                 return None
-            at = path + "/"
+            parent = path + "/"
         return rules
 
     @contextmanager
     def _listing(self, prefix: str) -> Iterator[Entries | None]:
-        """Yield the entries of a folder. None if it is missing, is a file, or cannot be listed; the
-        last is reported.
+        """Yield the entries of a folder; None if it is missing, a file, or unreadable. Only an
+        unreadable folder is reported.
 
-        The folder stays open meanwhile, and its files are found from there. That is faster than
-        from the root, and does not depend on a folder above it that is renamed.
+        The folder is kept open, and its files are opened relative to it. This is faster than from
+        the root, and still works if a folder above it is renamed.
         """
         path, handle, entries = self.root + prefix, -1, None
         try:
@@ -192,71 +195,70 @@ class _Walk:
                 os.close(handle)
 
     def folder(self, prefix: str, rules: Chains, names: set[str] | None = None) -> None:
-        """List one folder and add its files, or only those with these names."""
+        """List a folder and add its files, or only those with these names."""
         with self._listing(prefix) as entries:
             if entries is None:
                 return
             self.names = "\n".join(["", *[entry.name for entry in entries], ""])
             self.rivals = self._rivals(prefix, entries)
             if "\n." in self.names:
-                rules = self._extended(rules, prefix, entries)
+                rules = self._with_ignore_files(rules, prefix, entries)
                 entries = [e for e in entries if e.name[0] != "." or self._is_agent(prefix, e.name)]
             if names is not None:
-                entries = self._narrowed(prefix, entries, names)
+                entries = self._chosen(prefix, entries, names)
             if prefix.startswith(self.brain):
                 self._brain_folder(prefix, entries, rules)
             else:
                 self._source_folder(prefix, entries, rules)
 
     def _rivals(self, prefix: str, entries: Entries) -> dict[str, str]:
-        """Return the folders of agents or projects whose names collide, each with the one that
-        counts."""
+        """Return the colliding names of agents or projects, each with the name that is used."""
         if prefix not in self.homes:
             return {}
-        return rivals([e.name for e in entries if e.is_dir(follow_symlinks=False)])
+        return colliding_names([e.name for e in entries if e.is_dir(follow_symlinks=False)])
 
     def _is_agent(self, prefix: str, name: str) -> bool:
-        """Return True for the one folder that is not skipped for its dot."""
+        """Return True for `.agent`, the only folder with a dot that is read."""
         return name == ".agent" and prefix == self.brain
 
-    def _narrowed(self, prefix: str, entries: Entries, names: set[str]) -> Entries:
-        """Return the entries with these names, and those that may be a copy of one of them."""
-        chosen = [e for e in entries if e.name in names or may_be_copy_of(e.name)[0] in names]
+    def _chosen(self, prefix: str, entries: Entries, names: set[str]) -> Entries:
+        """Return the entries with these names, their possible copies, and colliding names."""
+        chosen = [e for e in entries if e.name in names or possible_original(e.name)[0] in names]
         if prefix in self.homes:
-            wanted = {same_name(name) for name in names}
-            chosen = [e for e in entries if e in chosen or same_name(e.name) in wanted]
+            wanted = {name_key(name) for name in names}
+            chosen = [e for e in entries if e in chosen or name_key(e.name) in wanted]
         if self.found.paths is not None:
             self.found.paths.update(prefix + entry.name for entry in chosen)
         return chosen
 
-    def _extended(self, rules: Chains, prefix: str, entries: Entries) -> Chains:
+    def _with_ignore_files(self, rules: Chains, prefix: str, entries: Entries) -> Chains:
         """Return the ignore rules that apply in this folder."""
         if self.use_ignore_files:
             for entry in entries:
                 if entry.name not in IGNORE_FILES:
                     continue
-                if more := ignore.parse(files.text(self.root + prefix + entry.name)):
-                    (git, secret), link = rules, ((prefix, more),)
+                if new_rules := ignore.parse(files.text(self.root + prefix + entry.name)):
+                    (git, secret), added = rules, ((prefix, new_rules),)
                     is_git = entry.name == ".gitignore"
-                    rules = (git + link, secret) if is_git else (git, secret + link)
+                    rules = (git + added, secret) if is_git else (git, secret + added)
         return rules
 
     def _source_folder(self, prefix: str, entries: Entries, rules: Chains) -> None:
         stats, limit = self.found.stats, self.limit
         if rules != NO_RULES:
             entries = self._not_ignored(prefix, entries, rules)
-        plain = not self.exclude and _storable(prefix + self.names)
-        endings = self.endings if plain else ()
+        is_plain = not self.exclude and _storable(prefix + self.names)
+        endings = self.endings if is_plain else ()
         suspects = possible_copies(self.names)
         entries.reverse()
-        while entries:  # and let each go: it keeps its whole stat
+        while entries:  # pop each, to free its stat
             entry = entries.pop()
             name = entry.name
             try:
                 if name.endswith(endings) and name not in suspects:
                     st = entry.stat(follow_symlinks=False)
                     if st.st_mode & MODE == REGULAR and st.st_size <= limit:
-                        stats[prefix + name] = stamp(st)  # nearly every note goes this way
+                        stats[prefix + name] = stamp(st)  # the fast path for nearly every note
                         continue
                 self._source(prefix, entry, rules)
             except FileNotFoundError:
@@ -267,33 +269,33 @@ class _Walk:
     def _not_ignored(self, prefix: str, entries: Entries, rules: Chains) -> Entries:
         folders = {e.name for e in entries if e.is_dir(follow_symlinks=False)}
         names = {e.name for e in entries} - folders
-        out = _ignored(rules, prefix, names, is_dir=False)
-        out |= _ignored(rules, prefix, folders, is_dir=True)
-        return [e for e in entries if e.name not in out or f"{prefix}{e.name}/" == self.brain]
+        ignored = _ignored(rules, prefix, names, is_dir=False)
+        ignored |= _ignored(rules, prefix, folders, is_dir=True)
+        return [e for e in entries if e.name not in ignored or f"{prefix}{e.name}/" == self.brain]
 
     def _source(self, prefix: str, entry: os.DirEntry[str], rules: Chains) -> None:
         path, name = prefix + entry.name, entry.name
         if entry.is_dir(follow_symlinks=False):
             self.folders.append((path + "/", rules))
-        elif self._wanted(path):
+        elif self._is_included(path):
             if not self._is_copy(prefix, name):
                 self._file(path, entry, SOURCE)
         elif entry.is_symlink() and os.path.isdir(self.root + path):
             self._symlink(path)
 
-    def _wanted(self, path: str) -> bool:
+    def _is_included(self, path: str) -> bool:
         included = self.include is not None and self.include.match(path) is not None
         return included and not (self.exclude and self.exclude.match(path))
 
     def _is_copy(self, prefix: str, name: str) -> bool:
-        """Return True for a conflict copy, which is reported. A name that a person may have given
-        counts only if the content agrees with the note that it seems to be a copy of."""
+        """Report a conflict copy and return True. If a person may have chosen the name, the content
+        must be similar to that of the original note."""
         tool = copied_by(name)
         if not tool:
-            original, likely = may_be_copy_of(name)
+            original, likely_tool = possible_original(name)
             folder = self.root + prefix
-            if f"\n{original}\n" in self.names and _alike(folder + name, folder + original):
-                tool = likely
+            if f"\n{original}\n" in self.names and _are_similar(folder + name, folder + original):
+                tool = likely_tool
         if tool:
             message = f"is a conflict copy made by {tool}"
             self.found.refuse(prefix + name, "conflict-copy", message)
@@ -301,46 +303,46 @@ class _Walk:
 
     def _brain_folder(self, prefix: str, entries: Entries, rules: Chains) -> None:
         folders = prefix[len(self.brain) :].split("/")[:-1]
-        plain = role([*folders, "/.md"], self.called)  # as no file is called
+        note_role = role([*folders, "/.md"], self.file_names)  # a name that no file can have
         notes: Entries = []
         for entry in entries:
             path, name = prefix + entry.name, entry.name
-            ordinary = name.endswith(".md") and name not in self.special
-            known = plain if ordinary else role([*folders, name], self.called)
+            is_plain = name.endswith(".md") and name not in self.special
+            file_role = note_role if is_plain else role([*folders, name], self.file_names)
             if entry.is_dir(follow_symlinks=False):
                 if entry.name in self.special:
                     message = "is a folder where a file is expected"
                     self.found.refuse(path, "is-a-directory", message)
-                if self._is_owner(path, name):
+                if self._is_read(path, name):
                     self.folders.append((path + "/", rules))
-            elif known and known.format == "note":
+            elif file_role and file_role.format == "note":
                 notes.append(entry)
-                if known != SOURCE:
-                    self.found.roles[path] = known
+                if file_role != SOURCE:
+                    self.found.roles[path] = file_role
             else:
-                self._brain_file(prefix, entry, known)
+                self._brain_file(prefix, entry, file_role)
         self._source_folder(prefix, notes, rules)
 
-    def _is_owner(self, path: str, name: str) -> bool:
-        """Return True for a folder to read. Of agents or projects with one name only the first is
-        read; both are reported."""
-        counts = self.rivals.get(name)
-        if counts == name:
-            others = [repr(other) for other, first in self.rivals.items() if first == name != other]
+    def _is_read(self, path: str, name: str) -> bool:
+        """Return True if a folder is read. Of agents or projects whose names collide, only the
+        first is read, and all are reported."""
+        used_name = self.rivals.get(name)
+        if used_name == name:
+            others = [repr(other) for other, used in self.rivals.items() if used == name != other]
             message = f"has the same name as {', '.join(others)}, but for case or accents"
             self.found.refuse(path, "name-collision", message)
-        elif counts:
-            message = f"has the same name as {counts!r}, but for case or accents; it is not read"
+        elif used_name:
+            message = f"has the same name as {used_name!r}, but for case or accents; it is not read"
             self.found.refuse(path, "name-collision", message)
-        return counts in (None, name)
+        return used_name in (None, name)
 
-    def _brain_file(self, prefix: str, entry: os.DirEntry[str], known: Role | None) -> None:
+    def _brain_file(self, prefix: str, entry: os.DirEntry[str], file_role: Role | None) -> None:
         path = prefix + entry.name
         try:
             if self._is_copy(prefix, entry.name):
                 return
-            if known:
-                self._file(path, entry, known)
+            if file_role:
+                self._file(path, entry, file_role)
             elif entry.is_symlink() and os.path.isdir(self.root + path):
                 self._symlink(path)
         except FileNotFoundError:
@@ -348,8 +350,8 @@ class _Walk:
         except OSError as error:
             self.found.missed(path, "looked at", error)
 
-    def _file(self, path: str, entry: os.DirEntry[str], known: Role) -> None:
-        """Add a file, unless it is not a regular file, is too large, or has a name that SQLite
+    def _file(self, path: str, entry: os.DirEntry[str], file_role: Role) -> None:
+        """Add a file. Report one that is not regular, is too large, or has a name that SQLite
         cannot store."""
         st = entry.stat(follow_symlinks=False)
         if modes.S_ISLNK(st.st_mode):
@@ -363,11 +365,12 @@ class _Walk:
             self.found.refuse(path, "bad-name", "has a name that is not valid UTF-8; rename it")
         else:
             self.found.stats[path] = stamp(st)
-            if known is not SOURCE:
-                self.found.roles[path] = known
+            if file_role is not SOURCE:
+                self.found.roles[path] = file_role
 
     def _symlink(self, path: str) -> None:
-        """Report a link that leaves the vault or is broken. The target of any other is indexed."""
+        """Report a link that is broken or leads out of the vault. The target of any other link is
+        indexed itself."""
         target, root = os.path.realpath(self.root + path), os.path.realpath(self.root)
         if not os.path.exists(self.root + path):
             self.found.refuse(path, "broken-link", "is a link that leads nowhere")
@@ -377,13 +380,13 @@ class _Walk:
 
 
 def _ignored(rules: Chains, prefix: str, names: Collection[str], is_dir: bool) -> set[str]:
-    """Return the names in a folder that an ignore file of either kind leaves out."""
+    """Return the names in a folder that either kind of ignore file excludes."""
     git, secret = (ignore.ignored_names(chain, prefix, names, is_dir) for chain in rules)
     return git | secret
 
 
 def _plain_endings(include: tuple[str, ...]) -> tuple[str, ...]:
-    """Return `.md` for `**/*.md`: globs of this form do not need a regex."""
+    """Return the suffixes of globs that need no regex: `.md` for `**/*.md`."""
     endings = []
     for glob in include:
         ending = glob.removeprefix("**/").removeprefix("*")
@@ -400,7 +403,7 @@ def _storable(path: str) -> bool:
     return True
 
 
-def _alike(copy: str, original: str) -> bool:
+def _are_similar(copy: str, original: str) -> bool:
     """Return True if two notes share at least half of their lines, as a conflict copy and its
     original do."""
     texts = (files.text(path, limit=LARGEST_COPY) for path in (copy, original))
@@ -408,9 +411,9 @@ def _alike(copy: str, original: str) -> bool:
     return bool(one) and 2 * len(one & two) >= max(len(one), len(two))
 
 
-# -- conflict copies: the second version of a file that a sync tool leaves next to it --------------
+# -- conflict copies: second versions of a file, which sync tools leave next to it ----------------
 
-# The stamp of a conflict copy is at the end of the name, before the extension.
+# A sync tool adds its mark at the end of the name, before the extension.
 _DAY, _COUNT = r"\d{4}-\d\d-\d\d", r"(?: \d+| \(\d+\))?"
 _DROPBOX = r"(?:case|selective sync|unicode encoding|white ?space) conflict"
 CERTAIN = (
@@ -434,7 +437,8 @@ POSSIBLE = (
 
 
 def possible_copies(names: str) -> set[str]:
-    """Return those of the names, one a line, that can be copies. Quick, for whole folders."""
+    """Return the names that may be copies, from a text with one name per line. It is fast for large
+    folders."""
     found: set[str] = set()
     hints = [hint for hint in ("onflict", "TOP-") if hint in names]
     for hint in (r" \d\d?\.", *hints):
@@ -446,16 +450,17 @@ def possible_copies(names: str) -> set[str]:
 
 
 def copied_by(name: str) -> str | None:
-    """Return the sync tool that made this copy, by a name that no person would give a file."""
+    """Return the sync tool that made a copy, if its name shows that; None if a person may have
+    chosen the name."""
     if "onflict" not in name and "TOP-" not in name:
         return None
     found = re.fullmatch(CERTAIN, name)
     return found.lastgroup if found else None
 
 
-def may_be_copy_of(name: str) -> tuple[str, str]:
-    """Return (original, tool) for a name such as "Note 2.md", which iCloud gives to a conflict copy
-    of "Note.md" and a person to a second note; ('', '') for other names."""
+def possible_original(name: str) -> tuple[str, str]:
+    """Return (original, tool) for a name such as "Note 2.md", which may be iCloud's conflict copy
+    of "Note.md" or a second note; ('', '') for other names."""
     found = re.fullmatch(POSSIBLE, name)
     if not found:
         return "", ""

@@ -1,9 +1,9 @@
 """Hints that something in the vault changed. The sync that follows checks the files itself.
 
-inotify silently drops events when its queue is full, misses files of a folder that is created
-during many changes, and reports nothing after the watched root was replaced. So there is a hint for
-a full scan at the start, after any new folder, after a large batch and again soon after it, at an
-interval, and when the root is another folder than before.
+inotify drops events without notice when its queue is full, misses files in a folder that is created
+during many changes, and reports nothing after the watched root was replaced. So this module asks
+for a full scan at the start, after any new folder, after a large batch and again soon after it, at
+regular intervals, and when the root was replaced.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from contextlib import contextmanager, suppress
 from brain.vault import layout
 from brain.vault.layout import Vault
 
-LARGE = 1000  # changes in one batch
-TICK = 0.25  # seconds between looks at the root and the clock
+LARGE = 1000  # changes in one batch that require a full scan
+TICK = 0.25  # seconds between checks of the root and the clock
 RESCAN = 60.0  # seconds between full scans, which find what the watcher missed
-STEP, DEBOUNCE = 20, 100  # milliseconds between looks at a batch, and until it is returned
+STEP, DEBOUNCE = 20, 100  # milliseconds between reports, and until they are returned
 SOON = 1.0  # seconds until the next scan after many changes
-POLL = 2000  # milliseconds between looks where the file system reports nothing
+POLL = 2000  # milliseconds between polls of a file system that reports nothing
 
-Hint = frozenset[str] | None  # these paths may have changed; None: anything may have
+Hint = frozenset[str] | None  # paths that may have changed; None: any file may have changed
 
 
 def follow(
     vault: Vault,
     stop: threading.Event,
     missed: threading.Event,
-    waiting: Callable[[], bool] = lambda: False,
+    has_pending: Callable[[], bool] = lambda: False,
 ) -> Iterator[Hint]:
-    """Yield hints until `stop` is set, also for a vault that is unmounted and mounted again.
+    """Yield hints until `stop` is set, even if the vault is unmounted and mounted again.
 
-    The caller sets `missed` if it could not follow a hint, or if a scan found something; then a
-    hint for another scan follows soon. While a write is `waiting`, there is a hint at every tick,
-    an empty one if nothing changed.
+    The caller sets `missed` if it could not sync the paths of a hint, or if a scan found changes.
+    Then a hint for another scan comes soon. While `has_pending` returns True, there is a hint at
+    every tick, which is empty if nothing changed.
     """
     while not stop.is_set():
         with _open_root(vault) as root:
             if root:
                 yield None
-                yield from _follow_root(vault, stop, missed, waiting, root)
+                yield from _follow_root(vault, stop, missed, has_pending, root)
         stop.wait(TICK)
 
 
@@ -52,23 +52,23 @@ def _follow_root(
     vault: Vault,
     stop: threading.Event,
     missed: threading.Event,
-    waiting: Callable[[], bool],
+    has_pending: Callable[[], bool],
     root: tuple[int, int],
 ) -> Iterator[Hint]:
-    """Yield hints while the root stays the same folder."""
+    """Yield hints until the root is replaced."""
     pause = SOON
-    due = 0.0  # by the first tick the watch has begun; a scan finds earlier changes
+    due = 0.0  # at the first tick, a scan finds changes from before the watch began
     for batch in _batches(vault, stop):
         if _identity(vault) != root:
             return
         paths = _relevant(vault, batch)
-        storm = len(batch) > LARGE or any(_needs_scan(vault, path) for path in paths)
-        if storm or time.monotonic() >= due:
+        is_large = len(batch) > LARGE or any(_needs_scan(vault, path) for path in paths)
+        if is_large or time.monotonic() >= due:
             yield None
             pause = min(2 * pause, RESCAN) if missed.is_set() else SOON
-            again = storm or missed.is_set()
+            again = is_large or missed.is_set()
             due = time.monotonic() + (pause if again else RESCAN)
-        elif paths or waiting():
+        elif paths or has_pending():
             yield frozenset(paths)
             if missed.is_set():
                 due = min(due, time.monotonic() + SOON)
@@ -76,7 +76,8 @@ def _follow_root(
 
 
 def _batches(vault: Vault, stop: threading.Event) -> Iterator[set[str]]:
-    """Yield the paths that changed together, and an empty set at each tick, while the root exists.
+    """Yield the paths of each batch of changes, and an empty set at each tick, while the root
+    exists.
 
     If the vault has more folders than the system can watch, they are polled.
     """
@@ -105,7 +106,7 @@ def _batches(vault: Vault, stop: threading.Event) -> Iterator[set[str]]:
 def _open_root(vault: Vault) -> Iterator[tuple[int, int] | None]:
     """Yield the identity of the root; None if the vault is missing or is being replaced.
 
-    The root is kept open, so that a folder in its place cannot have the same inode number."""
+    The root is kept open, so that a folder that replaces it gets another inode number."""
     handle = None
     with suppress(OSError):
         handle = os.open(vault.root, os.O_RDONLY) if sys.platform != "win32" else None
@@ -119,8 +120,8 @@ def _open_root(vault: Vault) -> Iterator[tuple[int, int] | None]:
 
 
 def _identity(vault: Vault) -> tuple[int, int] | None:
-    """Return device and inode of the root, which differ after it was replaced; None if the vault is
-    missing."""
+    """Return the device and inode of the root, which change when it is replaced; None if the vault
+    is missing."""
     try:
         st = os.stat(vault.root)
         os.stat(vault.folder)
@@ -130,24 +131,24 @@ def _identity(vault: Vault) -> tuple[int, int] | None:
 
 
 def _relevant(vault: Vault, paths: set[str]) -> set[str]:
-    """Return the paths in the vault, without dot-folders and files that SQLite writes."""
+    """Return the changed paths in the vault, without dot-folders and files of SQLite."""
     prefix = f"{vault.root}{os.sep}"
-    found = set()
+    relevant = set()
     for path in paths:
         inner = path.removeprefix(prefix).replace(os.sep, "/")
-        if inner != path and not _hidden(vault, inner) and not _index(vault, inner):
-            found.add(inner)
-    return found
+        if inner != path and not _is_hidden(vault, inner) and not _is_index(vault, inner):
+            relevant.add(inner)
+    return relevant
 
 
-def _index(vault: Vault, path: str) -> bool:
-    """Return True if this is a file of the index, unless it was deleted."""
+def _is_index(vault: Vault, path: str) -> bool:
+    """Return True for a file of the index, except a deleted brain.db."""
     if not path.startswith(f"{vault.brain}/brain.db"):
         return False
     return path.endswith(("-wal", "-shm", "-journal")) or os.path.exists(vault.root / path)
 
 
-def _hidden(vault: Vault, path: str) -> bool:
+def _is_hidden(vault: Vault, path: str) -> bool:
     if not path.startswith(".") and "/." not in path:
         return False
     if path.endswith((".gitignore", ".secretsignore")):
@@ -157,7 +158,8 @@ def _hidden(vault: Vault, path: str) -> bool:
 
 
 def _needs_scan(vault: Vault, path: str) -> bool:
-    """Return True for a folder, a file that decides which others are read, and a deleted index."""
+    """Return True for a folder, a file that decides which other files are read, and a deleted
+    index."""
     name = path.rpartition("/")[2]
     if name in (".gitignore", ".secretsignore", "brain.yaml", "brain.db"):
         return True

@@ -40,7 +40,7 @@ class VirtualDisk(Disk):
             changed=changed,
             accessed=self.reads.get(inode, 0),
             stamp="",  # always look
-            writer=found.writer if self.leases else None,
+            has_writer=found.has_writer if self.leases else None,
             shows_reads=self.shows_reads,
         )
 

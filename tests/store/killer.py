@@ -69,9 +69,9 @@ class Killer:
             setattr(os, name, self._counted(getattr(os, name), name))
         os.open = self._if(os.open, lambda a, k: bool(a[1] & os.O_CREAT))  # type: ignore
         builtins.open = self._if(open, lambda a, k: "w" in (a[1:] or [k.get("mode", "r")])[0])
-        native = exchange._native() if self.atomic else None
+        native = exchange._rename_call() if self.atomic else None
         counted = self._counted(native, "exchange") if native else None
-        exchange._native = lambda: counted  # type: ignore[assignment]
+        exchange._rename_call = lambda: counted  # type: ignore[assignment]
         self._install_commits()
 
     def _install_commits(self) -> None:

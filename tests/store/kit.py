@@ -105,7 +105,7 @@ def open_store(
 ) -> Store:
     """The store of this vault; with its own settings if `config` is None."""
     vault = layout.find(root, state)
-    chosen = config or brain_yaml.parse(files.settings(vault))[0]
+    chosen = config or brain_yaml.parse(files.settings_text(vault))[0]
     data = State(vault.state_path)
     journal = Journal(vault.folder, data, lambda: datetime.now(UTC))
     store = Store(vault, chosen, journal, data, disk)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brain.vault.scan import copied_by, may_be_copy_of
+from brain.vault.scan import copied_by, possible_original
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_an_ordinary_name_is_no_conflict_copy(name: str) -> None:
     ],
 )
 def test_a_name_that_may_be_a_copy(name: str, original: str, tool: str) -> None:
-    assert may_be_copy_of(name) == (original, tool)
+    assert possible_original(name) == (original, tool)

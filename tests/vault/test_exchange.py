@@ -88,7 +88,7 @@ def test_a_file_that_was_touched_just_now_has_no_stamp_yet(
 def writer(path: Path) -> bool | None:
     found = DISK.look(str(path))
     assert found
-    return found.writer
+    return found.has_writer
 
 
 @LINUX
@@ -279,7 +279,7 @@ def test_a_short_write_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """With `renameat2`, and where the system does not have it."""
     if request.param == "by links":
-        monkeypatch.setattr(exchange, "_native", lambda: None)
+        monkeypatch.setattr(exchange, "_rename_call", lambda: None)
     return str(request.param)
 
 
@@ -327,7 +327,7 @@ def test_where_there_are_no_links_either(note: Path, monkeypatch: pytest.MonkeyP
     def refuse(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(exchange, "_native", lambda: None)
+    monkeypatch.setattr(exchange, "_rename_call", lambda: None)
     monkeypatch.setattr(os, "link", refuse)
     temp = note.with_name("x.tmp")
     temp.write_text("- b\n")
@@ -342,7 +342,7 @@ def test_an_exchange_by_links_that_was_cut_short_is_completed(
     note: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     """Killed before this call: no second link to the note is left, and no text."""
-    monkeypatch.setattr(exchange, "_native", lambda: None)
+    monkeypatch.setattr(exchange, "_rename_call", lambda: None)
     temp = note.with_name("x.tmp")
     temp.write_text("- b\n")
 
@@ -365,7 +365,7 @@ def test_whether_files_can_be_exchanged_in_one_step(
 ) -> None:
     if sys.platform in ("linux", "darwin"):
         assert exchange.is_atomic(str(tmp_path))
-    monkeypatch.setattr(exchange, "_native", lambda: None)
+    monkeypatch.setattr(exchange, "_rename_call", lambda: None)
     assert not exchange.is_atomic(str(tmp_path))
     assert names(tmp_path) == []
 
@@ -378,7 +378,7 @@ def test_a_file_system_that_cannot_exchange(note: Path, monkeypatch: pytest.Monk
         ctypes.set_errno(errno.EINVAL)
         return -1
 
-    monkeypatch.setattr(exchange, "_native", lambda: refuse)
+    monkeypatch.setattr(exchange, "_rename_call", lambda: refuse)
     temp = note.with_name("x.tmp")
     temp.write_text("- b\n")
     DISK.exchange(str(temp), str(note))

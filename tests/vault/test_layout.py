@@ -36,9 +36,9 @@ def test_no_such_folder(tmp_path: Path) -> None:
 
 
 def test_two_vaults_have_two_state_folders(tmp_path: Path) -> None:
-    one, two = (layout.at(tmp_path / name, "40_Brain", tmp_path) for name in "ab")
+    one, two = (layout.vault_at(tmp_path / name, "40_Brain", tmp_path) for name in "ab")
     assert one.state != two.state
-    assert one.state == layout.at(tmp_path / "a", "40_Brain", tmp_path).state
+    assert one.state == layout.vault_at(tmp_path / "a", "40_Brain", tmp_path).state
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_two_vaults_have_two_state_folders(tmp_path: Path) -> None:
     ],
 )
 def test_cloud_folders(folder: str, cloud: bool, tmp_path: Path) -> None:
-    vault = layout.at(Path(folder), "40_Brain", tmp_path)
+    vault = layout.vault_at(Path(folder), "40_Brain", tmp_path)
     home = vault.state if cloud else vault.folder
     assert layout.in_cloud_folder(Path(folder)) == cloud
     assert layout.database(vault, "auto") == f"{home}/brain.db"
 
 
 def test_db_path(tmp_path: Path) -> None:
-    vault = layout.at(tmp_path, "40_Brain", tmp_path)
+    vault = layout.vault_at(tmp_path, "40_Brain", tmp_path)
     assert layout.database(vault, "x/y.db") == f"{tmp_path}/40_Brain/x/y.db"
     assert layout.database(vault, "/x/y.db") == "/x/y.db"
     assert layout.database(vault, "~/y.db") == f"{Path.home()}/y.db"

@@ -19,7 +19,7 @@ def walk(tmp_path: Path):
 
     def make(files: dict[str, str | bytes], only: list[str] | None = None, **settings) -> Scan:
         root = kit.lay(tmp_path / "vault", files)
-        return scan(layout.at(root, "40_Brain", tmp_path), Config(**settings), only)
+        return scan(layout.vault_at(root, "40_Brain", tmp_path), Config(**settings), only)
 
     return make
 

@@ -1,8 +1,8 @@
-"""The clients whose transcripts Brain reads: one small module each, all in one table.
+"""The table of the clients whose transcripts Brain reads, with a small module for each.
 
-A client's module finds transcripts, says what session each holds, and yields its lines as Brain
+A client's module finds transcripts, identifies the session in each, and yields its lines as Brain
 writes them. It keeps no state between lines: a transcript that is read in pieces gives the same
-lines as one that is read at once. The importer leaves out lines that it knows, by their key.
+lines as one that is read at once. The importer skips lines whose key it knows.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """A transcript of a client, and the session in it. `part` tells sessions of one database
-    apart. `start` is the first ordinal that is the session's own."""
+    """A transcript of a client, and the session in it. `part` identifies a session in a database
+    that holds several. Lines with an ordinal below `start` were inherited from the parent."""
 
     client: str
     path: str
@@ -39,12 +39,12 @@ class Source(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A client by its name, which is also that of its agent. Its module is
-    `brain.sessions.clients.<module>`, with these functions:
+    """A client. Its agent has the same name. Its module, `brain.sessions.clients.<module>`, has
+    these functions:
 
     - `folders(environ)` returns the folders and files where the client keeps transcripts
-    - `sources(path)` yields the sessions in a file, or in a folder that has a shape of its own
-    - `read(source, mark)` yields each line, with a mark from which reading can go on later
+    - `sources(path)` yields the sessions in a file, or in a folder if the client stores them so
+    - `read(source, mark)` yields each line, with a mark from which a later call can continue
     """
 
     name: str
@@ -55,23 +55,23 @@ class Client(NamedTuple):
         return getattr(import_module(f"brain.sessions.clients.{self.module}"), function)(*args)
 
     def folders(self, environ: Mapping[str, str]) -> list[str]:
-        """Return the places of its transcripts on this machine."""
+        """Return the folders and files with its transcripts on this machine."""
         found: list[str] = self._call("folders", environ)
         return [path for path in found if os.path.exists(path)]
 
     def sources(self, path: str) -> Iterator[Source]:
-        """Yield the sessions at a path; none if the shape is not this client's."""
+        """Yield the sessions at a path; none if the format is not this client's."""
         found: Iterator[Source] = self._call("sources", path)
         return found
 
     def read(self, source: Source, mark: str) -> Iterator[tuple[Line | None, str]]:
-        """Yield the lines of a session that are behind this mark ('': all), each with the mark
-        behind it. None stands for what is not part of the conversation."""
+        """Yield the lines of a session after this mark ('': all), each with the mark after it. A
+        line is None if it is not part of the conversation."""
         found: Iterator[tuple[Line | None, str]] = self._call("read", source, mark)
         return found
 
 
-CLIENTS = (  # first those whose first line says what it is
+CLIENTS = (  # Claude Code is last, because it is not recognised by its first line
     Client("codex", "Codex", "codex"),
     Client("gemini", "Gemini CLI", "gemini"),
     Client("opencode", "OpenCode", "opencode"),
@@ -85,8 +85,8 @@ def client(name: str) -> Client:
 
 
 def find(path: str, after: float = 0.0) -> Iterator[Source]:
-    """Yield the sessions in a file or folder, whichever client wrote them, that changed after this
-    time. Other files are not opened."""
+    """Yield the sessions in a file or folder that changed after this time, of any client. Files
+    that did not change are not opened."""
     if after and os.path.isfile(path) and _changed(path) < after:
         return
     for each in CLIENTS:
@@ -96,13 +96,13 @@ def find(path: str, after: float = 0.0) -> Iterator[Source]:
             return
     if os.path.isdir(path):
         for name in sorted(os.listdir(path)):
-            below = os.path.join(path, name)
-            if not os.path.islink(below):
-                yield from find(below, after)
+            inner_path = os.path.join(path, name)
+            if not os.path.islink(inner_path):
+                yield from find(inner_path, after)
 
 
 def _changed(path: str) -> float:
-    """Return when a file was changed. The latest changes of a database are in a second file."""
+    """Return the time when a file, or the write-ahead log of a database, was last changed."""
     wal = f"{path}-wal"
     return max(
         os.stat(each).st_mtime for each in (path, wal) if each == path or os.path.exists(wal)
@@ -110,5 +110,5 @@ def _changed(path: str) -> float:
 
 
 def home(environ: Mapping[str, str]) -> str:
-    """Return the home folder of the person."""
+    """Return the home folder of the user."""
     return environ.get("HOME") or environ.get("USERPROFILE") or ""

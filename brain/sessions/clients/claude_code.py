@@ -1,7 +1,7 @@
 """Claude Code: `~/.claude/projects/<folder>/<sessionId>.jsonl`, subagents in files of their own.
 
-Each content block has its line. Forks and old resumes copy lines with their uuids. A rewind or an
-edit appends, so all branches are imported, in the order of the file, each line with its parent.
+Each content block is a line. Forks and old resumes copy lines with their uuids. A rewind or an edit
+appends lines, so all branches are imported, in the order of the file, each line with its parent.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from brain.sessions.clients import Source, home
 from brain.sessions.clients.lines import (
     blocks,
     call,
-    derived,
-    each,
+    derived_id,
     event,
     first_values,
+    message_line,
     result,
-    said,
     stat,
     values,
+    with_marks,
 )
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from brain.sessions.clients import Line
 
 NAME = "claude-code"
-_NOT_SAID = (  # the beginning of texts in a user's line that no person typed
+_NOT_TYPED = (  # how texts begin that are in a line of the user but were not typed
     *("<command-name>", "<command-message>", "<command-args>", "<local-command-stdout>"),
     *("<local-command-stderr>", "<local-command-caveat>", "Caveat: The messages below"),
     *("<bash-input>", "<bash-stdout>", "<bash-stderr>", "<task-notification>"),
@@ -50,7 +50,7 @@ def sources(path: str) -> Iterator[Source]:
     name = os.path.basename(path).removesuffix(".jsonl")
     known = Source(NAME, path, name)
     is_agent = name.startswith("agent-")
-    started = ""  # the copy of a line in a fork keeps its time, but the line before it is new
+    started = ""  # a fork copies lines with their times, but its first line is new
     for value in first_values(path):
         started = started or str(value.get("timestamp") or "")
         if not isinstance(value.get("sessionId"), str):
@@ -73,19 +73,19 @@ def sources(path: str) -> Iterator[Source]:
 
 
 def read(source: Source, mark: str) -> Iterator[tuple[Line | None, str]]:
-    """Yield the lines of a transcript behind a mark."""
-    return each(values(source.path, mark), lambda value: _lines(value, bool(source.kind)))
+    """Yield the lines of a transcript after a mark."""
+    return with_marks(values(source.path, mark), lambda value: _lines(value, bool(source.kind)))
 
 
 def _lines(value: Line, is_agent: bool) -> Iterator[Line]:
-    kind, at, uuid = value.get("type"), str(value.get("timestamp") or ""), str(value.get("uuid"))
+    kind, time, uuid = value.get("type"), str(value.get("timestamp") or ""), str(value.get("uuid"))
     if kind in ("ai-title", "custom-title"):
         title = value.get("aiTitle") or value.get("customTitle")
         if isinstance(title, str):
-            yield event(derived(title), "title", at, title=title)
+            yield event(derived_id(title), "title", time, title=title)
     elif kind == "system" and value.get("subtype") == "compact_boundary":
-        about = value.get("compactMetadata") or {}
-        yield event(uuid, "compaction", at, trigger=about.get("trigger"))
+        metadata = value.get("compactMetadata") or {}
+        yield event(uuid, "compaction", time, trigger=metadata.get("trigger"))
     message = value.get("message")
     if kind not in ("user", "assistant") or not isinstance(message, dict) or "uuid" not in value:
         return
@@ -96,25 +96,27 @@ def _lines(value: Line, is_agent: bool) -> Iterator[Line]:
     parent = str(value.get("parentUuid") or value.get("logicalParentUuid") or "")
     content = message.get("content")
     texts = blocks(_texts(content))
-    if not (kind == "user" and texts.lstrip().startswith(_NOT_SAID)):
-        yield from said(uuid, str(kind), texts, at, parent=parent, model=message.get("model"))
+    if not (kind == "user" and texts.lstrip().startswith(_NOT_TYPED)):
+        yield from message_line(
+            uuid, str(kind), texts, time, parent=parent, model=message.get("model")
+        )
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict):
             continue
         if block.get("type") == "tool_use":
             yield call(
-                str(block.get("id")), str(block.get("name")), block.get("input"), at, uuid,
+                str(block.get("id")), str(block.get("name")), block.get("input"), time, uuid,
                 parent=parent,
             )  # fmt: skip
         elif block.get("type") == "tool_result":
             yield result(
-                str(block.get("tool_use_id")), blocks(block.get("content")), at, uuid,
+                str(block.get("tool_use_id")), blocks(block.get("content")), time, uuid,
                 parent=parent, error=bool(block.get("is_error")),
             )  # fmt: skip
 
 
 def _texts(content: object) -> object:
-    """Return the blocks of a content that are text."""
+    """Return the text blocks of a content."""
     if not isinstance(content, list):
         return content
     return [b for b in content if isinstance(b, dict) and b.get("type") == "text"]

@@ -1,8 +1,9 @@
 """Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`.
 
-What was said is read from the events, which hold only what the person typed and the agent answered;
-the items repeat it with instructions around it. Calls are read from the items. Ids of messages come
-from their time and text: those in the file change when Codex migrates it, and old files have none.
+Messages are read from the events, which contain only the words of the person and the agent. The
+items repeat them, mixed with instructions. Calls are read from the items. Ids of messages are
+derived from their time and text, because the ids in the file change when Codex migrates it, and old
+files have none.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from brain.sessions.clients.lines import (
     arguments,
     blocks,
     call,
-    derived,
-    each,
+    derived_id,
     event,
     first_values,
+    message_line,
     result,
-    said,
     stat,
     values,
+    with_marks,
 )
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ NAME = "codex"
 _ROLES = {"UserMessage": "user", "AgentMessage": "assistant"}
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
-_NOT_SAID = (  # the beginning of texts that no person typed, in transcripts without events
+_NOT_TYPED = (  # how texts begin that the person did not type, in transcripts without events
     *("# AGENTS.md instructions", "<user_instructions>", "<environment_context>"),
     *("<INSTRUCTIONS>", "<turn_aborted>", "<skill>", "<user_shell_command>"),
 )
@@ -48,14 +49,14 @@ def folders(environ: Mapping[str, str]) -> list[str]:
 
 
 def sources(path: str) -> Iterator[Source]:
-    """Yield the session of a rollout. Its first line says which it is."""
+    """Yield the session of a rollout. Its first line identifies it."""
     value = next(first_values(path), {})
     meta = value.get("payload") if value.get("type") == "session_meta" else None
     if meta is None and "instructions" in value and "type" not in value:
-        meta = value  # before the middle of 2025
+        meta = value  # the format until the middle of 2025
     if not isinstance(meta, dict) or not isinstance(meta.get("id"), str):
         return
-    spawned = _deep(meta, "source", "subagent", "thread_spawn", "parent_thread_id")
+    spawned = _nested(meta, "source", "subagent", "thread_spawn", "parent_thread_id")
     parent = meta.get("parent_thread_id") or spawned
     start = meta.get("subagent_history_start_ordinal")
     yield Source(
@@ -70,67 +71,67 @@ def sources(path: str) -> Iterator[Source]:
 
 
 def read(source: Source, mark: str) -> Iterator[tuple[Line | None, str]]:
-    """Yield the lines of a rollout behind a mark."""
-    return each(values(source.path, mark), lambda value: _lines(value, source.start))
+    """Yield the lines of a rollout after a mark."""
+    return with_marks(values(source.path, mark), lambda value: _lines(value, source.start))
 
 
 def _lines(value: Line, start: int) -> Iterator[Line]:
-    at, item = str(value.get("timestamp") or ""), value.get("payload")
+    time, item = str(value.get("timestamp") or ""), value.get("payload")
     ordinal = value.get("ordinal")
     if isinstance(ordinal, int) and ordinal < start:
-        return  # what a subagent inherited
+        return  # inherited from the parent
     if not isinstance(item, dict):
-        yield from _bare(value)
+        yield from _line_without_events(value)
     elif value.get("type") == "event_msg":
-        yield from _event(item, at)
+        yield from _event(item, time)
     elif value.get("type") == "response_item":
-        yield from _tool(item, at)
+        yield from _tool(item, time)
     elif value.get("type") == "compacted":
-        yield event(derived("compacted", at), "compaction", at)
+        yield event(derived_id("compacted", time), "compaction", time)
 
 
-def _event(item: Line, at: str) -> Iterator[Line]:
+def _event(item: Line, time: str) -> Iterator[Line]:
     kind = item.get("type")
     if kind in ("user_message", "agent_message"):
         role = "user" if kind == "user_message" else "assistant"
-        yield from _message(role, str(item.get("message") or ""), at)
+        yield from _message(role, str(item.get("message") or ""), time)
     elif kind == "item_completed":
-        done = item.get("item") or {}
-        if role := _ROLES.get(str(done.get("type")), ""):
-            yield from _message(role, blocks(done.get("content")), at)
+        completed = item.get("item") or {}
+        if role := _ROLES.get(str(completed.get("type")), ""):
+            yield from _message(role, blocks(completed.get("content")), time)
     elif kind == "thread_rolled_back":
-        yield event(derived("rollback", at), "rollback", at, turns=item.get("num_turns"))
+        yield event(derived_id("rollback", time), "rollback", time, turns=item.get("num_turns"))
 
 
-def _message(role: str, text: str, at: str) -> Iterator[Line]:
-    return said(derived(role, at, text), role, text, at)
+def _message(role: str, text: str, time: str) -> Iterator[Line]:
+    return message_line(derived_id(role, time, text), role, text, time)
 
 
-def _tool(item: Line, at: str) -> Iterator[Line]:
+def _tool(item: Line, time: str) -> Iterator[Line]:
     kind, id = item.get("type"), str(item.get("call_id") or item.get("id") or "")
-    native = derived(str(kind), id, at)
+    native = derived_id(str(kind), id, time)
     if kind in _CALLS:
-        given = item.get("arguments", item.get("input", item.get("action")))
-        yield call(id, str(item.get("name") or "shell"), arguments(given), at, native)
+        input = item.get("arguments", item.get("input", item.get("action")))
+        yield call(id, str(item.get("name") or "shell"), arguments(input), time, native)
     elif kind in _RESULTS:
-        out = arguments(item.get("output"))
-        if isinstance(out, dict):
-            out = out.get("output") or out.get("content")
-        yield result(id, out if isinstance(out, str) else blocks(out), at, native)
+        output = arguments(item.get("output"))
+        if isinstance(output, dict):
+            output = output.get("output") or output.get("content")
+        yield result(id, output if isinstance(output, str) else blocks(output), time, native)
 
 
-def _bare(item: Line) -> Iterator[Line]:
+def _line_without_events(item: Line) -> Iterator[Line]:
     """Yield a line of a transcript that has no events."""
-    at = str(item.get("timestamp") or "")
+    time = str(item.get("timestamp") or "")
     if item.get("type") == "message" and item.get("role") in ("user", "assistant"):
         text = blocks(item.get("content"))
-        if not text.lstrip().startswith(_NOT_SAID):
-            yield from _message(item["role"], text, at)
+        if not text.lstrip().startswith(_NOT_TYPED):
+            yield from _message(item["role"], text, time)
     else:
-        yield from _tool(item, at)
+        yield from _tool(item, time)
 
 
-def _deep(value: Any, *names: str) -> Any:
+def _nested(value: Any, *names: str) -> Any:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value

@@ -1,4 +1,4 @@
-"""Shared by the clients: marks in files that grow, texts without what was injected, lines."""
+"""Code that the clients share: marks in growing files, removal of injected text, and lines."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from brain.sessions.clients import Line
 
-MOST_OUTPUT = 2_000  # characters of a tool's output
+MAX_OUTPUT = 2_000  # characters of a tool's output
 _HEAD = 4_096  # bytes at the start of a file by which it is recognised
-_FIRST = 400  # lines in which a transcript has to say what it is
+_MAX_HEADER = 400  # lines in which a transcript must identify itself
 _INJECTED = re.compile(r"<(brain-context|system-reminder)\b[^>]*>.*?</\1>", re.DOTALL)
 _CUT_SHORT = re.compile(r"\A\s*<brain-context\b[^>]*>.*\Z", re.DOTALL)
 
@@ -30,15 +30,15 @@ _CUT_SHORT = re.compile(r"\A\s*<brain-context\b[^>]*>.*\Z", re.DOTALL)
 
 
 def values(path: str, mark: str) -> Iterator[tuple[Line, str]]:
-    """Yield the objects of a JSON Lines file behind a mark, each with the mark behind it.
+    """Yield the objects of a JSON Lines file after a mark, each with the mark after it.
 
-    A mark names the file by its inode and a hash of its beginning. If the client wrote the file
-    again, or cut it, all of it is read. A last line that is not complete yet is left for later.
+    A mark identifies the file by its inode and a hash of its beginning. If the client rewrote or
+    shortened the file, all of it is read. An incomplete last line is left for later.
     """
-    at = _offset(path, mark)
+    start = _offset(path, mark)
     inode = os.stat(path).st_ino
     head, size = _head(path, _HEAD), 0
-    for value, end in lines_of(path, at):
+    for value, end in lines_of(path, start):
         if size < _HEAD:
             size = min(end, len(head))
             digest = sha256(head[:size]).hexdigest()[:16]
@@ -46,13 +46,13 @@ def values(path: str, mark: str) -> Iterator[tuple[Line, str]]:
 
 
 def _offset(path: str, mark: str) -> int:
-    """Return where to go on reading; 0 if the mark is of another file."""
+    """Return the offset of a mark; 0 if the mark belongs to another file."""
     if not mark:
         return 0
     inode, end, size, digest = mark.split(" ")
     st = os.stat(path)
-    same = st.st_ino == int(inode) and st.st_size >= int(end)
-    if same and sha256(_head(path, int(size))).hexdigest()[:16] == digest:
+    is_same = st.st_ino == int(inode) and st.st_size >= int(end)
+    if is_same and sha256(_head(path, int(size))).hexdigest()[:16] == digest:
         return int(end)
     return 0
 
@@ -66,11 +66,11 @@ def first_values(path: str) -> Iterator[Line]:
     """Yield the first objects of a JSON Lines file; none if it is not one."""
     if not os.path.isfile(path) or not path.endswith(".jsonl"):
         return
-    yield from (value for value, _ in islice(lines_of(path), _FIRST))
+    yield from (value for value, _ in islice(lines_of(path), _MAX_HEADER))
 
 
 def stat(path: str) -> dict[str, Any]:
-    """Return the size of a file and when it was changed, as fields of a Source."""
+    """Return the size of a file and the time of its last change, as fields of a Source."""
     st = os.stat(path)
     return {"size": st.st_size, "changed": st.st_mtime}
 
@@ -79,7 +79,7 @@ def stat(path: str) -> dict[str, Any]:
 
 
 def clean(text: str) -> str:
-    """Return a text without what Brain or the client injected into it."""
+    """Return a text without the parts that Brain or the client injected."""
     if "<" in text:
         text = _CUT_SHORT.sub("", _INJECTED.sub("", text))
     return text.strip()
@@ -88,9 +88,9 @@ def clean(text: str) -> str:
 def output(text: str) -> str:
     """Return the output of a tool, cut to 2,000 characters."""
     text = clean(text)
-    if len(text) <= MOST_OUTPUT:
+    if len(text) <= MAX_OUTPUT:
         return text
-    return f"{text[:MOST_OUTPUT]}\n[{len(text) - MOST_OUTPUT:,} more characters]"
+    return f"{text[:MAX_OUTPUT]}\n[{len(text) - MAX_OUTPUT:,} more characters]"
 
 
 def blocks(content: Any, key: str = "text") -> str:
@@ -103,50 +103,50 @@ def blocks(content: Any, key: str = "text") -> str:
     return "\n".join(text for text in found if isinstance(text, str))
 
 
-def derived(*parts: str) -> str:
-    """Return an id for a message that has none of its own that stays."""
+def derived_id(*parts: str) -> str:
+    """Return an id for a message without a permanent id of its own."""
     return sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()[:20]
 
 
-def said(id: str, role: str, text: str, at: str, **more: Any) -> Iterator[Line]:
-    """Yield a message, unless nothing is left of its text."""
+def message_line(id: str, role: str, text: str, time: str, **fields: Any) -> Iterator[Line]:
+    """Yield a message, unless its text was only injected."""
     if text := clean(text):
-        yield _line({"id": id, "role": role, "content": text}, at, more)
+        yield _line({"id": id, "role": role, "content": text}, time, fields)
 
 
-def call(id: str, name: str, given: Any, at: str, native: str, **more: Any) -> Line:
-    """Return the call of a tool. `native` tells it from others, should the id be used again."""
-    line = {"id": id, "role": "tool_call", "name": name, "input": _cut(given)}
-    return _line(line, at, {"native": native, **more})
+def call(id: str, name: str, input: Any, time: str, native: str, **fields: Any) -> Line:
+    """Return the call of a tool. `native` identifies it if the client uses the id again."""
+    line = {"id": id, "role": "tool_call", "name": name, "input": _shorten(input)}
+    return _line(line, time, {"native": native, **fields})
 
 
-def result(id: str, text: str, at: str, native: str, **more: Any) -> Line:
+def result(id: str, text: str, time: str, native: str, **fields: Any) -> Line:
     """Return the result of a tool."""
     line = {"id": id, "role": "tool_result", "content": output(text)}
-    return _line(line, at, {"native": native, **more})
+    return _line(line, time, {"native": native, **fields})
 
 
-def event(id: str, name: str, at: str, **more: Any) -> Line:
+def event(id: str, name: str, time: str, **fields: Any) -> Line:
     """Return an event of the session."""
-    return _line({"id": id, "role": EVENT, "event": name}, at, more)
+    return _line({"id": id, "role": EVENT, "event": name}, time, fields)
 
 
-def _line(line: Line, at: str, more: Line) -> Line:
-    line |= {"timestamp": at} if at else {}
-    return line | {name: value for name, value in more.items() if value}
+def _line(line: Line, time: str, fields: Line) -> Line:
+    line |= {"timestamp": time} if time else {}
+    return line | {name: value for name, value in fields.items() if value}
 
 
-def _cut(given: Any) -> Any:
-    """Return the input of a call, with its long texts cut."""
-    if isinstance(given, str):
-        return output(given)
-    if isinstance(given, dict):
-        return {name: _cut(value) for name, value in given.items()}
-    return [_cut(value) for value in given] if isinstance(given, list) else given
+def _shorten(input: Any) -> Any:
+    """Return the input of a call with long texts shortened."""
+    if isinstance(input, str):
+        return output(input)
+    if isinstance(input, dict):
+        return {name: _shorten(value) for name, value in input.items()}
+    return [_shorten(value) for value in input] if isinstance(input, list) else input
 
 
 def arguments(text: Any) -> Any:
-    """Return the arguments of a call that are written as a JSON string."""
+    """Parse the arguments of a call if they are a JSON string."""
     if not isinstance(text, str):
         return text
     try:
@@ -155,11 +155,11 @@ def arguments(text: Any) -> Any:
         return text
 
 
-def each(
-    found: Iterable[tuple[Line, str]], parse: Callable[[Line], Iterator[Line]]
+def with_marks(
+    values_: Iterable[tuple[Line, str]], parse: Callable[[Line], Iterator[Line]]
 ) -> Iterator[tuple[Line | None, str]]:
-    """Yield what `parse` makes of each value, with its mark."""
-    for value, mark in found:
+    """Yield the lines that `parse` returns for each value, then the mark of the value."""
+    for value, mark in values_:
         for line in parse(value):
             yield line, ""
         yield None, mark

@@ -1,7 +1,7 @@
 """OpenCode: `opencode.db`, a SQLite database, and before version 1.2 a folder of JSON files.
 
-Both may be there, with the same ids. Rows change while an answer is streamed, so a last message
-that is not complete yet is left for later. Tables with credentials are never read.
+Both may exist, with the same ids. Rows change while an answer is streamed, so an incomplete last
+message is left for later. Tables with credentials are never read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlite3
 from contextlib import closing
 
 from brain.sessions.clients import Source, home
-from brain.sessions.clients.lines import call, event, result, said
+from brain.sessions.clients.lines import call, event, message_line, result
 from brain.sessions.ids import is_safe
 from brain.vault import files
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from brain.sessions.clients import Line
 
 NAME = "opencode"
-_MOST = 100_000_000  # bytes of a JSON file
+_MAX_SIZE = 100_000_000  # bytes of a JSON file
 _SESSIONS = """SELECT s.id, s.directory, s.parent_id, s.title, s.time_created,
     max(s.time_updated, coalesce((SELECT max(m.time_updated) FROM message m
                                   WHERE m.session_id = s.id), 0)),
@@ -33,7 +33,7 @@ _SESSIONS = """SELECT s.id, s.directory, s.parent_id, s.title, s.time_created,
 
 
 def folders(environ: Mapping[str, str]) -> list[str]:
-    """Return the database, and the folder that older versions have."""
+    """Return the paths of the database, and of the folder of older versions."""
     base = environ.get("XDG_DATA_HOME") or os.path.join(home(environ), ".local", "share")
     return [os.path.join(base, "opencode", name) for name in ("opencode.db", "storage")]
 
@@ -41,20 +41,20 @@ def folders(environ: Mapping[str, str]) -> list[str]:
 def sources(path: str) -> Iterator[Source]:
     """Yield the sessions of a database, or of a folder `storage`."""
     if os.path.isfile(path) and path.endswith(".db"):
-        yield from _of_database(path)
+        yield from _sources_of_database(path)
     elif os.path.isdir(os.path.join(path, "session")) and os.path.isdir(f"{path}/message"):
         for file in _files(os.path.join(path, "session")):
             row = _load(file)
             if is_safe(str(row.get("id", ""))):
-                time = row.get("time") or {}
+                times = row.get("time") or {}
                 yield _source(
                     path, row["id"], row.get("directory"), row.get("parentID"), row.get("title"),
-                    time.get("created"), time.get("updated"), _size(path, row["id"]),
+                    times.get("created"), times.get("updated"), _size(path, row["id"]),
                 )  # fmt: skip
 
 
-def _source(path: str, id: str, cwd: Any, parent: Any, title: Any, *rest: Any) -> Source:
-    created, updated, size = rest
+def _source(path: str, id: str, cwd: Any, parent: Any, title: Any, *times_and_size: Any) -> Source:
+    created, updated, size = times_and_size
     return Source(
         NAME, path, id, cwd=str(cwd or ""), parent=str(parent or ""), title=str(title or ""),
         kind="subagent" if parent else "", started=_time(created), size=size,
@@ -63,10 +63,14 @@ def _source(path: str, id: str, cwd: Any, parent: Any, title: Any, *rest: Any) -
 
 
 def read(source: Source, mark: str) -> Iterator[tuple[Line | None, str]]:
-    """Yield the lines of a session, all of them if it changed since the mark."""
+    """Yield all lines of a session if it changed since the mark."""
     if mark == str(source.changed) and source.path.endswith(".db"):
         return
-    rows = _rows(source) if source.path.endswith(".db") else _stored(source)
+    rows = (
+        _messages_of_database(source)
+        if source.path.endswith(".db")
+        else _messages_of_folder(source)
+    )
     before: tuple[str, Line, list[Line]] | None = None
     for row in rows:
         if before:
@@ -79,35 +83,41 @@ def read(source: Source, mark: str) -> Iterator[tuple[Line | None, str]]:
 
 def _is_complete(message: Line) -> bool:
     """Return False for an answer that is still being written."""
-    done = (message.get("time") or {}).get("completed")
-    return message.get("role") != "assistant" or bool(done) or bool(message.get("error"))
+    completed_at = (message.get("time") or {}).get("completed")
+    return message.get("role") != "assistant" or bool(completed_at) or bool(message.get("error"))
 
 
 def _lines(id: str, message: Line, parts: list[Line]) -> Iterator[Line]:
-    role, at = str(message.get("role")), _time((message.get("time") or {}).get("created"))
+    role, time = str(message.get("role")), _time((message.get("time") or {}).get("created"))
     if role not in ("user", "assistant"):
         return
     parent = str(message.get("parentID") or "")
     for part in parts:
         kind, native = part.get("type"), str(part.get("id"))
         if kind == "text" and not part.get("synthetic") and not part.get("ignored"):
-            yield from said(native, role, str(part.get("text") or ""), at, parent=parent)
+            yield from message_line(native, role, str(part.get("text") or ""), time, parent=parent)
         elif kind == "compaction":
-            yield event(native, "compaction", at, trigger="auto" if part.get("auto") else "manual")
+            yield event(
+                native, "compaction", time, trigger="auto" if part.get("auto") else "manual"
+            )
         elif kind == "tool":
-            yield from _tool(part, native, at)
+            yield from _tool(part, native, time)
 
 
-def _tool(part: Line, native: str, at: str) -> Iterator[Line]:
+def _tool(part: Line, native: str, message_time: str) -> Iterator[Line]:
     state, id = part.get("state") or {}, str(part.get("callID") or native)
-    time = state.get("time") or {}
+    times = state.get("time") or {}
     yield call(
-        id, str(part.get("tool")), state.get("input"), _time(time.get("start")) or at, native
+        id,
+        str(part.get("tool")),
+        state.get("input"),
+        _time(times.get("start")) or message_time,
+        native,
     )
     if state.get("status") in ("completed", "error"):
         text = str(state.get("output") or state.get("error") or "")
         failed = state["status"] == "error"
-        yield result(id, text, _time(time.get("end")) or at, native, error=failed)
+        yield result(id, text, _time(times.get("end")) or message_time, native, error=failed)
 
 
 def _time(ms: Any) -> str:
@@ -124,13 +134,13 @@ def _time(ms: Any) -> str:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    """Open a database for reading, with what its owner has not checkpointed yet."""
+    """Open a database for reading, including its write-ahead log."""
     from urllib.parse import quote
 
     return sqlite3.connect(f"file:{quote(os.path.abspath(path))}?mode=ro", uri=True, timeout=5)
 
 
-def _of_database(path: str) -> Iterator[Source]:
+def _sources_of_database(path: str) -> Iterator[Source]:
     try:
         with closing(_connect(path)) as db:
             rows = db.execute(_SESSIONS).fetchall()
@@ -140,7 +150,7 @@ def _of_database(path: str) -> Iterator[Source]:
         yield _source(path, *row)
 
 
-def _rows(source: Source) -> Iterator[tuple[str, Line, list[Line]]]:
+def _messages_of_database(source: Source) -> Iterator[tuple[str, Line, list[Line]]]:
     with closing(_connect(source.path)) as db:
         sql = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
         for id, data in db.execute(sql, (source.part,)):
@@ -160,7 +170,7 @@ def _object(text: Any) -> Line:
 # -- the folder ------------------------------------------------------------------------------------
 
 
-def _stored(source: Source) -> Iterator[tuple[str, Line, list[Line]]]:
+def _messages_of_folder(source: Source) -> Iterator[tuple[str, Line, list[Line]]]:
     for file in _files(os.path.join(source.path, "message", source.part)):
         message = _load(file)
         id = os.path.basename(file).removesuffix(".json")
@@ -181,7 +191,7 @@ def _files(folder: str) -> list[str]:
 
 def _load(path: str) -> Line:
     try:
-        return _object(files.read(path, _MOST)[0].decode("utf-8", "replace"))
+        return _object(files.read(path, _MAX_SIZE)[0].decode("utf-8", "replace"))
     except OSError:
         return {}
 

@@ -40,7 +40,7 @@ class VirtualDisk(Disk):
                 identity=str(file.number), born=file.born, modified=file.ctime, changed=file.ctime,
                 accessed=int(file.atime * 1e9), shows_reads=True, stamp="",
             )  # fmt: skip
-        self.world.after("look", path, writer=bool(found and found.writer))
+        self.world.after("look", path, writer=bool(found and found.has_writer))
         return found
 
     def is_committed(self, path: str, found: Look, unknown: bool = True) -> bool:
