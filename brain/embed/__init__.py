@@ -1,17 +1,17 @@
 """Models that turn the meaning of a text into numbers, for a search by meaning.
 
 A provider is any object with `embed(texts)`, which returns one row of numbers for each text. A row
-does not depend on the other texts. It may also have
+does not depend on the other texts. A provider may also have
 - `name`, for messages; and `key`, if the name alone does not identify the model,
 - `batch`, the number of texts for one call,
 - `embed_question(text)`, which returns one row, if questions are embedded in another way,
-- `load(download)`, which loads the model ahead of the first call; `download` allows the network,
+- `load(download)`, which loads the model before the first call; `download` allows the network,
 - `within(seconds)`, which returns the same provider with this time limit.
-It raises NoModel if it fails. Searches use it through `meanings.py`.
+It raises NoModel if it fails. Searches call it through `meanings.py`.
 
-While a person waits (`Waited`), a model has a few seconds for an answer. One that fails after a
-second or more is not called for a minute, so that the next questions do not wait again. state.db
-passes this on to other processes; it contains no word of a question or an answer.
+If a person waits for the answer (`Waited`), a model has a few seconds. A model that fails after a
+second or more is not called for a minute, so that the next questions do not wait again. This is
+recorded in state.db for other processes, without any text of a question or an answer.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ INSTALL = (
     "In the folder that Brain was installed from, run `pip install '.[hybrid]'`;"
     " with pipx, `pipx install --force '.[hybrid]'`."
 )
-SECONDS = 5.0  # for one answer
+TIMEOUT = 5.0  # seconds for one answer
 SLOW = 1.0  # seconds; after a faster failure the model may be called again at once
-PAUSE = 60.0  # seconds
+PAUSE = 60.0  # seconds without a call after a slow failure
 _FLAG = "model"
 
 
 def provider(model: str, config: Config, downloads: str) -> Provider:
-    """Return the provider that the setting `vectorModel` names. Models of a hub are kept in the
-    folder `downloads`. Nothing is loaded yet."""
+    """Return the provider for a value of the setting `vectorModel`, without loading it. `downloads`
+    is the folder for models from a hub."""
     model = model.strip()
     kind, _, rest = model.partition(":")
     if kind == "command" and rest.strip():
         from brain.embed.command import Command
 
-        return Command(rest.strip(), emails=config.redactEmails)
+        return Command(rest.strip(), redact_emails=config.redactEmails)
     if kind in ("http", "https") and rest.startswith("//"):
         from brain.embed.http import Http
 
-        return Http(model, emails=config.redactEmails)
+        return Http(model, redact_emails=config.redactEmails)
     from brain.embed.local import Folder, Named
 
     path = os.path.expanduser(model)
@@ -78,8 +78,8 @@ def key_of(model: Provider) -> str:
 
 
 class Waited:
-    """A model with a time limit, which downloads nothing. Its NoModel says when the model is called
-    again."""
+    """A model with a time limit, which downloads no files. Its NoModel errors include the time of
+    the next call."""
 
     def __init__(
         self, model: Provider, state: State, clock: Callable[[], float] = time.time
@@ -96,7 +96,7 @@ class Waited:
         return int(getattr(self.model, "batch", 0))
 
     def load(self, download: bool = False) -> None:
-        """Load the model, if its provider can."""
+        """Load the model, if its provider has `load`."""
         if load := getattr(self.model, "load", None):
             self._call(lambda _: load(False))
 
@@ -106,25 +106,27 @@ class Waited:
         return self._call(lambda model: model.embed(texts))
 
     def embed_question(self, text: str) -> Any:
-        """Return the row of a question; otherwise as `embed`."""
+        """Return the row for a question, with the same time limit as `embed`."""
         return self._call(lambda model: embed_question(model, text))
 
     def _call(self, call: Callable[[Any], Any]) -> Any:
         if left := self._seconds_left():
-            raise NoModel(f"The model {self.name!r} failed a moment ago.", _again(left))
+            raise NoModel(f"The model {self.name!r} failed a moment ago.", _next_call(left))
         within = getattr(self.model, "within", None)
-        model = within(SECONDS) if within else self.model
+        model = within(TIMEOUT) if within else self.model
         started = time.monotonic()
         try:
             return call(model)
-        except Exception as error:  # from a provider of the user
-            if time.monotonic() - started < min(SLOW, SECONDS):
+        except Exception as error:  # the provider may be the user's own
+            if time.monotonic() - started < min(SLOW, TIMEOUT):
                 raise
             with suppress(BrainError):
                 self.state.set_flag(_FLAG, f"{self._mark()} {self._clock()}")
             if isinstance(error, NoModel):
-                raise NoModel(error.message, f"{error.remedy} {_again(PAUSE)}") from error
-            raise NoModel(f"The model {self.name!r} failed ({error}).", _again(PAUSE)) from error
+                raise NoModel(error.message, f"{error.remedy} {_next_call(PAUSE)}") from error
+            raise NoModel(
+                f"The model {self.name!r} failed ({error}).", _next_call(PAUSE)
+            ) from error
 
     def _seconds_left(self) -> float:
         """Return the seconds until the model may be called again."""
@@ -140,22 +142,22 @@ class Waited:
 
 
 def embed_question(model: Provider, text: str) -> Any:
-    """Return the row of a question."""
+    """Return the row for a question."""
     ask = getattr(model, "embed_question", None)
     return ask(text) if ask else model.embed([text])[0]
 
 
-def patient(model: Provider) -> Provider:
+def without_limit(model: Provider) -> Provider:
     """Return the model without a time limit."""
     return model.model if isinstance(model, Waited) else model
 
 
-def forgive(model: Provider) -> None:
-    """Let a model that failed be called again at once."""
+def end_pause(model: Provider) -> None:
+    """Allow calls of a model that has failed."""
     if isinstance(model, Waited):
         with suppress(BrainError):
             model.state.set_flag(_FLAG, "")
 
 
-def _again(seconds: float) -> str:
+def _next_call(seconds: float) -> str:
     return f"It is called again in {seconds:.0f} s, or after `brain sync`."

@@ -1,7 +1,7 @@
-"""Embeddings by a command that the settings name.
+"""Embeddings by a command of the user, from the setting vectorModel.
 
-It reads one JSON array of texts from its standard input, and writes to its standard output
-one JSON array of arrays of numbers, or with one array of numbers a line. It runs without a shell.
+The command reads a JSON array of texts from standard input. It writes a JSON array of arrays of
+numbers to standard output, or one array of numbers per line. It runs without a shell.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Self
 
-SECONDS = 120.0  # for one batch
+TIMEOUT = 120.0  # seconds for one batch
 REMEDY = "See the setting vectorModel."
 
 
 class Command:
-    """A command line. Secrets are redacted before texts are sent to it."""
+    """A command as a provider. Secrets are redacted from the texts that it gets."""
 
-    batch = 256  # starting a program is slow
+    batch = 256  # large, because starting a program is slow
 
-    def __init__(self, line: str, *, emails: bool = True, seconds: float = SECONDS) -> None:
+    def __init__(self, line: str, *, redact_emails: bool = True, seconds: float = TIMEOUT) -> None:
         self.name = f"command: {line}"
-        self._emails, self._seconds = emails, seconds
+        self._redact_emails, self._seconds = redact_emails, seconds
         try:
-            self._words = shlex.split(line)
+            self._arguments = shlex.split(line)
         except ValueError as error:
-            raise NoModel(f"The command {line!r} cannot be read ({error}).", REMEDY) from error
+            raise NoModel(f"The command {line!r} cannot be parsed ({error}).", REMEDY) from error
 
     def within(self, seconds: float) -> Self:
-        """Return the same command with this time limit."""
-        quick = copy(self)
-        quick._seconds = min(seconds, self._seconds)
-        return quick
+        """Return the same command with this time limit, if it is shorter."""
+        limited = copy(self)
+        limited._seconds = min(seconds, self._seconds)
+        return limited
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
-        """Return the answer of the command, one row for each text. Raise NoModel if it fails."""
-        sent = json.dumps([redact(text, emails=self._emails)[0] for text in texts])
+        """Return the output of the command, one row for each text. Raise NoModel if it fails."""
+        texts_json = json.dumps([redact(text, emails=self._redact_emails)[0] for text in texts])
         try:
-            code, answer, errors = _run(self._words, sent.encode(), self._seconds)
+            code, output, errors = _run(self._arguments, texts_json.encode(), self._seconds)
         except (OSError, ValueError) as error:
             raise NoModel(f"The {self.name!r} cannot be run ({error}).", REMEDY) from error
         except subprocess.TimeoutExpired as error:
@@ -60,18 +60,18 @@ class Command:
         if code:
             message = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
             raise NoModel(f"The {self.name!r} failed: {message or code}.", REMEDY)
-        return rows(answer, self.name)
+        return rows(output, self.name)
 
 
-def _run(words: list[str], sent: bytes, seconds: float) -> tuple[int, bytes, bytes]:
-    """Return (exit code, output, errors). When the time is up, the command and all its child
-    processes are ended: a child that outlives it would keep its output open."""
+def _run(arguments: list[str], input: bytes, seconds: float) -> tuple[int, bytes, bytes]:
+    """Return (exit code, output, errors). At the time limit, kill the command and its child
+    processes, because a child that keeps running would keep the output open."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        arguments, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
     ) as process:
         try:
-            answer, errors = process.communicate(sent, seconds)
+            output, errors = process.communicate(input, seconds)
         except BaseException:  # Ctrl-C too: the command is in a session of its own
             if sys.platform == "win32":
                 process.kill()
@@ -79,25 +79,25 @@ def _run(words: list[str], sent: bytes, seconds: float) -> tuple[int, bytes, byt
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
             raise
-        return process.returncode, answer, errors
+        return process.returncode, output, errors
 
 
-def rows(answer: bytes, name: str) -> list[Any]:
-    """Return the rows of an answer: one JSON array, or one array per line."""
+def rows(output: bytes, name: str) -> list[Any]:
+    """Return the rows in an output: one JSON array of rows, or one row per line."""
     try:
-        lines = answer.split(b"\n")
-        found = [json.loads(line) for line in lines if line.strip()]
+        lines = output.split(b"\n")
+        values = [json.loads(line) for line in lines if line.strip()]
     except ValueError:
-        found = []
-    if not found:
-        try:  # laid out over several lines
-            found = [json.loads(answer)]
+        values = []
+    if not values:
+        try:  # one JSON array over several lines
+            values = [json.loads(output)]
         except ValueError as error:
-            raise NoModel(f"The {name!r} did not answer in JSON.", REMEDY) from error
+            raise NoModel(f"The output of the {name!r} is not JSON.", REMEDY) from error
     if (
-        len(found) == 1
-        and isinstance(found[0], list)
-        and all(isinstance(r, list) for r in found[0])
+        len(values) == 1
+        and isinstance(values[0], list)
+        and all(isinstance(r, list) for r in values[0])
     ):
-        return found[0]
-    return found
+        return values[0]
+    return values

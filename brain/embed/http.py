@@ -1,8 +1,8 @@
-"""Embeddings by an HTTP endpoint that the settings name, and no other: no proxy, no redirect.
+"""Embeddings by an HTTP endpoint of the user, from the setting vectorModel.
 
-`{"texts": […]}` is posted, and `{"embeddings": [[…], …]}` or the bare array is the answer. Where
-the path ends in `/v1/embeddings`, or in Ollama's `/api/embed`, it is `{"input": […], "model": …}`
-with the model that stands behind a `#` in the address.
+No proxy is used, and no redirect is followed. The request is `{"texts": […]}`. If the path ends in
+`/v1/embeddings`, or in Ollama's `/api/embed`, it is `{"input": […], "model": …}`, with the model
+after the `#` of the address. The answer is `{"embeddings": [[…], …]}` or only the array.
 """
 
 from __future__ import annotations
@@ -23,38 +23,40 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Self
 
-SECONDS = 120.0  # for one batch
-MOST = 256_000_000  # bytes of an answer
-REMEDY = "Is it running? See the setting vectorModel."
+TIMEOUT = 120.0  # seconds for one batch
+MAX_ANSWER = 256_000_000  # bytes
+REMEDY = "Check that it is running. See the setting vectorModel."
 _WITH_INPUT = ("/v1/embeddings", "/api/embed")
 
 
 class Http:
-    """An HTTP endpoint. Secrets are redacted before texts are sent to it."""
+    """An HTTP endpoint as a provider. Secrets are redacted from the texts that it gets."""
 
     batch = 64
 
-    def __init__(self, address: str, *, emails: bool = True, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, address: str, *, redact_emails: bool = True, seconds: float = TIMEOUT
+    ) -> None:
         self.name = address
-        self._emails, self._seconds = emails, seconds
+        self._redact_emails, self._seconds = redact_emails, seconds
         try:
-            self._at = urlsplit(address)
-            self._host, self._port = self._at.hostname or "", self._at.port
+            self._address = urlsplit(address)
+            self._host, self._port = self._address.hostname or "", self._address.port
         except ValueError as error:
-            raise NoModel(f"{address} is no address ({error}).", REMEDY) from error
+            raise NoModel(f"{address} is not a valid address ({error}).", REMEDY) from error
 
     def within(self, seconds: float) -> Self:
-        """Return the same endpoint with this time limit."""
-        quick = copy(self)
-        quick._seconds = min(seconds, self._seconds)
-        return quick
+        """Return the same endpoint with this time limit, if it is shorter."""
+        limited = copy(self)
+        limited._seconds = min(seconds, self._seconds)
+        return limited
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Return the answer of the endpoint, one row for each text. Raise NoModel if it fails."""
-        clean = [redact(text, emails=self._emails)[0] for text in texts]
+        clean = [redact(text, emails=self._redact_emails)[0] for text in texts]
         body: dict[str, Any] = {"texts": clean}
-        if self._at.path.endswith(_WITH_INPUT):
-            body = {"input": clean, "model": self._at.fragment}
+        if self._address.path.endswith(_WITH_INPUT):
+            body = {"input": clean, "model": self._address.fragment}
         try:
             status, data = self._post(json.dumps(body).encode())
         except (OSError, HTTPException, ValueError) as error:
@@ -64,11 +66,13 @@ class Http:
         return rows(data, self.name)
 
     def _post(self, body: bytes) -> tuple[int, bytes]:
-        """Return (status, answer). Raise TimeoutError when the time is up, also during the look-up
-        of the name, and while an answer arrives byte by byte."""
-        kind = HTTPSConnection if self._at.scheme == "https" else HTTPConnection
-        connection = kind(self._host, self._port, timeout=self._seconds)
-        target = f"{self._at.path or '/'}{'?' if self._at.query else ''}{self._at.query}"
+        """Return (status, answer). Raise TimeoutError at the time limit, even while the name is
+        being looked up or an answer arrives slowly."""
+        connection_type = HTTPSConnection if self._address.scheme == "https" else HTTPConnection
+        connection = connection_type(self._host, self._port, timeout=self._seconds)
+        target = (
+            f"{self._address.path or '/'}{'?' if self._address.query else ''}{self._address.query}"
+        )
         exchange = _Exchange(connection, target, body)
         exchange.start()
         exchange.join(self._seconds)
@@ -85,38 +89,40 @@ class _Exchange(threading.Thread):
 
     def __init__(self, connection: HTTPConnection, target: str, body: bytes) -> None:
         super().__init__(daemon=True)
-        self._connection, self._asked = connection, (target, body)
+        self._connection, self._request = connection, (target, body)
         self._socket: socket.socket | None = None
-        self._over = False
+        self._is_ended = False
         self.status, self.answer = 0, b""
         self.error: Exception | None = None
 
     def run(self) -> None:
-        target, body = self._asked
+        target, body = self._request
         try:
             self._connection.connect()
-            self._socket = self._connection.sock  # the connection forgets it before the answer ends
-            if self._over:
+            self._socket = (
+                self._connection.sock
+            )  # the connection drops it before the answer is complete
+            if self._is_ended:
                 return
             headers = {"Content-Type": "application/json"}
             self._connection.request("POST", target, body, headers)
             answer = self._connection.getresponse()
-            self.status, self.answer = answer.status, answer.read(MOST)
-        except Exception as error:  # for the thread that waits
+            self.status, self.answer = answer.status, answer.read(MAX_ANSWER)
+        except Exception as error:  # `_post` raises it
             self.error = error
         finally:
             self._connection.close()
 
     def end(self) -> None:
         """Close the connection of a request that takes too long."""
-        self._over = True
+        self._is_ended = True
         if self._socket:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
 
 
 def rows(data: bytes, name: str) -> Any:
-    """Return the rows of an answer, in any of the common shapes."""
+    """Return the rows in an answer, in any of the common formats."""
     try:
         value = json.loads(data)
         if isinstance(value, dict) and "data" in value:  # OpenAI's
@@ -124,4 +130,4 @@ def rows(data: bytes, name: str) -> Any:
             return [one["embedding"] for one in listed]
         return value["embeddings"] if isinstance(value, dict) else value
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise NoModel(f"{name} answers with something else than embeddings.", REMEDY) from error
+        raise NoModel(f"{name} answered with something other than embeddings.", REMEDY) from error

@@ -1,6 +1,6 @@
 """Embeddings by a model on this machine, which fastembed runs.
 
-Each text is embedded alone and on one core, so that its vector depends on nothing but the text.
+Each text is embedded separately and on one core, so its vector depends only on the text.
 Several texts are embedded at the same time on several cores.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-CORES = 4  # at most; a person may be working meanwhile
+MAX_CORES = 4  # the user may be working meanwhile
 FILES = ("model.onnx", "onnx/model.onnx", "model_optimized.onnx", "model_quantized.onnx")
 
 
@@ -39,16 +39,16 @@ class Local:
                 from loguru import logger
             except ImportError as error:
                 raise NoModel(f"Hybrid search needs fastembed ({error}).", INSTALL) from error
-            logger.disable("fastembed")  # it would print errors that are also raised
+            logger.disable("fastembed")  # it prints errors that are also raised
             self._model = self._loaded(fastembed.TextEmbedding, download)
 
-    def _loaded(self, kind: Any, download: bool) -> Any:
+    def _loaded(self, model_class: Any, download: bool) -> Any:
         raise NotImplementedError
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """Return a row for each text."""
         self.load()
-        cores = min(CORES, os.cpu_count() or 1, len(texts))
+        cores = min(MAX_CORES, os.cpu_count() or 1, len(texts))
         if cores < 2:
             return [self._row(text) for text in texts]
         from concurrent.futures import ThreadPoolExecutor
@@ -57,7 +57,7 @@ class Local:
             return list(pool.map(self._row, texts))
 
     def embed_question(self, text: str) -> Any:
-        """Return the row of a question. Some models embed it in another way than a text."""
+        """Return the row for a question. Some models embed questions in another way than texts."""
         self.load()
         return next(iter(self._model.query_embed(text)))
 
@@ -72,20 +72,21 @@ class Named(Local):
         super().__init__(name)
         self._downloads = downloads
 
-    def _loaded(self, kind: Any, download: bool) -> Any:
-        known = [each["model"] for each in kind.list_supported_models()]
+    def _loaded(self, model_class: Any, download: bool) -> Any:
+        known = [each["model"] for each in model_class.list_supported_models()]
         if self.name.casefold() not in map(str.casefold, known):
-            also = (
+            other_models = (
                 "Name a model of fastembed, a folder (`~/models/mine`), `command: …` or an address."
             )
             raise NoModel(
-                f"There is no model {self.name!r}.", f"{suggest(self.name, known)} {also}".strip()
+                f"There is no model {self.name!r}.",
+                f"{suggest(self.name, known)} {other_models}".strip(),
             )
         try:
-            return kind(
+            return model_class(
                 self.name, cache_dir=self._downloads, threads=1, local_files_only=not download
             )
-        except Exception as error:  # of the network, the disk or the file, by many libraries
+        except Exception as error:  # many libraries fail in many ways
             if download:
                 raise NoModel(
                     f"The model {self.name!r} cannot be downloaded ({error}).",
@@ -98,45 +99,47 @@ class Named(Local):
 
 class Folder(Local):
     """A model in a folder: `model.onnx`, `tokenizer.json`, `tokenizer_config.json`, and perhaps
-    `1_Pooling/config.json`, as on a hub. Without the last one, the vectors of its words are
-    averaged. `folder#name` takes everything but the files from the model of that name."""
+    `1_Pooling/config.json`, as on a hub. Without the last file, the vectors of the tokens are
+    averaged. `folder#name` uses the files in the folder with the settings of a model of
+    fastembed."""
 
     def __init__(self, path: str) -> None:
-        self._folder, _, self._known = path.partition("#")
+        self._folder, _, self._base_model = path.partition("#")
         super().__init__(self._folder)
         self._file = next((f for f in FILES if os.path.isfile(f"{self._folder}/{f}")), "")
 
     @property
     def key(self) -> str:
-        """The folder, with the size and time of its model: other files give other vectors."""
+        """The folder, with the size and time of its model file, because another file gives other
+        vectors."""
         with suppress(OSError):
             stat = os.stat(f"{self._folder}/{self._file}")
-            return f"{self.name}#{self._known} {stat.st_size} {stat.st_mtime_ns}"
+            return f"{self.name}#{self._base_model} {stat.st_size} {stat.st_mtime_ns}"
         return self.name
 
-    def _loaded(self, kind: Any, download: bool) -> Any:
-        if not (self._file or self._known):
+    def _loaded(self, model_class: Any, download: bool) -> Any:
+        if not (self._file or self._base_model):
             raise NoModel(
                 f"There is no model.onnx in {self._folder}.", "Check the setting vectorModel."
             )
         try:
-            name = self._known or self._register(kind)
-            return kind(name, specific_model_path=self._folder, threads=1)
-        except Exception as error:  # of the disk or the file, by many libraries
+            name = self._base_model or self._register(model_class)
+            return model_class(name, specific_model_path=self._folder, threads=1)
+        except Exception as error:  # many libraries fail in many ways
             raise NoModel(
                 f"The model in {self._folder} cannot be loaded ({error}).",
                 "Check the setting vectorModel.",
             ) from error
 
-    def _register(self, kind: Any) -> str:
-        """Describe the model to fastembed, unless it is known already, and return its name."""
+    def _register(self, model_class: Any) -> str:
+        """Register the model with fastembed, if it is not registered yet, and return its name."""
         from fastembed.common.model_description import ModelSource, PoolingType
 
-        if self.key not in {each["model"] for each in kind.list_supported_models()}:
+        if self.key not in {each["model"] for each in model_class.list_supported_models()}:
             pooling: dict[str, Any] = {}
             with suppress(FileNotFoundError), open(f"{self._folder}/1_Pooling/config.json") as file:
                 pooling = json.load(file)
-            kind.add_custom_model(
+            model_class.add_custom_model(
                 model=self.key,
                 pooling=PoolingType.CLS
                 if pooling.get("pooling_mode_cls_token")

@@ -4,15 +4,15 @@
     meanings.embed_pending()        # new and changed passages; returns how many are left
     meanings.cosines("a question")  # {row: meaning} of the embedded passages, the nearest first
 
-`passages(index, after)` yields (row, text) for every text to embed, with its row of the index. It
-yields rows greater than `after`, in ascending order. A row may have several texts; the nearest one
-counts. A row never gets another text: a changed passage gets a new, greater row. Texts are
-identified by their digest, so that only new texts are embedded, whatever their rows are. A row that
-was deleted from the index may still be among the cosines.
+`passages(index, after)` yields (row, text) for every text to embed, where row is the number of its
+row in the index. It yields rows greater than `after`, in ascending order. A row may have several
+texts; the nearest one counts. The text of a row never changes: a changed passage gets a new,
+greater row. Texts are identified by their digest, so a text that is already embedded is not
+embedded again for another row. The cosines may include rows that were deleted from the index.
 
-A meaning is a cosine that is comparable between models: `(cosine - m) / (1 - m)`, at least 0, where
-m is the mean cosine of built-in sentences about unrelated things: a property of the model, not of
-the vault. It is never normalised per question.
+A meaning is a cosine that is comparable between models: `(cosine - m) / (1 - m)`, at least 0. Here
+m is the mean cosine of built-in sentences about unrelated things. It is a property of the model,
+not of the vault, and no meaning is normalised per question.
 
 Vectors and the question are rounded to signed bytes. Their product is then a sum of integers: the
 same vectors give the same cosine, to the last bit.
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 BATCH = 256  # texts for one call, unless the model has `batch`
 SMALL_BATCH = 16  # while a person waits
-BLOCK = 1024  # vectors that are compared at once, which fit into a cache
-SPARE = 1000  # rows read in addition before all are read again without those that are gone
-SENTENCES = (  # to calibrate a model with
+BLOCK = 1024  # vectors that are compared at once; they fit into the cache of a CPU
+SPARE = 1000  # added rows after which all are read again, to drop deleted ones
+SENTENCES = (  # for the calibration of a model
     "The train to Berlin leaves at noon.",
     "Whisk two eggs until they are stiff.",
     "Our parliament rejected that proposal.",
@@ -70,8 +70,8 @@ SENTENCES = (  # to calibrate a model with
 
 
 class Table(NamedTuple):
-    """Vectors in the order of their rows, and their lengths. `rows` are the rows, each once, and
-    `starts` where the vectors of each begin."""
+    """Vectors in the order of their rows, and their lengths. `rows` has each row once, and `starts`
+    the index of its first vector."""
 
     vectors: NDArray[np.int8]
     lengths: NDArray[np.float64]
@@ -80,8 +80,8 @@ class Table(NamedTuple):
 
 
 class Meanings:
-    """The embedded passages of an open vault, in memory. `spent` is the time that the model took,
-    in seconds, with loading it."""
+    """The embedded passages of an open vault, in memory. `spent` is the number of seconds that the
+    model took, including loading."""
 
     def __init__(
         self,
@@ -94,23 +94,23 @@ class Meanings:
         self.model, self.spent = model, 0.0
         self._vectors, self._index, self._passages = vectors, index, passages
         self._today = today  # days since 1970
-        self._known: Model | None = None
-        self._mark = ""  # of the index that was read
+        self._model_row: Model | None = None
+        self._mark = ""  # the state of the index that was read
         self._question: tuple[str, NDArray[np.int8]] | None = None  # the last one
         self._clear()
 
     def _clear(self) -> None:
-        self._last = 0  # row that was read
-        self._whole = 0  # how many there were when all were read
+        self._last = 0  # the last row that was read
+        self._full_count = 0  # the number of rows when all were read
         self._pending: dict[bytes, tuple[str, list[int]]] = {}  # text and rows, by digest
-        self._rows: list[int] = []  # a row for each vector
+        self._rows: list[int] = []  # the row of each vector
         self._new: list[bytes] = []  # vectors that are not in the table yet
         self._table: Table | None = None
 
     # -- embedding ---------------------------------------------------------------------------------
 
     def load(self, download: bool = False) -> None:
-        """Load the model, so that the first question does not wait for it."""
+        """Load the model before the first question."""
         if load := getattr(self.model, "load", None):
             started = time.perf_counter()
             try:
@@ -119,28 +119,30 @@ class Meanings:
                 self.spent += time.perf_counter() - started
 
     def embed_pending(self, progress: Progress | None = None, seconds: float | None = None) -> int:
-        """Embed the passages without a vector, for about `seconds` at most. Return how many are
-        left.
+        """Embed the passages that have no vector, for about `seconds` at most. Return the number of
+        passages that are left.
 
-        Vectors are saved after each batch. If the process is interrupted, the next call embeds the
-        rest. Raise NoModel if the model fails, Busy if another process holds vectors.db.
+        Vectors are saved after each batch, so the next call continues after an interruption. Raise
+        NoModel if the model fails, and Busy if another process has locked vectors.db.
         """
         model = self._read()
-        ends = None if seconds is None else time.monotonic() + seconds
+        deadline = None if seconds is None else time.monotonic() + seconds
         size = int(getattr(self.model, "batch", 0)) or BATCH
-        size = size if ends is None else min(size, SMALL_BATCH)
+        size = size if deadline is None else min(size, SMALL_BATCH)
         total = len(self._pending)
-        while self._pending and (ends is None or time.monotonic() < ends):
+        while self._pending and (deadline is None or time.monotonic() < deadline):
             batch = dict(islice(self._pending.items(), size))
-            made = self._vectors.get(model, batch)  # by another process, meanwhile
-            if texts := {digest: text for digest, (text, _) in batch.items() if digest not in made}:
-                rows = packed(self._embed(list(texts.values())))
+            vectors = self._vectors.get(model, batch)  # another process may have embedded them
+            if texts := {
+                digest: text for digest, (text, _) in batch.items() if digest not in vectors
+            }:
+                rows = to_bytes(self._embed(list(texts.values())))
                 if rows.shape[1] != model.size:
-                    self._begin_again(rows.shape[1])
-                new = dict(zip(texts, map(bytes, rows), strict=True))
-                self._vectors.add(model, new.items(), self._today())
-                made |= new
-            self._take(made)
+                    self._drop_vectors(rows.shape[1])
+                new_vectors = dict(zip(texts, map(bytes, rows), strict=True))
+                self._vectors.add(model, new_vectors.items(), self._today())
+                vectors |= new_vectors
+            self._add_vectors(vectors)
             if progress:
                 progress(total - len(self._pending), total)
         return len(self._pending)
@@ -152,9 +154,9 @@ class Meanings:
         finally:
             self.spent += time.perf_counter() - started
 
-    def _take(self, made: Mapping[bytes, bytes]) -> None:
-        """Move texts that have a vector now from the pending ones to the table."""
-        for digest, vector in made.items():
+    def _add_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
+        """Move texts that have got a vector from the pending ones to the table."""
+        for digest, vector in vectors.items():
             _, rows = self._pending.pop(digest)
             self._rows += rows
             self._new += [vector] * len(rows)
@@ -162,68 +164,69 @@ class Meanings:
     # -- reading -----------------------------------------------------------------------------------
 
     def _read(self) -> Model:
-        """Read the passages that are new in the index, and their vectors from vectors.db."""
-        model = self._known = self._known or self._begin()
+        """Read new passages from the index, and their vectors from vectors.db."""
+        model = self._model_row = self._model_row or self._load_model_row()
         mark = self._index.mark
-        if mark != self._mark or len(self._rows) > 1.5 * self._whole + SPARE:
+        if mark != self._mark or len(self._rows) > 1.5 * self._full_count + SPARE:
             self._clear()
             self._mark = mark
-        full = self._last == 0
+        is_full = self._last == 0
         count = 0
         for row, text in self._passages(self._index, self._last):
             self._pending.setdefault(text_digest(text), (text, []))[1].append(row)
             self._last, count = row, count + 1
-        if full:
-            self._whole = count
-        if full and self._today() >= model.swept + files.SWEEP:
-            with suppress(Busy):  # else next time
+        if is_full:
+            self._full_count = count
+        if is_full and self._today() >= model.swept + files.SWEEP:
+            with suppress(Busy):  # then the next read sweeps
                 self._vectors.sweep(model, self._pending, self._today())
                 model = model._replace(swept=self._today())
-        self._take(self._vectors.get(model, self._pending))
-        self._known = model
+        self._add_vectors(self._vectors.get(model, self._pending))
+        self._model_row = model
         return model
 
-    def _begin(self) -> Model:
-        """Return the model as stored in vectors.db. A new one is calibrated first."""
+    def _load_model_row(self) -> Model:
+        """Return the model from vectors.db. Calibrate and store a new model first."""
         key = key_of(self.model)
         model = self._vectors.model(key)
         if model is None:
-            rows = packed(self._embed(SENTENCES))
+            rows = to_bytes(self._embed(SENTENCES))
             mean = mean_cosine(rows)
             model = Model(files.model_id(key), key, rows.shape[1], mean, swept=self._today())
             self._vectors.save(model)
         return model
 
-    def _begin_again(self, size: int) -> None:
-        """Remove the vectors of a model that has changed, and raise NoModel."""
-        model, self._known, self._mark = self._known, None, ""
+    def _drop_vectors(self, size: int) -> None:
+        """Remove the vectors of a model that was replaced by another one, and raise NoModel."""
+        model, self._model_row, self._mark = self._model_row, None, ""
         assert model is not None
         self._vectors.drop(model)
         raise NoModel(
-            f"The model {name_of(self.model)!r} gives {size} numbers for a text, and gave"
+            f"The model {name_of(self.model)!r} returns {size} numbers for a text, and returned"
             f" {model.size} before.",
             "`brain sync` embeds all passages again.",
         )
 
     # -- comparing ---------------------------------------------------------------------------------
 
-    def cosines(self, question: str, most: int = 0, also: Iterable[int] = ()) -> dict[int, float]:
-        """Return the meaning of embedded passages for a question, 0 to 1, the nearest first: of
-        the nearest `most` and what is as near as the last, and of `also`; of all if `most` is 0."""
+    def cosines(self, question: str, limit: int = 0, also: Iterable[int] = ()) -> dict[int, float]:
+        """Return the meanings of passages for a question, from 0 to 1, by row, the nearest first.
+        They are the `limit` nearest, including ties, and the rows in `also`. With a limit of 0,
+        return the meanings of all passages."""
         self._read()
         if not self._rows:
             return {}
         import numpy as np
 
-        table = self._tables()
+        table = self._current_table()
         vector = self._question_vector(question)
         if len(vector) != len(table.vectors[0]):
-            self._begin_again(len(vector))
+            self._drop_vectors(len(vector))
         lengths = table.lengths * max(_lengths(vector[np.newaxis])[0], 1e-9)
         cosines = np.maximum.reduceat(_products(table.vectors, vector) / lengths, table.starts)
-        meanings = self._calibrated(cosines)
-        if 0 < most < len(meanings):
-            least = np.partition(meanings, -most)[-most]
+        meanings = self._to_meanings(cosines)
+        if 0 < limit < len(meanings):
+            least = np.partition(meanings, -limit)[-limit]
             wanted = np.isin(table.rows, np.fromiter(also, np.int64)) | (meanings >= least)
         else:
             wanted = np.ones(len(meanings), np.bool_)
@@ -232,32 +235,33 @@ class Meanings:
         return dict(zip(rows[order].tolist(), meanings[order].tolist(), strict=True))
 
     def pairs(
-        self, names: Mapping[int, str], least: float, most: int = 5
+        self, names: Mapping[int, str], least: float, limit: int = 5
     ) -> list[tuple[str, str, float]]:
-        """Return (name, name, meaning) of rows that mean nearly the same, given with their names:
-        of each row at most the `most` nearest, and none below `least`."""
+        """Return (name, name, meaning) for pairs of rows with nearly the same meaning. `names` are
+        the names by row. Each row is paired with at most `limit` others, whose meaning is at least
+        `least`."""
         self._read()
         if not self._rows:
             return []
         import numpy as np
 
-        table = self._tables()
-        first = dict(zip(table.rows.tolist(), table.starts.tolist(), strict=True))
-        known = [row for row in names if row in first]
-        at = [first[row] for row in known]
-        near = table.vectors[at] / table.lengths[at][:, np.newaxis]
+        table = self._current_table()
+        start_of = dict(zip(table.rows.tolist(), table.starts.tolist(), strict=True))
+        known = [row for row in names if row in start_of]
+        indexes = [start_of[row] for row in known]
+        vectors = table.vectors[indexes] / table.lengths[indexes][:, np.newaxis]
         found: dict[tuple[str, str], float] = {}
-        for one in range(len(known)):
-            meanings = self._calibrated(near @ near[one])
-            meanings[one] = -1.0
-            for other in np.argsort(-meanings, kind="stable")[:most].tolist():
+        for index in range(len(known)):
+            meanings = self._to_meanings(vectors @ vectors[index])
+            meanings[index] = -1.0
+            for other in np.argsort(-meanings, kind="stable")[:limit].tolist():
                 if meanings[other] >= least:
-                    low, high = sorted((names[known[one]], names[known[other]]))
+                    low, high = sorted((names[known[index]], names[known[other]]))
                     found[low, high] = round(float(meanings[other]), 6)
-        return [(low, high, how) for (low, high), how in sorted(found.items())]
+        return [(low, high, meaning) for (low, high), meaning in sorted(found.items())]
 
-    def _tables(self) -> Table:
-        """Return the vectors as arrays, those of one row together."""
+    def _current_table(self) -> Table:
+        """Return the vectors as arrays, in the order of their rows."""
         import numpy as np
 
         if self._new or self._table is None:
@@ -265,46 +269,46 @@ class Meanings:
             if self._table is not None:
                 vectors = np.concatenate([self._table.vectors, vectors])
             order = np.argsort(np.array(self._rows), kind="stable")
-            self._rows = [self._rows[at] for at in order.tolist()]
+            self._rows = [self._rows[index] for index in order.tolist()]
             vectors, self._new = vectors[order], []
             rows, starts = np.unique(np.array(self._rows), return_index=True)
             self._table = Table(vectors, np.maximum(_lengths(vectors), 1e-9), rows, starts)
         return self._table
 
     def _question_vector(self, question: str) -> NDArray[np.int8]:
-        """Return the vector of a question. The last one is kept for a second search."""
+        """Return the vector of a question. The last vector is kept for another search."""
         if self._question is None or self._question[0] != question:
             started = time.perf_counter()
             try:
-                row = checked(self.model, lambda: [embed_question(self.model, question)], 1)
+                row = call_checked(self.model, lambda: [embed_question(self.model, question)], 1)
             finally:
                 self.spent += time.perf_counter() - started
-            self._question = question, packed(row)[0]
+            self._question = question, to_bytes(row)[0]
         return self._question[1]
 
-    def _calibrated(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return cosines as meanings."""
+    def _to_meanings(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Convert cosines to meanings."""
         import numpy as np
 
-        assert self._known is not None
-        mean = self._known.mean
+        assert self._model_row is not None
+        mean = self._model_row.mean
         return np.maximum(0.0, (cosines - mean) / (1 - mean))
 
 
 def embed(model: Provider, texts: Sequence[str]) -> NDArray[np.float32]:
     """Return a row of finite numbers for each text. Raise NoModel if the model fails."""
-    return checked(model, lambda: model.embed(texts), len(texts))
+    return call_checked(model, lambda: model.embed(texts), len(texts))
 
 
-def checked(model: Provider, ask: Callable[[], Any], count: int) -> NDArray[np.float32]:
-    """Return the answer of a model as `count` rows of finite numbers, else raise NoModel."""
+def call_checked(model: Provider, call: Callable[[], Any], count: int) -> NDArray[np.float32]:
+    """Return the answer of a model as `count` rows of finite numbers, or raise NoModel."""
     try:
         import numpy as np
     except ImportError as error:
         raise NoModel(f"Hybrid search needs numpy ({error}).", INSTALL) from error
     name = name_of(model)
     try:
-        rows = np.asarray(ask(), np.float32)
+        rows = np.asarray(call(), np.float32)
     except NoModel:
         raise
     except Exception as error:  # from a provider of the user
@@ -312,16 +316,18 @@ def checked(model: Provider, ask: Callable[[], Any], count: int) -> NDArray[np.f
     if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
         shape = "x".join(map(str, rows.shape)) or "one"
         raise NoModel(
-            f"The model {name!r} gave {shape} numbers for {count} texts.",
-            "It must give a row of the same length for each.",
+            f"The model {name!r} returned {shape} numbers for {count} texts.",
+            "It must return a row of the same length for each text.",
         )
     if not np.isfinite(rows).all():
-        raise NoModel(f"The model {name!r} gave values that are not numbers.", "See vectorModel.")
+        raise NoModel(
+            f"The model {name!r} returned values that are not numbers.", "See vectorModel."
+        )
     return rows
 
 
-def packed(rows: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Return rows as signed bytes, each scaled so that its largest number is 127."""
+def to_bytes(rows: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Convert rows to signed bytes, each scaled so that its largest number is 127."""
     import numpy as np
 
     largest = np.abs(rows).max(axis=1, keepdims=True)
@@ -340,14 +346,14 @@ def mean_cosine(rows: NDArray[np.int8]) -> float:
 
 
 def _products(rows: NDArray[np.int8], vector: NDArray[np.int8]) -> NDArray[np.int32]:
-    """Return the product of each row with a vector. Not by `@`: its threads take ten times the CPU
-    time for this."""
+    """Return the product of each row with a vector. The operator `@` would need ten times the CPU
+    time, because it uses threads."""
     import numpy as np
 
-    whole = vector.astype(np.int32)
+    wide = vector.astype(np.int32)
     return np.concatenate(
         [
-            np.einsum("ij,j->i", rows[start : start + BLOCK].astype(np.int32), whole)
+            np.einsum("ij,j->i", rows[start : start + BLOCK].astype(np.int32), wide)
             for start in range(0, len(rows), BLOCK)
         ]
     )
@@ -356,7 +362,7 @@ def _products(rows: NDArray[np.int8], vector: NDArray[np.int8]) -> NDArray[np.in
 def _lengths(rows: NDArray[np.int8]) -> NDArray[np.float64]:
     import numpy as np
 
-    blocks = (rows[at : at + BLOCK].astype(np.int32) for at in range(0, len(rows), BLOCK))
+    blocks = (rows[start : start + BLOCK].astype(np.int32) for start in range(0, len(rows), BLOCK))
     squares = np.concatenate([np.einsum("ij,ij->i", block, block) for block in blocks])
     lengths: NDArray[np.float64] = np.sqrt(squares)
     return lengths

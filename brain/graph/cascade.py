@@ -1,7 +1,7 @@
-"""The cascade: from the best matches of a search to the memories and items connected to them.
+"""The cascade: a walk from the best matches of a search to the entries that are connected to them.
 
-A walk of a few steps over the edges, in both directions. From a memory to its tag is one step,
-from the tag to another memory a second one.
+The walk takes a few steps along the edges, in both directions. The step from a memory to its tag is
+one step, and the step from the tag to another memory is a second one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brain._tuples import NamedTuple
-from brain.graph.edges import PREFIXES, Edges, edges, max_shared, name_of, spelled
+from brain.graph.edges import PREFIXES, Edges, edges, max_shared, name_of, normalized
 from brain.index import links
 
 TYPE_CHECKING = False
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from brain.index.db import Index, Owners
 
     Step = tuple[float, float]  # weight of the edge, decay
-    # by node: score, the reason as shown (of a tag or note: where it was entered from), and the
-    # seed with the steps from it
+    # by node: the score, the reason (for a tag or note: the entry before it), and the trail: the
+    # seed, and the steps from it
     Layer = dict[str, tuple[float, str, tuple[Any, ...]]]
 
-MAX_STEPS = 6  # after so many, with the usual weights, less than a hundred-thousandth is left
-MAX_DIRECT = 100  # edges of one entry to others: the strongest
-# the reason for an entry that is reached: as the target of an edge, as its source
-_WORDS = {
+MAX_STEPS = 6  # with the default weights, less than 1/100,000 of a score is left then
+MAX_DIRECT = 100  # edges from one entry to other entries that are followed, the strongest
+# the reason for reaching an entry: as the target of an edge, and as its source
+_RELATIONS = {
     "relates_to": ("related to", "related to"),
     "link": ("linked from", "links to"),
     "supersedes": ("superseded by", "supersedes"),
@@ -41,7 +41,7 @@ class Reached(NamedTuple):
     """An entry that the cascade reached."""
 
     score: float
-    via: str  # the last edge in words, '' for a seed
+    via: str  # the last edge in words; '' for a seed
     seed: str = ""
     steps: tuple[Step, ...] = ()
 
@@ -51,28 +51,28 @@ def cascade(
 ) -> dict[str, Reached]:
     """Return the seeds, given by id with their scores, and the entries connected to them.
 
-    After step d a score is the one before x the weight of the edge x cascadeDecay^d, and the
-    highest is kept. A superseded memory is replaced by its successor, which gets its score. The
-    same index and seeds give the same answer.
+    Step d multiplies the score by the weight of the edge and by cascadeDecay^d. If an entry is
+    reached in several ways, the highest score is kept. A superseded memory is replaced by its
+    successor, which gets its score. The same index and seeds give the same result.
     """
-    found = edges(index, owners)
-    walk = _Walk(found)
-    last = min(config.cascadeDepth, MAX_STEPS)
-    layer = _start(found, seeds)
+    all_edges = edges(index, owners)
+    walk = _Walk(all_edges)
+    last_step = min(config.cascadeDepth, MAX_STEPS)
+    layer = _seed_layer(all_edges, seeds)
     reached = {id: Reached(score, "", trail[0]) for id, (score, _, trail) in layer.items()}
-    for depth in range(1, last + 1):
-        layer = walk.next_layer(layer, config.cascadeDecay**depth, is_last=depth == last)
+    for depth in range(1, last_step + 1):
+        layer = walk.next_layer(layer, config.cascadeDecay**depth, is_last=depth == last_step)
         for id, (score, via, (seed, *steps)) in layer.items():
-            if not _is_between(id) and (id not in reached or score > reached[id].score):
+            if not _is_connector(id) and (id not in reached or score > reached[id].score):
                 reached[id] = Reached(score, via, seed, tuple(steps))
     return _replace_superseded(reached, links.successors(index, reached, owners))
 
 
-def _start(found: Edges, seeds: Mapping[str, float]) -> Layer:
-    """Return the seeds that may be seen. Of several ids of one entry the best score counts."""
+def _seed_layer(edges_: Edges, seeds: Mapping[str, float]) -> Layer:
+    """Return the visible seeds. If several of them are ids of one entry, the best score counts."""
     layer: Layer = {}
     for seed, score in seeds.items():
-        id = found.ids.get(seed, "")
+        id = edges_.ids.get(seed, "")
         if id and (id not in layer or score > layer[id][0]):
             layer[id] = (score, "", (seed,))
     return layer
@@ -81,25 +81,26 @@ def _start(found: Edges, seeds: Mapping[str, float]) -> Layer:
 class _Walk:
     """The steps from a node to its neighbours."""
 
-    def __init__(self, found: Edges) -> None:
-        self.weights = found.weights
-        self.max_shared = max_shared(len(set(found.ids.values())))
+    def __init__(self, edges_: Edges) -> None:
+        self.weights = edges_.weights
+        self.max_shared = max_shared(len(set(edges_.ids.values())))
         self.edges: dict[str, list[tuple[str, str, str]]] = {}  # (source, target, type)
-        for edge in found.weights:
+        for edge in edges_.weights:
             self.edges.setdefault(edge[0], []).append(edge)
             self.edges.setdefault(edge[1], []).append(edge)
 
     def next_layer(self, layer: Layer, decay: float, is_last: bool) -> Layer:
-        """Return the best score of every node one step further. The last step is to an entry."""
-        found: dict[str, Any] = {}
+        """Return the best score of every node that one step reaches. The last step leads only to
+        entries."""
+        best: dict[str, Any] = {}
         for node, (score, reason, trail) in layer.items():
-            start = reason if _is_between(node) else node
-            for to, weight, words in self._steps(node):
-                if to != start and not (is_last and _is_between(to)):
-                    via = f"{words} {start}" if words else start
+            previous = reason if _is_connector(node) else node
+            for target, weight, relation in self._steps(node):
+                if target != previous and not (is_last and _is_connector(target)):
+                    via = f"{relation} {previous}" if relation else previous
                     step = (-score * weight * decay, via, (*trail, (weight, decay)))
-                    found[to] = min(step, found.get(to, step))
-        return {to: (-score, via, trail) for to, (score, via, trail) in found.items()}
+                    best[target] = min(step, best.get(target, step))
+        return {target: (-score, via, trail) for target, (score, via, trail) in best.items()}
 
     def _steps(self, node: str) -> list[tuple[str, float, str]]:
         """Return (neighbour, weight, reason in words) for each step from a node."""
@@ -107,35 +108,35 @@ class _Walk:
         ends = [
             (edge[1] if edge[0] == node else edge[0], self.weights[edge], edge) for edge in edges
         ]
-        if _is_between(node):
-            if len({to for to, *_ in ends}) > self.max_shared:
+        if _is_connector(node):
+            if len({target for target, *_ in ends}) > self.max_shared:
                 return []
-            words = (
-                f"tag {node} of" if node[0] == "#" else f"note {name_of(spelled(node[2:-2]))} of"
+            relation = (
+                f"tag {node} of" if node[0] == "#" else f"note {name_of(normalized(node[2:-2]))} of"
             )
-            return [(to, weight, words) for to, weight, _ in ends]
-        between = [(to, weight, "") for to, weight, _ in ends if _is_between(to)]
+            return [(target, weight, relation) for target, weight, _ in ends]
+        between = [(end, weight, "") for end, weight, _ in ends if _is_connector(end)]
         direct = [
-            (to, weight, _WORDS[type][target == node])
-            for to, weight, (_, target, type) in ends
-            if not _is_between(to)
+            (end, weight, _RELATIONS[type][target == node])
+            for end, weight, (_, target, type) in ends
+            if not _is_connector(end)
         ]
         direct.sort(key=lambda step: (-step[1], step[0], step[2]))
         return direct[:MAX_DIRECT] + between
 
 
-def _is_between(node: str) -> bool:
-    """Return True for a tag or note, which connects entries and is not one."""
+def _is_connector(node: str) -> bool:
+    """Return True for a tag or note, which connects entries but is not an entry."""
     return node.startswith(PREFIXES)
 
 
 def _replace_superseded(
     reached: dict[str, Reached], successors: Mapping[str, str]
 ) -> dict[str, Reached]:
-    current = {id: found for id, found in reached.items() if id not in successors}
+    current = {id: entry for id, entry in reached.items() if id not in successors}
     for id, successor in sorted(successors.items()):
-        old = reached[id]
-        if successor not in current or old.score > current[successor].score:
-            via = f"supersedes {id}" + (f", {old.via}" if old.via else "")
-            current[successor] = old._replace(via=via)
+        superseded = reached[id]
+        if successor not in current or superseded.score > current[successor].score:
+            via = f"supersedes {id}" + (f", {superseded.via}" if superseded.via else "")
+            current[successor] = superseded._replace(via=via)
     return current

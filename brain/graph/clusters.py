@@ -1,8 +1,8 @@
-"""Clusters: memories that belong together, named after what they share.
+"""Clusters: groups of related memories, named after their common tags or words.
 
 They are the communities of the graph, found by modularity with Louvain's method. Where there are
 embeddings, pairs of similar memories count like edges. Nodes are visited in the order of their
-names, which also decides between equal gains, so the same graph has the same clusters.
+names, and equal gains are decided by name, so the same graph has the same clusters.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from brain.words import STOP_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Links = list[dict[int, float]]  # of each node to others, and to itself
+    Links = list[dict[int, float]]  # for each node, the weight by neighbour or itself
 
 MIN_MEMBERS = 2
-_TAGS, _WORDS = 2, 3  # in a name
+_MAX_TAGS, _MAX_WORDS = 2, 3  # in a name
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_MAX_PASSES = 50  # in which nodes still move; there were never more than a dozen
-_MIN_GAIN = 1e-12  # less is noise of floating point
+_MAX_PASSES = 50  # over all nodes; tests never needed more than a dozen
+_MIN_GAIN = 1e-12  # a smaller gain may be a rounding error
 
 
 class Cluster(NamedTuple):
-    """Memories and items that belong together, those with the strongest edges first.
+    """Related memories and items, those with the strongest edges first.
 
-    The id stays while the node with the strongest edges (often a tag) stays.
+    The id is derived from the node with the strongest edges, which is often a tag.
     """
 
     id: str
@@ -48,11 +48,11 @@ def find(graph: Graph, similar: Iterable[tuple[str, str, float]] = ()) -> list[C
     `similar` are pairs of memories with their similarity.
     """
     entries = {node.id for node in graph.nodes if node.type in ENTRIES}
-    crowded = hubs(graph.edges, entries)
+    shared_too_often = hubs(graph.edges, entries)
     edges = [
         (edge.source, edge.target, edge.weight)
         for edge in graph.edges
-        if edge.source not in crowded and edge.target not in crowded
+        if edge.source not in shared_too_often and edge.target not in shared_too_often
     ]
     edges += ((one, other, cosine) for one, other, cosine in similar if {one, other} <= entries)
     strength = _strength(edges)
@@ -63,21 +63,23 @@ def find(graph: Graph, similar: Iterable[tuple[str, str, float]] = ()) -> list[C
         if len(members) >= MIN_MEMBERS:
             groups.append((derived_id("c", ordered[0]), members))
     names = _names(graph, [members for _, members in groups])
-    found = [Cluster(id, name, members) for (id, members), name in zip(groups, names, strict=True)]
-    return sorted(found, key=lambda cluster: (-len(cluster.members), cluster.id))
+    clusters = [
+        Cluster(id, name, members) for (id, members), name in zip(groups, names, strict=True)
+    ]
+    return sorted(clusters, key=lambda cluster: (-len(cluster.members), cluster.id))
 
 
 def _strength(edges: Iterable[tuple[str, str, float]]) -> dict[str, float]:
-    """Return the sum of the weights of each node's edges."""
-    found: dict[str, float] = {}
+    """Return for each node the sum of the weights of its edges."""
+    sums: dict[str, float] = {}
     for one, other, weight in sorted(edges):
-        found[one] = found.get(one, 0.0) + weight
-        found[other] = found.get(other, 0.0) + weight
-    return found
+        sums[one] = sums.get(one, 0.0) + weight
+        sums[other] = sums.get(other, 0.0) + weight
+    return sums
 
 
 def add(graph: Graph, clusters: Iterable[Cluster]) -> Graph:
-    """Return the graph with the clusters that have a member in it, and edges to them."""
+    """Add the clusters that have a member in the graph, with edges from the members."""
     ids = {node.id for node in graph.nodes}
     edges = [
         Edge(member, cluster.id, "in_cluster", WEIGHTS["in_cluster"])
@@ -85,11 +87,11 @@ def add(graph: Graph, clusters: Iterable[Cluster]) -> Graph:
         for member in cluster.members
         if member in ids
     ]
-    known = {edge.target for edge in edges}
+    used = {edge.target for edge in edges}
     added = [
         Node(cluster.id, "cluster", cluster.name, entries=len(cluster.members))
         for cluster in clusters
-        if cluster.id in known
+        if cluster.id in used
     ]
     return nodes.ordered((*graph.nodes, *added), (*graph.edges, *edges))
 
@@ -98,37 +100,39 @@ def add(graph: Graph, clusters: Iterable[Cluster]) -> Graph:
 
 
 def communities(edges: Iterable[tuple[str, str, float]]) -> list[list[str]]:
-    """Return the nodes of each community, sorted, that with the smallest name first.
+    """Return the sorted nodes of each community. The community with the smallest name comes first.
 
-    Several edges between two nodes add up. A node without an edge is in no community.
+    The weights of several edges between two nodes are added. A node without an edge is in no
+    community.
     """
     ordered = sorted(
         (min(a, b), max(a, b), weight) for a, b, weight in edges if weight > 0 and a != b
     )
     names = sorted({name for edge in ordered for name in edge[:2]})
-    number = {name: at for at, name in enumerate(names)}
+    index = {name: node for node, name in enumerate(names)}
     links: Links = [{} for _ in names]
     for one, other, weight in ordered:
-        for at, to in ((number[one], number[other]), (number[other], number[one])):
-            links[at][to] = links[at].get(to, 0.0) + weight
-    groups = [[at] for at in range(len(names))]
+        for source, target in ((index[one], index[other]), (index[other], index[one])):
+            links[source][target] = links[source].get(target, 0.0) + weight
+    groups = [[node] for node in range(len(names))]
     while len(homes := _homes(links)) and len(set(homes)) < len(homes):
         groups, links = _merge(groups, links, homes)
-    return sorted(sorted(names[at] for at in group) for group in groups)
+    return sorted(sorted(names[node] for node in group) for group in groups)
 
 
 def _homes(links: Links) -> list[int]:
-    """Return the community of each node, once no node gains by moving to a neighbour's."""
-    degrees = [sum(to.values()) for to in links]
+    """Return the community of each node. Move nodes to the communities of neighbours until no move
+    adds to modularity."""
+    degrees = [sum(neighbours.values()) for neighbours in links]
     total = sum(degrees)
     homes = list(range(len(links)))
-    sums = list(degrees)  # of the degrees in each community
+    sums = list(degrees)  # the sum of the degrees in each community
     for _ in range(_MAX_PASSES):
         moved = False
-        for node, to in enumerate(links):
+        for node, neighbours in enumerate(links):
             home = homes[node]
             sums[home] -= degrees[node]
-            best = _best(node, home, to, homes, sums, degrees[node] / total)
+            best = _best_community(node, home, neighbours, homes, sums, degrees[node] / total)
             sums[best] += degrees[node]
             homes[node] = best
             moved = moved or best != home
@@ -137,35 +141,41 @@ def _homes(links: Links) -> list[int]:
     return homes
 
 
-def _best(
-    node: int, home: int, to: dict[int, float], homes: list[int], sums: list[float], share: float
+def _best_community(
+    node: int,
+    home: int,
+    neighbours: dict[int, float],
+    homes: list[int],
+    sums: list[float],
+    share: float,
 ) -> int:
-    """Return the community where a node adds most to modularity, its own in a tie."""
+    """Return the community where a node adds most to modularity; in a tie, its own."""
     weights: dict[int, float] = {home: 0.0}
-    for other, weight in to.items():
+    for other, weight in neighbours.items():
         if other != node:
             weights[homes[other]] = weights.get(homes[other], 0.0) + weight
-    best, most = home, weights[home] - sums[home] * share + _MIN_GAIN
+    best, best_gain = home, weights[home] - sums[home] * share + _MIN_GAIN
     for community in sorted(weights):
         gain = weights[community] - sums[community] * share
-        if gain > most:
-            best, most = community, gain + _MIN_GAIN
+        if gain > best_gain:
+            best, best_gain = community, gain + _MIN_GAIN
     return best
 
 
 def _merge(
     groups: list[list[int]], links: Links, homes: list[int]
 ) -> tuple[list[list[int]], Links]:
-    """Make each community one node, with the edges between its members as an edge to itself."""
-    number = {home: at for at, home in enumerate(dict.fromkeys(homes))}
-    merged: list[list[int]] = [[] for _ in number]
-    between: Links = [{} for _ in number]
+    """Merge each community into one node. The edges between its members become an edge to
+    itself."""
+    index = {home: node for node, home in enumerate(dict.fromkeys(homes))}
+    merged: list[list[int]] = [[] for _ in index]
+    between: Links = [{} for _ in index]
     for node, home in enumerate(homes):
-        here = number[home]
-        merged[here] += groups[node]
+        source = index[home]
+        merged[source] += groups[node]
         for other, weight in links[node].items():
-            there = number[homes[other]]
-            between[here][there] = between[here].get(there, 0.0) + weight
+            target = index[homes[other]]
+            between[source][target] = between[source].get(target, 0.0) + weight
     return merged, between
 
 
@@ -173,7 +183,8 @@ def _merge(
 
 
 def _names(graph: Graph, groups: Sequence[tuple[str, ...]]) -> list[str]:
-    """Name each cluster after tags that at least half of it has, else after its typical words.
+    """Name each cluster after the tags of at least half of its members, else after its typical
+    words.
 
     Clusters that would have the same name get both.
     """
@@ -195,34 +206,34 @@ def _names(graph: Graph, groups: Sequence[tuple[str, ...]]) -> list[str]:
         f"{name}: {more}" if name in repeated and more not in ("", name) else name
         for name, more in zip(names, by_words, strict=True)
     ]
-    return _number([name or group[0] for name, group in zip(names, groups, strict=True)])
+    return _number_repeats([name or group[0] for name, group in zip(names, groups, strict=True)])
 
 
-def _number(names: Iterable[str]) -> list[str]:
-    """Append a number to names that came before."""
-    seen: Counter[str] = Counter()
-    found = []
+def _number_repeats(names: Iterable[str]) -> list[str]:
+    """Append a number to each repeated name: 'a', 'a 2', 'a 3'."""
+    count: Counter[str] = Counter()
+    numbered = []
     for name in names:
-        seen[name] += 1
-        found.append(f"{name} {seen[name]}" if seen[name] > 1 else name)
-    return found
+        count[name] += 1
+        numbered.append(f"{name} {count[name]}" if count[name] > 1 else name)
+    return numbered
 
 
 def _common_tags(tags: Sequence[set[str]]) -> str:
     count = Counter(tag for every in tags for tag in every)
     common = [tag for tag, times in count.items() if times > 1 and 2 * times >= len(tags)]
-    return ", ".join(sorted(common, key=lambda tag: (-count[tag], tag))[:_TAGS])
+    return ", ".join(sorted(common, key=lambda tag: (-count[tag], tag))[:_MAX_TAGS])
 
 
 def _typical_words(words: Sequence[set[str]], frequency: Counter[str], entries: int) -> str:
-    """Return the words with the highest tf-idf. A word of all entries says nothing."""
+    """Return the words with the highest tf-idf. Words that all entries contain do not count."""
     count = Counter(word for every in words for word in every)
     score = {word: times * log(entries / frequency[word]) for word, times in count.items()}
-    found: list[str] = []
+    typical: list[str] = []
     for word in sorted((w for w in score if score[w] > 0), key=lambda w: (-score[w], w)):
-        if not any(word.startswith(known) or known.startswith(word) for known in found):
-            found.append(word)  # one of crop and crops
-    return ", ".join(found[:_WORDS])
+        if not any(word.startswith(other) or other.startswith(word) for other in typical):
+            typical.append(word)  # only one of "crop" and "crops"
+    return ", ".join(typical[:_MAX_WORDS])
 
 
 def _words(node: Node) -> set[str]:

@@ -1,10 +1,10 @@
 """Edges between memories, items, tags and notes.
 
-The cascade of a context and the picture of `brain graph` use the same edges. An edge comes from a
-tag, a link or a typed field in the text of the vault, or from the journal, which knows the memories
-that were used together. The same vault gives the same edges, in whatever order it was indexed.
+The cascade of a context and the output of `brain graph` use the same edges. An edge comes from a
+tag, a link or a typed field in the text of the vault, or from the journal, which records memories
+that were used together. The order of indexing does not change the edges.
 
-A memory or item is known by its id, a tag as `#db`, a note as `[[path]]`.
+A node is named by the id of a memory or item, by a tag (`#db`), or by a note (`[[path]]`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brain.index.db import Index, Owners
 
-# how the names of tags, notes and clusters begin; an item whose id begins so is not in the graph
+# how the names of tags, notes and clusters begin; an item whose id begins so is left out
 PREFIXES = ("#", "[[", "((")
-MAX_SHARED = 100  # entries with a tag or note: what more of them share says too little
-MIN_SHARED = 10  # so many are never too many
-# of each type of edge; a learned edge is one that was used once
+MAX_SHARED = 100  # a tag or note of more entries does not connect them
+MIN_SHARED = 10  # a tag or note of this many entries always does
+# weights by type of edge; a learned edge has this weight after one use
 WEIGHTS = {
     "has_tag": 0.8,
     "in_cluster": 0.6,
@@ -39,7 +39,7 @@ _NO_TOPIC = frozenset({"pinned", "candidate", *kinds.KINDS})
 
 
 class Edge(NamedTuple):
-    """An edge between two nodes of the picture.
+    """An edge between two nodes of the graph.
 
     Its type is has_tag, link, relates_to, supersedes, contradicts, derived_from, learned or
     in_cluster.
@@ -52,7 +52,8 @@ class Edge(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A note at the end of an edge. One that is named but not in the vault has no path."""
+    """A note at the end of an edge. The path is '' if a link names the note but it does not
+    exist."""
 
     path: str
     label: str
@@ -62,15 +63,16 @@ class Edges(NamedTuple):
     """The edges that `owners` may see: their weights by (source, target, type)."""
 
     weights: dict[tuple[str, str, str], float]
-    ids: dict[str, str]  # the present id of every entry, by each id that it ever had
+    ids: dict[str, str]  # the current id of each entry, by its current and former ids
     notes: dict[str, Note]
 
 
 def strengthened(type: str, weight: float, times: float) -> float:
-    """Return the weight of a learned or written link after so many uses of both ends together.
+    """Return the weight of a learned or written link after its ends were used together `times`
+    times.
 
-    Each time closes the same share w of the distance to 1: n times are 1 - (1 - w)^n. A written
-    link counts as one time more, so learning strengthens it.
+    The formula is 1 - (1 - weight)^times: each use closes the same share of the distance to 1. A
+    written link counts as one more use, so learning strengthens it.
     """
     return float(1 - (1 - min(1.0, weight)) ** (times + (type != "learned")))
 
@@ -78,31 +80,39 @@ def strengthened(type: str, weight: float, times: float) -> float:
 def edges(index: Index, owners: Owners, *, agent: str = "", pending: bool = False) -> Edges:
     """Return all edges, or those of one agent's entries.
 
-    With `pending`, uses that only this machine knows count as well.
+    With `pending`, uses that are not in the journal yet count, too.
     """
     rows = [row for row in links.tags(index, owners, agent) if not row[0].startswith(PREFIXES)]
-    ids = _present_ids(index, [id for id, _ in rows])
-    found = {(ids[id], f"#{topic}", "has_tag") for id, tags in rows for topic in topics(tags)}
-    named = []  # (source, target, type) of links to notes
+    ids = _current_ids(index, [id for id, _ in rows])
+    unweighted = {(ids[id], f"#{topic}", "has_tag") for id, tags in rows for topic in topics(tags)}
+    to_notes = []  # (source, target, type) of links
     replaced = {(ids.get(new), ids.get(old)) for new, old, _ in links.supersessions(index, owners)}
     for id, kind, target, fragment in links.of_entries(index, owners):
         source, type = ids.get(id), "link" if kind == "embed" else kind
         other = ids.get(fragment[1:]) if fragment.startswith("^") else None
         if source and other:
             if type == "supersedes" and (source, other) not in replaced:
-                type = "link"  # the memory of an agent that may not supersede this one
-            found.add((source, other, type))
+                type = "link"  # an agent without permission to supersede this memory
+            unweighted.add((source, other, type))
         elif source and _names_note(target, fragment):
-            named.append((source, target, type))
-    linking = [(path, ids[block]) for path, block in links.of_notes(index, owners) if block in ids]
-    nodes, notes = _notes(index, owners, {to for _, to, _ in named}, {path for path, _ in linking})
-    found |= {(source, nodes[target], type) for source, target, type in named}
-    found |= {(nodes[path], id, "link") for path, id in linking}
-    given = {
+            to_notes.append((source, target, type))
+    from_notes = [
+        (path, ids[block]) for path, block in links.of_notes(index, owners) if block in ids
+    ]
+    nodes, notes = _notes(
+        index, owners, {target for _, target, _ in to_notes}, {path for path, _ in from_notes}
+    )
+    unweighted |= {(source, nodes[target], type) for source, target, type in to_notes}
+    unweighted |= {(nodes[path], id, "link") for path, id in from_notes}
+    written_weights = {
         (ids.get(id, ""), ids.get(other) or nodes.get(other, ""), type): weight
         for id, other, type, weight in links.weights(index)
     }
-    weighted = {edge: given.get(edge, WEIGHTS[edge[2]]) for edge in found if edge[0] != edge[1]}
+    weighted = {
+        edge: written_weights.get(edge, WEIGHTS[edge[2]])
+        for edge in unweighted
+        if edge[0] != edge[1]
+    }
     for (one, other), times in _times_together(index, ids, pending).items():
         weighted[one, other, "learned"] = strengthened("learned", WEIGHTS["learned"], times)
         for ends in ((one, other), (other, one)):
@@ -113,53 +123,54 @@ def edges(index: Index, owners: Owners, *, agent: str = "", pending: bool = Fals
 
 
 def topics(tags: str) -> Iterator[str]:
-    """Yield the tags that say what a memory is about, not those for its kind or status."""
+    """Yield the tags of a memory that are topics, not those for its kind or status."""
     for tag in tags.casefold().split():
         if tag.replace("-", "_") not in _NO_TOPIC:
             yield tag
 
 
 def hubs(edges: Iterable[Edge], entries: Collection[str]) -> set[str]:
-    """Return the tags and notes that too many entries share to connect them."""
-    most = max_shared(len(entries))
-    return {node for node, ids in shared(edges, entries).items() if len(ids) > most}
+    """Return the tags and notes of so many entries that they do not connect them."""
+    limit = max_shared(len(entries))
+    return {node for node, ids in shared(edges, entries).items() if len(ids) > limit}
 
 
 def shared(edges: Iterable[Edge], entries: Collection[str]) -> dict[str, set[str]]:
     """Return the entries of each tag and note."""
-    sharing: dict[str, set[str]] = {}
+    by_node: dict[str, set[str]] = {}
     for edge in edges:
         for id, node in ((edge.source, edge.target), (edge.target, edge.source)):
             if node.startswith(PREFIXES) and id in entries:
-                sharing.setdefault(node, set()).add(id)
-    return sharing
+                by_node.setdefault(node, set()).add(id)
+    return by_node
 
 
 def max_shared(entries: int) -> int:
-    """Return how many entries may share a tag or note that connects them.
+    """Return the maximum number of entries that a tag or note connects, given the number of all
+    entries.
 
-    A tag or note of more than half of all entries says nothing about any of them.
+    A tag or note of more than half of all entries connects none of them.
     """
     return min(MAX_SHARED, max(MIN_SHARED, entries // 2))
 
 
-def _present_ids(index: Index, ids: Iterable[str]) -> dict[str, str]:
-    """Return the present id of these entries by each id that they ever had.
+def _current_ids(index: Index, ids: Iterable[str]) -> dict[str, str]:
+    """Map the current and former ids of these entries to their current ids.
 
-    An entry that is in the vault twice goes by the smaller id.
+    An entry that is in the vault twice gets the smaller id.
     """
     names = links.aliases(index)
-    present: dict[str, str] = {}
+    current: dict[str, str] = {}
     for id in ids:
         name = names.get(id, id)
-        present[name] = min(id, present.get(name, id))
-    return present | {id: present[name] for id, name in names.items() if name in present}
+        current[name] = min(id, current.get(name, id))
+    return current | {id: current[name] for id, name in names.items() if name in current}
 
 
 def _times_together(
     index: Index, ids: Mapping[str, str], pending: bool
 ) -> dict[tuple[str, str], float]:
-    """Return how often two entries were used together; of each pair the smaller id is first."""
+    """Return how often two entries were used together, by (smaller id, greater id)."""
     times: dict[tuple[str, str], float] = {}
     for one, other, count in sorted(links.learned(index, pending=pending)):
         if one in ids and other in ids and ids[one] != ids[other] and count > 0:
@@ -174,22 +185,22 @@ def _times_together(
 def _notes(
     index: Index, owners: Owners, targets: Collection[str], paths: Collection[str]
 ) -> tuple[dict[str, str], dict[str, Note]]:
-    """Return the node of each link target and path, and the notes by node."""
+    """Return the node for each link target and path, and the notes by node."""
     if not targets and not paths:
         return {}, {}
-    spellings = {target: spelled(target) for target in sorted(targets)}
+    spellings = {target: normalized(target) for target in sorted(targets)}
     names = {name_of(spelling) for spelling in spellings.values()}
     titles = {
         path: title
         for path, title in links.notes(index, owners)
-        if path in paths or name_of(spelled(path)) in names
+        if path in paths or name_of(normalized(path)) in names
     }
-    places = _places(spellings.values(), titles)
-    missing = _longest(set(spellings.values()) - places.keys())
+    paths_found = _note_paths(spellings.values(), titles)
+    missing = _longest_spellings(set(spellings.values()) - paths_found.keys())
     nodes: dict[str, str] = {}
     notes: dict[str, Note] = {}
     for target in (*spellings, *paths):
-        path = target if target in paths else places.get(spellings[target], "")
+        path = target if target in paths else paths_found.get(spellings[target], "")
         node = f"[[{path.removesuffix('.md') or missing[spellings[target]]}]]"
         label = titles.get(path) or name_of((path or target).removesuffix(".md"))
         nodes[target] = node
@@ -198,17 +209,17 @@ def _notes(
 
 
 def _names_note(target: str, fragment: str) -> bool:
-    """Return True if a link that leads to no visible memory names a note.
+    """Return True if a link that leads to no visible memory leads to a note.
 
-    A link to a memory that is gone or may not be seen does not.
+    It may also lead to a memory that was deleted or that is not visible.
     """
     if not fragment.startswith("^"):
         return bool(target)
-    return not (fragment.startswith("^m-") or name_of(spelled(target)) in ("", "memory"))
+    return not (fragment.startswith("^m-") or name_of(normalized(target)) in ("", "memory"))
 
 
-def spelled(target: str) -> str:
-    """Return the note that a link names, without case, Unicode form, `.md` and `../`."""
+def normalized(target: str) -> str:
+    """Return the target of a link without case, Unicode form, `.md` and `../`, for comparison."""
     name = target.casefold() if target.isascii() else normalize("NFC", target).casefold()
     return name.removesuffix(".md").lstrip("./") or name
 
@@ -218,14 +229,14 @@ def name_of(note: str) -> str:
     return note.rpartition("/")[2]
 
 
-def _places(spellings: Iterable[str], paths: Iterable[str]) -> dict[str, str]:
-    """Return the path of the note that each spelling means, if there is one.
+def _note_paths(spellings: Iterable[str], paths: Iterable[str]) -> dict[str, str]:
+    """Return the path of the note that each spelling leads to, if there is one.
 
-    It is the exact path, else the least deep path that ends in the spelling, else the first.
+    It is the exact path, else the shallowest path that ends in the spelling, else the first.
     """
     by_name: dict[str, list[tuple[str, str]]] = {}
     for path in paths:
-        by_name.setdefault(name_of(spelled(path)), []).append((spelled(path), path))
+        by_name.setdefault(name_of(normalized(path)), []).append((normalized(path), path))
     found = {}
     for spelling in spellings:
         matching = [
@@ -238,16 +249,16 @@ def _places(spellings: Iterable[str], paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _longest(spellings: Iterable[str]) -> dict[str, str]:
-    """Return the longest spelling of each missing note, by every spelling of it.
+def _longest_spellings(spellings: Iterable[str]) -> dict[str, str]:
+    """Map each spelling of a missing note to its longest spelling.
 
-    A spelling that may mean several notes means none of them.
+    A spelling that could be short for several others is mapped to itself.
     """
     by_name: dict[str, set[str]] = {}
     found: dict[str, str] = {}
     for spelling in sorted(spellings, key=lambda note: (-note.count("/"), note)):
-        longer = by_name.setdefault(name_of(spelling), set())
-        ends = [full for full in longer if full.endswith(f"/{spelling}")]
+        longest = by_name.setdefault(name_of(spelling), set())
+        ends = [full for full in longest if full.endswith(f"/{spelling}")]
         found[spelling] = ends[0] if len(ends) == 1 else spelling
-        longer.add(found[spelling])
+        longest.add(found[spelling])
     return found

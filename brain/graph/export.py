@@ -1,9 +1,9 @@
 """The graph in other formats: the JSON shape of the docs, and Obsidian's JSON Canvas 1.0.
 
-In a canvas, clusters are groups and memories are cards. A memory whose id is in its note is a file
-card that shows that block: a click opens it. Other memories are text cards with a link to their
-note. Cards are in a grid inside their group, and groups in rows. Nothing overlaps, the label of a
-line fits between two cards, and the same graph has the same layout every time.
+In a canvas, clusters are groups and memories are cards. If the id of a memory is in its note, the
+card shows that block of the file, and a click opens it. Other memories are text cards with a link
+to their note. Each group has its cards in a grid, and groups are in rows. Nothing overlaps, the
+label of a line fits between two cards, and the same graph always has the same layout.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 def shape(graph: Graph, clusters: Sequence[Cluster], root: str = "") -> Shape:
-    """Return nodes, edges and clusters. `root` is the node in the middle, if there is one."""
+    """Return the graph as JSON: nodes, edges and clusters. `root` is the node in the middle, if
+    any."""
     return {
         "root": root or None,
         "nodes": [_node(node) for node in graph.nodes],
@@ -37,20 +38,20 @@ def shape(graph: Graph, clusters: Sequence[Cluster], root: str = "") -> Shape:
 
 
 def _node(node: Node) -> Shape:
-    out: Shape = {"id": node.id, "type": node.type, "label": node.label}
+    document: Shape = {"id": node.id, "type": node.type, "label": node.label}
     if node.type in ENTRIES:
-        out |= {"kind": node.kind, "status": node.status, "agent": node.agent or None}
-        return out | {"path": node.path, "line": node.line}
-    out["count"] = node.entries
-    return out | {"path": node.path or None} if node.type == "note" else out
+        document |= {"kind": node.kind, "status": node.status, "agent": node.agent or None}
+        return document | {"path": node.path, "line": node.line}
+    document["count"] = node.entries
+    return document | {"path": node.path or None} if node.type == "note" else document
 
 
 # -- canvas ----------------------------------------------------------------------------------------
 
 # in pixels
-WIDTH, HEIGHT = 360, 160  # of the card of an entry or a note: the file that it shows is cut to it
-SMALL_WIDTH, SMALL_HEIGHT = 240, 60  # of the card of a tag, or of a note that is not in the vault
-COLUMN_GAP, ROW_GAP = 140, 80  # room for the label of a line, and for the file name below it
+WIDTH, HEIGHT = 360, 160  # of the card of an entry or note, which may show only a part of it
+SMALL_WIDTH, SMALL_HEIGHT = 240, 60  # of the card of a tag, or of a note that does not exist
+COLUMN_GAP, ROW_GAP = 140, 80  # space for the label of a line, and for the file name below a card
 MARGIN = 40  # around the cards of a group
 GROUP_GAP = 160
 _EDGE_COLORS = {"contradicts": "1", "supersedes": "2", "learned": "5"}
@@ -69,7 +70,7 @@ class Box(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A cluster with its cards. Its id begins as no id of a card does."""
+    """A cluster with its cards. Its id begins with `((`, unlike the ids of cards."""
 
     id: str
     label: str
@@ -88,13 +89,13 @@ def canvas(graph: Graph, clusters: Sequence[Cluster]) -> Shape:
         nodes.append({"id": group.id, "type": "group", **box._asdict(), "label": group.label})
         nodes += [_card(card, cell) for card, cell in zip(group.cards, placed, strict=True)]
         boxes |= {card.id: cell for card, cell in zip(group.cards, placed, strict=True)}
-    lines = [_line(at, edge, boxes) for at, edge in enumerate(graph.edges)]
+    lines = [_line(index, edge, boxes) for index, edge in enumerate(graph.edges)]
     return {"nodes": nodes, "edges": lines}
 
 
 def _groups(graph: Graph, clusters: Sequence[Cluster]) -> list[Group]:
-    """Return the cards of each cluster. A tag or note is where most of its edges end."""
-    home = {member: at for at, cluster in enumerate(clusters) for member in cluster.members}
+    """Assign the cards to clusters. A tag or note goes to the cluster with most of its edges."""
+    home = {member: index for index, cluster in enumerate(clusters) for member in cluster.members}
     count: dict[str, Counter[int]] = {}
     for edge in graph.edges:
         for one, other in ((edge.source, edge.target), (edge.target, edge.source)):
@@ -103,20 +104,24 @@ def _groups(graph: Graph, clusters: Sequence[Cluster]) -> list[Group]:
     groups = [Group(f"(({cluster.id}))", cluster.name, []) for cluster in clusters]
     groups.append(Group("((loose))", NO_CLUSTER, []))
     for node in graph.nodes:
-        found = count.get(node.id, Counter()) if node.type not in ENTRIES else Counter()
-        nearest = min(found, key=lambda at: (-found[at], at), default=len(clusters))
+        edges_by_cluster = count.get(node.id, Counter()) if node.type not in ENTRIES else Counter()
+        nearest = min(
+            edges_by_cluster,
+            key=lambda index: (-edges_by_cluster[index], index),
+            default=len(clusters),
+        )
         groups[home.get(node.id, nearest)].cards.append(node)
     return [group for group in groups if group.cards]
 
 
 def _grid(cards: Sequence[Node]) -> list[Box]:
-    """Return the boxes of the cards of a group, in rows as high as their highest card."""
+    """Return a box for each card of a group, in rows as tall as their tallest card."""
     columns = ceil(sqrt(len(cards)))
     boxes: list[Box] = []
     y = 0
-    for first in range(0, len(cards), columns):
-        sizes = [_card_size(card) for card in cards[first : first + columns]]
-        boxes += [Box(at * (WIDTH + COLUMN_GAP), y, *size) for at, size in enumerate(sizes)]
+    for start in range(0, len(cards), columns):
+        sizes = [_card_size(card) for card in cards[start : start + columns]]
+        boxes += [Box(column * (WIDTH + COLUMN_GAP), y, *size) for column, size in enumerate(sizes)]
         y += max(height for _, height in sizes) + ROW_GAP
     return boxes
 
@@ -126,13 +131,13 @@ def _card_size(card: Node) -> tuple[int, int]:
 
 
 def _size(grid: Sequence[Box]) -> tuple[int, int]:
-    """Return the width and height of a group around these cards."""
+    """Return the width and height of a group that contains these cards."""
     width = max(box.x + box.width for box in grid)
     return width + 2 * MARGIN, max(box.y + box.height for box in grid) + 2 * MARGIN
 
 
 def _rows(sizes: Sequence[tuple[int, int]]) -> list[Box]:
-    """Arrange boxes of these sizes in rows, in order; the whole is about as wide as high."""
+    """Arrange boxes of these sizes in rows, in order. The result is about as wide as tall."""
     widest = max([width for width, _ in sizes] + [isqrt(sum(w * h for w, h in sizes)) * 3 // 2])
     boxes: list[Box] = []
     x = y = tallest = 0
@@ -145,32 +150,32 @@ def _rows(sizes: Sequence[tuple[int, int]]) -> list[Box]:
 
 
 def _card(node: Node, box: Box) -> Shape:
-    out: Shape = {"id": node.id, **box._asdict()}
+    document: Shape = {"id": node.id, **box._asdict()}
     if node.status in _STATUS_COLORS:
-        out["color"] = _STATUS_COLORS[node.status]
+        document["color"] = _STATUS_COLORS[node.status]
     if node.path.endswith(".md") and (node.anchored or node.type == "note"):
         block = {"subpath": f"#^{node.id}"} if node.anchored else {}
-        return out | {"type": "file", "file": node.path, **block}
+        return document | {"type": "file", "file": node.path, **block}
     if node.path.endswith(".md"):
         name = node.path.removesuffix(".md")
-        return out | {"type": "text", "text": f"{node.label}\n\n[[{name}]]"}
-    place = f"\n\n`{node.path}`" if node.path else ""
-    return out | {"type": "text", "text": f"{node.label}{place}"}
+        return document | {"type": "text", "text": f"{node.label}\n\n[[{name}]]"}
+    path = f"\n\n`{node.path}`" if node.path else ""
+    return document | {"type": "text", "text": f"{node.label}{path}"}
 
 
-def _line(at: int, edge: Edge, boxes: dict[str, Box]) -> Shape:
+def _line(index: int, edge: Edge, boxes: dict[str, Box]) -> Shape:
     start, end = _sides(boxes[edge.source], boxes[edge.target])
-    out: Shape = {"id": f"e{at}", "fromNode": edge.source, "fromSide": start}
-    out |= {"toNode": edge.target, "toSide": end}
+    document: Shape = {"id": f"e{index}", "fromNode": edge.source, "fromSide": start}
+    document |= {"toNode": edge.target, "toSide": end}
     if edge.type in _EDGE_COLORS:
-        out["color"] = _EDGE_COLORS[edge.type]
+        document["color"] = _EDGE_COLORS[edge.type]
     if edge.type in _UNDIRECTED:
-        out["toEnd"] = "none"
-    return out if edge.type == "has_tag" else out | {"label": edge.type.replace("_", " ")}
+        document["toEnd"] = "none"
+    return document if edge.type == "has_tag" else document | {"label": edge.type.replace("_", " ")}
 
 
 def _sides(one: Box, other: Box) -> tuple[str, str]:
-    """Return the sides that face each other."""
+    """Return the sides of two boxes that face each other."""
     right = (2 * other.x + other.width) - (2 * one.x + one.width)
     down = (2 * other.y + other.height) - (2 * one.y + one.height)
     if abs(right) >= abs(down):

@@ -1,6 +1,6 @@
-"""The graph that `brain graph` shows: nodes with labels, edges, and the surroundings of a node.
+"""The graph that `brain graph` shows: nodes with labels, edges, and the neighbourhood of a node.
 
-It contains only what `owners` may see: no tag, link or count reveals the rest.
+It contains only entries of `owners`: no tag, link or count reveals others.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 TYPES = ("memory", "item", "tag", "note", "cluster")
 ENTRIES = TYPES[:2]
-LABEL = 100  # characters
+MAX_LABEL = 100  # characters
 _LINK = re.compile(r"\[\[([^\[\]\n|]*)(?:\|([^\[\]\n]*))?\]\]")
-# links after a sentence, as Brain writes them, and not inside it
+# links after a sentence, as Brain writes them, but not inside it
 _LINKS_AFTER = re.compile(
     r"(?<=[.!?])(?:[ \t]++\[\[[^\[\]\n]*+\]\])++(?=[ \t]*+(?:$|[#\[]))", re.MULTILINE
 )
@@ -34,47 +34,47 @@ class Node(NamedTuple):
     id: str
     type: str
     label: str
-    path: str = ""  # of a note that is not in the vault: ''
+    path: str = ""  # '' for a note that does not exist
     line: int = 0
     kind: str = ""
     status: str = ""
     agent: str = ""
     text: str = ""
-    anchored: bool = False  # the id is in the file
-    entries: int = 0  # memories and items of a tag, note or cluster, in the whole graph
+    anchored: bool = False  # True if the id is in the file
+    entries: int = 0  # number of memories and items of a tag, note or cluster, in the whole graph
 
 
 class Graph(NamedTuple):
-    """Nodes by type and id, and the edges between them, both in a fixed order."""
+    """Nodes and the edges between them, both in a fixed order."""
 
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
 
 
-def whole(index: Index, owners: Owners, agent: str = "") -> Graph:
+def full_graph(index: Index, owners: Owners, agent: str = "") -> Graph:
     """Return the graph of all memories and items, or of those of one agent."""
-    found = edges(index, owners, agent=agent, pending=True)
+    visible = edges(index, owners, agent=agent, pending=True)
     filters = Filters(scopes=("memory", "items"), owners=owners, agents=(agent,) if agent else ())
     rows = [row for row in read.listed(index, filters, -1) if not row.ref.startswith(PREFIXES)]
-    nodes = [*_entries(rows, found), *_tags(rows)]
-    for id, note in found.notes.items():
-        # for an agent, a note that is missing and one that it may not see are the same
+    nodes = [*_entries(rows, visible), *_tags(rows)]
+    for id, note in visible.notes.items():
+        # an agent must not learn whether a note is missing or not visible
         if note.path or owners is None:
-            nodes.append(Node(id, "note", note.label[:LABEL], note.path))
+            nodes.append(Node(id, "note", note.label[:MAX_LABEL], note.path))
     ids = {node.id for node in nodes}
-    every = [Edge(*edge, weight) for edge, weight in found.weights.items()]
-    shown = [edge for edge in every if {edge.source, edge.target} <= ids]
+    all_edges = [Edge(*edge, weight) for edge, weight in visible.weights.items()]
+    shown_edges = [edge for edge in all_edges if {edge.source, edge.target} <= ids]
     entries = {node.id for node in nodes if node.type in ENTRIES}
-    sharing = shared(shown, entries)
-    counted = (node._replace(entries=len(sharing.get(node.id, ()))) for node in nodes)
-    return ordered(counted, shown)
+    entries_by_node = shared(shown_edges, entries)
+    counted = (node._replace(entries=len(entries_by_node.get(node.id, ()))) for node in nodes)
+    return ordered(counted, shown_edges)
 
 
-def _entries(rows: Iterable[Row], found: Edges) -> list[Node]:
-    """Return a node per entry; of several rows with one id, that of the first memory."""
+def _entries(rows: Iterable[Row], edges_: Edges) -> list[Node]:
+    """Return one node per entry. Of several rows with the same id, the first one is used."""
     nodes: dict[str, Node] = {}
     for row in sorted(rows, key=lambda row: (row.scope == "items", row.path, row.line, row.id)):
-        if found.ids[row.ref] == row.ref:
+        if edges_.ids[row.ref] == row.ref:
             nodes.setdefault(row.ref, _entry(row))
     return list(nodes.values())
 
@@ -96,7 +96,7 @@ def _entry(row: Row) -> Node:
 
 
 def _tags(rows: Iterable[Row]) -> list[Node]:
-    """Return a node per tag, labelled with the first of its spellings."""
+    """Return one node per tag. Its label is the first of its spellings in sort order."""
     spellings: dict[str, str] = {}
     for row in rows:
         for tag in row.tags.split():
@@ -106,38 +106,41 @@ def _tags(rows: Iterable[Row]) -> list[Node]:
 
 
 def label(text: str) -> str:
-    """Return the words of the first line, without link targets, tags, fields and date."""
+    """Return the words of the first line without link targets, tags, fields and date."""
     from brain.formats.prose import prose
 
     line = _LINKS_AFTER.sub("", text.strip().partition("\n")[0])
-    named = _LINK.sub(lambda link: link[2] or name_of(link[1].partition("#")[0]), line)
-    words = " ".join(prose(named).split())
-    return words if len(words) <= LABEL else f"{words[: LABEL - 1].rstrip()}…"
+    without_targets = _LINK.sub(lambda link: link[2] or name_of(link[1].partition("#")[0]), line)
+    words = " ".join(prose(without_targets).split())
+    return words if len(words) <= MAX_LABEL else f"{words[: MAX_LABEL - 1].rstrip()}…"
 
 
-def around(graph: Graph, root: str, depth: int) -> Graph:
+def neighbourhood(graph: Graph, root: str, depth: int) -> Graph:
     """Return the nodes at most `depth` steps from a node, with all edges between them.
 
-    As in a cascade, a tag or note that too many share is shown and leads no further.
+    As in a cascade, a tag or note of too many entries is included, but the walk does not continue
+    from it.
     """
     entries = {node.id for node in graph.nodes if node.type in ENTRIES}
-    crowded = hubs(graph.edges, entries) - {root}
+    shared_too_often = hubs(graph.edges, entries) - {root}
     neighbours: dict[str, list[str]] = {}
     for edge in graph.edges:
         neighbours.setdefault(edge.source, []).append(edge.target)
         neighbours.setdefault(edge.target, []).append(edge.source)
-    found = {node.id for node in graph.nodes if node.id == root}
-    layer = set(found)
+    reached = {node.id for node in graph.nodes if node.id == root}
+    layer = set(reached)
     for _ in range(depth):
-        layer = {to for node in layer - crowded for to in neighbours.get(node, ())} - found
-        found |= layer
+        layer = {
+            target for node in layer - shared_too_often for target in neighbours.get(node, ())
+        } - reached
+        reached |= layer
     return ordered(
-        (node for node in graph.nodes if node.id in found),
-        (edge for edge in graph.edges if {edge.source, edge.target} <= found),
+        (node for node in graph.nodes if node.id in reached),
+        (edge for edge in graph.edges if {edge.source, edge.target} <= reached),
     )
 
 
 def ordered(nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:
-    """Return the graph of these nodes and edges."""
+    """Return the graph of these nodes and edges in a fixed order."""
     by_type = sorted(nodes, key=lambda node: (TYPES.index(node.type), node.id))
     return Graph(tuple(by_type), tuple(sorted(edges)))

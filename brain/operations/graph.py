@@ -45,11 +45,11 @@ def _graph(
         raise BadRequest(f"There is no format {format!r}.", f"Formats: {', '.join(FORMATS)}.")
     filters = lookup.filters(vault, agent=agent, by=by)
     owners, config = filters.owners, vault.config
-    graph = nodes.whole(vault.index, owners, "".join(filters.agents))
+    graph = nodes.full_graph(vault.index, owners, "".join(filters.agents))
     found = clusters.find(graph, _similar(vault, owners))
     root = _root(vault, lookup.find(vault, id, owners=owners), graph) if id else ""
     if root:
-        graph = nodes.around(graph, root, depth or config.cascadeDepth)
+        graph = nodes.neighbourhood(graph, root, depth or config.cascadeDepth)
     entries = {node.id for node in graph.nodes if node.type in ENTRIES}
     shown = [cluster for cluster in found if entries.intersection(cluster.members)]
     if format == "canvas":

@@ -49,16 +49,16 @@ def embed(vault: OpenVault, seconds: float | None = None) -> list[str]:
 
 def _embed(vault: OpenVault, seconds: float | None) -> int:
     """Return how many passages are left."""
-    from brain.embed import forgive, patient
+    from brain.embed import end_pause, without_limit
 
     meaning, waited = vault.meaning, vault.meaning.model
     try:
         if seconds is not None:
             return meaning.embed_pending(seconds=seconds)
-        meaning.model = patient(waited)
+        meaning.model = without_limit(waited)
         meaning.load(download=True)
         left = meaning.embed_pending(vault.progress)
-        forgive(waited)
+        end_pause(waited)
         return left
     except Busy:
         return 0  # another process is embedding them

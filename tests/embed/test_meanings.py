@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from brain.embed import meanings
 from brain.embed.local import Folder
-from brain.embed.meanings import Meanings, mean_cosine, packed
+from brain.embed.meanings import Meanings, mean_cosine, to_bytes
 from brain.errors import NoModel
 from brain.index import vectors as files
 from brain.index.vectors import Vectors, text_digest
@@ -305,7 +305,7 @@ def test_the_mean_is_that_of_all_pairs() -> None:
     rows = np.random.default_rng(1).normal(size=(300, 24)) + 0.5
     units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     every = (units @ units.T)[np.triu_indices(300, 1)].mean()
-    assert mean_cosine(packed(rows.astype(np.float32))) == pytest.approx(every, abs=0.005)
+    assert mean_cosine(to_bytes(rows.astype(np.float32))) == pytest.approx(every, abs=0.005)
     assert mean_cosine(np.ones((1, 4), np.int8)) == 0.0
     assert (
         mean_cosine(np.ones((9, 4), np.int8)) == 0.95
@@ -318,7 +318,7 @@ def test_the_mean_is_that_of_all_pairs() -> None:
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=8, max_size=8), min_size=1, max_size=20))
 def test_bytes_keep_the_direction(rows: list[list[float]]) -> None:
     exact = np.array(rows, np.float32)
-    for was, now in zip(exact.astype(float), packed(exact).astype(float), strict=True):
+    for was, now in zip(exact.astype(float), to_bytes(exact).astype(float), strict=True):
         length = math.sqrt(was @ was) * math.sqrt(now @ now)
         if np.abs(was).max() > 1e-30:
             assert was @ now / length > 0.99

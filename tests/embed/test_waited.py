@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brain import embed
-from brain.embed import PAUSE, Waited, forgive, patient
+from brain.embed import PAUSE, Waited, end_pause, without_limit
 from brain.embed.command import Command
 from brain.errors import NoModel
 from brain.state import State
@@ -18,7 +18,7 @@ from tests.embed.kit import Sleeper
 
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed, "SECONDS", 0.05)
+    monkeypatch.setattr(embed, "TIMEOUT", 0.05)
 
 
 class Clock:
@@ -55,9 +55,9 @@ def test_it_is_asked_again_after_it_is_forgiven_or_changed(tmp_path: Path) -> No
     assert "a moment ago" in asked(model)
     assert "longer" in asked(Waited(Command("sleep 61"), State(tmp_path)))  # another one
     asked(model)
-    forgive(model)
+    end_pause(model)
     assert "longer" in asked(model)
-    forgive(sleeper)  # one that was never left alone
+    end_pause(sleeper)  # one that was never left alone
 
 
 def test_what_fails_at_once_may_be_asked_at_once(tmp_path: Path) -> None:
@@ -95,5 +95,5 @@ def test_the_model_itself_is_what_it_was(tmp_path: Path) -> None:
     model = Waited(mine, State(tmp_path))
     assert model.name == "Mine"
     assert model.embed(["a", "b"]) == [[1.0], [1.0]]
-    assert patient(model) is mine
-    assert patient(mine) is mine
+    assert without_limit(model) is mine
+    assert without_limit(mine) is mine

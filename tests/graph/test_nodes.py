@@ -27,7 +27,7 @@ def edges(graph: Graph) -> set[tuple[str, str, str]]:
 
 
 def whole(brain: Brain, owners: tuple[str, ...] | None = None, agent: str = "") -> Graph:
-    return nodes.whole(brain.vault.index, owners, agent)
+    return nodes.full_graph(brain.vault.index, owners, agent)
 
 
 def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -> None:
@@ -67,19 +67,19 @@ def test_every_node_and_edge_has_its_type(vault: MakeVault, opened: OpenBrain) -
 
 def test_the_surroundings_grow_by_steps(vault: MakeVault, opened: OpenBrain) -> None:
     brain = lay(vault, opened, f"one #x ^{A}", f"two #x #y ^{B}", f"three #y ^{C}", f"four ^{D}")
-    near = [ids(nodes.around(whole(brain), A, depth)) for depth in (1, 2, 3, 4, 9)]
+    near = [ids(nodes.neighbourhood(whole(brain), A, depth)) for depth in (1, 2, 3, 4, 9)]
     assert near[:4] == [{A, "#x"}, {A, "#x", B}, {A, "#x", B, "#y"}, {A, "#x", B, "#y", C}]
     assert near[4] == near[3]
-    assert ids(nodes.around(whole(brain), "#y", 1)) == {"#y", B, C}
-    assert nodes.around(whole(brain), "m-gone", 2) == Graph()
+    assert ids(nodes.neighbourhood(whole(brain), "#y", 1)) == {"#y", B, C}
+    assert nodes.neighbourhood(whole(brain), "m-gone", 2) == Graph()
 
 
 def test_what_too_many_share_is_shown_and_leads_no_further(
     vault: MakeVault, opened: OpenBrain
 ) -> None:
     brain = lay(vault, opened, f"one #all ^{A}", *(f"memory {n} #all" for n in range(30)))
-    assert ids(nodes.around(whole(brain), A, 5)) == {A, "#all"}
-    assert len(ids(nodes.around(whole(brain), "#all", 1), "memory")) == 31
+    assert ids(nodes.neighbourhood(whole(brain), A, 5)) == {A, "#all"}
+    assert len(ids(nodes.neighbourhood(whole(brain), "#all", 1), "memory")) == 31
 
 
 def test_one_agent_alone(two_projects: Brain) -> None:
@@ -165,7 +165,7 @@ def test_a_label_is_the_words_of_the_first_line(text: str, label: str) -> None:
 
 @given(st.text(max_size=300))
 def test_a_label_is_one_short_line(text: str) -> None:
-    assert len(nodes.label(text)) <= nodes.LABEL
+    assert len(nodes.label(text)) <= nodes.MAX_LABEL
     assert "\n" not in nodes.label(text)
 
 
@@ -177,7 +177,7 @@ def test_what_is_near_grows_with_depth(pairs: set[tuple[str, str]], root: str, d
     types = {"m": "memory", "#": "tag", "[": "note"}
     every = tuple(Node(id, types[id[0]], id) for id in (A, B, C, "#x", "#y", "[[n]]"))
     graph = Graph(every, tuple(Edge(*pair, "link", 0.5) for pair in sorted(pairs)))
-    near, further = (nodes.around(graph, root, depth + more) for more in (0, 1))
+    near, further = (nodes.neighbourhood(graph, root, depth + more) for more in (0, 1))
     assert root in ids(near) <= ids(further)
     assert all({edge.source, edge.target} <= ids(near) for edge in near.edges)
 
