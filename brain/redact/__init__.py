@@ -1,9 +1,10 @@
-"""Replace secrets and personal data in what Brain writes or sends by `[redacted:rule]`.
+"""Replace secrets and personal data by `[redacted:rule]` in texts that Brain writes or sends.
 
-What a person typed into a note is never rewritten; `brain doctor` only reports where `find` found
-something. The order is: formats of providers, keys after a provider's name, passwords in addresses
-and headers, values after words such as `password`, and last what looks random. The time is linear
-in the length of the text. Redacting twice changes nothing more. Nothing is raised.
+Text that a person typed into a note is never rewritten: `brain doctor` only reports where `find`
+found secrets. The most certain rules come first: key formats of providers, keys after a provider's
+name, passwords in addresses and headers, values after words such as `password`, and finally text
+that looks random. The time is linear in the length of the text. A second call changes nothing. No
+error is raised.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 
 
 class Found(NamedTuple):
-    """A secret at `start` to `end` of the text. The secret itself is not kept."""
+    """The span of a secret in a text, and the rule that found it. The secret itself is not
+    stored."""
 
     rule: str
     start: int
@@ -35,15 +37,15 @@ class Found(NamedTuple):
 
 
 def redact(text: str, *, emails: bool = True) -> tuple[str, list[Found]]:
-    """Return the text with `[redacted:rule]` for each secret, and the secrets that were found."""
+    """Return the text with each secret replaced by `[redacted:rule]`, and the secrets."""
     found = find(text, emails=emails)
     if not found:
         return text, found
-    parts, at = [], 0
+    parts, position = [], 0
     for rule, start, end in found:
-        parts += [text[at:start], f"[redacted:{rule}]"]
-        at = end
-    return "".join([*parts, text[at:]]), found
+        parts += [text[position:start], f"[redacted:{rule}]"]
+        position = end
+    return "".join([*parts, text[position:]]), found
 
 
 def find(text: str, *, emails: bool = True) -> list[Found]:
@@ -52,51 +54,55 @@ def find(text: str, *, emails: bool = True) -> list[Found]:
         return []
     if text.isascii() and "\0" not in text and "[redacted:" not in text:
         return _scan(text, emails)
-    found = _scan(detect.cover(text), emails)
-    plain, back = detect.lift(text)
-    if plain != text:
-        seen = _scan(detect.cover(plain), emails)
-        seen = [Found(rule, back(start), back(end - 1) + 1) for rule, start, end in seen]
-        found += [hit for hit in seen if not _takes_a_word(text, hit, found)]
+    found = _scan(detect.mask_redacted(text), emails)
+    visible_text, original_offset = detect.strip_invisible(text)
+    if visible_text != text:
+        visible = _scan(detect.mask_redacted(visible_text), emails)
+        visible = [
+            Found(rule, original_offset(start), original_offset(end - 1) + 1)
+            for rule, start, end in visible
+        ]
+        found += [hit for hit in visible if not _includes_word(text, hit, found)]
     return _merged(found)
 
 
-def _takes_a_word(text: str, hit: Found, found: list[Found]) -> bool:
-    """Return True if this looks random only because a word and an invisible character precede a
+def _includes_word(text: str, found_secret: Found, found: list[Found]) -> bool:
+    """Return True if a text looks random only because a word and an invisible character precede a
     key."""
-    return hit.rule in ("token", "entropy") and any(
-        sure.rule not in GUESSED
-        and sure.end == hit.end
-        and text[hit.start : sure.start - 1].isalpha()
-        for sure in found
+    return found_secret.rule in ("token", "entropy") and any(
+        certain.rule not in GUESSED
+        and certain.end == found_secret.end
+        and text[found_secret.start : certain.start - 1].isalpha()
+        for certain in found
     )
 
 
 def redact_value(value: Any, *, emails: bool = True) -> Any:
-    """Return a copy of a JSON value with every text redacted; a key such as `password` counts."""
-    root = [value]
-    todo: list[tuple[Any, Any]] = [(root, 0)]
+    """Return a copy of a JSON value with all texts redacted. A key such as `password` makes its
+    value a secret."""
+    holder_of_root = [value]
+    todo: list[tuple[Any, Any]] = [(holder_of_root, 0)]
     while todo:
         holder, key = todo.pop()
-        inner = holder[key]
-        if isinstance(inner, str):
-            holder[key] = _redact_member(key, inner, emails)
-        elif isinstance(inner, dict):
+        content = holder[key]
+        if isinstance(content, str):
+            holder[key] = _redact_member(key, content, emails)
+        elif isinstance(content, dict):
             holder[key] = copy = {
                 redact(name, emails=emails)[0] if isinstance(name, str) else name: each
-                for name, each in inner.items()
+                for name, each in content.items()
             }
             todo += [(copy, name) for name in copy]
-        elif isinstance(inner, list):
-            holder[key] = items = list(inner)
-            todo += [(items, at) for at in range(len(items))]
-        elif isinstance(inner, tuple):  # never from JSON, hence never deep
-            holder[key] = tuple(redact_value(each, emails=emails) for each in inner)
-    return root[0]
+        elif isinstance(content, list):
+            holder[key] = items = list(content)
+            todo += [(items, index) for index in range(len(items))]
+        elif isinstance(content, tuple):  # JSON has no tuples, so they are never nested deeply
+            holder[key] = tuple(redact_value(each, emails=emails) for each in content)
+    return holder_of_root[0]
 
 
 def _redact_member(key: Any, text: str, emails: bool) -> str:
-    """Return the text of an object's member, redacted by its content and by its key."""
+    """Redact the text of an object's member by its content and by its key."""
     name = key.lower() if isinstance(key, str) and " " not in text and len(text) <= 200 else ""
     if any(word in name for word in (*WORDS, *rules.NAMED)):
         lead = f'{key}: "'
@@ -108,11 +114,11 @@ def _redact_member(key: Any, text: str, emails: bool) -> str:
 
 
 def _scan(text: str, emails: bool) -> list[Found]:
-    """Return what the rules find, the most certain rules first, overlaps merged."""
+    """Apply all rules to a text, the most certain ones first, and merge overlapping secrets."""
     lower = _lower(text)
-    long = [word for word in text.split() if len(word) >= rules.SHORTEST]
+    long_words = [word for word in text.split() if len(word) >= rules.MIN_KEY]
     found: list[Found] = []
-    for rule in rules.hinted(" ".join(long), lower) if long else ():
+    for rule in rules.rules_with_hints(" ".join(long_words), lower) if long_words else ():
         found += (Found(rule.name, *span) for span in rules.spans(rule, text, lower))
     if text.count(":") >= 4 or any(mark in lower for mark in places.MARKS):
         found += (Found(*span) for span in places.find(text, lower))
@@ -122,29 +128,30 @@ def _scan(text: str, emails: bool) -> list[Found]:
         found += (Found("email", *span) for span in personal.addresses(text))
     if any(word in lower for word in WORDS):
         found += (Found("keyword", *span) for span in detect.by_name(text, lower))
-    longest = max(map(len, long), default=0)
-    if longest >= rules.PREFIXED_KEY:
+    longest = max(map(len, long_words), default=0)
+    if longest >= rules.MIN_PREFIXED_KEY:
         found += (Found("token", *span) for span in detect.prefixed(text))
-    if longest >= rules.NOISE:
+    if longest >= rules.MIN_RANDOM:
         taken = sorted((hit.start, hit.end) for hit in found)
         found += (Found("entropy", *span) for span in detect.random_runs(text, taken))
     return _merged(found)
 
 
 def _lower(text: str) -> str:
-    """Return the text in lower case with the same length. A few letters would become two."""
+    """Return the text in lower case with the same length. A few letters would become two letters,
+    so then only ASCII letters are changed."""
     lower = text.lower()
     return lower if len(lower) == len(text) else text.translate(_SMALL)
 
 
 def _merged(found: list[Found]) -> list[Found]:
-    """Return the secrets in order. Overlapping ones are merged under the most certain rule."""
-    out: list[tuple[int, Found]] = []
+    """Sort the secrets, and merge overlapping ones under the most certain rule."""
+    merged: list[tuple[int, Found]] = []
     for rank, hit in sorted(enumerate(found), key=lambda pair: (pair[1].start, pair[0])):
-        if out and hit.start < out[-1][1].end:
-            best, last = out[-1]
+        if merged and hit.start < merged[-1][1].end:
+            best, last = merged[-1]
             name = last.rule if best <= rank else hit.rule
-            out[-1] = min(best, rank), Found(name, last.start, max(last.end, hit.end))
+            merged[-1] = min(best, rank), Found(name, last.start, max(last.end, hit.end))
         else:
-            out.append((rank, hit))
-    return [hit for _, hit in out]
+            merged.append((rank, hit))
+    return [hit for _, hit in merged]

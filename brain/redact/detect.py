@@ -1,11 +1,11 @@
-"""Secrets without a provider's format: found by the name before them, or because they look random.
+"""Find secrets that do not have the format of a provider.
 
-By name: a value after a word such as `token` counts if it has 12 characters or more and is not made
-of words. After `password`, in many languages, a value that a person made up counts as well: letters
-with a digit.
+By name: a value after a word such as `token` is a secret if it has at least 12 characters and does
+not consist of words. After `password`, in many languages, a value as people choose it is also a
+secret: letters with a digit.
 
-Random: 32 characters and 4.5 bits per character are needed. Addresses, paths, digests, ids, links
-and names do not count.
+Random text: it needs at least 32 characters and 4.5 bits per character. Addresses, paths, digests,
+ids, links and names are not secrets.
 """
 
 from __future__ import annotations
@@ -15,41 +15,42 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from math import log2
 
-from brain.redact.rules import NOISE, PREFIXED_KEY, compiled
+from brain.redact.rules import MIN_PREFIXED_KEY, MIN_RANDOM, compiled
 
-# -- invisible characters, and what was redacted before --------------------------------------------
+# -- invisible characters, and text that is already redacted ---------------------------------------
 
-_UNSEEN = "[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+"
-_DONE = r"\[redacted:[a-z0-9-]{1,30}\]"
-
-
-def lift(text: str) -> tuple[str, Callable[[int], int]]:
-    """Return the text without invisible characters (a zero-width space inside a key), and a
-    function from an offset in it to the offset in the text."""
-    if not compiled(_UNSEEN).search(text):
-        return text, lambda at: at
-    kept: list[int] = []
-    at = 0
-    for match in compiled(_UNSEEN).finditer(text):
-        kept += range(at, match.start())
-        at = match.end()
-    kept += range(at, len(text))
-    return compiled(_UNSEEN).sub("", text), kept.__getitem__
+_INVISIBLE = "[\0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+"
+_REDACTED = r"\[redacted:[a-z0-9-]{1,30}\]"
 
 
-def cover(text: str) -> str:
-    """Return the text with NULs for what was redacted before. No rule matches them and they do not
-    end a word, so redacting twice changes nothing."""
-    return compiled(_DONE).sub(lambda match: "\0" * len(match[0]), text)
+def strip_invisible(text: str) -> tuple[str, Callable[[int], int]]:
+    """Return the text without invisible characters (such as a zero-width space inside a key), and a
+    function that maps an offset in the result to the offset in the text."""
+    if not compiled(_INVISIBLE).search(text):
+        return text, lambda position: position
+    offsets: list[int] = []
+    position = 0
+    for match in compiled(_INVISIBLE).finditer(text):
+        offsets += range(position, match.start())
+        position = match.end()
+    offsets += range(position, len(text))
+    return compiled(_INVISIBLE).sub("", text), offsets.__getitem__
 
 
-# -- how a value is judged -------------------------------------------------------------------------
-# Entropy does not separate keys from names: a key of hexadecimal digits has no more bits per
-# character than words have. The difference is that names are made of words, and words of pairs of
-# letters that are common in some language.
+def mask_redacted(text: str) -> str:
+    """Replace text that is already redacted by NULs. No rule matches them, and they do not end a
+    word, so a second redaction changes nothing."""
+    return compiled(_REDACTED).sub(lambda match: "\0" * len(match[0]), text)
 
-# After each letter, those that follow it in at least 3 of 1,000 pairs of letters, in one of 17
-# languages with Latin letters. A third of random pairs is among them, and most pairs in words.
+
+# -- random values and names -----------------------------------------------------------------------
+# Entropy does not distinguish keys from names: a key of hexadecimal digits has no more bits per
+# character than words have. But names consist of words, and words consist of pairs of letters that
+# are common in some language.
+
+# Each row is a letter and the letters that follow it: pairs that are at least 3 of 1,000 pairs in
+# one of 17 languages with Latin letters. They include most pairs in words, but only a third of
+# random pairs.
 _FOLLOWERS = (
     "aacdghijklmnprstuvwyz baeilosuy caehikostuz daeijnou eabcdegijklmnrstuvxyz feio gaegiosuy"
     " haeilot iacdefghijklmnorstvz jaeo kaeikotuy ladegilmostu mabeios nacdeginostuy"
@@ -59,7 +60,7 @@ _FOLLOWERS = (
 _PAIRS = frozenset(row[0] + letter for row in _FOLLOWERS.split() for letter in row[1:])
 
 _WORD = r"[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])"
-SAYABLE = r"(?i)(?=.*[aeiouy])(?!.*[^aeiouy]{4})"
+PRONOUNCEABLE = r"(?i)(?=.*[aeiouy])(?!.*[^aeiouy]{4})"
 _PARTS = r"[-_./:+@~]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _PART = r"(?:[A-Za-z]?[a-z]*|[A-Z]+s?)\d{0,4}$|\d{1,4}[a-z]?$"
 _WORDS = r"[a-z]+[_.,:;=/-][a-z_.,:;=/-]*$"
@@ -78,22 +79,22 @@ def matches(shape: str, text: str) -> bool:
     return compiled(shape).match(text) is not None
 
 
-def is_random(value: str, least: int = 16) -> bool:
-    """Return True for letters with digits, or many letters, that are not made of words."""
-    if len(value) < least or len(set(value)) < 6 or matches(_WORDS, value):
+def is_random(value: str, min_length: int = 16) -> bool:
+    """Return True for letters with digits, or many letters, that do not consist of words."""
+    if len(value) < min_length or len(set(value)) < 6 or matches(_WORDS, value):
         return False
     letters = sum(map(str.isalpha, value))
     if not letters or sum(map(str.isalnum, value)) < 0.6 * len(value):
         return False
     if letters == len(value) < 14 and (value.islower() or value.isupper()):
         return False
-    if not any(map(str.isdigit, value)) and letters < max(least, 0.8 * len(value)):
+    if not any(map(str.isdigit, value)) and letters < max(min_length, 0.8 * len(value)):
         return len(compiled(SIGN).findall(value)) > 1 and not value.islower()
     return not is_name(value)
 
 
 def is_name(value: str) -> bool:
-    """Return True for `user-account-v2`, `UserAccount2`, `USER_ID`: words, with a few digits."""
+    """Return True for words with a few digits: `user-account-v2`, `UserAccount2`, `USER_ID`."""
     parts = re.split(_PARTS, value.strip("-_./:+@~="))
     if not all(matches(_PART, part) for part in parts):
         return False
@@ -101,40 +102,42 @@ def is_name(value: str) -> bool:
         return True
     words = [part.rstrip("0123456789").lower() for part in parts]
     pairs = sum(len(word) - 1 for word in words if word)
-    # Chance makes short words, too: if no sign separates them, most pairs must be common.
+    # Random text contains short words, too: if no sign separates them, most pairs must be common.
     if value.isalnum() and sum(map(len, words)) < 3.5 * len(words):
         return False
-    if sum(map(_common, words)) < (0.6 if value.isalnum() else 0.4) * pairs:
+    if sum(map(_common_pairs, words)) < (0.6 if value.isalnum() else 0.4) * pairs:
         return False
     letters = sum(len(word) for word in words if _is_word(word))
     return letters >= 0.5 * sum(map(str.isalnum, value))
 
 
 def _is_word(letters: str) -> bool:
-    """Return True if most pairs of these letters are common ones. A short word needs a vowel."""
-    if len(letters) < 7 and not (len(letters) > 2 and matches(SAYABLE, letters)):
+    """Return True if most pairs of these letters are common. A short word also needs a vowel."""
+    if len(letters) < 7 and not (len(letters) > 2 and matches(PRONOUNCEABLE, letters)):
         return False
     return len(letters) < 4 or (
-        _common(letters) >= (0.5 if len(letters) < 7 else 0.75) * (len(letters) - 1)
+        _common_pairs(letters) >= (0.5 if len(letters) < 7 else 0.75) * (len(letters) - 1)
     )
 
 
-def _common(word: str) -> int:
-    """Return the number of common pairs of letters in a word of small letters."""
-    return sum(word[at : at + 2] in _PAIRS for at in range(len(word) - 1))
+def _common_pairs(word: str) -> int:
+    """Return the number of common pairs of letters in a lower-case word."""
+    return sum(word[index : index + 2] in _PAIRS for index in range(len(word) - 1))
 
 
 def _has_words(text: str) -> bool:
-    """Return True if most of the text is pronounceable words, as in names and paths."""
-    letters = sum(len(word) for word in compiled(_WORD).findall(text) if matches(SAYABLE, word))
+    """Return True if most of the text consists of pronounceable words, as in names and paths."""
+    letters = sum(
+        len(word) for word in compiled(_WORD).findall(text) if matches(PRONOUNCEABLE, word)
+    )
     return letters >= 0.6 * sum(map(str.isalnum, text))
 
 
-def made_up(value: str, *, alone: bool = False) -> bool:
-    """Return True for a password as people make them: letters, a digit, perhaps a sign.
+def is_chosen_password(value: str, *, after_space: bool = False) -> bool:
+    """Return True for a password as people choose it: letters, a digit, perhaps a sign.
 
-    With `alone`, only a space is between the word `password` and the value: then a word that ends
-    with a number (`step2`, `RFC7617`) does not count.
+    With `after_space`, only a space is between the word `password` and the value. Then a word that
+    ends with a number (`step2`, `RFC7617`) is not a password.
     """
     if len(value) < 6 or matches(_NO_PASSWORD, value) or matches(TERM, value):
         return False
@@ -144,14 +147,14 @@ def made_up(value: str, *, alone: bool = False) -> bool:
         return True
     if not value.replace("!", "").replace("?", "").isalnum() and is_name(value):
         return False
-    if alone:
+    if after_space:
         return len(value) >= 8 and not matches(r"[A-Z]+s?\d+$|[A-Za-z]+\d{1,2}$", value)
     return True
 
 
 # -- by name ---------------------------------------------------------------------------------------
 
-# All of these are searched for in the text in small letters.
+# All of these are searched for in the lower-case text.
 _NAME = (
     r"(?a)(?:(?P<typed>pass(?:word|wd|phrase|code|wort|ord)|pwd|(?<![a-z])(?:pw|pass)(?![a-z])"
     r"|kennwort|contrase[ñn]a|senha|mot de passe|wachtwoord|adgangskode|lösenord|salasana|hasło"
@@ -183,29 +186,29 @@ _KEY_OF = (
     r"|encryption|integration|licen[cs]e|master|priv|private|secret|security|server|service|session"
     r"|shared|signing|storage|subscription|user|webhook|write)[ _.-]?$"
 )
-# Keys of tables and of caches are not secrets; any other counts if its value looks like a key.
-_OPEN_KEY = (
+# Keys of tables and caches are not secrets. Other keys are, if the value looks like a key.
+_PUBLIC_KEY = (
     r"(?:public|pub|primary|foreign|unique|sort|partition|cache|hash|index|object|s3"
     r"|redis|group|dict|idempotency|ssh|gpg|pgp|signature|lookup|routing|config|answer"
     r"|(?<![a-z])(?:host|row|map|the|a))[ _.-]?$"
 )
-_OTHER = (
+_NOT_SECRET = (
     r"^(?:i[sz]|ary|less|ly|board)|(?:file|path|ur[il]|names?|ids?|types?|len|length|counts?|sizes?|ttl"
     r"|expir\w*|policy|fields?|headers?|env|var|version|limits?|budget|endpoint|hash(?:es)?|at|hints?"
     r"|manager|bucket|fingerprint)$"
 )
 
-_MOST = 100  # a longer value is judged by its beginning
+_MAX_VALUE = 100  # only the beginning of a longer value is checked
 _VALUE = (
     r"""(?P<bold>\*{1,3}|__)?(?:"""
-    rf"""\\?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote))[\0!-\[\]-~]){{6,{_MOST}}})"""
-    rf"""|[“”„‟«‘’‚「『](?P<curly>[\0!-\[\]-~]{{6,{_MOST}}})"""
-    rf"""|<(?P<angle>[\0!-;=?-\[\]-~]{{6,{_MOST}}})>"""
-    rf"""|(?P<plain>[\0!#-&(-;=?-\[\]-_a-~]{{6,{_MOST}}}))"""
+    rf"""\\?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote))[\0!-\[\]-~]){{6,{_MAX_VALUE}}})"""
+    rf"""|[“”„‟«‘’‚「『](?P<curly>[\0!-\[\]-~]{{6,{_MAX_VALUE}}})"""
+    rf"""|<(?P<angle>[\0!-;=?-\[\]-~]{{6,{_MAX_VALUE}}})>"""
+    rf"""|(?P<plain>[\0!#-&(-;=?-\[\]-_a-~]{{6,{_MAX_VALUE}}}))"""
 )
 _INNER = r"(?i)(?:pass(?:word|wd)?|pwd?|secret|token|key)[=:]"
-_REST = r"[!#-&(-;=?-\[\]-_a-~]*+"
-_STAND_IN = (
+_REST_OF_VALUE = r"[!#-&(-;=?-\[\]-_a-~]*+"
+_PLACEHOLDER = (
     r"\$\{|\$\(|\$[A-Za-z_]\w*(?![\w!#%^&*@+=~?$])|%\w+%$|\{\{"
     r"|\{\w+[:}]|[<\[*]|(?:your|my|some|the)[-_ ]"
     r"|.*(?:[xX]{4}|\.{3}|…|[Ee]xample|EXAMPLE|[Cc]hange-?me|placeholder)"
@@ -219,10 +222,10 @@ _CONSTANT = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"
 
 
 def by_name(text: str, lower: str) -> Iterator[tuple[int, int]]:
-    """Return the spans of values that follow the name of a secret and look like one."""
-    done = 0
+    """Yield the spans of values that follow the name of a secret and look like one."""
+    end = 0
     for name in compiled(_NAME).finditer(lower):
-        if name.start() < done or compiled(_OTHER).search(name["tail"]):
+        if name.start() < end or compiled(_NOT_SECRET).search(name["tail"]):
             continue
         span = None
         if separator := compiled(_SEPARATOR).match(lower, name.end()):
@@ -231,105 +234,121 @@ def by_name(text: str, lower: str) -> Iterator[tuple[int, int]]:
             span = _spoken(text, lower, name, separator)
         if span:
             yield span
-            done = span[1]
+            end = span[1]
 
 
 def _secret(
     text: str, lower: str, name: re.Match[str], separator: re.Match[str]
 ) -> tuple[int, int] | None:
-    """Return the span of the value after a separator, if it looks like a secret of this name."""
+    """Return the span of the value after a separator, if it looks like a secret with this name."""
     if not (value := _value(text, separator.end())):
         return None
     start, word, group = value
     between = separator[0].strip(" \t*")
     if name["typed"] == "pass":
-        # pass it on to …; a second pass: Turbo5
-        signed = compiled(SIGN).search(word) or (between == "=" and len(word) >= 8)
-        sure = (made_up(word) and signed) or (is_random(word, 12) and matches(_MIXED, word))
-        return _span(text, value) if between in (":", "=") and sure else None
-    if _is_key(word, group, _least(lower, name)) or (name["typed"] and made_up(word)):
+        # not a secret: "pass it on to …", "a second pass: Turbo5"
+        has_sign = compiled(SIGN).search(word) or (between == "=" and len(word) >= 8)
+        is_certain = (is_chosen_password(word) and has_sign) or (
+            is_random(word, 12) and matches(_MIXED, word)
+        )
+        return _span(text, value) if between in (":", "=") and is_certain else None
+    if _is_key(word, group, _min_length(lower, name)) or (
+        name["typed"] and is_chosen_password(word)
+    ):
         return _span(text, value)
-    # `password=` and a word: a password, unless it is the argument of a call
-    tight = name["typed"] == name[0] and (separator[0] == "=" or separator["member"])
-    if not tight or group == "angle" or len(word) < 8 or not word.isalpha() or matches(TERM, word):
+    # `password=` and a word is a password, except as the argument of a call
+    is_assignment = name["typed"] == name[0] and (separator[0] == "=" or separator["member"])
+    if (
+        not is_assignment
+        or group == "angle"
+        or len(word) < 8
+        or not word.isalpha()
+        or matches(TERM, word)
+    ):
         return None
-    call = "(" in text[max(0, start - 200) : start].rpartition("\n")[2]
-    return None if call else _span(text, value)
+    in_call = "(" in text[max(0, start - 200) : start].rpartition("\n")[2]
+    return None if in_call else _span(text, value)
 
 
 def _spoken(
     text: str, lower: str, name: re.Match[str], separator: re.Match[str]
 ) -> tuple[int, int] | None:
     """Return the span of the value in `the password is …`, `password …` or `--password …`."""
-    option = not separator["verb"] and _is_option(lower, name.start())
-    called = not name["tail"] or matches(_TWO_NAMES, name["tail"])
-    if name["typed"] == "pass" or not (called or separator["verb"] or option):
+    is_option = not separator["verb"] and _is_option(lower, name.start())
+    is_name_whole = not name["tail"] or matches(_TWO_NAMES, name["tail"])
+    if name["typed"] == "pass" or not (is_name_whole or separator["verb"] or is_option):
         return None
     if not (value := _value(text, separator.end())):
         return None
     start, word, group = value
-    if separator["below"]:  # a key has this line to itself
-        alone = matches(r"`?[ \t]*(?:\n|$)", text[start + len(word) : start + len(word) + 9])
-        sure = alone and matches(_KEY, word) and _is_key(word, group, max(20, _least(lower, name)))
-        return _span(text, value) if sure else None
-    sure = option or bool(separator["verb"])
-    if name["typed"] and made_up(word, alone=not sure):
+    if separator["below"]:  # a key is alone on its line
+        is_alone = matches(r"`?[ \t]*(?:\n|$)", text[start + len(word) : start + len(word) + 9])
+        is_certain = (
+            is_alone
+            and matches(_KEY, word)
+            and _is_key(word, group, max(20, _min_length(lower, name)))
+        )
+        return _span(text, value) if is_certain else None
+    is_certain = is_option or bool(separator["verb"])
+    if name["typed"] and is_chosen_password(word, after_space=not is_certain):
         return _span(text, value)
-    least = _least(lower, name)
-    if not sure:
-        least = max(least, 20) if matches(_KEY, word) else _MOST + 1
-    return _span(text, value) if _is_key(word, group, least) else None
+    min_length = _min_length(lower, name)
+    if not is_certain:
+        min_length = max(min_length, 20) if matches(_KEY, word) else _MAX_VALUE + 1
+    return _span(text, value) if _is_key(word, group, min_length) else None
 
 
-def _least(lower: str, name: re.Match[str]) -> int:
-    """Return the least length of a random value. It is less after `api_key` than after `key`."""
+def _min_length(lower: str, name: re.Match[str]) -> int:
+    """Return the minimum length of a random value. It is less after `api_key` than after `key`."""
     if not name[0].startswith(("key", "pat")):
         return 12
     before = lower[max(0, name.start() - 12) : name.start()]
     if compiled(_KEY_OF).search(before):
         return 12
-    return _MOST + 1 if compiled(_OPEN_KEY).search(before) else 16
+    return _MAX_VALUE + 1 if compiled(_PUBLIC_KEY).search(before) else 16
 
 
 def _is_option(lower: str, start: int) -> bool:
-    """Return True for an option, `--db-password value`, whose value follows a space."""
+    """Return True for an option whose value follows after a space: `--db-password value`."""
     return lower.startswith("-", lower.rfind(" ", max(0, start - 40), start) + 1)
 
 
-def _value(text: str, at: int) -> tuple[int, str, str] | None:
-    """Return the start of the value, its word, and how it is quoted; None for a placeholder."""
-    match = compiled(_VALUE).match(text, at)
+def _value(text: str, offset: int) -> tuple[int, str, str] | None:
+    """Return the start of the value, its text and its kind of quotes; None for a placeholder."""
+    match = compiled(_VALUE).match(text, offset)
     if not match or "\0" in match[0]:
         return None
     group = next(each for each in ("plain", "quoted", "curly", "angle") if match[each] is not None)
     start, value = match.start(group), match[group]
-    if inner := compiled(_INNER).search(value):  # it has its own name, and is judged by that
+    if inner := compiled(_INNER).search(
+        value
+    ):  # the rest has a name of its own, and is checked with it
         value = value[: inner.start()]
         if len(value) < 6:
             return None
-    if group == "plain" and len(value) < _MOST:
+    if group == "plain" and len(value) < _MAX_VALUE:
         if "?" in text[max(0, start - 500) : start].rpartition(" ")[2]:
             value = value.partition("&")[0]
         value = value if "(" in value else value.rstrip(".,;:)]}")
         value = value.rstrip("*_") if match["bold"] or value.endswith("**") else value
-    if any(matches(shape, value) for shape in (_STAND_IN, _DATE, _CONSTANT)):
+    if any(matches(shape, value) for shape in (_PLACEHOLDER, _DATE, _CONSTANT)):
         return None
     return start, value, "plain" if match["quote"] == "`" else group
 
 
 def _span(text: str, value: tuple[int, str, str]) -> tuple[int, int]:
-    """Return the span of the value, which may be longer than what was judged."""
+    """Return the span of the whole value, of which only the beginning was checked."""
     start, word, _ = value
     end = start + len(word)
-    if len(word) < _MOST:
+    if len(word) < _MAX_VALUE:
         return start, end
-    rest = compiled(_REST).match(text, end)
+    rest = compiled(_REST_OF_VALUE).match(text, end)
     return start, rest.end() if rest else end
 
 
-def _is_key(value: str, group: str, least: int) -> bool:
+def _is_key(value: str, group: str, min_length: int) -> bool:
     """Return True if a value looks like a key, and not like code or a path."""
-    if not is_random(value, least):
+    if not is_random(value, min_length):
         return False
     if group == "plain" and matches(_CODE, value) and not matches(_SIGNS, value):
         return False
@@ -348,7 +367,7 @@ def _is_key(value: str, group: str, least: int) -> bool:
 # must also follow an abbreviation or a word for keys.
 
 _PREFIXED = (
-    rf"(?a)(?<![\w./:@#%&?+~$^\\-])[A-Za-z][\w.-]{{{PREFIXED_KEY - 1},}}+={{0,2}}(?![/+@(\[]|:\w)"
+    rf"(?a)(?<![\w./:@#%&?+~$^\\-])[A-Za-z][\w.-]{{{MIN_PREFIXED_KEY - 1},}}+={{0,2}}(?![/+@(\[]|:\w)"
 )
 _UUID_END = r"(?a)[\w.-]*[_.-](?=.{36}$)[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$"
 _HEX_ONLY = r"[0-9a-f]+$|[0-9A-F]+$|[0-9A-Fa-f]{40,}$"
@@ -392,7 +411,7 @@ def _is_prefixed(run: str) -> bool:
     else:
         at = next((at for at, part in enumerate(parts) if len(part) >= 12), 0)
         lead, tail = parts[:at], "".join(parts[at:])
-    if len(run) < PREFIXED_KEY or not 1 <= len(lead) <= 4:
+    if len(run) < MIN_PREFIXED_KEY or not 1 <= len(lead) <= 4:
         return False
     if len(lead[0]) < 2 or max(map(len, lead)) > 10:
         return False
@@ -426,8 +445,8 @@ def _changes(text: str) -> int:
 # -- random text -----------------------------------------------------------------------------------
 
 BARE_BITS = 4.5
-_PIECE = rf"""[^\s"'`,;(){{}}<>\[\]|]{{{NOISE},}}"""
-_RUN = rf"(?a)[\w+/.~-]{{{NOISE},}}={{0,2}}"
+_PIECE = rf"""[^\s"'`,;(){{}}<>\[\]|]{{{MIN_RANDOM},}}"""
+_RUN = rf"(?a)[\w+/.~-]{{{MIN_RANDOM},}}={{0,2}}"
 _MIXED = r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)"
 _DIGEST = r"(?i:sha-?\d{1,3}|md5|h1|blake\w+)[-:=]$"
 _PUBLIC = r"AAAA[A-Z][23]|Qm[1-9A-HJ-NP-Za-km-z]{44}$|sha\d{3}-"
@@ -440,13 +459,13 @@ _LINKED = (
 
 
 def _entropy(text: str) -> float:
-    """Return Shannon's bits per character."""
+    """Return the Shannon entropy in bits per character."""
     size = len(text)
     return -sum(n / size * log2(n / size) for n in map(text.count, set(text)))
 
 
 def random_runs(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Return the spans of long runs that look random, where nothing else was found."""
+    """Yield the spans of long runs that look random and do not overlap with `taken`."""
     linked: list[tuple[int, int]] | None = None
     for piece in compiled(_PIECE).finditer(text):
         if (
@@ -458,12 +477,12 @@ def random_runs(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[int, 
         linked = [m.span() for m in compiled(_LINKED).finditer(text)] if linked is None else linked
         if not _overlaps(piece.span(), linked):
             for run in compiled(_RUN).finditer(text, piece.start(), piece.end()):
-                if _is_noise(run[0].rstrip("."), text[max(0, run.start() - 8) : run.start()]):
+                if _is_random_run(run[0].rstrip("."), text[max(0, run.start() - 8) : run.start()]):
                     yield run.start(), run.start() + len(run[0].rstrip("."))
 
 
 def _is_harmless(text: str, piece: re.Match[str]) -> bool:
-    """Return True for an address, a block id, the data of a picture, or redacted text."""
+    """Return True for an address, a block id, the data of an image, or redacted text."""
     word = piece[0]
     if "://" in word or "\0" in word or word.startswith(("www.", "^", "#", "@")):
         return True
@@ -471,8 +490,8 @@ def _is_harmless(text: str, piece: re.Match[str]) -> bool:
     return bool(before.endswith("base64,") and compiled(_DATA).search(before))
 
 
-def _is_noise(run: str, before: str) -> bool:
-    if len(run) < NOISE or not matches(_MIXED, run) or compiled(_DIGEST).search(before):
+def _is_random_run(run: str, before: str) -> bool:
+    if len(run) < MIN_RANDOM or not matches(_MIXED, run) or compiled(_DIGEST).search(before):
         return False
     if matches(_PUBLIC, run) or all(
         matches(_ID, part) for part in re.split(r"[-_./+~]", run.strip("="))
@@ -487,16 +506,20 @@ def _is_noise(run: str, before: str) -> bool:
 
 
 def _is_path(run: str) -> bool:
-    """Return True for slashes between names. In base64 there are few, at random."""
+    """Return True if slashes separate names. Base64 has only a few slashes, at random places."""
     parts = run.split("/")
     if len(parts) == 1:
         return False
-    if run[0] in "/.~" or "." in run or any(p.islower() and matches(SAYABLE, p) for p in parts):
+    if (
+        run[0] in "/.~"
+        or "." in run
+        or any(p.islower() and matches(PRONOUNCEABLE, p) for p in parts)
+    ):
         return True
     return len(parts) > 1 + len(run) // 12
 
 
 def _overlaps(span: tuple[int, int], others: list[tuple[int, int]]) -> bool:
-    """Return True if a span overlaps one of the others, which are in order."""
-    at = bisect_left(others, span[1], key=lambda other: other[0])
-    return at > 0 and others[at - 1][1] > span[0]
+    """Return True if a span overlaps one of the others, which are sorted."""
+    index = bisect_left(others, span[1], key=lambda other: other[0])
+    return index > 0 and others[index - 1][1] > span[0]

@@ -1,6 +1,6 @@
-"""Personal data: email addresses, cards, bank accounts, social security numbers.
+"""Find personal data: email addresses, cards, bank accounts, and social security numbers.
 
-Telephone numbers are left alone: they look like too many other numbers.
+Telephone numbers are not searched for, because too many other numbers look like them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from brain.redact.rules import compiled
 _LATIN = r"A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u1e00-\u1eff"
 # The part before the @, reversed.
 _LOCAL = rf"[_+-]*+(?:[{_LATIN}]++[._%+'-]++)*[{_LATIN}]++(?![._%+@\0/-])"
-_LONGEST = 65
-# A label is Latin or of other letters, never mixed: prose may follow an address without a space.
+_MAX_LOCAL = 65  # characters before the @, and one more
+# A label has only Latin letters or only other ones: prose may follow an address without a space.
 _LABEL = rf"(?:[{_LATIN}][{_LATIN}-]{{0,62}}+|[^\W_{_LATIN}][^\W_{_LATIN}]{{0,62}}+)\."
 _TOP = r"[A-Za-z]{2,24}(?![A-Za-z0-9-])|(?i:xn)--[A-Za-z0-9-]{2,59}+"
 _DOMAIN = rf"@(?:{_LABEL}){{1,8}}(?P<top>{_TOP})(?![@\0])"
@@ -65,30 +65,33 @@ Span = tuple[str, int, int]
 
 
 def addresses(text: str) -> Iterator[tuple[int, int]]:
-    """Return the spans of email addresses. Remotes of git and ssh, units of systemd and pictures
-    `@2x.png` do not count."""
-    at = text.find("@")
-    while at >= 0:
-        before, after = text[max(0, at - _LONGEST - 1) : at], text[at : at + 600].split(None, 1)[0]
-        if "." in after and (span := _address(text, at, before)):
+    """Yield the spans of email addresses. Remotes of git and ssh, units of systemd and names of
+    images (`@2x.png`) do not count."""
+    offset = text.find("@")
+    while offset >= 0:
+        before, after = (
+            text[max(0, offset - _MAX_LOCAL - 1) : offset],
+            text[offset : offset + 600].split(None, 1)[0],
+        )
+        if "." in after and (span := _address(text, offset, before)):
             yield span
-        at = text.find("@", at + 1)
+        offset = text.find("@", offset + 1)
 
 
-def _address(text: str, at: int, before: str) -> tuple[int, int] | None:
-    """Return the span of the address with this @, or None."""
-    domain = compiled(_DOMAIN).match(text, at)
+def _address(text: str, offset: int, before: str) -> tuple[int, int] | None:
+    """Return the span of the address around the @ at this offset, or None."""
+    domain = compiled(_DOMAIN).match(text, offset)
     local = domain and compiled(_LOCAL).match(before[::-1])
-    if not domain or not local or local.end() > _LONGEST:
+    if not domain or not local or local.end() > _MAX_LOCAL:
         return None
-    start, end = at - local.end(), domain.end()
+    start, end = offset - local.end(), domain.end()
     if domain["top"].lower() in _NO_DOMAIN or text.startswith(_REMOTE_USER, start):
-        return None  # a picture, a unit, a repository
+        return None  # an image, a unit or a repository
     return None if _is_remote(text, start, end) else (start, end)
 
 
 def _is_remote(text: str, start: int, end: int) -> bool:
-    """Return True for `scp a user@host:/path`, or a part of `https://user@host`."""
+    """Return True for `user@host` in a command such as `scp` or in a URL."""
     if compiled(_REMOTE_PATH).match(text, end):
         return True
     before = text[max(0, start - 400) : start]
@@ -97,27 +100,27 @@ def _is_remote(text: str, start: int, end: int) -> bool:
 
 
 def numbers(text: str) -> Iterator[Span]:
-    """Return the numbers of cards and accounts with valid check digits, and social security
+    """Yield the numbers of cards and accounts with valid check digits, and social security
     numbers."""
     if compiled(_DIGITS).search(text):
         for match in compiled(_CARD).finditer(text):
             digits = re.sub(r"\D", "", match[0])
-            if compiled(_ISSUER).match(digits) and _luhn(digits):
+            if compiled(_ISSUER).match(digits) and _is_luhn_valid(digits):
                 yield "card", *match.span()
         for match in compiled(_IBAN).finditer(text):
-            end = match.start() + _iban(match[0])
+            end = match.start() + _iban_length(match[0])
             if end > match.start():
                 yield "iban", match.start(), end
     if "ssn" in (lower := text.lower()) or "social security" in lower:
         yield from (("ssn", *match.span(1)) for match in compiled(_SSN).finditer(text))
 
 
-def _luhn(digits: str) -> bool:
+def _is_luhn_valid(digits: str) -> bool:
     odd, even = digits[-1::-2], digits[-2::-2]
     return (sum(map(int, odd)) + sum(sum(divmod(2 * int(d), 10)) for d in even)) % 10 == 0
 
 
-def _iban(text: str) -> int:
+def _iban_length(text: str) -> int:
     """Return the length of the account number; 0 if its check digits are wrong."""
     size = _IBAN_LENGTHS.get(text[:2], 0)
     compact = text.replace(" ", "")

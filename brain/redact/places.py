@@ -1,21 +1,22 @@
-"""Secrets found by their place: in an address, a header, a command, a connection string, a PEM
-block. Only the secret part is replaced, so that the text still names the server.
+"""Find secrets by their place: in an address, a header, a command, a connection string, or a PEM
+block. Only the secret part is replaced, so the text still names the server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brain.redact.detect import is_random, made_up, matches
+from brain.redact.detect import is_chosen_password, is_random, matches
 from brain.redact.rules import compiled
 
 Span = tuple[str, int, int]
 
-_BETWEEN = r"(?:\\[nrt]|[\s\"',+>#*|\\])"  # the lines of a key, also inside a string or a quote
+# Between the lines of a key, also in a string or a quotation.
+_BETWEEN = r"(?:\\[nrt]|[\s\"',+>#*|\\])"
 _PEM = (
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     rf"(?:{_BETWEEN}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*+"
-    r"|[A-Za-z0-9+/=]{16,}+)*+"  # a key that was cut off ends with its last line
+    r"|[A-Za-z0-9+/=]{16,}+)*+"  # an incomplete key ends with its last full line
     rf"(?:(?:[A-Za-z0-9+/=]{{1,15}}+{_BETWEEN}*+)++(?=-----END))?"
     r"(?:-----END [A-Z0-9 ]{1,60}-----)?"
 )
@@ -37,14 +38,14 @@ _BEARER = r"(?a)\b[Bb]earer[ \t]{1,4}(?P<secret>[\w+/.~-]{20,4000}={0,2})"
 _COOKIES = r"(?i)cookies?\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}(?P<all>[^\n]{8,4000})"
 _COOKIE = r"(?a)(?<![\w.-])(?P<name>[\w.-]{1,60})=\\?[\"']?(?P<secret>[^\s;,\"'\\\0]{8,1000})"
 _SESSION = r"(?i).*(?:sess|sid$|auth|token|jwt|login|remember|csrf|xsrf|secret)"
-# `_auth` of .npmrc and "auth" of docker's config.json hold base64 of `user:password`.
+# `_auth` in .npmrc and "auth" in docker's config.json contain base64 of `user:password`.
 _LOGIN = (
     r"(?a)(?<![\w-])(?:_auth|auth(?=\\?[\"']))\\?[\"']?[ \t]{0,3}[=:][ \t]{0,3}\\?[\"']?"
     r"(?P<secret>[\w+/-]{8,2000}={0,2})"
 )
 _CURL = r"(?:^|[\s\"'])(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"'\0]{1,100}:(?P<secret>[^\s\"']{1,200})"
 _ARGUMENT = r"\\?[\"']?(?P<secret>[^\s\"'`|;&\0\\]{4,200})"
-# Commands with a password after an option. With `-p` of mysql no space may follow.
+# Commands with a password after an option. No space may follow `-p` of mysql.
 _COMMANDS = {
     "mysql": rf"\bmysql\w{{0,10}}\b[^\n|;&]{{0,200}}?[ ]-p(?![ ]){_ARGUMENT}",
     "mariadb": rf"\bmariadb[\w-]{{0,10}}\b[^\n|;&]{{0,200}}?[ ]-p(?![ ]){_ARGUMENT}",
@@ -57,7 +58,7 @@ _COMMANDS = {
     "smbclient": rf"\bsmbclient[^\n|;&]{{0,200}}?[ ]-U[ ][\"']?[\w.\\-]{{1,60}}%{_ARGUMENT}",
     "sqlplus": rf"\bsqlplus[^\n|;&]{{0,80}}?[ ][\"']?\w{{1,60}}/{_ARGUMENT}",
 }
-# user/password@database, as Oracle's tools take it
+# user/password@database, as in Oracle's tools
 _ORACLE = (
     r"(?a)(?<![\w@/.:\0-])[A-Za-z]\w{1,29}/(?P<secret>[^\s/@:\"'<>()\[\]{}|,;\0]{4,30})"
     r"@(?P<host>(?://)?[A-Za-z][\w.-]{0,60}(?::\d{4})?)"
@@ -97,7 +98,7 @@ MARKS = (
 
 
 def find(text: str, lower: str) -> Iterator[Span]:
-    """Return what each rule finds; `lower` is the text in small letters."""
+    """Yield the secrets that each rule finds. `lower` is the text in lower case."""
     if "-----BEGIN" in text:
         for match in compiled(_PEM).finditer(text):
             yield "private-key", match.start(), match.start() + len(match[0].rstrip(" \r\n\t\"',+"))
@@ -120,9 +121,9 @@ def find(text: str, lower: str) -> Iterator[Span]:
         if command in lower:
             yield from _secrets("command", pattern, text)
     if "/" in text and "@" in text:
-        yield from _oracle(text)
+        yield from _oracle_logins(text)
     if "password" in lower or "pwd" in lower:
-        yield from _connections(text, lower)
+        yield from _connection_strings(text, lower)
     if "login" in lower:
         yield from _secrets("netrc", _NETRC, text)
     if text.count(":") >= 4:
@@ -134,7 +135,7 @@ def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
         secret = text[start:end]
         if "\0" in secret or matches(_EMPTY_VALUE, secret):
             continue
-        if rule in ("authorization", "bearer") and not _coded(secret):
+        if rule in ("authorization", "bearer") and not _looks_encoded(secret):
             continue
         if pattern == _TOKEN_ADDRESS and not is_random(secret):
             continue
@@ -146,21 +147,21 @@ def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
 
 
 def _spans(pattern: str, text: str) -> Iterator[tuple[int, int]]:
-    """Return the spans of the secrets that a pattern finds, without the prose after them."""
-    at = 0
-    while match := compiled(pattern).search(text, at):
-        (start, end), at = match.span("secret"), match.end()
+    """Yield the spans of the secrets that a pattern finds, without text that follows directly."""
+    position = 0
+    while match := compiled(pattern).search(text, position):
+        (start, end), position = match.span("secret"), match.end()
         if not match["secret"].isascii():
             shape = _TO_HOST if pattern == _ADDRESS else _TO_PROSE
-            own = compiled(shape).match(text, start, at)
-            end = own.end() if own else start
-            at = max(end, start + 1)
+            secret = compiled(shape).match(text, start, position)
+            end = secret.end() if secret else start
+            position = max(end, start + 1)
         if end > start:
             yield start, end
 
 
-def _coded(secret: str) -> bool:
-    """Return True for letters with digits, mixed case, or padding: not a word or a variable."""
+def _looks_encoded(secret: str) -> bool:
+    """Return True for letters with digits, mixed case, or padding, unlike a word or a variable."""
     plain = secret.strip("=")
     if secret != plain:
         return True
@@ -180,7 +181,7 @@ def _is_login(secret: str) -> bool:
 
 
 def _cookies(text: str) -> Iterator[Span]:
-    """Return the values in `Cookie:` headers that open a session, or are random."""
+    """Yield the values in `Cookie:` headers that belong to a session or look random."""
     for header in compiled(_COOKIES).finditer(text):
         for cookie in compiled(_COOKIE).finditer(text, *header.span("all")):
             secret = cookie["secret"]
@@ -189,16 +190,20 @@ def _cookies(text: str) -> Iterator[Span]:
                 yield "cookie", *cookie.span("secret")
 
 
-def _oracle(text: str) -> Iterator[Span]:
+def _oracle_logins(text: str) -> Iterator[Span]:
     """Find `scott/password@db`. The password distinguishes it from `owner/repository@revision`."""
     for match in compiled(_ORACLE).finditer(text):
         secret, host = match["secret"], match["host"]
-        likely = made_up(secret) and "-" not in secret and not matches(_REVISION, host.lower())
+        likely = (
+            is_chosen_password(secret)
+            and "-" not in secret
+            and not matches(_REVISION, host.lower())
+        )
         if (likely or matches(_DATABASE, host)) and not matches(_EMPTY_VALUE, secret):
             yield "oracle", *match.span("secret")
 
 
-def _connections(text: str, lower: str) -> Iterator[Span]:
+def _connection_strings(text: str, lower: str) -> Iterator[Span]:
     """Find `Server=…;Password=…` and `host=… password=…`, on one line."""
     for start, end in _spans(_DSN, lower):
         if "\0" in lower[start:end] or compiled(_EMPTY_VALUE).match(text, start, end):

@@ -1,8 +1,8 @@
-"""The formats of secrets: one rule for the keys of each provider.
+"""The key formats of providers, one rule each.
 
 Prefixes and lengths follow gitleaks' public rule set (see docs/decisions/0012-redaction.md). A rule
-is tried only if one of its hints is in the text. Lengths are lower bounds: a match extends to the
-end of its word.
+is applied only if one of its hints is in the text. Lengths are minimums: a match extends to the end
+of its word.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from functools import cache
 
 from brain._tuples import NamedTuple
 
-# between the name of a provider and a key, in any notation
+# the text between the name of a provider and a key, in any notation
 _LEAD = r"[\w .-]{0,30}\\?[\"'`\])]{0,2}[ \t]{0,3}(?:=>|:=|[:=：])[ \t]{0,3}\\?[\"'`]?"
-SHORTEST = 15  # no provider's key is shorter than this
-PREFIXED_KEY = 22  # the shortest key that is found by any prefix; a nanoid has 21 characters
-NOISE = 32  # the shortest text that is taken for random
+MIN_KEY = 15  # characters of a provider's key
+MIN_PREFIXED_KEY = 22  # characters of a key with an unknown prefix; a nanoid has 21
+MIN_RANDOM = 32  # characters of text that counts as random
 
 
 class Rule(NamedTuple):
-    """The format of a key. The group 1 of `pattern`, or all of it, is replaced.
+    """The format of a key. Group 1 of `pattern` is replaced, or the whole match if it has no group.
 
     One of the `hints` must be in the text, in the same case. A rule without hints is for a key that
     follows the name of the rule.
@@ -37,11 +37,11 @@ _ANY_HEX = "[0-9A-Fa-f]"
 _UUID = rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
 _BASE64 = "[A-Za-z0-9+/]"
 _ALNUM = "[A-Za-z0-9]"
-_DIGIT_NEAR = r"(?=[A-Za-z_-]{0,40}\d)"  # distinguishes a shorter key from a name
+_DIGIT_NEAR = r"(?=[A-Za-z_-]{0,40}\d)"  # a name has no digit near its beginning
 
 
 def _prefixed(name: str, prefixes: str, body: str) -> Rule:
-    """Return a rule for a prefix and a body. The prefixes are plain text and their own hints."""
+    """Return a rule for keys with one of these prefixes. The prefixes are also the hints."""
     words = tuple(prefixes.split())
     return Rule(name, words, f"(?:{'|'.join(map(re.escape, words))}){body}")
 
@@ -197,7 +197,7 @@ PREFIXED = (
     _prefixed("polar", "polar_at_ polar_rt_ polar_pat_ polar_oat_", r"[\w-]{20,}"),
     _prefixed("proof", "prf_", rf"{_DIGIT_NEAR}[\w-]{{20,}}"),
     _prefixed("settlemint", "sm_aat_ sm_pat_ sm_sat_", f"{_ALNUM}{{16}}"),
-    # chat, mail, the rest
+    # chat, mail, other services
     _prefixed(
         "slack",
         "xoxa- xoxb- xoxc- xoxd- xoxe xoxo- xoxp- xoxr- xoxs-",
@@ -303,7 +303,7 @@ SHAPED = (
     Rule("zapier-webhook", ("hooks.zapier.com/",), r"hooks\.zapier\.com/hooks/catch/([\w/]{8,})"),
 )
 
-# Keys without a prefix: found by the provider's name before them, as in `DATADOG_API_KEY=…`.
+# Keys without a prefix, which follow the name of the provider, as in `DATADOG_API_KEY=…`.
 NAMED = {
     "algolia": f"{_HEX}{{32}}",
     "atlassian": f"[a-z0-9]{{20}}{_HEX}{{4}}",
@@ -341,42 +341,43 @@ NAMED = {
 # -- matching --------------------------------------------------------------------------------------
 
 
-def hinted(text: str, lower: str) -> list[Rule]:
+def rules_with_hints(text: str, lower: str) -> list[Rule]:
     """Return the rules with a hint in the text.
 
-    Most hints begin with a word of their own (`ghp_`), and are looked up by the words of the text.
-    The others are looked up by a character that each hint has.
+    Most hints begin with a whole word (`ghp_`) and are looked up by the words of the text. The
+    others are looked up by a character in the hint.
     """
     found: dict[str, Rule] = {}
-    for head in sorted(_HEADS.keys() & compiled(_HEAD).findall(text)):
-        found |= {rule.name: rule for hint, rule in _HEADS[head] if hint in text}
-    for mark, hints in _HINTS.items():
+    for head in sorted(_HINTS_BY_HEAD.keys() & compiled(_HEAD).findall(text)):
+        found |= {rule.name: rule for hint, rule in _HINTS_BY_HEAD[head] if hint in text}
+    for mark, hints in _HINTS_BY_MARK.items():
         if mark in text:
             found |= {rule.name: rule for hint, rule in hints if hint in text}
     return [*found.values(), *(rule for name, rule in _NAMED if name in lower)]
 
 
 def spans(rule: Rule, text: str, lower: str) -> Iterator[tuple[int, int]]:
-    """Return the spans of what a rule finds."""
+    """Yield the spans of the secrets that a rule finds."""
     if rule.hints:
-        pattern = _compiled(rule)
+        pattern = _compiled_rule(rule)
         yield from (match.span(pattern.groups) for match in pattern.finditer(text))
         return
     for lead in compiled(rule.name + _LEAD).finditer(lower):
-        if found := _compiled(rule).match(text, lead.end()):
+        if found := _compiled_rule(rule).match(text, lead.end()):
             yield found.span(1)
 
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern when it is first needed: most texts do not need any."""
+    """Compile a pattern when it is first needed. Most texts need none."""
     return re.compile(pattern)
 
 
-def _compiled(rule: Rule) -> re.Pattern[str]:
-    """Return the pattern that matches whole words; without hints, exactly the given length.
+def _compiled_rule(rule: Rule) -> re.Pattern[str]:
+    """Return the compiled pattern of a rule. It matches whole words, and without hints the exact
+    length.
 
-    Keys are ASCII: a letter of another script ends them, with or without a space.
+    Keys are ASCII, so a letter of another script ends a key even without a space.
     """
     if not rule.hints:
         return compiled(rf"(?a)({rule.pattern})(?![\w+/=\0-])")
@@ -384,15 +385,18 @@ def _compiled(rule: Rule) -> re.Pattern[str]:
     return compiled(rf"(?a)(?<![A-Za-z0-9\0])(?:{rule.pattern}){rest}")
 
 
-# The hints by the word that each begins with; the others by the first of a few rare characters that
-# each contains, '' for none of them.
+# Hints by the word that they begin with; the other hints by a rare character in them, '' for none.
 _HEAD = r"(?a)(?<![A-Za-z0-9])[A-Za-z0-9]++(?=[-_./:+])"
-_HEADS: dict[str, list[tuple[str, Rule]]] = {}
-_HINTS: dict[str, list[tuple[str, Rule]]] = {mark: [] for mark in ("_", "-", "/", "=", ".", "")}
+_HINTS_BY_HEAD: dict[str, list[tuple[str, Rule]]] = {}
+_HINTS_BY_MARK: dict[str, list[tuple[str, Rule]]] = {
+    mark: [] for mark in ("_", "-", "/", "=", ".", "")
+}
 for _at, _rule in enumerate((*PREFIXED, *SHAPED)):
     for _hint in _rule.hints:
         if _at < len(PREFIXED) and (_head := re.match(_HEAD, _hint)):
-            _HEADS.setdefault(_head[0], []).append((_hint, _rule))
+            _HINTS_BY_HEAD.setdefault(_head[0], []).append((_hint, _rule))
         else:
-            _HINTS[next(mark for mark in _HINTS if mark in _hint)].append((_hint, _rule))
+            _HINTS_BY_MARK[next(mark for mark in _HINTS_BY_MARK if mark in _hint)].append(
+                (_hint, _rule)
+            )
 _NAMED = tuple((name, Rule(name, (), pattern)) for name, pattern in NAMED.items())
