@@ -367,7 +367,8 @@ def _is_key(value: str, group: str, min_length: int) -> bool:
 # must also follow an abbreviation or a word for keys.
 
 _PREFIXED = (
-    rf"(?a)(?<![\w./:@#%&?+~$^\\-])[A-Za-z][\w.-]{{{MIN_PREFIXED_KEY - 1},}}+={{0,2}}(?![/+@(\[]|:\w)"
+    rf"(?a)(?<![\w./:@#%&?+~$^\\-])[A-Za-z][\w.-]{{{MIN_PREFIXED_KEY - 1},}}+={{0,2}}"
+    r"(?![/+@(\[]|:\w)"
 )
 _UUID_END = r"(?a)[\w.-]*[_.-](?=.{36}$)[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$"
 _HEX_ONLY = r"[0-9a-f]+$|[0-9A-F]+$|[0-9A-Fa-f]{40,}$"
@@ -397,47 +398,51 @@ _ID_WORDS = frozenset(
 
 
 def prefixed(text: str) -> Iterator[tuple[int, int]]:
-    """Return the spans of keys of a short prefix and a random tail, such as `bpk-3d990a73…`."""
+    """Yield the spans of keys that consist of a short prefix and a random tail: `bpk-3d990a73…`."""
     for match in compiled(_PREFIXED).finditer(text):
         run = match[0].rstrip(".-")
-        if _is_prefixed(run[: 3 * _MOST].rstrip("=")) and not matches(_STAND_IN, run):
+        if _is_prefixed(run[: 3 * _MAX_VALUE].rstrip("=")) and not matches(_PLACEHOLDER, run):
             yield match.start(), match.start() + len(run)
 
 
 def _is_prefixed(run: str) -> bool:
     parts = re.split(r"[_.-]+", run)
     if matches(_UUID_END, run):
-        lead, tail = parts[:-5], "".join(parts[-5:])
+        prefix_parts, tail = parts[:-5], "".join(parts[-5:])
     else:
-        at = next((at for at, part in enumerate(parts) if len(part) >= 12), 0)
-        lead, tail = parts[:at], "".join(parts[at:])
-    if len(run) < MIN_PREFIXED_KEY or not 1 <= len(lead) <= 4:
+        index = next((index for index, part in enumerate(parts) if len(part) >= 12), 0)
+        prefix_parts, tail = parts[:index], "".join(parts[index:])
+    if len(run) < MIN_PREFIXED_KEY or not 1 <= len(prefix_parts) <= 4:
         return False
-    if len(lead[0]) < 2 or max(map(len, lead)) > 10:
+    if len(prefix_parts[0]) < 2 or max(map(len, prefix_parts)) > 10:
         return False
-    if not all(part.islower() or part.isupper() or part.isdigit() for part in lead):
+    if not all(part.islower() or part.isupper() or part.isdigit() for part in prefix_parts):
         return False
     if "." in run and parts[-1].isalpha():  # the name of a host or a file
         return False
-    words = {part.lower().rstrip("0123456789") for part in lead}
-    sure = not words.isdisjoint(_KEY_WORDS)
-    if not sure and not words.isdisjoint(_ID_WORDS):
+    words = {part.lower().rstrip("0123456789") for part in prefix_parts}
+    is_key = not words.isdisjoint(_KEY_WORDS)
+    if not is_key and not words.isdisjoint(_ID_WORDS):
         return False
     if matches(_HEX_ONLY, tail):
-        name = words <= _STAGES or any(len(word) > 4 and _is_word(word) for word in words)
-        return len(tail) >= 32 and _kinds(tail) > 1 and (sure or not name)
-    mixed = _kinds(tail) == 3
-    least, changes = (16, 0.4) if mixed else (20, 0.2)
-    return _kinds(tail) > 1 and is_random(tail, least) and _changes(tail) >= changes * len(tail)
+        is_name = words <= _STAGES or any(len(word) > 4 and _is_word(word) for word in words)
+        return len(tail) >= 32 and _kinds(tail) > 1 and (is_key or not is_name)
+    has_all_kinds = _kinds(tail) == 3
+    min_length, min_changes = (16, 0.4) if has_all_kinds else (20, 0.2)
+    return (
+        _kinds(tail) > 1
+        and is_random(tail, min_length)
+        and _changes(tail) >= min_changes * len(tail)
+    )
 
 
 def _kinds(text: str) -> int:
-    """Return how many of digits, small letters and capitals are in a text."""
+    """Return how many of the three kinds of characters a text has: digits, lower case, upper case."""
     return sum(any(map(kind, text)) for kind in (str.isdigit, str.islower, str.isupper))
 
 
 def _changes(text: str) -> int:
-    """Return how often a digit, a small letter and a capital follow each other."""
+    """Return how often the next character is of another kind."""
     kinds = [2 if letter.isdigit() else letter.islower() for letter in text]
     return sum(map(int.__ne__, kinds, kinds[1:]))
 

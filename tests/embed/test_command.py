@@ -68,8 +68,8 @@ def test_no_shell_reads_the_line(script, tmp_path: Path) -> None:
     [
         ("raise SystemExit('no such model')", "no such model"),
         ("sys.exit(7)", "failed: 7"),
-        ("print('hello')", "did not answer in JSON"),
-        ("", "did not answer in JSON"),
+        ("print('hello')", "is not JSON"),
+        ("", "is not JSON"),
     ],
 )
 def test_what_goes_wrong_is_a_sentence(script, code: str, said: str) -> None:

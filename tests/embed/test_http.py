@@ -100,10 +100,10 @@ def test_no_other_address_is_ever_asked(server: Server, monkeypatch: pytest.Monk
     ("status", "answer", "said"),
     [
         (500, {}, "status 500"),
-        (200, b"hello", "something else"),
-        (200, {"error": "x"}, "something else"),
-        (200, {"data": [{"index": 0}]}, "something else"),
-        (200, {"data": 5}, "something else"),
+        (200, b"hello", "something other"),
+        (200, {"error": "x"}, "something other"),
+        (200, {"data": [{"index": 0}]}, "something other"),
+        (200, {"data": 5}, "something other"),
         (200, 5, "one numbers for 1 texts"),
     ],
 )

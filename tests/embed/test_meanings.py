@@ -200,14 +200,14 @@ def test_a_model_of_another_size_under_the_same_name(made: Fixture) -> None:
     texts = Texts(TEXTS)
     made(texts, Hashing()).embed_pending()
     asked = made(texts, Hashing(32))
-    with pytest.raises(NoModel, match=rf"gives 32 numbers .* gave {SIZE} before"):
+    with pytest.raises(NoModel, match=rf"returns 32 numbers .* gave {SIZE} before"):
         asked.cosines("car")
     assert asked.embed_pending() == 0
     assert set(asked.cosines("car")) == set(TEXTS)
     larger = Hashing(64)
     texts.texts[50] = "one more"
     embedding = made(texts, larger)
-    with pytest.raises(NoModel, match="gives 64 numbers"):
+    with pytest.raises(NoModel, match="returns 64 numbers"):
         embedding.embed_pending()
     assert embedding.embed_pending() == 0
     assert set(embedding.cosines("car")) == {*TEXTS, 50}
@@ -218,7 +218,7 @@ def test_vectors_of_two_sizes_are_never_mixed(made: Fixture) -> None:
     texts, size = Texts({n: f"note {n}" for n in range(1, 31)}), Hashing(32)
     former = made(texts, Hashing())
     former.embed_pending(seconds=0)
-    with pytest.raises(NoModel, match="gives 32 numbers"):
+    with pytest.raises(NoModel, match="returns 32 numbers"):
         made(texts, size).embed_pending()
     mine = made(texts, size)
     mine.embed_pending(seconds=0)
