@@ -437,7 +437,7 @@ def _is_prefixed(run: str) -> bool:
 
 
 def _kinds(text: str) -> int:
-    """Return how many of the three kinds of characters a text has: digits, lower case, upper case."""
+    """Return how many of the kinds of characters a text has: digits, lower case, upper case."""
     return sum(any(map(kind, text)) for kind in (str.isdigit, str.islower, str.isupper))
 
 
