@@ -173,6 +173,13 @@ def spoken(index: Index, names: Sequence[str], owners: Owners) -> dict[int, int]
     return dict(index.rows(sql, (*names, *values)))
 
 
+def turns_of(index: Index, sessions: Sequence[int]) -> dict[int, range]:
+    """Return the row ids of the turns of each of these sessions, which are in a row."""
+    sql = "SELECT file, min(id), count(*) FROM entries WHERE file IN"
+    rows = _in_steps(index, sql, sessions, " GROUP BY file")
+    return {file: range(first, first + many) for file, first, many in rows}
+
+
 def sessions(index: Index, owners: Owners) -> int:
     """Return how many sessions may be read."""
     visible, values = owned(owners, "f")

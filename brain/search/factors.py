@@ -41,9 +41,9 @@ AUTHOR = 1.5  # for a turn whose speaker the question names
 WHEN = 1.3  # for a turn that names a time, if the question asks for one
 DATED = 2.0  # for a turn of the day, month or year that the question names
 _TIME = re.compile(
-    rf"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|weeks?|weekends?|months?|years?|days?"
-    rf"|morning|recently|since|{'|'.join(MONTHS)}|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    rf"|(?:19|20)[0-9]{{2}}|[0-9]+(?:st|nd|rd|th))\b"
+    rf"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|week(?:end|s)?|months?|years?|days?"
+    rf"|recently|since|summer|winter|spring|fall|morning|night|{'|'.join(MONTHS)}"
+    rf"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)[0-9]{{2}}|[0-9]+(?:st|nd|rd|th))\b"
 )
 
 SCORE_FACTOR = 0.2  # a score of 10, the most that feedback gives, counts 7 times

@@ -68,8 +68,8 @@ def _may_be_wrong(term: Term) -> bool:
 
 
 def _words(index: Index, word: str, filters: Filters) -> list[str]:
-    """Return similar words that occur in entries that pass the filters."""
-    from difflib import get_close_matches
+    """Return the most similar words that occur in entries that pass the filters."""
+    from difflib import SequenceMatcher, get_close_matches
 
     root, every = stem(word), fulltext.vocabulary(index, word[0])
     known = sorted(
@@ -77,9 +77,13 @@ def _words(index: Index, word: str, filters: Filters) -> list[str]:
         for term in every
         if term.isalpha() and (len(word) >= LONG or abs(len(term) - len(root)) <= 1)
     )
-    stems = get_close_matches(root, known, 4 * WORDS, SIMILAR)
-    words = [word for similar in stems if (word := _with_stem(similar))]
-    return [word for word in words if _occurs(index, word, filters)][:WORDS]
+    similar = {
+        word: SequenceMatcher(None, term, root).ratio()
+        for term in get_close_matches(root, known, 4 * WORDS, SIMILAR)
+        if (word := _with_stem(term)) and _occurs(index, word, filters)
+    }
+    most = max(similar.values(), default=0.0)
+    return [word for word, ratio in similar.items() if ratio == most][:WORDS]
 
 
 def _occurs(index: Index, word: str, filters: Filters) -> bool:

@@ -173,7 +173,7 @@ MONTHS = (
     "october", "november", "december",
 )  # fmt: skip
 _ASKS_WHEN = re.compile(
-    r"\W*(?:since |until |by )?(?:when|how long|(?:in |on |at )?(?:what|which) "
+    r"\bwhen\b|\A\W*(?:since |until |by )?(?:how long|(?:in |on |at )?(?:what|which) "
     r"(?:date|day|month|year|week|time|season))\b"
 )
 _MONTH = "|".join(MONTHS)
@@ -201,7 +201,7 @@ def expected(question: str, speakers: Iterable[str]) -> Expected:
     words = set(re.findall(r"[^\W_]+", folded)) - STOP_WORDS
     names = {fold(name) for name in speakers}
     named = frozenset(name for name in names if words.intersection(name.split()))
-    return Expected(named, bool(_ASKS_WHEN.match(folded)), tuple(_dates(folded)))
+    return Expected(named, bool(_ASKS_WHEN.search(folded)), tuple(_dates(folded)))
 
 
 def _dates(folded: str) -> list[tuple[str, str, str]]:

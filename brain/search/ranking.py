@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 MIN_MATCHES = 60  # that are scored of each sort, for a page of ten
 MAX_SEEDS = 500  # turns that hand on to their neighbours, and memories whose feedback is read
+BEST_SESSIONS = 5  # of which all turns are scored
 SHOWN_PASSAGES = 5  # of a note that are looked at, the best by their words and meaning
 SAME_COVERAGE = 0.1  # memories whose coverage differs by less cover a question equally
 SPARE = 40  # more are read, since some may not pass the filters
@@ -347,16 +348,13 @@ class Search:
         for seed in seeds:
             for id, part in neighbours(seed):
                 near[id] = near.get(id, 0.0) + part * own.scores.get(seed.id, 0.0)
+        sessions, others = self._sessions(asked, lookup, own)
         known = {seed.id for seed in seeds}
-        alike = (
-            id for id, cosine in cosines.items()
-            if id in own.scores or self.weak or self._is_near(cosine)
-        )  # fmt: skip
-        more = [id for id in dict.fromkeys((*near, *alike, *asked.exact)) if id not in known]
-        turns = seeds + fulltext.entries(self.index, more, filters)
-        sessions = self._sessions(asked, lookup, own, turns)
+        alike = (id for id in cosines if self.weak or self._is_near(cosines[id]))
+        wanted = dict.fromkeys((*near, *others, *alike, *own.scores.keys() & cosines, *asked.exact))
+        more = [id for id in wanted if id not in known]
         matches = []
-        for turn in turns:
+        for turn in seeds + fulltext.entries(self.index, more, filters):
             parts = self._parts("turns", turn.id, own, cosines)
             parts["near"] = self._words(near.get(turn.id, 0.0))
             parts["session"] = self._words(SESSION_WEIGHT * sessions.get(turn.file, 0.0))
@@ -368,12 +366,11 @@ class Search:
         return matches
 
     def _sessions(
-        self, asked: Question, lookup: Lookup, own: Shares, turns: Sequence[Found]
-    ) -> dict[int, float]:
-        """Return the share of the question that each session contains, by its file: as if a session
-        were one text in which each turn is a word. The names of speakers count."""
-        if not turns:
-            return {}
+        self, asked: Question, lookup: Lookup, own: Shares
+    ) -> tuple[dict[int, float], list[int]]:
+        """Return the share of the question that each session contains, by its file, as if a session
+        were one text in which each turn is a word, and the turns of the best sessions. The names of
+        speakers count."""
         files = fulltext.notes_of(self.index, list(own.masks))
         counts: list[dict[int, int]] = [{} for _ in asked.spoken]
         for id, mask in own.masks.items():
@@ -385,17 +382,19 @@ class Search:
             counts += [spoken for _ in asked.names]
         size = fulltext.sessions(self.index, self.owners)
         mean = fulltext.size(self.index, "turns", self.owners) / (size or 1)
-        lengths = {turn.file: turn.siblings for turn in turns}
         basis = Basis([*asked.spoken, *asked.names], [len(count) for count in counts], size)
+        turns = fulltext.turns_of(self.index, list(set(files.values())))
         found = [
             {
-                file: saturation(n, lengths[file] / mean)
+                file: saturation(n, len(turns[file]) / mean)
                 for file, n in count.items()
-                if file in lengths
+                if file in turns
             }
             for count in counts
         ]
-        return combine(found, basis).scores
+        scores = combine(found, basis).scores
+        best = sorted(turns, key=lambda file: (-scores[file], turns[file].start))[:BEST_SESSIONS]
+        return scores, [id for file in best for id in turns[file]]
 
     # -- all sorts -------------------------------------------------------------------------------
 

@@ -56,6 +56,12 @@ def test_a_word_that_nothing_holds_finds_what_is_near(
         assert not hit.prefix
 
 
+def test_only_the_most_similar_words_count(vault: MakeVault, opened: OpenBrain) -> None:
+    brain = opened(vault({"a.md": "The kestrel\n", "b.md": "The kestrin\n"}))
+    assert kit.found(brain, "kestrl") == ["a.md"]
+    assert kit.found(brain, "kestrinn") == ["b.md"]
+
+
 def test_near_words_come_last_of_all(brain: Brain) -> None:
     """Not beside a word that stands there, nor where a beginning of one does."""
     assert kit.found(brain, "sqlte kubernetes") == ["kube.md"]
