@@ -141,13 +141,14 @@ def _is_denied(denied: list[Word], one: Sentence, other: Sentence) -> bool:
     affirmed, common = other.roots(denied=False), one.roots() & other.roots()
     missing = [word for word in denied if word.root not in affirmed | _RELATIONS]
     matched = {word.root for word in denied} & affirmed
-    if not matched or (len(common) < 2 and (missing or matched != affirmed - _RELATIONS)):
+    earlier = [word for word in _extra(one, other) if word.clause <= denied[0].clause]
+    few = len(common) + len(one.verbs & other.verbs) < 2
+    if not matched or (few and (missing or matched != affirmed - _RELATIONS)):
         return False
     if missing and len(matched) < max(3, len(missing) + 1):
         return False
     if any(_narrows(word, other.roots()) for word in missing):
         return False
-    earlier = [word for word in _extra(one, other) if word.clause <= denied[0].clause]
     return not _are_apart(earlier, _extra(other, one), common)
 
 
@@ -189,10 +190,10 @@ def _revalued(one: Sentence, other: Sentence) -> str:
         word.denied for word in (*one.words, *other.words)
     ):
         return ""
-    mine, its = _values(one), _values(other)
-    types = [type for type in mine.keys() & its.keys() if _differ(mine[type], its[type])]
     my_words = [word for word in _extra(one, other) if not word.type]
     its_words = [word for word in _extra(other, one) if not word.type]
+    mine, its = _values(one, my_words), _values(other, its_words)
+    types = [type for type in mine.keys() & its.keys() if _differ(mine[type], its[type])]
     common = {word.root for word in one.words if not word.type} & other.roots()
     if not common - _SINGLE or _names(one, other) != _names(other, one):
         return ""
@@ -203,18 +204,22 @@ def _revalued(one: Sentence, other: Sentence) -> str:
     extra = [*my_words, *its_words]
     if len(extra) > min(MOST_EXTRA, len(common)) or any(_narrows(word, common) for word in extra):
         return ""
+    changed = one.changed or other.changed
     single = all(
-        _is_single(value, sentence)
+        _is_single(value, sentence, changed)
         for sentence, values in ((one, mine), (other, its))
         for value in values[types[0]]
     )
     return "contradictory" if single else ""
 
 
-def _values(sentence: Sentence) -> dict[str, list[Word]]:
+def _values(sentence: Sentence, extra: list[Word]) -> dict[str, list[Word]]:
+    """Return the values of a sentence by type, without those that belong to a name which only this
+    sentence has ("Apache 2.0")."""
+    names = {word.root for word in extra if word.name}
     found: dict[str, list[Word]] = {}
     for word in sentence.words:
-        if word.type:
+        if word.type and not (word.type == "number" and root(word.before) in names):
             found.setdefault(word.type, []).append(word)
     return found
 
@@ -235,20 +240,26 @@ def _names(one: Sentence, other: Sentence) -> list[str]:
     return [word.root for word in one.words if word.name and word.root in names]
 
 
-def _is_single(value: Word, sentence: Sentence) -> bool:
+def _is_single(value: Word, sentence: Sentence, changed: bool) -> bool:
     """Return True if there is one value at a time, and it does not specify a thing ("public
-    repositories", "In May, …", "issue 12")."""
+    repositories", "In May, …", "issue 12"). What has `changed` had one value before."""
     several = not _SEVERAL.isdisjoint(sentence.every)
     if value.type == "number":
         if stem(value.before) in _LABELS or (several and not value.after):
             return False
-        amount = value.after in PREPOSITIONS or not value.after or stem(value.after) in UNITS
+        amount = value.after in _AFTER_AMOUNT or stem(value.after) in UNITS
         return amount or root(value.before) not in sentence.roots()
     if value.type in _MEASURES:
         return True
-    if several or value == sentence.words[0] or _is_plural(value, sentence):
+    if several or (_is_plural(value, sentence) and not changed):
         return False
-    return value.before in _IS | PREPOSITIONS | {"every"} or value.after in PREPOSITIONS | {""}
+    if value.before in _WANTED:  # "Use camelCase for variables", "prefers short answers"
+        return True
+    if value == sentence.words[0]:
+        return False
+    return value.before in _IS | PREPOSITIONS | {"every", "due"} or value.after in PREPOSITIONS | {
+        ""
+    }
 
 
 def _is_plural(value: Word, sentence: Sentence) -> bool:
@@ -266,7 +277,10 @@ def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], its: list[Word
         return False
     if all(word.before in _USE and word.after in ("as", "for") for word in words):
         return True
+    changed = one.changed or other.changed
     complements = all(map(_is_complement, (mine[-1], its[-1])))
+    if changed and len(words) == 2 and mine[0].before == its[0].before in PREPOSITIONS:
+        return True  # "Alerts now go to …"
     if not all(word.name for word in words):  # "The default branch is main"
         attribute = not _ATTRIBUTES.isdisjoint(map(stem, one.every & other.every))
         return len(words) == 2 and complements and attribute
@@ -274,13 +288,18 @@ def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], its: list[Word
         return False
     common = one.roots() & other.roots()
     if any(word == sentence.words[0] for sentence in (one, other) for word in words):
-        return "own" in common
-    return complements or not _SINGLE.isdisjoint(common)
+        # "Dr. Weber is our dentist", "Our new dentist is Dr. Lang"
+        is_same = all(_is_complement(word) or word.after in _IS for word in words)
+        return "own" in common or (is_same and (changed or (one.definite and other.definite)))
+    passive = not _PASSIVE.isdisjoint(one.every & other.every)  # "is written in …"
+    return complements or passive or not _SINGLE.isdisjoint(common)
 
 
 def _is_complement(value: Word) -> bool:
     """Return True for what comes after "is", or after a colon."""
-    return not value.after and (value.before in _IS or (not value.before and value.clause > 0))
+    return not value.after.strip(".0123456789") and (
+        value.before in _IS or (not value.before and value.clause > 0)
+    )
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -289,8 +308,15 @@ _BEFORE = stem("before")
 _ORDER = frozenset({_BEFORE, stem("after")})
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "des", "dé")
 _IS = word_set("is are be ist sind est sont es son")
+_AFTER_AMOUNT = PREPOSITIONS | {"", "minimum", "maximum"}
 _DIRECTED = word_set("from to von nach de à")
 _USE = word_set("use uses using")
+_WANTED = _USE | word_set("want wants prefer prefers require requires needs")
+# "The backend is written in …": there is one answer.
+_PASSIVE = word_set(
+    "written built powered backed processed managed operated compiled signed hashed encrypted"
+    " indented versioned provided branched cut generated licensed deployed rendered"
+)
 _NARROWING = word_set("for of with during in on when from")
 _CONDITIONS = stem_set("when during while until whenever")
 _BOUND = word_set("must always have has needs need required mandatory all every")
@@ -311,7 +337,7 @@ _SEVERAL = word_set(
     " unterstützt"
 )
 _PLURAL = word_set("has have sister brother friend colleague member")
-_MEASURES = word_set("number clock duration interval size share degrees money date frequency")
+_MEASURES = word_set("number clock duration interval size share degrees money date")
 _LABELS = stem_set(
     "gate issue pr ticket bug error chapter step page line item task test case build commit phase"
     " part section question number no figure table day week sprint milestone release model"

@@ -1,10 +1,11 @@
 """A sentence, read for comparison with another.
 
 The content words of a sentence count, as stems. Words that say the same here ("maximum", "cap")
-have one root. A clause with an odd number of denials ("not", "stopped", "disabled") is denied, and
-so is B in "A instead of B". Numbers with their units, dates, times, and words that exclude each
-other ("public", "private") are values of a type. A sentence that does not say something definite
-cannot be compared: a question, a condition, a plan, a guess, or a partial statement ("some").
+have one root. A clause with an odd number of denials ("not", "stopped", "disabled") is denied, but
+not the subject of "forbids", and so is B in "A instead of B". Numbers with their units, dates,
+times, and words that exclude each other ("public", "private") are values of a type. A sentence that
+does not say something definite cannot be compared: a question, a condition, a plan, a guess, or a
+partial statement ("some").
 """
 
 from __future__ import annotations
@@ -40,9 +41,12 @@ class Sentence(NamedTuple):
 
     words: tuple[Word, ...]
     every: frozenset[str]
+    verbs: frozenset[str]  # roots of its words that are too vague to be content ("change", "set")
     past: bool
     indefinite: bool  # about one of several: it begins with "a", or says "has a"
     optional: bool  # "need not", "does not have to"
+    definite: bool  # "Ana is the …"
+    changed: bool  # it says that something is not as before: "now", "our new", "moved"
 
     def roots(self, denied: bool | None = None) -> set[str]:
         """Return the roots of its words, or of those that are denied, or that are not."""
@@ -65,18 +69,22 @@ def sentences(text: str) -> tuple[Sentence | None, ...]:
 def _sentence(part: str) -> Sentence | None:
     if len(part) > LONGEST or part.endswith(("?", ":")):
         return None
+    changed = bool(_NEW.search(part))
     part = vocab.rewritten(part)
     clauses = [_WORD.findall(clause) for clause in _CLAUSE.split(part)]
     lower = [word.casefold() for clause in clauses for word in clause]
     if not lower or _VAIN.search(part) or not vocab.UNSURE.isdisjoint(lower):
         return None
-    changed = not vocab.CHANGES.isdisjoint(map(stem, lower))
+    moved = not vocab.CHANGES.isdisjoint(map(stem, lower))
     return Sentence(
         words=tuple([word for at, clause in enumerate(clauses) for word in _words(clause, at)]),
         every=frozenset(lower),
-        past=not changed and (not vocab.EVENTS.isdisjoint(lower) or any(map(_is_past, clauses))),
+        verbs=frozenset(map(root, lower)) & vocab.VERBS,
+        past=not moved and (not vocab.EVENTS.isdisjoint(lower) or any(map(_is_past, clauses))),
         indefinite=bool(_INDEFINITE.search(part)),
         optional=bool(_OPTIONAL.search(" ".join(lower))),
+        definite=bool(_DEFINITE.search(part)),
+        changed=changed or moved,
     )
 
 
@@ -85,7 +93,7 @@ def _words(raw: list[str], clause: int) -> list[Word]:
     the next preposition."""
     raw = [word for word in raw if word.casefold() not in vocab.SKIPPED]
     lower = [vocab.NUMBERS.get(word.casefold(), word.casefold()) for word in raw]
-    denials, over = 0, False
+    denials, over, asserted = 0, False, 0
     found: list[Word] = []
     for at, word in enumerate(lower):
         before, after = lower[at - 1] if at else "", lower[at + 1] if at + 1 < len(lower) else ""
@@ -94,11 +102,23 @@ def _words(raw: list[str], clause: int) -> list[Word]:
         over = word == OVER or (over and word not in PREPOSITIONS)
         if word in vocab.DENIALS or meaning in vocab.NEGATIVE:
             denials += 1
-        elif code or not (word in vocab.EMPTY or meaning in vocab.VAGUE or _is_unit(word, before)):
+            if meaning in vocab.NEGATIVE and word.endswith("s"):  # "the lease forbids dogs"
+                asserted = len(found)
+        elif code or not (
+            word in vocab.EMPTY or _is_vague(raw[at], meaning, at) or _is_unit(word, before)
+        ):
             name = code or not word.isalpha() or raw[at] != word
             type, meaning = _value(meaning, raw[at], before, after)
             found.append(Word(meaning, type, over, clause, name, before, after))
-    return [word._replace(denied=word.denied != (denials % 2 == 1)) for word in found]
+    return [
+        word._replace(denied=word.denied != (denials % 2 == 1 and at >= asserted))
+        for at, word in enumerate(found)
+    ]
+
+
+def _is_vague(word: str, meaning: str, at: int) -> bool:
+    """Return True for a word without a meaning of its own, unless it is a name ("Go")."""
+    return meaning in vocab.VAGUE and not (at and word.istitle())
 
 
 def _is_unit(word: str, before: str) -> bool:
@@ -109,7 +129,7 @@ def _value(meaning: str, word: str, before: str, after: str) -> tuple[str, str]:
     """Return the type of a value, and the value, in seconds for "2 min"; ("", meaning) for a word
     that is not a value."""
     if meaning in vocab.TYPES:
-        return vocab.TYPES[meaning], meaning
+        return vocab.TYPES[meaning], vocab.SECONDS.get(meaning, meaning)
     if not meaning[0].isdigit():  # "room B" has a number too
         return "number" if _LETTER.match(word) else "", meaning
     number, unit = meaning.replace(",", ""), stem(after)
@@ -153,6 +173,8 @@ _VAIN = re.compile(
     re.IGNORECASE,
 )
 _OPTIONAL = re.compile(r"\bnot (?:have|need|required|necessar\w+|always|all|every)\b|\bneed not\b")
+_NEW = re.compile(r"\b(?:now|(?:our|my|the|his|her|their|'s) new|jetzt|ahora|maintenant)\b", re.I)
+_DEFINITE = re.compile(r"^\w+(?: [A-Z]\w+)? (?:is|are|ist|est|es) (?:the|der|die|le|la|el)\b")
 _INDEFINITE = re.compile(
     r"^(?:an?|eine?|une?|una)\b(?! single)|\bha(?:s|ve) an?\b(?! single)", re.IGNORECASE
 )

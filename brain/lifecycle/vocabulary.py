@@ -53,18 +53,25 @@ _PHRASES = {
     for new, phrases in {
         "can not": "can't,cannot", "will not": "won't", "do not": "don't,dont", "not": "no longer",
         "also": "not only,not just,not merely",
-        " ": "any more,anymore,any longer,yet,a few,a lot,a bit,"
+        " ": "without problems,without any problems,without issues,any more,anymore,any longer,yet,"
+        "a few,a lot,a bit,"
         "decided to,agreed to,opted to",
-        "not ": "decided not to,agreed not to", "avoid": "decided against",
-        "later than": "no later than,not later than", "maximum": "no more than,at most,up to",
+        "not ": "decided not to,agreed not to",
+        "later than": "no later than,not later than",
+        "maximum": "no more than,at most,up to,may be up to,can be up to,may have up to,can have up to",
         "minimum": "at least,or newer,or later,or higher,or above,or more", "some of": "one of",
+        "avoid": "decided against,get rid of,gets rid of,got rid of,opt out of,opts out of,"
+        "opted out of,stay away from,stays away from,do without,does without,give up,gives up,gave up,"
+        "phase out,phased out,do away with",
         "maybe": "plan to,plans to,planned to,planning to,want to,wants to,would like to",
         OVER: "instead of,in favor of,in favour of,rather than,better than,more than,"
-        "took over from",
+        "in place of,in lieu of,as opposed to,took over from",
         "removed , with": "replaced by", "raised": "went up,went down", "was": "used to",
         "dislike": "can't stand,cannot stand", "forbidden": "off limits,off-limits",
         "the": "a new,the new", "our": "our new", "2 times": "twice", "1 time a": "once a",
+        "30 minutes": "half an hour", "2 weeks": "a fortnight", "12": "a dozen",
         "daily": "every day,each day,a day,per day,once a day",
+        "hourly": "every hour,each hour",
         "weekly": "every week,each week,a week,per week,once a week",
         "monthly": "every month,each month,a month,per month,once a month",
         "yearly": "every year,each year,a year,per year,once a year",
@@ -84,10 +91,18 @@ _REWRITES = (
     (" from ", r"\b(?:switch|mov|migrat)\w* (?:\w+ )?from (.+?) to\b", rf"changed {OVER} \1 , to"),
     ("eplac", r"\breplac\w+ (\S+) (?:with|by)\b", rf"{OVER} \1 , with"),
     (" on", r"\b(?:turn|switch)\w* on\b|\b(?:is|are) on(?=[.,!]?$| (?:for|in|by)\b)", "enable"),
+    (" an", r"\b(?:ist|sind) an(?=[.,!]?$)", "enable"),
+    (" aus", r"\b(?:ist|sind) aus(?=[.,!]?$)", "disable"),
+    (" up", r"\b(?:is|are) up(?=[.,!]?$)", "enable"),
+    (" down", r"\b(?:is|are) down(?=[.,!]?$)", "disable"),
+    (" rather ", r"\bwould rather ([^,;]+?) than\b", rf"prefers \1 {OVER}"),
+    (" used", r"^((?:[\w-]+ ){1,3}?)(?:is|are) used\b", r"use \1"),
+    (" under", r"\blicen[cs]ed under\b", "license is"),
+    (" born ", r"\bwas born on\b", "birthday is on"),
     (" off", r"\b(?:turn|switch)\w* (?:\w+ )?off\b", "disable"),
     ("last ", r"\blast (?=week|month|year|night|time|sprint|\w+day\b)", "yesterday "),
     ("next ", r"\bnext (?=week|month|year|night|time|sprint|\w+day\b)", "tomorrow "),
-    ("May", r"\b(?-i:May) (?=\d)|(?<=\d )(?-i:May)\b", "mai "),
+    ("May", r"\b(?-i:May) (?=\d)|(?<=\d )(?-i:May)\b|(?<=\bin )(?-i:May)\b", "mai "),
     ("March", r"\b(?-i:March)\b", "märz "),
     (" of", r"(?<=\d)(st|nd|rd|th) of\b", r"\1"),
     (" case", r"\b(lower|upper|camel|snake|kebab|pascal) case\b", r"\1case"),
@@ -105,7 +120,8 @@ NEGATIVE = stem_set(
     " avoid skip exclude hide dislike hate inactive false quit abandon cancel retire discontinue"
     " against deprecated obsolete refrain unsafe dangerous optional lack missing absent deactivate"
     " broken gone ignore ditch scrap withdraw revoke suspend block prevent decline veto illegal"
-    " taboo unable impossible unavailable unsupported incompatible discourage unwanted"
+    " taboo unable impossible unavailable unsupported incompatible discourage unwanted allergic"
+    " intolerant"
 )
 _POSITIVE = stem_set(
     "enable on active activate allow permit accept include show like love enjoy want use run true"
@@ -114,12 +130,12 @@ _POSITIVE = stem_set(
     " able compulsory obligatory recommend encourage wanted fan happy adore appreciate rely with"
     " mag mögen gern"
 )
-PREPOSITIONS = word_set("in on at for of to from with by into as per")
+PREPOSITIONS = word_set("in on at for of to from with by into as per via")
 # Articles, possessives and adverbs between two words that belong together.
 SKIPPED = word_set(
     "a an the my our your his her its their this that these those der die das den dem des ein eine"
     " einen einem einer le la les l un une du el los las una ne de del now still currently already"
-    " just also actually really jetzt ahora maintenant"
+    " just also actually really jetzt ahora maintenant dr mr mrs ms prof herr frau"
 )
 BE = word_set("is are be being am gets get was were been have has stays remains")
 EMPTY = PREPOSITIONS | BE | {OVER} | word_set(
@@ -130,11 +146,12 @@ EMPTY = PREPOSITIONS | BE | {OVER} | word_set(
     " out again été lieu au aux läuft auf im han ha hat haben"
 )  # fmt: skip
 # Words that carry no meaning of their own in a comparison.
-VAGUE = _POSITIVE | stem_set(
+VERBS = stem_set(
     "decision say make made let go come take set stay happen place pick code file value version"
     " time return get put give provide handle perform execute apply serve last leave remain raise"
     " lower increase reduce extend change update upgrade switch reschedule become region term need"
 )
+VAGUE = _POSITIVE | VERBS
 UNSURE = word_set(
     "some sometimes often mostly most many few several partly half maybe perhaps might could rarely"
     " seldom occasionally probably likely other another either neither nor if whether unless except"
@@ -157,7 +174,10 @@ NUMBERS = {
     for number, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
     )
-} | {"single": "1", "double": "2", "fifteen": "15", "twenty": "20", "thirty": "30"}
+} | {
+    "single": "1", "double": "2", "fifteen": "15", "twenty": "20", "thirty": "30", "forty": "40",
+    "fifty": "50", "sixty": "60", "ninety": "90",
+}  # fmt: skip
 # Words that say the same in a rule or a fact. The first is the root of all.
 _ALIKE = {
     stem(word): line.split()[0]
@@ -174,7 +194,8 @@ _ALIKE = {
         "admin administrator", "kid child children", "flat apartment", "price cost fee",
         "big large size", "meet meeting met", "retri attempt retry",
         "feed fed", "write written", "send sent", "build built", "hold held", "eat eaten",
-        "choose chosen", "speak spoken talk",
+        "choose chosen", "speak spoken talk", "birthday birth",
+        "short brief concise terse succinct", "detail detailed verbose lengthy",
     )
     for word in line.split()
 }  # fmt: skip
@@ -191,7 +212,8 @@ TYPES = dict.fromkeys(MONTHS, "date") | {
         "day monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch"
         " donnerstag freitag samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche"
         " lunes martes miércoles jueves viernes sábado domingo",
-        "frequency hourly daily weekly biweekly monthly quarterly yearly annually",
+        "interval hourly daily weekly biweekly monthly quarterly yearly annually täglich"
+        " wöchentlich monatlich jährlich",
         "daytime morning afternoon evening night noon midnight",
         "season spring summer autumn winter fall",
         "colour red orange yellow green blue purple black white grey gray brown pink",
@@ -205,9 +227,21 @@ TYPES = dict.fromkeys(MONTHS, "date") | {
         "level high low", "heat hot cold", "theme light dark", "line online offline",
         "timing synchronous asynchronous", "reach local global", "fill full empty",
         "where inside outside indoors outdoors upstairs downstairs", "strictness strict lenient",
-        "diet vegetarian vegan", "means cash card",
+        "diet vegetarian vegan", "means cash card", "style short detail", "hour early late",
+        "presence remotely onsite", "measure metric imperial",
+        "direction horizontal vertical", "loading eager lazy", "typing static dynamic",
+        "memory stateless stateful", "reference relative absolute", "noise loud quiet",
+        "repository monorepo polyrepo", "spelling british american", "link wired wireless",
     )
     for word in line.split()[1:]
+}  # fmt: skip
+SECONDS = {  # between two times
+    stem(word): str(seconds)
+    for word, seconds in (
+        ("hourly", 3600), ("daily", 86400), ("weekly", 604800), ("biweekly", 1209600),
+        ("monthly", 2629800), ("yearly", 31557600), ("annually", 31557600), ("täglich", 86400),
+        ("wöchentlich", 604800), ("monatlich", 2629800), ("jährlich", 31557600),
+    )
 }  # fmt: skip
 AT = word_set("at um until till las")
 HOURS = word_set("am pm uhr utc cet")

@@ -45,6 +45,7 @@ OLDER = 2.0  # the version is neither the tip nor the last save of a window
 LAST_SAVE = 1.0  # the version is the last save of some window
 KNOWS_MORE = 10.0  # the text has a known unit that the version lacks
 RETURNED = 0.8  # ... which the version's own window had removed
+PASTED = 1.5  # ... which a person had removed, and may have pasted somewhere else
 LACKS = 2.8  # the text lacks a unit of the version
 LACKS_GONE = 0.1  # ... which is gone from the head already, or is the window's own
 LACKS_NEW = 0.5  # ... which its own window had just added
@@ -274,7 +275,7 @@ class History:
         # a program may open the note before Brain's write and read it after that
         settled = evidence.age >= READING
         young = self._young(evidence)
-        continued = {v.base for v in self.versions}
+        last_saves = self._last_saves
         wrote = max((v.n for v in self.versions if v.written and v.n <= near.n), default=-1)
         best, least = near, float("inf")
         delta = difference(self.versions[-1].units, theirs)
@@ -290,12 +291,17 @@ class History:
             if unread and wrote >= 0 and (version.n == wrote or version.base >= wrote):
                 continue  # no window has seen its base
             is_near = version is near
-            is_last_save = not version.written and version.n not in continued
-            cost = 0.0 if is_near else LAST_SAVE if is_last_save else OLDER
+            cost = 0.0 if is_near else LAST_SAVE if version in last_saves else OLDER
             cost += self._cost(version, is_near, delta, head, young, evidence.in_place, least)
             if cost < least:
                 best, least = version, cost
         return best
+
+    @property
+    def _last_saves(self) -> list[Version]:
+        """The versions that nothing was edited from yet: the last save of each window."""
+        continued = {v.base for v in self.versions}
+        return [v for v in self.versions if not v.written and v.n not in continued]
 
     def _is_deliberate(self, same: list[Version], undone: list[str], evidence: Evidence) -> bool:
         """Return True if a text that was there before, to the letter, was brought back on purpose:
@@ -309,8 +315,12 @@ class History:
 
     def _is_deleted_again(self, theirs: Units, near: Version, evidence: Evidence) -> bool:
         """Return True if a text is new and is the tip without some units that were restored
-        before: whoever saved it has everything else, and in the same order."""
+        before: whoever saved it has everything else, and in the same order. A stale window that
+        removes a line which is gone from the head already saves such a text, too."""
         if evidence.age < STOOD_AGAIN or evidence.unread:
+            return False
+        there = set(theirs)
+        if any(there <= set(v.units) for v in self._last_saves if v is not near):
             return False
         gone = {u for u, count in difference(near.units, theirs).items() if count < 0 and u.strip()}
         if not all((guard := self.guards.get(unit)) and guard.restored for unit in gone):
@@ -334,7 +344,7 @@ class History:
         new = [u for u, count in delta.items() if u.strip() for _ in range(count)]
         ids = {unit_id(u) for u in gone}
         foreign = {u for u in new if len(u) > 3 and self._is_known(u, ids)}
-        total = sum(RETURNED if u in base.own else KNOWS_MORE for u in new if u in foreign)
+        total = sum(self._cost_of_more(u, base) for u in new if u in foreign)
         if total > most:
             return total
         own = base.own if _is_same_way(base, in_place) else frozenset()
@@ -352,6 +362,13 @@ class History:
         if base.new and not near and base.new <= set(gone):
             total += NOTHING_LEFT  # it may be another window's text
         return total + sum(costs[u] for u in gone)
+
+    def _cost_of_more(self, unit: str, base: Version) -> float:
+        """Return the cost of a known unit that the text has and the base lacks."""
+        if unit in base.own:
+            return RETURNED
+        guard = self.guards.get(unit)
+        return PASTED if guard and guard.seen and not guard.present else KNOWS_MORE
 
     def _young(self, evidence: Evidence) -> set[str]:
         """Return the units that came so shortly before a save that it cannot reword them, unless

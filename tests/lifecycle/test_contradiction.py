@@ -37,6 +37,12 @@ Prices include VAT | Prices exclude VAT
 Wir verwenden Tabs zum Einrücken | Wir verwenden keine Tabs zum Einrücken
 On utilise Docker en production | On n'utilise pas Docker en production
 Nunca desplegamos los viernes | Desplegamos los viernes
+The office door is locked in the evening | The office door is not locked in the evening
+Dogs are allowed in the flat | The lease forbids dogs in the flat
+Users can change their username | Usernames cannot be changed
+We still use Jenkins for builds | We got rid of Jenkins for builds
+The staging server is up | The staging server is down
+Die Heizung ist an | Die Heizung ist aus
 # order
 I prefer tabs over spaces | I prefer spaces to tabs
 Use npm, not yarn | Use yarn, not npm
@@ -64,6 +70,18 @@ The main database is hosted on AWS | The main database is hosted on GCP
 The default log level is info | The default log level is debug
 We use pnpm as the package manager | We use yarn as the package manager
 The project uses the MIT license | The project uses the Apache license
+We meet on Wednesdays | We meet on Thursdays now
+Alerts go to the ops channel | Alerts now go to the infra channel
+Dr. Weber is our dentist | Our new dentist is Dr. Lang
+Ana is the on-call engineer | Ben is the on-call engineer
+The backend is written in Go | The backend is written in Rust
+The project is licensed under MIT | The project's licence is Apache 2.0
+Use spaces in this project | Tabs are used in this project
+Use camelCase for variables | Use snake_case for variables
+Maximum line length is 88 | Lines may be up to 120 characters long
+The plugin requires Python 3.9 or newer | The plugin needs at least Python 3.11
+The job runs every hour | The job runs every 15 minutes
+The invoice is due Monday | The invoice is due Wednesday
 Das Meeting ist am Montag | Das Meeting ist am Dienstag
 """
 COMPATIBLE = """
@@ -89,6 +107,12 @@ One of the user's dogs is called Rex | One of the user's dogs is called Max
 The user lives in Lisbon | The user lives in a small flat
 Packages are published to npm | Packages are published to PyPI
 A meeting takes place on Monday | A meeting takes place on Tuesday
+Alice's dentist is Dr. Weber | Bob's dentist is Dr. Lang
+The app supports dark mode | The app now supports light mode
+The tests use pytest | The tests use hypothesis
+The old logo is blue | The new logo is green
+The job runs hourly | The job runs every 60 minutes
+The landlord forbids dogs | Cats are allowed
 # conditions
 Debug logging is enabled in staging | Debug logging is disabled in production
 If the cache is stale, refresh it | If the cache is fresh, do not refresh it

@@ -102,11 +102,18 @@ def delete_reworded() -> Page:
     return Page().agent("one, two, agent").save("one!, two").save("two")
 
 
+def cut_and_paste() -> Page:
+    """A person cuts a line in a stale window, loads the note, and pastes it somewhere else."""
+    page = Page().agent("one, two, agent").save("two")
+    return page.save("two, agent, one, typed")
+
+
 SITUATIONS: dict[str, tuple[Callable[[], Page], set[str]]] = {
     "OLDER": (reword_own_line, {"one!!"}),
     "LAST_SAVE": (reword_the_agents_line, {"one", "two", "agent and more"}),
     "KNOWS_MORE": (stale_deletion, {"three"}),
     "RETURNED": (undone_deletion, {"agent", "typed"}),
+    "PASTED": (cut_and_paste, {"one", "two", "agent", "typed"}),
     "LACKS": (stale_window, {"one", "agent"}),
     "LACKS_GONE": (own_lines_and_a_stale_window, {"one", "new"}),
     "LACKS_NEW": (own_lines_and_a_stale_window, {"one", "new"}),
@@ -124,7 +131,8 @@ SITUATIONS: dict[str, tuple[Callable[[], Page], set[str]]] = {
 def test_each_cost_decides_a_situation(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     situation, lines = SITUATIONS[name]
     assert situation().lines == lines
-    monkeypatch.setattr(history, name, 0.0)
+    without = history.KNOWS_MORE if name == "PASTED" else 0.0
+    monkeypatch.setattr(history, name, without)
     assert situation().lines != lines
 
 
@@ -206,6 +214,14 @@ def test_deleted_again_it_is_gone() -> None:
     assert "agent" in page.save("one, two", Evidence(age=history.STOOD_AGAIN - 0.1)).lines
     assert "agent" in page.save("one, two", Evidence(age=60, unread=True)).lines
     assert "agent" not in page.save("one, two", Evidence(age=history.STOOD_AGAIN)).lines
+
+
+def test_a_stale_window_deletes_a_line_that_the_agent_has_reworded() -> None:
+    """Its text is the note without everything that was restored before, and it has seen nothing of
+    that."""
+    page = Page("one, old ^a1").agent("one, old ^a1, agent").save("one, old ^a1, typed")
+    page.agent("one, new ^a1, typed, agent").save("one, old ^a1, typed, more")
+    assert page.save("one, typed, more").lines == {"one", "new ^a1", "typed", "more", "agent"}
 
 
 def test_an_older_text_that_lacks_many_lines_is_not_deliberate() -> None:

@@ -11,7 +11,7 @@ from brain.config import Config
 from brain.errors import NotFound
 from brain.journal.writer import Journal
 from brain.model import Add, Change, NewRecord, Record, Remove, Update, Write
-from brain.state import GuardRow, NoteRow, State
+from brain.state import NoteRow, State
 from brain.store.note import Note
 from brain.store.store import Store
 from brain.store.units import unit_id
@@ -213,7 +213,7 @@ class Process:
         return self.store._load(NOTE).text
 
     def guarded(self) -> bool:
-        return bool(self.store.state.rows(GuardRow, path=NOTE))
+        return bool(self.store.state._fetch("SELECT 1 FROM guards LIMIT 1"))
 
 
 def layout_claim(state: str, root: str) -> None:

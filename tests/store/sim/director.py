@@ -157,11 +157,13 @@ class Director:
     def edit(self, w: Window) -> None:
         r, do = self.random, self.world.do
         kinds = ["type"] * 5 + ["reword"] * 4 + ["rewrite", "delete", "delete", "move"]
-        kind = r.choice(kinds + ["undo"] * self.setting["undo"])
+        kind = r.choice(kinds + ["undo", "paste"] * self.setting["undo"])
         if kind == "type":
             return do(self.typing(w))
         if kind == "undo":
             return do(("undo", w.name)) if w.past else None
+        if kind == "paste":
+            return do(("paste", w.name, r.choice([0, *w.places()]))) if w.cut else None
         if not (places := w.places()):
             return None
         token = tokens(w.lines[r.choice(places)])[0]

@@ -32,6 +32,7 @@ class Window:
         self.wanted: set[str] = set()
         self.gone: set[str] = set()
         self.deleted: set[str] = set()  # everything its person ever deleted and did not restore
+        self.cut = ""  # the line that its person deleted last
 
     def __repr__(self) -> str:
         return self.name
@@ -66,7 +67,13 @@ class Window:
 
     def delete(self, token: str) -> None:
         if (at := self._find(token)) is not None:
+            self.cut = self.lines[at]
             self._edit([*self.lines[:at], *self.lines[at + 1 :]])
+
+    def paste(self, at: int) -> None:
+        """Insert the line that was deleted last, perhaps after other saves and a reload."""
+        if self.lines is not None and self.cut and self.cut not in self.lines:
+            self._edit([*self.lines[:at], self.cut, *self.lines[at:]])
 
     def move(self, token: str, to: int) -> None:
         if (at := self._find(token)) is not None:

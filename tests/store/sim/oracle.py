@@ -9,7 +9,9 @@ only if
 - one editor overwrote another's line while nothing was guarded (`unguarded`),
 - a window overwrote it that had not loaded or saved the note for seven days (`expired`).
 
-Anything else that is missing is lost.
+Anything else that is missing is lost. Whoever saves an old text with a line that is gone does not
+bring it back. A line that was removed, and whose return was replaced before Brain read it, is still
+removed.
 """
 
 from __future__ import annotations
@@ -86,6 +88,7 @@ class Oracle:
         self.flight: set[str] = set()  # lines of the operation that runs
         self.returned: Counter[str] = Counter()
         self.taken: dict[str, Any] = {}  # removals that were overwritten unread, and whose
+        self.before: dict[str, str] = {}  # the status of each line before it was saved last
         self.fate: dict[str, list[str]] = {}  # the chain of events of each line
 
     def add(self, line: str, author: str, parent: str | None = None) -> str:
@@ -105,7 +108,7 @@ class Oracle:
         for t in sorted(file.tokens - new - actor.removed):
             brought = file.unread.get(t)
             if brought and brought[0] is not actor:
-                self.set(t, OPEN if file.looked_at is not None else REPLACED, f"by {actor}")
+                self._replaced(t, OPEN if file.looked_at is not None else REPLACED, f"by {actor}")
             elif not self.guarded and self.source.get(t) != "agent":
                 self.set(t, UNGUARDED, f"by {actor}")
             elif self.now() - actor.since > AGE:
@@ -137,7 +140,7 @@ class Oracle:
                 unheard[t] = mark
         for t in sorted(new):
             status = self.status.get(t)
-            if status == REMOVED:
+            if status in (REMOVED, UNGUARDED):  # Brain has seen that it went
                 last = not self.guarded and not old.displaced  # the last editor decides
                 brought = t in actor.wanted or t in old.unheard or last
                 if t in old.unheard and t not in actor.wanted:
@@ -146,6 +149,7 @@ class Oracle:
                     continue
             elif status == REQUIRED or t in self.flight:
                 continue
+            self.before[t] = status or ""
             self.set(t, REQUIRED, f"saved by {actor}")
             self.source[t] = actor
             unread.setdefault(t, mark)
@@ -153,6 +157,10 @@ class Oracle:
         file.batch = old.batch | (new ^ old.tokens)
         file.tokens, file.unread, file.unheard = new, unread, unheard
         file.looked_at = None
+
+    def _replaced(self, t: str, status: str, why: str) -> None:
+        """Record that a line was replaced before Brain read it."""
+        self.set(t, REMOVED if self.before.get(t) == REMOVED else status, why)
 
     # -- Brain
 
@@ -172,7 +180,7 @@ class Oracle:
             if t in file.tokens:
                 file.unread[t] = by
             elif self.status[t] == REQUIRED:
-                self.set(t, REPLACED, "and the process that read it was killed")
+                self._replaced(t, REPLACED, "and the process that read it was killed")
         file.unheard.update({t: by for t, by in read.unheard.items() if t not in file.tokens})
 
     def wrote(self, file: File, text: str) -> None:

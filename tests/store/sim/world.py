@@ -102,6 +102,7 @@ class World:
         self.past = [text]  # for git
         self.windows = {name: Window(self, name, style) for name, style in windows.items()}
         self.processes: dict[int, Backend] = {}
+        self.running: Backend | None = None
         self.make = backend
         self.violations: list[tuple[str, str]] = []
         self._brain(0, {}, lambda process: process.sync())
@@ -191,6 +192,8 @@ class World:
             self._exchanged(path, other)
         elif name == "commit":
             self.reads = []
+            if self.running:
+                self.oracle.guarded = self.running.guarded()
         self._call(name, "after")
 
     def unlinked(self, path: str) -> None:
@@ -254,7 +257,8 @@ class World:
         try:
             if number not in self.processes:
                 self.processes[number] = self.make(self)
-            result = operation(self.processes[number])
+            self.running = self.processes[number]
+            result = operation(self.running)
         except Crash:
             for read in self.reads:
                 self.oracle.forget(read)
@@ -262,12 +266,11 @@ class World:
             self.stats["crashes"] += 1
             return False, None
         finally:
-            self.depth = 0
+            self.depth, self.running = 0, None
             self.plan = {k: steps for k, steps in plan.items() if steps}
             plan.clear()
             plan.update(self.plan)
-        self.oracle.guarded = self.processes[number].guarded()
-        if result is True:  # nothing is pending
+        if self.asked and result is True:  # nothing is pending
             there = set(tokens(self.processes[number].head()))
             for t in sorted(self.asked):
                 self.oracle.set(t, REQUIRED if t in there else REMOVED, "settled after a crash")
