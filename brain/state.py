@@ -105,13 +105,13 @@ class VersionRow(NamedTuple):
     at: float
     written: bool  # by Brain; else observed
     base: int
-    own: tuple[str, ...]  # units that its window added or removed
-    new: tuple[str, ...]  # units that it added to its base
+    own: str  # JSON: units that its window added or removed
+    new: str  # JSON: units that it added to its base
     unread: bool
     undid: bool
     in_place: bool | None  # saved in place, or by rename
     git: bool  # git checked it out
-    changes: tuple[Any, ...]  # the edits that turn the version before it into this one
+    changes: str  # JSON: the edits that turn the version before it into this one
 
 
 class GuardRow(NamedTuple):
@@ -168,7 +168,6 @@ _COLUMNS = {  # by the type of a field
     "Number": "INTEGER PRIMARY KEY AUTOINCREMENT",
     "Unit": "BLOB NOT NULL",  # any bytes
     "tuple[str, ...]": "TEXT NOT NULL",  # JSON
-    "tuple[Any, ...]": "TEXT NOT NULL",  # JSON
     "dict[str, Any]": "TEXT NOT NULL",  # JSON
 }
 _PLAIN = ("str", "int", "float", "Number")  # types of fields that SQLite stores as they are

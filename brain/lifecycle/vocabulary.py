@@ -58,11 +58,12 @@ _PHRASES = {
         "decided to,agreed to,opted to",
         "not ": "decided not to,agreed not to",
         "later than": "no later than,not later than",
-        "maximum": "no more than,at most,up to,may be up to,can be up to,may have up to,can have up to",
+        "maximum": "no more than,at most,up to,may be up to,can be up to,may have up to,"
+        "can have up to",
         "minimum": "at least,or newer,or later,or higher,or above,or more", "some of": "one of",
         "avoid": "decided against,get rid of,gets rid of,got rid of,opt out of,opts out of,"
-        "opted out of,stay away from,stays away from,do without,does without,give up,gives up,gave up,"
-        "phase out,phased out,do away with",
+        "opted out of,stay away from,stays away from,do without,does without,give up,gives up,"
+        "gave up,phase out,phased out,do away with",
         "maybe": "plan to,plans to,planned to,planning to,want to,wants to,would like to",
         OVER: "instead of,in favor of,in favour of,rather than,better than,more than,"
         "in place of,in lieu of,as opposed to,took over from",

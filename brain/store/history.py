@@ -22,9 +22,11 @@ times and the state of git are values that the disk layer hands in.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
+from typing import Any
 
 from brain._tuples import NamedTuple
 from brain.store.units import (
@@ -65,7 +67,7 @@ KEEP = 64  # versions
 class Version:
     """A text that was in the note, or in a displaced file."""
 
-    __slots__ = ("_edits", "_units", "at", "base", "git", "in_place", "n", "new", "own",
+    __slots__ = ("_edits", "_stored", "_units", "at", "base", "git", "in_place", "n", "new", "own",
                  "previous", "undid", "unread", "written")  # fmt: skip
 
     def __init__(
@@ -83,19 +85,33 @@ class Version:
         in_place: bool | None = None,
         git: bool = False,
         previous: Version | None = None,
-        changes: Edits | None = None,
+        stored: tuple[str, str, str] | None = None,
     ) -> None:
+        """`stored` are `own`, `new` and the changes as JSON, which is read when it is needed."""
         self.n = n
         self.at = at  # when it was written or observed, by the clock
         self.written = written  # by Brain; else observed
         self.base = base  # the version that it was taken to be edited from
-        self.own = own  # units that the window which saved it has added or removed itself
-        self.new = new  # units that it added to its base
+        if not stored:
+            self.own = own  # units that the window which saved it has added or removed itself
+            self.new = new  # units that it added to its base
+            self._edits: Edits | None = None
         self.unread = unread  # it was not read while it was in the note
         self.undid = undid  # it did nothing but remove guarded units, which were restored
         self.in_place = in_place  # it was saved in place, or by rename; None if that is not known
         self.git = git  # git checked it out
-        self._units, self.previous, self._edits = units, previous, changes
+        self._units, self.previous, self._stored = units, previous, stored
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("own", "new", "_edits"):
+            raise AttributeError(name)
+        self._read()
+        return getattr(self, name)
+
+    def _read(self) -> None:
+        if self._stored:
+            own, new, self._edits = map(json.loads, self._stored)
+            self.own, self.new, self._stored = frozenset(own), frozenset(new), None
 
     @property
     def units(self) -> Units:
@@ -118,6 +134,7 @@ class Version:
 
     def replace(self, units: Units, previous: Version | None) -> None:
         """Replace the text, stored as changes of another version."""
+        self._read()
         self._units, self._edits, self.previous = units, None, previous
 
     def follow(self, previous: Version | None) -> None:

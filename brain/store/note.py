@@ -83,14 +83,12 @@ class Note:
                 at=row.at,
                 written=row.written,
                 base=row.base,
-                own=frozenset(row.own),
-                new=frozenset(row.new),
                 unread=row.unread,
                 undid=row.undid,
                 in_place=row.in_place,
                 git=row.git,
                 previous=versions[-1] if versions else None,
-                changes=list(row.changes),
+                stored=(row.own, row.new, row.changes),
             )
             versions.append(version)
         rows = self.state.rows(GuardRow, path=self.path)
@@ -144,6 +142,8 @@ class Note:
             return
         mark = digest(found.data).hex()
         if mark == self.row.digest:
+            with suppress(Refused):
+                history.tip.units = self.format.split(targets.decode(found.data))
             self._accept(found, mark)
             return
         theirs = units.split(targets.decode(found.data))
@@ -431,9 +431,9 @@ class Note:
         self.row = self.row._replace(tip=history.tip.n, head=head, due=due, why=self.wait)
         rows = [
             VersionRow(
-                self.path, v.n, v.at, v.written, v.base, tuple(sorted(v.own)),
-                tuple(sorted(v.new)), v.unread, v.undid, v.in_place, v.git,
-                tuple(v.changes),
+                self.path, v.n, v.at, v.written, v.base, json.dumps(sorted(v.own)),
+                json.dumps(sorted(v.new)), v.unread, v.undid, v.in_place, v.git,
+                json.dumps(v.changes),
             )
             for v in history.versions
             if self._saved_versions.get(v.n) != _flags(v)

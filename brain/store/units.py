@@ -28,6 +28,8 @@ _MARKER = re.compile(r"^\s*([-*+]|\d+[.)])?\s*(\[.\]\s*)?")
 def split(text: str) -> Units:
     """Return the units of a text. Joined with line breaks, they are the text."""
     lines = text.split("\n")
+    if "\n " not in text and "\n\t" not in text:
+        return tuple(lines)
     starts = [0]
     above = lines[0].strip()
     for number, line in enumerate(lines[1:], 1):
