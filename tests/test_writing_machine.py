@@ -252,7 +252,8 @@ class Writing(RuleBasedStateMachine):
         for kind in kinds:
             write, word, removed = self._write_of(kind, pick)
             with suppress(BrainError):
-                if store.apply([write])[0].state == "pending":
+                # a change is written at once if it undoes those that are pending
+                if store.apply([write])[0].state != "unchanged":
                     made[write.id] = (kind, word, removed)
         if goes_on:
             self.reword(pick, style)

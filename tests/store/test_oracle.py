@@ -1,0 +1,62 @@
+"""The oracle of the simulator: which lines it takes for lost, and which may be missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.store.sim import backend
+from tests.store.sim.oracle import tokens
+from tests.store.sim.scenarios import ALL, SYNC, line, remember, typed
+from tests.store.sim.scripts import Script, replay
+from tests.store.sim.world import Step, World
+
+W0_DELETES: list[Step] = [
+    ("load", "device"), ("load", "w0"), ("delete", "w0", "p91.1"), ("save", "w0"), SYNC,
+]  # fmt: skip
+GIT_RETURNS_IT: Step = ("checkout", 2)
+
+NOT_LOST: dict[str, list[Step]] = {
+    "what git brought back is replaced before Brain reads it, and a window saves it": [
+        *W0_DELETES, remember("a1"), ("load", "device"), ("checkout", 3), ("load", "w0"),
+        typed("device", "p1"), ("save", "device"), SYNC, typed("w0", "p2"), ("save", "w0"),
+    ],
+    "a window saves over git while nothing is guarded, and a device brings an old text": [
+        *W0_DELETES, GIT_RETURNS_IT, SYNC, typed("w0", "p1"), ("save", "w0"), remember("a1"),
+        typed("device", "p2"), ("save", "device"),
+    ],
+    "a stale window saves while an agent's line is being written": [
+        *W0_DELETES[:-1],
+        remember("a1", {20: [typed("device", "p1"), ("save", "device")]}),
+    ],
+}  # fmt: skip
+
+
+def end(steps: list[Step], folder: Path) -> tuple[World, list[str]]:
+    """Replay these steps. Return the lines that are lost."""
+    windows = {"w0": "place", "device": "rename"}
+    world = replay(Script(windows, ALL, [*steps]), backend.Process, str(folder / "world"))
+    return world, [what for kind, what in world.end() if "lost" in kind]
+
+
+@pytest.mark.parametrize("name", NOT_LOST)
+def test_a_line_that_was_removed_and_did_not_come_back_is_not_lost(name: str, tmp_path: Path):
+    world, lost = end(NOT_LOST[name], tmp_path)
+    assert lost == []
+    assert line("p91.1") not in (world.text() or "")
+
+
+def test_a_line_that_git_brought_back_is_required(tmp_path: Path):
+    world, lost = end([*W0_DELETES, GIT_RETURNS_IT, SYNC], tmp_path)
+    assert lost == []
+    assert "p91.1" in world.oracle.required()
+
+
+def test_a_line_that_nobody_removed_is_lost(tmp_path: Path):
+    """The note is truncated, as if Brain had written something else."""
+    world, _ = end([("load", "w0"), typed("w0", "p1"), ("save", "w0"), SYNC], tmp_path)
+    Path(world.path).write_text(ALL)
+    missing = world.oracle.missing(Counter(tokens(world.text() or "")))
+    assert missing == [("person line lost", "p1.1")]
