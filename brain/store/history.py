@@ -12,6 +12,7 @@ times and the state of git are values that the disk layer hands in.
 | informed edit: a text lacks a guarded line and contains anything newer | its base is the newer version, so the line goes |
 | deliberate deletion: exactly the text from before the write | the line goes if someone has read it since, or when it is deleted again |
 | half a save: the beginning of a known text | the disk layer waits, nothing is observed |
+| cut and paste: a text has a line again that a person had removed | the line stays |
 | append: `>>` without reading | merged; it says nothing about what was seen |
 | late save: a displaced file is written to | merged; its base is no later than what it displaced |
 | another device: a sync service brings its version | its base is the version that the device had |
@@ -287,7 +288,7 @@ class History:
         else:
             self._was_deliberate = self._is_deleted_again(theirs, near, evidence)
         if self._was_deliberate:
-            return near
+            return near  # deliberate deletion
         unread = evidence.unread and bool(undone)  # who appends without reading undoes nothing
         # a program may open the note before Brain's write and read it after that
         settled = evidence.age >= READING
@@ -302,12 +303,13 @@ class History:
                 delta = _add(delta, later)
             later = version
             if version.n > near.n and (version.written or not in_note):
-                continue  # it was not there yet
+                continue  # late save: it cannot have seen what came after it was displaced
             if undone and version.unread and settled:
                 continue  # no window has seen it
             if unread and wrote >= 0 and (version.n == wrote or version.base >= wrote):
                 continue  # no window has seen its base
             is_near = version is near
+            # stale window, another device: it goes on from what it has saved or loaded
             cost = 0.0 if is_near else LAST_SAVE if version in last_saves else OLDER
             cost += self._cost(version, is_near, delta, head, young, evidence.in_place, least)
             if cost < least:
@@ -363,7 +365,7 @@ class History:
         foreign = {u for u in new if len(u) > 3 and self._is_known(u, ids)}
         total = sum(self._cost_of_more(u, base) for u in new if u in foreign)
         if total > most:
-            return total
+            return total  # informed edit: a later version has all that the text has
         own = base.own if _is_same_way(base, in_place) else frozenset()
         costs = {u: _cost_of_lack(u, base, near, own, head) for u in gone}
         for unit in new:
@@ -372,7 +374,7 @@ class History:
             old = [o for o in gone if o not in young]
             found = [(REWORDED * (1 - like), o) for o in old if (like := likeness(o, unit))]
             cost, reworded = min(found, default=(ADDED, ""))
-            if reworded:
+            if reworded:  # own line reworded, or another one
                 cost = min(cost, costs[reworded] + ADDED)
                 gone.remove(reworded)
             total += cost
@@ -385,6 +387,7 @@ class History:
         if unit in base.own:
             return RETURNED
         guard = self.guards.get(unit)
+        # cut and paste
         return PASTED if guard and guard.seen and not guard.present else KNOWS_MORE
 
     def _young(self, evidence: Evidence) -> set[str]:
@@ -411,7 +414,7 @@ class History:
         `near` was in its place."""
         base = self.base(theirs, near, evidence, in_note)
         seen = self._units_seen(base, near, theirs, evidence)
-        if evidence.after_git:
+        if evidence.after_git:  # after git
             seen = self._but_guarded(near.units, theirs)
         head = merge(seen, self.head, theirs)
         if head not in (theirs, self.head):

@@ -152,7 +152,7 @@ class Note:
             history.tip, last.unread = last, False
         if theirs != history.tip.units:
             if not is_git and self._may_be_half(found, mark):
-                self.wait = "the note is being saved"
+                self.wait = "the note is being saved"  # half a save
                 return
             evidence = self._evidence(found)._replace(git=is_git, after_git=moved and not is_git)
             self._observe(theirs, history.tip, evidence, in_note=True)
@@ -279,7 +279,7 @@ class Note:
         if theirs != near.units and not is_ours:
             if is_open and not self._has_settled(name, found):
                 return
-            self._observe(theirs, near, self._evidence(found), in_note=False)
+            self._observe(theirs, near, self._evidence(found), in_note=False)  # late save
             row = row._replace(displaced=history.versions[-1].n, half="")
             self.temps[name] = row
             with self.state.transaction(durable=True):  # before the only other copy is deleted
