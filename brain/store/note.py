@@ -141,12 +141,11 @@ class Note:
             self._look_for_missing()
             return
         mark = digest(found.data).hex()
+        theirs = units.split(targets.decode(found.data))
         if mark == self.row.digest:
-            with suppress(Refused):
-                history.tip.units = self.format.split(targets.decode(found.data))
+            history.tip.units = theirs  # known without the versions before it
             self._accept(found, mark)
             return
-        theirs = units.split(targets.decode(found.data))
         last = history.last_written
         if theirs == last.units and last.n >= history.tip.n:  # exchanged before a crash
             history.tip, last.unread = last, False
