@@ -209,7 +209,7 @@ connect_command = click.Command(
         click.Argument(["client"], required=False),
         click.Option(
             ["--agent", "-a"], default="", metavar="NAME",
-            help="The agent that the client acts as.  [default: named after the client]",
+            help="The agent that the client acts as.  [default: one for each client]",
         ),
         click.Option(["--dry-run"], is_flag=True, help="Show what would be done, and do nothing."),
         click.Option(["--remove"], is_flag=True, help="Disconnect it. The agent stays."),

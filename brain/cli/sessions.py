@@ -80,6 +80,9 @@ def print_import(found: Imported, _: Values) -> None:
         say(f"{each.client}  {counted(each.sessions, 'session')}  {_megabytes(each.bytes)}")
     for problem in found.problems:
         note(problem)
+    if found.deleted:
+        many = counted(found.deleted, "session")
+        note(f"{many} deleted from the vault: left out. To import them again, add --again.")
     if found.state == "asks":
         say(f"This would add {_megabytes(found.bytes)} to the vault. To import it, add --yes.")
     elif found.sessions:
@@ -108,7 +111,7 @@ def _import(act: Callable[..., Imported], values: Values) -> Imported:
             note("Following the transcripts. Ctrl-C ends it.")
         while not stop.wait(POLL):
             recent = (datetime.now() - RECENT).isoformat(timespec="seconds")
-            more = act(**values | {"yes": True, "since": recent})
+            more = act(**values | {"yes": True, "again": False, "since": recent})
             for session in more.sessions:
                 note(f"{session.session}  {counted(session.messages, 'new message')}")
             found = more.replace(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from brain.connect.edit import Syntax
 from brain.errors import NotFound, suggest
+from brain.sessions.clients import agent_of
 
 RULES = """\
 # Memory
@@ -54,7 +55,6 @@ class Client(NamedTuple):
 
     name: str
     title: str
-    agent: str  # the default name of its agent
     file: Callable[[Place], str]
     path: tuple[str, ...]  # the keys that lead to the entry
     shape: Callable[[list[str]], dict[str, Any]]
@@ -67,6 +67,11 @@ class Client(NamedTuple):
     hooks: Callable[[Place], str] | None = None
     hook: Mapping[str, Any] = {}
     todo: str = ""
+
+    @property
+    def agent(self) -> str:
+        """The agent that it acts as, unless the user names another one."""
+        return agent_of(self.name)
 
 
 def _plain(command: list[str]) -> dict[str, Any]:
@@ -103,7 +108,7 @@ def _opencode_file(place: Place) -> str:
 _RESTART = "Restart {title}."
 CLIENTS = (
     Client(
-        "claude-code", "Claude Code", "claude", _claude_json, ("mcpServers", "brain"), _typed,
+        "claude-code", "Claude Code", _claude_json, ("mcpServers", "brain"), _typed,
         program="claude", adds=("mcp", "add", "brain", "-s", "user", "--"),
         removes=("mcp", "remove", "brain", "-s", "user"),
         rules=lambda place: f"{_claude(place)}/rules/brain.md", own_rules=True,
@@ -111,12 +116,12 @@ CLIENTS = (
         todo="Start a new session of Claude Code.",
     ),
     Client(
-        "claude-desktop", "Claude Desktop", "claude",
+        "claude-desktop", "Claude Desktop",
         lambda place: place.config("Claude", "claude_desktop_config.json"),
         ("mcpServers", "brain"), _plain, todo=_RESTART,
     ),
     Client(
-        "codex", "Codex", "codex", lambda place: f"{_codex(place)}/config.toml",
+        "codex", "Codex", lambda place: f"{_codex(place)}/config.toml",
         ("mcp_servers", "brain"), _plain, syntax=None,
         program="codex", adds=("mcp", "add", "brain", "--"), removes=("mcp", "remove", "brain"),
         rules=lambda place: f"{_codex(place)}/AGENTS.md",
@@ -127,7 +132,7 @@ CLIENTS = (
         " there, or with /hooks, it does not run them.",
     ),
     Client(
-        "gemini", "Gemini CLI", "gemini", lambda place: f"{place.home}/.gemini/settings.json",
+        "gemini", "Gemini CLI", lambda place: f"{place.home}/.gemini/settings.json",
         ("mcpServers", "brain"), _plain, Syntax(comments=True),
         rules=lambda place: f"{place.home}/.gemini/GEMINI.md",
         hooks=lambda place: f"{place.home}/.gemini/settings.json",
@@ -135,16 +140,16 @@ CLIENTS = (
         todo="Gemini starts MCP servers only in folders that you trust.",
     ),
     Client(
-        "opencode", "OpenCode", "opencode", _opencode_file, ("mcp", "brain"), _opencode,
+        "opencode", "OpenCode", _opencode_file, ("mcp", "brain"), _opencode,
         Syntax(comments=True, trailing_commas=True), todo=_RESTART,
     ),
     Client(
-        "cursor", "Cursor", "cursor", lambda place: f"{place.home}/.cursor/mcp.json",
+        "cursor", "Cursor", lambda place: f"{place.home}/.cursor/mcp.json",
         ("mcpServers", "brain"), _plain,
         todo="Turn on the server `brain` in Cursor's settings, under MCP.",
     ),
     Client(
-        "vscode", "VS Code", "copilot", lambda place: place.config("Code", "User", "mcp.json"),
+        "vscode", "VS Code", lambda place: place.config("Code", "User", "mcp.json"),
         ("servers", "brain"), _typed, Syntax(comments=True, trailing_commas=True),
         todo="VS Code asks once whether you trust the server `brain`.",
     ),

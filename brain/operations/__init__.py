@@ -226,7 +226,8 @@ OPERATIONS = (
               "Import conversations of Claude Code, Codex, Gemini CLI and OpenCode.",
               "Importing again adds only what is new. Secrets are removed, and tool output is cut"
               " to 2,000 characters. A session belongs to the project whose folder it worked in"
-              " (see the setting `projects`), else to an agent named after the client.",
+              " (see the setting `projects`), else to the agent of the client: claude, codex,"
+              " gemini or opencode. A session that was deleted from the vault stays deleted.",
               ("brain session import", "brain session import --since 2026-02-01 --project garden",
                "brain session import ~/.claude/projects --follow")),
     # -- review -----------------------------------------------------------------------------------

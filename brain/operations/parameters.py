@@ -199,10 +199,11 @@ PARAMETERS = {
         argument=True,
     ),
     "session import.agent": Parameter(
-        "The agent of sessions that no project has.  [default: named after the client]",
+        "The agent of sessions that no project has.  [default: the agent of the client]",
         ("--agent", "-a"),
         "NAME",
     ),
+    "session import.again": Parameter("Import sessions again that were deleted from the vault."),
     "session import.project": Parameter(
         "Only sessions that belong to this project or agent.", ("--project", "-p"), "NAME"
     ),

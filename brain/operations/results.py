@@ -494,13 +494,15 @@ class ImportedSession(Value):
 
 class Imported(Value):
     """The result of an import. `state` is `imported`, or `asks` if nothing was written because
-    `bytes` is so much that a person has to agree. `problems` are sessions that were left out."""
+    `bytes` is so much that a person has to agree. `deleted` counts the sessions that were left out
+    because they were deleted from the vault. `problems` are others that were left out."""
 
     state: str
     found: list[FoundTranscripts]
     sessions: list[ImportedSession]
     messages: int
     bytes: int
+    deleted: int
     problems: list[str]
 
 

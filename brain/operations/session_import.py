@@ -11,7 +11,7 @@ from brain.operations import agents, lookup
 from brain.operations.parameters import time_of
 from brain.operations.results import FoundTranscripts, Imported, ImportedSession
 from brain.sessions import archive, catalog, importing
-from brain.sessions.clients import home
+from brain.sessions.clients import client, home
 from brain.sessions.transcript import SUFFIX
 from brain.timestamps import start_of
 
@@ -33,13 +33,15 @@ def session_import(
     since: str = "",
     project: str = "",
     agent: str = "",
+    again: bool = False,
     yes: bool = False,
     by: Actor | str = "",
 ) -> Imported:
     """Import the sessions in these files and folders, or in those of all clients on this machine.
     Importing again adds only what is new. A new session that no project has belongs to `agent`, or
-    to one named after the client. Without a path, more than 20 MB are imported only if
-    `yes`."""
+    to the agent of the client, as `brain connect` names it. Without a path, more than 20 MB are
+    imported only if `yes`. A session that was deleted from the vault is imported only if `again`.
+    """
     actor = access.resolve(vault, by)
     paths = lookup.words(paths)
     sources = importing.find(paths, vault.environ, _seconds(vault, since))
@@ -48,9 +50,9 @@ def session_import(
     vault.refresh()
     state, size = "imported", 0
     if not paths and not yes:
-        size = _added(vault, actor, found)
+        size = _added(importing.Importer(vault, actor, dry_run=True, again=again), found)
         state = "asks" if size > ASKS else state
-    importer = importing.Importer(vault, actor)
+    importer = importing.Importer(vault, actor, again=again)
     done: list[ImportedSession] = []
     problems: list[str] = []
     for source, owner in found if state == "imported" else ():
@@ -67,6 +69,7 @@ def session_import(
         sessions=done,
         messages=sum(each.messages for each in done),
         bytes=sum(each.bytes for each in done) or size,
+        deleted=importer.deleted,
         problems=problems,
     )
 
@@ -87,9 +90,8 @@ def _chosen(
     return [(each, owner) for each, owner in pairs if project in ("", owner)]
 
 
-def _added(vault: OpenVault, actor: Actor, found: list[tuple[Source, str]]) -> int:
+def _added(counting: importing.Importer, found: list[tuple[Source, str]]) -> int:
     """Return how many bytes an import would add to the vault."""
-    counting = importing.Importer(vault, actor, dry_run=True)
     added = (counting.import_source(source, lambda: "") for source, _ in found)
     return sum(each.size for each in added if each)
 
@@ -122,7 +124,8 @@ def _folder(vault: OpenVault, source: Source, owner: str, actor: Actor) -> Calla
         try:
             folder = catalog.folder_of(vault, owner)
         except NotFound:
-            agents.agent_add(vault, owner, about=f"Sessions of {source.client}.", by=actor)
+            about = f"Sessions of {client(source.client).title}."
+            agents.agent_add(vault, owner, about=about, by=actor)
             folder = catalog.folder_of(vault, owner)
         vault.store.allow(actor, f"{folder.path}/x{SUFFIX}")
         return folder.path

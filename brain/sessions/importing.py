@@ -77,7 +77,7 @@ def find(paths: Iterable[str], environ: Mapping[str, str], after: float) -> list
 def owner_of(projects: Iterable[str], source: Source, home: str, agent: str = "") -> str:
     """Return the owner for a session: the agent with the longest path in `projects` (`agent=path`)
     that contains its folder, else `agent`, else the agent of the client."""
-    best = ("", agent or source.client)
+    best = ("", agent or clients.agent_of(source.client))
     for rule in projects:
         name, _, path = rule.partition("=")
         path = path.strip()
@@ -95,10 +95,14 @@ def owner_of(projects: Iterable[str], source: Source, home: str, agent: str = ""
 
 class Importer:
     """Imports sources into a vault for an actor. With `dry_run`, it only counts the lines to
-    add."""
+    add. Sessions that were imported and then deleted from the vault are left out, and counted in
+    `deleted`, unless they are to be imported `again`."""
 
-    def __init__(self, vault: OpenVault, actor: Actor, *, dry_run: bool = False) -> None:
-        self.vault, self.actor, self.dry_run = vault, actor, dry_run
+    def __init__(
+        self, vault: OpenVault, actor: Actor, *, dry_run: bool = False, again: bool = False
+    ) -> None:
+        self.vault, self.actor, self.dry_run, self.again = vault, actor, dry_run, again
+        self.deleted = 0
         self.owners = access.readable(actor)  # sessions of other owners are not used
         self._seen: dict[int, str] = {}  # sessions of this run, by the hashed key of a line
 
@@ -108,9 +112,13 @@ class Importer:
         flag = f"import:{source.path}:{source.part}"
         mark_before = mark = self.vault.state.flag(flag)
         id = ids.of_client(source.client, source.id)
+        known = f"imported:{id}"
         place = self._existing(id)
         if place is None:
-            mark = ""  # the session was deleted, or never written
+            if self._was_deleted(mark_before or self.vault.state.flag(known)):
+                self.deleted += 1
+                return None
+            mark = ""
         lines = clients.client(source.client).read(source, mark)
         with ExitStack() as stack:
             target = _Target(self, source, id, place, folder, stack)
@@ -121,7 +129,13 @@ class Importer:
             target.finish()
         if not self.dry_run and target.place and mark != mark_before:
             self.vault.state.set_flag(flag, mark)
+            self.vault.state.set_flag(known, "1")
         return target.report()
+
+    def _was_deleted(self, mark: str) -> bool:
+        """Return True if a session that is not there was imported before. An agent that may not
+        read all sessions cannot know."""
+        return bool(mark) and not self.again and self.owners is None
 
     def _existing(self, id: str) -> Place | None:
         folders = catalog.folders(self.vault, self.owners)

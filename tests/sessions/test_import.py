@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brain.connect import clients as connect_clients
 from brain.errors import BadRequest
+from brain.sessions import clients, importing
 from tests import kit as base
 from tests.conftest import MakeVault, OpenBrain
 from tests.sessions.kit import (
@@ -52,7 +54,7 @@ def test_claude_code(vault: MakeVault, opened: OpenBrain) -> None:
     root = vault()
     with opened(root) as brain:
         assert imported(brain, FIXTURES / "claude_code") == 29
-        listed = {each.id: each for each in brain.session_list(agent="claude-code")}
+        listed = {each.id: each for each in brain.session_list(agent="claude")}
     found = sessions(root)
     call, result = "tool_call: Bash", "tool_result: "
     assert plain(found[MAIN]) == [
@@ -75,7 +77,7 @@ def test_claude_code(vault: MakeVault, opened: OpenBrain) -> None:
     assert lines[0]["timestamp"] == "2026-11-18T07:40:39.735Z"
     assert lines[21]["parent"] == lines[1]["id"], "the rewind goes on from the first answer"
     assert [line["name"] for line in lines[9:15]] == ["Bash"] * 6
-    raw = (root / f"40_Brain/agents/claude-code/sessions/{MAIN}.jsonl").read_text()
+    raw = (root / f"40_Brain/agents/claude/sessions/{MAIN}.jsonl").read_text()
     assert '"event":"compaction"' in raw
     for injected in ("This session is being continued", "task-notification", "command-name"):
         assert injected not in raw
@@ -291,12 +293,51 @@ def test_an_archived_session_comes_back_only_if_it_goes_on(
         imported(brain, path)
         brain.session_archive("S1")
         assert imported(brain, path) == 0
-        assert [each.state for each in brain.session_list(all=True, agent="claude-code")] == [
-            "archived"
-        ]
+        assert [each.state for each in brain.session_list(all=True, agent="claude")] == ["archived"]
         write_lines(path, [claude_line(n, f"Text {n}") for n in (1, 2, 3)])
         assert imported(brain, path) == 1
-        assert [each.state for each in brain.session_list(agent="claude-code")] == ["open"]
+        assert [each.state for each in brain.session_list(agent="claude")] == ["open"]
+
+
+def test_a_deleted_session_stays_deleted(
+    vault: MakeVault, opened: OpenBrain, tmp_path: Path
+) -> None:
+    """Even if it goes on, or the client moves its file, until a person asks for it again."""
+    root = vault()
+    path = write_lines(tmp_path / "S1.jsonl", [claude_line(1, "One"), claude_line(2, "Two")])
+    with opened(root) as brain:
+        imported(brain, path)
+        (root / "40_Brain/agents/claude/sessions/S1.jsonl").unlink()
+        assert brain.session_import([str(path)]).deleted == 1
+        write_lines(path, [claude_line(n, f"Text {n}") for n in (1, 2, 3)])
+        (tmp_path / "moved").mkdir()
+        moved = path.rename(tmp_path / "moved/S1.jsonl")
+        found = brain.session_import([str(moved)])
+        assert (found.deleted, found.messages, found.sessions) == (1, 0, [])
+        assert "S1" not in sessions(root)
+        assert brain.session_import([str(moved)], again=True).messages == 3
+        assert brain.session_import([str(moved)]).deleted == 0
+    assert texts(sessions(root)["S1"]) == ["user: Text 1", "user: Text 2", "user: Text 3"]
+
+
+def test_a_deleted_session_does_not_count_for_the_question(
+    vault: MakeVault, opened: OpenBrain, tmp_path: Path
+) -> None:
+    root, home = vault(), copy(tmp_path, "codex")
+    shutil.move(home, tmp_path / ".codex")
+    with opened(root) as brain:
+        brain.vault.environ = {"HOME": str(tmp_path)}
+        assert brain.session_import().bytes
+        for path in root.glob("40_Brain/agents/*/sessions/*.jsonl"):
+            path.unlink()
+        found = brain.session_import()
+        assert (found.state, found.bytes, found.deleted) == ("imported", 0, 1)
+
+
+def test_an_import_and_connect_name_the_same_agent() -> None:
+    for each in clients.CLIENTS:
+        source = clients.Source(each.name, "/x", "s")
+        assert connect_clients.client(each.name).agent == importing.owner_of((), source, "/home")
 
 
 # -- what is left out ------------------------------------------------------------------------------
@@ -400,7 +441,7 @@ def test_the_longest_path_wins(vault: MakeVault, opened: OpenBrain, tmp_path: Pa
         imported(brain, tmp_path / "t")
         owners = {each.id: each.agent for each in brain.session_list()}
         assert {id: owners[id] for id in "ABCD"} == {
-            "A": "zoo", "B": "other", "C": "claude-code", "D": "zoo"
+            "A": "zoo", "B": "other", "C": "claude", "D": "zoo"
         }  # fmt: skip
         assert brain.session_import([str(tmp_path / "t")], project="zoo").found[0].sessions == 2
 

@@ -39,8 +39,7 @@ class Source(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A client. Its agent has the same name. Its module, `brain.sessions.clients.<module>`, has
-    these functions:
+    """A client. Its module is `brain.sessions.clients.<module>`, with these functions:
 
     - `folders(environ)` returns the folders and files where the client keeps transcripts
     - `sources(path)` yields the sessions in a file, or in a folder if the client stores them so
@@ -77,6 +76,14 @@ CLIENTS = (  # Claude Code is last, because it is not recognised by its first li
     Client("opencode", "OpenCode", "opencode"),
     Client("claude-code", "Claude Code", "claude_code"),
 )
+
+# The agents of clients, where they have another name than the client. Two clients may share one.
+_AGENTS = {"claude-code": "claude", "claude-desktop": "claude", "vscode": "copilot"}
+
+
+def agent_of(client: str) -> str:
+    """Return the name of the agent that a client acts as, unless the user names another one."""
+    return _AGENTS.get(client, client)
 
 
 def client(name: str) -> Client:
