@@ -35,24 +35,24 @@ def _no_counts(*_: object) -> dict[int, int]:
 FLAT = fulltext.WEIGHTS | {"notes": (1.0,) * 6, "entries": (1.0,) * 5}
 TURNS = (
     Step("irregular forms of words", patches=((expansion, "forms", _nothing),)),
-    Step("names of speakers are no words", patches=((fulltext, "speakers", _nothing),)),
-    Step("author", patches=((factors, "AUTHOR", 1.0),)),
-    Step("when", patches=((factors, "WHEN", 1.0),)),
-    Step("dated", patches=((factors, "DATED", 1.0),)),
-    Step("neighbours", patches=((ranking, "neighbours", _nothing),)),
-    Step("a question hands on more", patches=((ranking, "ASKED", 1.0),)),
-    Step("session", patches=((ranking, "SESSION_WEIGHT", 0.0),)),
+    Step("names of speakers do not count as words", patches=((fulltext, "speakers", _nothing),)),
+    Step("speaker named in the question", patches=((factors, "AUTHOR", 1.0),)),
+    Step("turns that name a time", patches=((factors, "WHEN", 1.0),)),
+    Step("turns of the date in the question", patches=((factors, "DATED", 1.0),)),
+    Step("shares of neighbouring turns", patches=((ranking, "neighbours", _nothing),)),
+    Step("a question passes on more", patches=((ranking, "ASKED", 1.0),)),
+    Step("share of the whole session", patches=((ranking, "SESSION_WEIGHT", 0.0),)),
 )
 EVERY = (
     Step("stop words and fillers", patches=((question, "_SMALL", frozenset()),)),
     Step("fillers", patches=((question, "_SMALL", question.STOP_WORDS),)),
     Step("coverage", patches=((retrieve, "ALL_WEIGHT", 0.0),)),
-    Step("exact first", patches=((exact, "counts", _no_counts),)),
+    Step("exact matches first", patches=((exact, "counts", _no_counts),)),
 )
 NOTES = (
     Step("best passage", patches=((ranking, "PASSAGE_WEIGHT", 0.0),)),
     Step("weights of fields", patches=((fulltext, "WEIGHTS", FLAT),)),
-    Step("cut of common words", patches=((retrieve, "COMMON", 1.0),)),
+    Step("limit for common words", patches=((retrieve, "COMMON", 1.0),)),
 )
 STEPS = (*TURNS, *EVERY, *NOTES)
 

@@ -1,4 +1,4 @@
-"""How fast a question is answered at 100,000 pieces, beside a bare FTS5 query."""
+"""How fast a question is answered at 100,000 passages, next to a bare FTS5 query."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from brain.index import fulltext
 from brain.index.read import Filters
 from brain.operations import find
 
-PIECES, ASKED = 100_000, 200
-SEEN = 2_000  # pieces of which the questions are made
+PASSAGES, ASKED = 100_000, 200
+SEEN = 2_000  # passages of which the questions are made
 
 
 def report() -> Iterator[str]:
     """The table, as lines of Markdown."""
-    root, state = lay(PIECES)
+    root, state = lay(PASSAGES)
     with brain.open(root, state=state) as opened:
         opened.sync()
         yield from measured(opened)
@@ -38,7 +38,7 @@ def measured(opened: Brain) -> Iterator[str]:
             seconds[name].append(cpu(job, question))
     contexts = [cpu(lambda q: opened.context(q, check=False), q) for q in questions]
     yield f"On {machine()}."
-    yield f"{fulltext.size(opened.vault.index, 'passages'):,} pieces, {len(questions)} questions:"
+    yield f"{fulltext.size(opened.vault.index, 'passages'):,} passages, {len(questions)} questions:"
     yield from ("", "| CPU | p50 | p95 | promised |", "|---|---|---|---|")
     yield _row("the bare query", seconds["bare"])
     yield _row("`search`", seconds["brain"], "p95 < 25 ms")

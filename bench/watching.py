@@ -46,9 +46,9 @@ def measure(work: Path) -> Iterator[Line]:
         daemon.send_signal(signal.SIGTERM)
         daemon.wait(10)
     p50, p95 = (delays[int(len(delays) * part)] for part in (0.5, 0.95))
-    found = f"{p50 / 200:.2f} of 200 ms, p95 {p95 / 200:.2f}"
-    yield Line("a saved note can be found after", found, "p95 ≤ 1")
-    yield Line("CPU of an idle daemon, of one core", f"{idle:.4f}", "near zero")
+    found = f"median {p50:.0f} ms, 95th percentile {p95:.0f} ms"
+    yield Line("time until a search finds a saved note", found, "95th percentile ≤ 200 ms")
+    yield Line("CPU of an idle `brain watch`, of one core", f"{idle:.2%}", "near zero")
 
 
 def _save(root: Path, number: int) -> float:

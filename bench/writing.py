@@ -43,8 +43,9 @@ def _remember(work: Path) -> Iterator[tuple[str, str, str]]:
             assert (said.outcome, said.state) == ("added", "written")
     shutil.rmtree(root)
     cost = f"{median(own) / median(bare):.2f} x ({median(own) * 1e3:.1f} ms)"
-    yield f"remember, at {SIZE:,} characters, to a bare write, fsync and rename", cost, "-"
-    yield "CPU time of it", f"{median(cpu) * 1e3:.1f} ms", "≤ 10 ms"
+    what = f"`remember` in a note of {SIZE:,} characters"
+    yield f"{what}, compared with a bare write, fsync and rename", cost, "-"
+    yield "CPU time of this `remember`", f"{median(cpu) * 1e3:.1f} ms", "≤ 10 ms"
 
 
 def _many(work: Path) -> Iterator[tuple[str, str, str]]:
@@ -68,12 +69,13 @@ def _many(work: Path) -> Iterator[tuple[str, str, str]]:
         shutil.rmtree(root)
         if memories:
             yield (
-                f"CPU time of one with {memories:,} in its section",
+                f"CPU time of a `remember` in a section of {memories:,} memories",
                 f"{used * 1e3:.0f} ms",
                 "≤ 200 ms",
             )
         else:
-            yield f"CPU time of each of {new} in one call", f"{used * 1e3:.1f} ms", "≤ 2 ms"
+            what = f"CPU time of each of {new} memories stored in one call"
+            yield what, f"{used * 1e3:.1f} ms", "≤ 2 ms"
 
 
 def _update(work: Path) -> Iterator[tuple[str, str, str]]:
@@ -107,7 +109,7 @@ def _update(work: Path) -> Iterator[tuple[str, str, str]]:
                 assert stats.changed == [path]
     shutil.rmtree(root)
     cost = f"{median(part) / median(whole):.2f} x ({median(part) * 1e3:.1f} ms)"
-    yield f"index update, at {SIZE:,} characters, to one that parses it all", cost, "≤ 0.2 x"
+    yield "index update after it, compared with parsing the whole note", cost, "≤ 0.2 x"
 
 
 def _memory() -> str:
