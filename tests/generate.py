@@ -57,9 +57,9 @@ def cli_page() -> str:
     context = click.Context(cli, info_name="brain", **cli.context_settings)
     parts = [
         "# Commands\n",
-        "Every command takes `--vault`, `--json` and `--read-only`, before or behind its name"
-        " ([the JSON](json.md)).\nLines for a person (warnings, progress, errors) go to standard"
-        " error, results to standard output.\n",
+        "Every command has the options `--vault`, `--json` ([the JSON](json.md)) and `--read-only`."
+        " You can put\nthem before or after the name of the command. Results go to standard output."
+        " Messages for you\n(warnings, progress, errors) go to standard error.\n",
         *_command(cli, context, "brain"),
     ]
     for group in GROUPS:
@@ -108,11 +108,11 @@ def _option(option: click.Option) -> str:
 
 def exit_codes() -> str:
     meanings = {
-        0: ["Success, also if a search finds nothing."],
+        0: ["The command succeeded, even if a search found nothing."],
         1: ["`brain doctor` found a problem, or `brain session import` left something out."],
         2: ["There is no such command or option, or an argument is missing."],
         130: ["Ctrl-C ended the command."],
-        141: ["The program that read the output has ended, as `head` does."],
+        141: ["The program that reads the output has ended, for example `head`."],
     }
     for error in vars(errors).values():
         if isinstance(error, type) and error.__module__ == "brain.errors" and error.__doc__:
@@ -128,11 +128,13 @@ ENVIRONMENT = """\
 | variable | meaning |
 |---|---|
 | `BRAIN_VAULT` | The vault, if `--vault` is not given. |
-| `BRAIN_STATE` | The folder for this machine's local files (state.db, the registry of agents), \
-instead of the platform's usual one. |
+| `BRAIN_STATE` | The state folder, which contains this machine's local files (state.db, the \
+registry of agents). The default depends on the platform. |
 | `VISUAL`, `EDITOR` | The editor of `brain edit`. |
-| `NO_COLOR` | If set, no colour and no bold text. Matches are marked «so». |
-| `CLICOLOR_FORCE` | If set and not 0, bold text also in a pipe, unless `NO_COLOR` is set. |
+| `NO_COLOR` | If set, the output has no colour and no bold text. Matching words are \
+marked «like this». |
+| `CLICOLOR_FORCE` | If set and not 0, the output has bold text even in a pipe, \
+unless `NO_COLOR` is set. |
 | `COLUMNS` | The width of the terminal, if it does not report one. |
 """
 
@@ -172,25 +174,29 @@ def _argument(argument: Argument) -> str:
 MCP = """\
 # MCP
 
-`brain mcp --agent NAME` serves a vault by the [Model Context
-Protocol](https://modelcontextprotocol.io), on standard input and output. A client starts it;
-`brain connect` tells it how. It speaks the protocol of 2026-07-28 and the earlier ones that begin
-with `initialize`. With `--read-only` nothing is written.
+`brain mcp --agent NAME` serves a vault over the [Model Context
+Protocol](https://modelcontextprotocol.io), on standard input and output. AI clients start this
+server; `brain connect` configures them to do so. The server supports the version 2026-07-28 of the
+protocol, and the earlier versions that begin with `initialize`. With `--read-only`, it writes
+nothing.
 
-The agent has the rights of its type: an admin reads and writes all, a project agent reads its own
-memory and the admin's and writes its own, a skill reads and writes nothing. This is policy, not
-isolation: an agent with a shell is the same user.
+**Permissions.** The agent has the permissions of its type. An admin reads and writes everything. A
+project agent reads your notes, its own memory and the memory of the admin, and writes its own
+memory. A skill may do nothing. These permissions [are not a security
+boundary](../explanation/data-safety.md#policy-not-isolation).
 
-A result is text for the model. Recalled text stands between `=== PROJECT MEMORY ===` and `=== END
-OF PROJECT MEMORY ===`, each entry with `[id:…]`, its origin and place, and without characters that
-cannot be seen. For programs, `_meta` has the [JSON document](json.md) as `brain/result`. An error
-says what to do.
+**Results.** A result is text for the model. Recalled entries are between the lines
+`=== PROJECT MEMORY ===` and `=== END OF PROJECT MEMORY ===`. Each entry has its `[id:…]`, its
+origin and its place. Invisible characters are removed. For programs, `_meta` contains the [JSON
+document](json.md) under the key `brain/result`. An error message says what to do.
 
-A change of global memory, which is the admin's, is confirmed by the user: by a form if the client
-can show one, else by the argument `confirm`, which the agent sets after it has asked. A new pattern
-and feedback need no confirmation.
+**Confirmation.** The memory of the admin is global memory. If an agent changes it, the user has to
+confirm the change. The client shows a form for this. If it cannot, the agent has to ask the user,
+and then set the argument `confirm`. Feedback, and new memories of the kind `pattern`, need no
+confirmation.
 
-Before each answer, the files are checked. While nobody asks, this happens once a minute.
+**Freshness.** The server checks the files of the vault before each answer, and once a minute
+without a request.
 
 ## Resources
 
@@ -206,7 +212,7 @@ Before each answer, the files are checked. While nobody asks, this happens once 
 | prompt | argument | what it does |
 |---|---|---|
 | `recall` | `topic` | Recalls what is known about a topic. |
-| `review` | | Goes through contradictions, candidates and unanswered questions with you. |
+| `review` | | Reviews contradictions, candidates and unanswered questions with you. |
 
 ## Tools
 """
@@ -229,16 +235,19 @@ def config_page() -> str:
 CONFIG = """\
 # Settings
 
-Settings live in `brain.yaml` in the brain folder, one `key: value` a line. Each has a default, so
-the file may be empty or missing. `brain init` writes one that names them all, commented out.
-`brain config` shows what holds.
+The settings of a vault are in `brain.yaml` in the brain folder, one `key: value` per line. Every
+setting has a default, so the file may be empty or missing. `brain init` creates a file that lists
+all settings as comments. `brain config` shows the current values.
 
-A nested `memory:` block is read as if its keys stood at the top. A key that nobody knows is a
-warning in `brain doctor`, with the nearest name that is known. A value that does not fit stops
-every command with its line and exit code 6, because a setting such as `exclude` must not be dropped
-in silence. What names something that this machine does not have (`vectorModel`, `tokenizer`) stops
-nothing: the answer says what it did without. `brain watch` takes over a changed file at its next
-full scan.
+The settings may also be in a nested block `memory:`. An unknown key is a warning in `brain doctor`,
+which suggests the most similar setting.
+
+If a value is not valid, every command stops with exit code 6 and names the line. Otherwise a
+setting such as `exclude` could be ignored without notice. A value may also be valid but name
+something that this machine does not have (`vectorModel`, `tokenizer`). In this case, commands still
+work, and their output says what is missing.
+
+`brain watch` uses a changed file after its next full scan.
 
 """
 
@@ -251,7 +260,7 @@ def kinds() -> str:
     for name, kind in KINDS.items():
         headings = ", ".join(heading.capitalize() for heading in kind.headings)
         rows.append(f"| `{name}` | {headings} |")
-    return "| kind | headings that say so |\n|---|---|\n" + "\n".join(rows) + "\n"
+    return "| kind | headings |\n|---|---|\n" + "\n".join(rows) + "\n"
 
 
 def operations() -> str:
