@@ -1,7 +1,7 @@
-"""`typing.NamedTuple` without the cost of importing `typing` and of compiling code for each class.
+"""`typing.NamedTuple` without importing `typing` and without compiling code for each class.
 
-A command would spend as much time on that as on walking a thousand notes. A type checker sees
-`typing.NamedTuple` itself.
+This saves a command as much time as walking a thousand notes takes. A type checker sees
+`typing.NamedTuple`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from typing import Any, NamedTuple
 else:
 
-    class _Made(type):
-        """The metaclass that turns the annotated names of a class into the fields of a tuple."""
+    class _NamedTupleMeta(type):
+        """A metaclass that turns the annotated names of a class into the fields of a tuple."""
 
         def __new__(meta, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> type:
             fields = tuple(space.get("__annotations__", ()))
             space["_field_defaults"] = {f: space.pop(f) for f in fields if f in space}
-            space |= {field: _tuplegetter(at, None) for at, field in enumerate(fields)}
+            space |= {field: _tuplegetter(index, None) for index, field in enumerate(fields)}
             space["__slots__"] = ()
             space["_fields"] = space["__match_args__"] = fields
             return type.__new__(meta, name, bases, space)
 
-    class NamedTuple(tuple, metaclass=_Made):
+    class NamedTuple(tuple, metaclass=_NamedTupleMeta):
         """The base class of named tuples."""
 
         def __new__(cls, *values: Any, **named: Any) -> NamedTuple:
             if named or len(values) != len(cls._fields):
-                values = _complete(cls, values, named)
+                values = _all_values(cls, values, named)
             return tuple.__new__(cls, values)
 
         @classmethod
@@ -52,8 +52,8 @@ else:
             return tuple(self)
 
 
-def _complete(cls: Any, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the values of all fields: positional ones, named ones, and defaults."""
+def _all_values(cls: Any, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the values of all fields from positional and named values and defaults."""
     fields, defaults = cls._fields, cls._field_defaults
     try:
         rest = [

@@ -1,6 +1,6 @@
-"""Permissions: who acts, whose memory it is, and who may read and write what.
+"""Permissions: actors, owners, and the rules for reading and writing.
 
-This is policy, not isolation: an agent with a shell is the same OS user.
+This is policy, not isolation: an agent with a shell has all rights of the OS user.
 
 | actor   | reads                    | writes  |
 |---------|--------------------------|---------|
@@ -9,10 +9,10 @@ This is policy, not isolation: an agent with a shell is the same OS user.
 | project | its own, and the admin's | its own |
 | skill   | what it is given         | nothing |
 
-An agent is a folder with an AGENT.md. Its type is the lower of the one in that file and the one in
-this machine's registry (`agents.json` in the state folder). Without a registry entry, the agent of
-the brain folder itself is the admin, and any other one is a project agent. An agent whose AGENT.md
-cannot be read may do nothing.
+An agent is a folder with an AGENT.md. Its type is the lower of two types: the one in that file and
+the one in this machine's registry (`agents.json` in the state folder). Without a registry entry,
+the agent of the brain folder itself is the admin, and any other agent is a project agent. An agent
+whose AGENT.md cannot be read has no rights.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ if TYPE_CHECKING:
     from brain.open_vault import OpenVault
 
 ADMIN = "admin"
-RANKS = ("skill", "project", "admin")  # from the least to the most
+RANKS = ("skill", "project", "admin")  # from the fewest rights to the most
 REGISTRY = "agents.json"
 UNREADABLE = ("frontmatter", "duplicate-key", "invalid-utf8", "nul", "conflict-markers")
-_MOST = 1_000_000  # bytes of an AGENT.md that are read
+_MAX_SIZE = 1_000_000  # bytes of an AGENT.md
 
 
 class Actor(NamedTuple):
-    """Who acts: the person at the machine, or an agent by the name of its folder.
+    """The person at the machine, or an agent, named by its folder.
 
-    `type` is person, admin, project or skill; `session` is the conversation it acts in, if any.
+    `type` is person, admin, project or skill. `session` is the conversation in which it acts, if
+    any.
     """
 
     name: str = "person"
@@ -52,14 +53,14 @@ PERSON = Actor()
 
 
 def may(actor: Actor, action: str, owner: str) -> bool:
-    """Return True if the actor may `read` or `write` what this agent owns ('': no agent)."""
+    """Return True if the actor may `read` or `write` entries of this owner ('': no owner)."""
     if actor.type in ("person", "admin"):
         return True
     if actor.type != "project":
         return False
     if action == "read":
         return owner in ("", actor.name, ADMIN)
-    # a project agent called `admin`, or nothing at all, gains nothing by its name
+    # a project agent gets no rights from the name `admin` or an empty name
     return owner == actor.name and owner not in ("", ADMIN)
 
 
@@ -71,8 +72,8 @@ def readable(actor: Actor) -> tuple[str, ...] | None:
 
 
 def refuse_unseen(agent: str, owners: tuple[str, ...] | None) -> None:
-    """Raise NotFound for a given agent that is not among these owners (None: all). The error does
-    not reveal whether the agent exists."""
+    """Raise NotFound if an agent is given that is not among these owners (None: all). The error
+    does not reveal whether the agent exists."""
     if agent and owners is not None and agent not in owners:
         raise NotFound(f"There is no agent {agent!r}.", "Leave --agent out.")
 
@@ -83,9 +84,9 @@ def require_admin(actor: Actor, action: str) -> None:
         raise Denied(f"{actor.name} may not {action}.", "Ask the admin agent or a person.")
 
 
-def effective(claim: str, registered: str) -> str:
-    """Return the lower of the type in AGENT.md and the type in the registry. An unknown word
-    counts as the lowest."""
+def lower_type(claim: str, registered: str) -> str:
+    """Return the lower of the type in AGENT.md and the type in the registry. An unknown type counts
+    as the lowest."""
     ranks = [RANKS.index(word) if word in RANKS else 0 for word in (claim, registered)]
     return RANKS[min(ranks)]
 
@@ -94,8 +95,8 @@ def effective(claim: str, registered: str) -> str:
 
 
 def resolve(vault: OpenVault, by: Actor | str, session: str = "") -> Actor:
-    """Return the actor of this name: the person, or an agent with its rights on this machine. The
-    session is recorded with every change, so secrets are removed from it."""
+    """Return the actor with this name: the person, or an agent with its rights on this machine.
+    Secrets are removed from the session id, because every record contains it."""
     if isinstance(by, str):
         by = PERSON if by in ("", PERSON.name) else _agent(vault, by)
     if session := session or by.session:
@@ -107,48 +108,50 @@ def resolve(vault: OpenVault, by: Actor | str, session: str = "") -> Actor:
 
 def _agent(vault: OpenVault, name: str) -> Actor:
     try:
-        place = home(vault, name)
-    except NotFound:  # without the names of others, as anybody could be asking
+        folder = home(vault, name)
+    except NotFound:  # do not reveal the names of other agents
         remedy = "Check --by. A folder with an AGENT.md is an agent."
         raise NotFound(f"There is no agent {name!r}.", remedy) from None
-    _refuse_twins(vault, place.split("/")[1:])
-    role = vault.paths.role(f"{place}/AGENT.md")
+    _refuse_same_name(vault, folder.split("/")[1:])
+    role = vault.paths.role(f"{folder}/AGENT.md")
     assert role
-    claim = _claim(vault, place) or _usual(role.agent)
-    registered = registry(vault).get(role.agent, _usual(role.agent))
-    return Actor(role.agent, effective(claim, registered), role.project)
+    claim = _type_in_file(vault, folder) or _default_type(role.agent)
+    registered = registry(vault).get(role.agent, _default_type(role.agent))
+    return Actor(role.agent, lower_type(claim, registered), role.project)
 
 
-def _refuse_twins(vault: OpenVault, folders: list[str]) -> None:
-    """Raise Denied for an agent and a project of one name, which would share their rights."""
+def _refuse_same_name(vault: OpenVault, folders: list[str]) -> None:
+    """Raise Denied if an agent and a project have the same name, because they would share
+    rights."""
     if len(folders) > 1:
-        twins = [f"{top}/{folders[1]}" for top in ("agents", "projects")]
+        twins = [f"{parent}/{folders[1]}" for parent in ("agents", "projects")]
         if all(os.path.isdir(f"{vault.paths.folder_path}/{twin}") for twin in twins):
             both = " and ".join(twins)
-            raise Denied(f"{both} have one name, so neither can act.", "Rename one of them.")
+            raise Denied(f"{both} have the same name, so neither can act.", "Rename one of them.")
 
 
-def _claim(vault: OpenVault, place: str) -> str:
-    """Return the type in an agent's AGENT.md: '' if it has no type, the lowest if the file cannot
-    be read."""
+def _type_in_file(vault: OpenVault, folder: str) -> str:
+    """Return the type in an agent's AGENT.md; '' if it has none, and the lowest type if the file
+    cannot be read."""
     from brain.formats import frontmatter, note_md, text
 
     try:
-        data, _ = files.read(f"{vault.paths.root_path}/{place}/AGENT.md", _MOST)
+        data, _ = files.read(f"{vault.paths.root_path}/{folder}/AGENT.md", _MAX_SIZE)
     except FileNotFoundError:
         return ""
     except OSError:
         return RANKS[0]
     document = note_md.parse_agent(data)
-    words, _ = text.decode(data)
-    open_ended = words.startswith("---") and not frontmatter.split(words)[1]
-    if open_ended or any(problem.code in UNREADABLE for problem in document.problems):
+    decoded, _ = text.decode(data)
+    is_unclosed = decoded.startswith("---") and not frontmatter.split(decoded)[1]
+    if is_unclosed or any(problem.code in UNREADABLE for problem in document.problems):
         return RANKS[0]
     return str(document.properties["type"]) if "type" in document.properties else ""
 
 
 def registry(vault: OpenVault) -> dict[str, str]:
-    """Return the types of agents on this machine. A damaged registry is an error."""
+    """Return the types of the agents in the registry of this machine. Raise BrainError if it is
+    damaged."""
     import json
 
     path = f"{vault.paths.state_path}/{REGISTRY}"
@@ -163,11 +166,11 @@ def registry(vault: OpenVault) -> dict[str, str]:
 
 
 def claimed_type(vault: OpenVault, agent: str) -> str:
-    """Return the type that an agent's AGENT.md claims; without one, the usual type."""
-    return _claim(vault, home(vault, agent)) or _usual(agent)
+    """Return the type in an agent's AGENT.md, or the default type."""
+    return _type_in_file(vault, home(vault, agent)) or _default_type(agent)
 
 
-def _usual(agent: str) -> str:
+def _default_type(agent: str) -> str:
     return ADMIN if agent == ADMIN else "project"
 
 
@@ -187,33 +190,35 @@ def memory_note(vault: OpenVault, agent: str) -> str:
 
 
 def home(vault: OpenVault, agent: str) -> str:
-    """Return the folder of an agent, as a path in the vault. `agent` is the name of the folder, or
-    the id or name in its AGENT.md. Raises NotFound."""
-    top = vault.paths.brain
+    """Return the folder of an agent, as a path in the vault. `agent` is the name of that folder, or
+    the id or name in its AGENT.md. Raise NotFound if there is none."""
+    brain = vault.paths.brain
     if agent in ("", ADMIN):
-        return top
-    marks = ("AGENT.md", "/".join(vault.paths.names.memory))
+        return brain
+    files_of_agent = ("AGENT.md", "/".join(vault.paths.names.memory))
     if not {"", ".", ".."} & set(agent.split("/")):
         for folder in (f"agents/{agent}", f"projects/{agent}/agent", f"projects/{agent}", agent):
-            if any(os.path.isfile(f"{vault.paths.folder_path}/{folder}/{n}") for n in marks):
-                return f"{top}/{folder}"
+            if any(
+                os.path.isfile(f"{vault.paths.folder_path}/{folder}/{n}") for n in files_of_agent
+            ):
+                return f"{brain}/{folder}"
     vault.refresh()
-    named = agent_name(vault, agent)
-    if named != agent:
-        return home(vault, named)
-    # it owns an entry, and has no note of its own yet
+    folder_name = agent_name(vault, agent)
+    if folder_name != agent:
+        return home(vault, folder_name)
+    # it owns an entry but has no note yet
     is_project = os.path.isdir(f"{vault.paths.folder_path}/projects/{agent}")
-    return f"{top}/projects/{agent}/agent" if is_project else f"{top}/agents/{agent}"
+    return f"{brain}/projects/{agent}/agent" if is_project else f"{brain}/agents/{agent}"
 
 
 def agent_name(vault: OpenVault, name: str) -> str:
-    """Return the agent of this name: that of its folder, or the id or name in its AGENT.md."""
+    """Return the folder name of an agent, given that name, or the id or name in its AGENT.md."""
     folded = name.casefold()
     owners = read.owners(vault.index)
     known = {ADMIN: ADMIN} | {owner.casefold(): owner for owner in owners}
-    for found in read.agents(vault.index):
+    for agent in read.agents(vault.index):
         for key in ("id", "name"):
-            known.setdefault(str(found.get(key, "")).casefold(), found["agent"])
+            known.setdefault(str(agent.get(key, "")).casefold(), agent["agent"])
     if folded not in known:
         raise NotFound(
             f"There is no agent {name!r}.",
@@ -223,8 +228,8 @@ def agent_name(vault: OpenVault, name: str) -> str:
 
 
 def paused(config: Config, state_path: str, read_only: bool) -> str:
-    """Return what turns writing off: `--read-only`, the name of a setting, or `pause` for
-    `brain pause`; '' if nothing does."""
+    """Return the reason why writing is off: `--read-only`, the name of a setting, or `pause` for
+    `brain pause`; '' if writing is on."""
     if read_only:
         return "--read-only"
     if config.readOnly or not config.memory:

@@ -1,4 +1,4 @@
-"""The Python interface: a Brain is an open vault with one method per operation."""
+"""The Python interface: a Brain, which is an open vault with one method per operation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def method(operation: Callable[Concatenate[OpenVault, P], R]) -> Callable[Concat
         return operations.call(operation, brain.vault, *args, **options)
 
     call.__name__, call.__doc__ = operation.__name__.rstrip("_"), operation.__doc__
-    call.__wrapped__ = operation  # type: ignore[attr-defined]  # its signature is shown by help()
+    call.__wrapped__ = operation  # type: ignore[attr-defined]  # help() shows its signature
     return call
 
 
@@ -61,20 +61,20 @@ class Brain:
     """An open vault, for one thread. Use it as a context manager, or close it.
 
     `by` is the actor: the person at the machine, or the name of an agent. `agent` is the owner of
-    the memory. An entry is named by an id in any spelling, by `path:line`, or by words that only
-    one memory has. A change returns the entry and what happened to it: `outcome`, `state`
-    (`written`, or `pending` while a person types in the note) and `event`, the id for `undo`.
+    the memory. An entry is given by an id in any spelling, by `path:line`, or by words that only
+    one memory contains. A change returns the entry, the `outcome`, the `state` (`written`, or
+    `pending` while a person types in the note) and `event`, the id for `undo`.
     """
 
     def __init__(self, vault: OpenVault) -> None:
         self._vault = vault
         self._thread = get_ident()
-        # a process that ends without close() would leave an index that looks damaged
+        # otherwise an index that was not closed would look damaged
         self._close = finalize(self, _close, vault, self._thread)
 
     @property
     def vault(self) -> OpenVault:
-        """The open vault. Raises WrongThread in another thread than the one that opened it."""
+        """The open vault. Raises WrongThread in any thread but the one that opened it."""
         if get_ident() != self._thread:
             raise WrongThread(
                 "This Brain was opened in another thread.",
@@ -86,11 +86,11 @@ class Brain:
 
     @property
     def events(self) -> Events:
-        """Events of this vault, to subscribe to."""
+        """The events of this vault; see `Events.subscribe`."""
         return self.vault.events
 
     def close(self) -> None:
-        """Index what was written, and close the vault."""
+        """Write the remaining events, and close the vault."""
         if self._close.alive:
             self.vault.close()
             self._close.detach()
@@ -160,7 +160,8 @@ class Brain:
 
 
 def _close(vault: OpenVault, thread: int) -> None:
-    """Close a vault that was not closed. SQLite allows this only in the thread that opened it."""
+    """Close a vault that the user did not close, if this is the thread that opened it. SQLite
+    allows it in no other thread."""
     if get_ident() == thread:
         vault.close()
 
@@ -176,7 +177,7 @@ def open(
     """Open the vault that contains `path`.
 
     `state` is the folder for this machine's local files. `provider` replaces the `vectorModel` of
-    the settings: any object with `embed(texts)`. `read_only` turns all writing off, but that of the
+    the settings: any object with `embed(texts)`. `read_only` turns off all writing, except to the
     index.
     """
     environ = os.environ

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Setting(NamedTuple):
-    """The meaning of a setting, and the values that it may have besides its type."""
+    """The meaning of a setting, and the rules for its values."""
 
     meaning: str
     choices: tuple[str, ...] = ()
-    must: str = ""  # the sentence "it must be …", for values that do not fit
-    fits: Callable[[str], bool] | None = None  # of a list, for each of its words
-    mapping: bool = False  # a list of `name=value` that is written as a block of these
+    must: str = ""  # completes "it must be …", the error for other values
+    fits: Callable[[str], bool] | None = None  # checks the value, or each item of a list
+    mapping: bool = False  # a list of `name=value` that brain.yaml has as a mapping
 
 
 _rows: list[Setting] = []
@@ -34,11 +34,11 @@ def _setting(default: T, meaning: str, **rules: Any) -> T:
 
 # -- values ----------------------------------------------------------------------------------------
 
-RESERVED = ("agents", "projects", "archive", "journal")  # folders of the brain with a meaning
+RESERVED = ("agents", "projects", "archive", "journal")  # folders that Brain uses
 
 
 def _is_in_agent(path: str, ending: str) -> bool:
-    """Return True for a visible path below `<agent>/` that Brain uses for nothing else."""
+    """Return True for a visible path in `<agent>/` that Brain does not use otherwise."""
     agent, *parts = path.removesuffix("/").split("/")
     hidden = any(part.startswith(".") or not part.strip() or "\\" in part for part in parts)
     return (
@@ -56,20 +56,20 @@ def _is_sessions_path(path: str) -> bool:
 
 
 def _is_alias(words: str) -> bool:
-    """Return True for `word=others`. Without others, the word means only itself."""
+    """Return True for `word=others`. Without others, the word has no synonyms."""
     word, equals, _ = words.partition("=")
     return bool(equals and word.strip())
 
 
 def _is_project(words: str) -> bool:
-    """Return True for `name=path`, with the path of a folder on some machine."""
+    """Return True for `name=path`. The path may exist only on another machine."""
     name, equals, path = words.partition("=")
     return bool(equals and name.strip() and path.strip())
 
 
 def _is_tokenizer(name: str) -> bool:
-    family, _, which = name.partition(":")
-    return name == "estimate" or (family in ("tiktoken", "tokenizers") and bool(which))
+    family, _, model = name.partition(":")
+    return name == "estimate" or (family in ("tiktoken", "tokenizers") and bool(model))
 
 
 def _is_section(words: str) -> bool:
@@ -88,26 +88,28 @@ class Config(NamedTuple):
 
     vaultId: str = _setting(
         "",
-        "The id by which a machine finds its local data about the vault, also after it was moved."
-        " Brain sets it.",
+        "The id by which a machine finds its local data about the vault, even after the vault was"
+        " moved. Brain sets it.",
     )
 
     # files
     include: tuple[str, ...] = _setting(
-        ("**/*.md",), "Which files of the vault are indexed as sources, as globs."
+        ("**/*.md",), "The files of the vault that are indexed as sources, as globs."
     )
     exclude: tuple[str, ...] = _setting(
-        (), "Which of those are left out, as globs: `Private/**`, `*.excalidraw.md`."
+        (), "The files that are not indexed, as globs: `Private/**`, `*.excalidraw.md`."
     )
     useGitignore: bool = _setting(
         True,
-        "Leave out what .gitignore and .secretsignore name. Brain's own files are always read.",
+        "Leave out the files that .gitignore and .secretsignore name. Brain's own files are always"
+        " read.",
     )
     maxFileSize: int = _setting(
-        10_000_000, "Bytes. A larger file is not read, and `brain doctor` lists it."
+        10_000_000, "The largest file that is read, in bytes. `brain doctor` lists larger ones."
     )
     maxMemorySize: int = _setting(
-        50_000, "Characters of a MEMORY.md above which `brain doctor` suggests to archive."
+        50_000,
+        "The number of characters of a MEMORY.md above which `brain doctor` suggests archiving.",
     )
     memoryPath: str = _setting(
         "<agent>/MEMORY.md",
@@ -123,17 +125,17 @@ class Config(NamedTuple):
     )
     sessionSync: str = _setting(
         "always",
-        "When the messages of a session are flushed to the disk: after each, or at its end.",
+        "When messages of a session are flushed to the disk: after each message, or at the end.",
         choices=("always", "end"),
     )
     sessionRetentionDays: int = _setting(
-        30, "Days after its last message, after which a session moves to the archive."
+        30, "The number of days after its last message when a session moves to the archive."
     )
     projects: tuple[str, ...] = _setting(
         (),
-        "The folders in which agents work, by the agent or project that imported sessions belong"
-        " to: `{garden: ~/code/garden}`. The longest path that contains the folder counts.",
-        must="names with the path of a folder each, as `{garden: ~/code/garden}`",
+        "The folders in which agents work, by agent or project: `{garden: ~/code/garden}`. An"
+        " imported session goes to the agent with the longest path that contains its folder.",
+        must="names, each with the path of a folder, as `{garden: ~/code/garden}`",
         fits=_is_project,
         mapping=True,
     )
@@ -147,7 +149,7 @@ class Config(NamedTuple):
     searchProvider: str = _setting(
         "fts5", "Search by words, or by words and meaning.", choices=("fts5", "hybrid")
     )
-    searchLimit: int = _setting(10, "How many results a search shows by default.")
+    searchLimit: int = _setting(10, "The number of results that a search shows by default.")
     aliases: tuple[str, ...] = _setting(
         (),
         "Words with the same meaning, as `auth=login, sign-in`; see `brain alias`.",
@@ -159,30 +161,31 @@ class Config(NamedTuple):
         "The embedding model for `searchProvider: hybrid`: the name of a model of fastembed, a"
         " folder, `command: …` or an http address. Empty: all-MiniLM-L6-v2.",
     )
-    textWeight: float = _setting(1.0, "Multiplies what words add to the score of a hybrid search.")
-    vectorWeight: float = _setting(
-        1.0, "Multiplies what meaning adds to the score of a hybrid search."
-    )
+    textWeight: float = _setting(1.0, "The weight of words in the score of a hybrid search.")
+    vectorWeight: float = _setting(1.0, "The weight of meaning in the score of a hybrid search.")
     similarityThreshold: float = _setting(
         0.4,
-        "How similar, 0 to 1, an entry that contains no word of the question must be for a hybrid"
-        " search to find it.",
+        "The similarity, 0 to 1, at which a hybrid search finds an entry without a word of the"
+        " question.",
     )
 
     # contexts
     autoInject: bool = _setting(
         True, "Whether `brain context` returns memories. Search always works."
     )
-    injectionTopN: int = _setting(5, "How many memories that fit the question a context has.")
-    topK: int = _setting(15, "How many of the best entries they are selected from.")
-    maxPinned: int = _setting(5, "How many pinned memories a context has, newest first.")
-    maxPerSource: int = _setting(2, "How many memories of one session a context has.")
+    injectionTopN: int = _setting(5, "The number of memories for the question in a context.")
+    topK: int = _setting(15, "The number of best entries from which these memories are selected.")
+    maxPinned: int = _setting(5, "The number of pinned memories in a context, newest first.")
+    maxPerSource: int = _setting(2, "The number of memories from the same session in a context.")
     maxRetrievalMs: int = _setting(
-        200, "Milliseconds after which a context is made of what was found so far."
+        200,
+        "The number of milliseconds after which a context is built from the entries found so far.",
     )
-    cascadeSeeds: int = _setting(10, "How many of the best entries add those connected to them.")
-    cascadeDepth: int = _setting(2, "How many steps away, at most 6.")
-    cascadeDecay: float = _setting(0.7, "The factor on a score after each step.")
+    cascadeSeeds: int = _setting(
+        10, "The number of best entries whose connected entries are added."
+    )
+    cascadeDepth: int = _setting(2, "The number of steps to a connected entry, at most 6.")
+    cascadeDecay: float = _setting(0.7, "The factor of the score for each step.")
     tokenizer: str = _setting(
         "estimate",
         "How tokens are counted: `estimate`, or a tokenizer that is installed, as"
@@ -191,35 +194,37 @@ class Config(NamedTuple):
         fits=_is_tokenizer,
     )
     budgetCeiling: int = _setting(
-        5000, "The most tokens a context may have, unless a call sets its budget."
+        5000, "The maximum number of tokens of a context, unless a call sets its budget."
     )
     taskShare: float = _setting(
-        0.4, "The share of memories of the present session among those that fit."
+        0.4, "The share of memories from the current session among those for the question."
     )
     projectShare: float = _setting(0.4, "The share of memories of the agent or project.")
     globalShare: float = _setting(0.2, "The share of memories of the admin.")
     headTailPreserve: int = _setting(
-        2, "How many entries at both ends of the current task are dropped last."
+        2, "The number of entries at both ends of the current task that are dropped last."
     )
 
     # writing
-    memory: bool = _setting(
-        True, "Whether Brain writes, and returns contexts, at all. Search always works."
-    )
+    memory: bool = _setting(True, "Whether Brain writes and returns contexts. Search always works.")
     readOnly: bool = _setting(False, "Write nothing to this vault, on any machine.")
     datePrefix: bool = _setting(True, "Start a new memory with the day, as `2026-02-01: …`.")
     sections: tuple[str, ...] = _setting(
         (),
         "The section for new memories, by kind: `decision=Choices made`. Other kinds go to the"
-        " section that the note has for them, or to the usual one.",
+        " section that the note has for them, or to the default section.",
         must="a kind and a heading, as `decision=Choices made`",
         fits=_is_section,
     )
-    redactEmails: bool = _setting(True, "E-mail addresses are personal data: do not store them.")
-    reinforceWeight: float = _setting(3.0, "What `reinforce` adds to the score of a memory.")
-    demoteWeight: float = _setting(1.0, "What `demote` subtracts from the score of a memory.")
+    redactEmails: bool = _setting(True, "Redact email addresses, as personal data.")
+    reinforceWeight: float = _setting(
+        3.0, "The amount that `reinforce` adds to the score of a memory."
+    )
+    demoteWeight: float = _setting(
+        1.0, "The amount that `demote` subtracts from the score of a memory."
+    )
     holdSeconds: float = _setting(
-        2.0, "A write waits while a note was changed less than so many seconds ago."
+        2.0, "The number of seconds that a write waits after a person's last change of the note."
     )
 
 
@@ -234,16 +239,18 @@ def default(name: str) -> Any:
 
 def nearest(key: str) -> str:
     """Return the remedy for a setting that does not exist."""
-    return suggest(key, SETTINGS) or "See `brain config` for all of them."
+    return suggest(key, SETTINGS) or "See `brain config` for all settings."
 
 
 # -- brain.yaml ------------------------------------------------------------------------------------
 
 
 def template(id: str = "") -> str:
-    """Return a brain.yaml that names every setting, commented out, with its default; `vaultId` is
-    set to this id."""
-    parts = ["# Settings of this vault's brain. What is commented out is the default.\n"]
+    """Return a brain.yaml with all settings and their defaults, commented out. `vaultId` is set to
+    this id."""
+    parts = [
+        "# Settings of this vault's brain. The lines that are commented out show the defaults.\n"
+    ]
     for name, setting in SETTINGS.items():
         if name == "vaultId" and id:
             parts.append(f"\n# {setting.meaning}\n{name}: {id}\n")
@@ -267,4 +274,4 @@ def to_yaml(value: Any) -> str:
 def _quote(text: str) -> str:
     import json
 
-    return json.dumps(text, ensure_ascii=False)  # which YAML reads, too
+    return json.dumps(text, ensure_ascii=False)  # JSON strings are valid YAML

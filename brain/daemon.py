@@ -1,4 +1,4 @@
-"""The daemon: follow the vault, keep the index up to date, and write events for other processes."""
+"""The daemon: watch the vault, keep the index up to date, and write events for other processes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from brain.sync import Progress
 from brain.vault.layout import Vault
 from brain.vault.watch import Hint, follow
 
-LEARNING = 5.0  # seconds at a time for what a hybrid search needs
+EMBEDDING = 5.0  # seconds at a time to embed passages for a hybrid search
 
 
 class Stopped(Exception):
-    """Raised to end the daemon while it reads a large vault."""
+    """Raised to end the daemon while it is reading a large vault."""
 
 
 @contextmanager
 def only_one(paths: Vault) -> Iterator[None]:
-    """Be the only daemon of this vault on this machine. Raise Busy if another one is running."""
+    """Hold the lock of the daemon of this vault. Raise Busy if another daemon is running."""
     path = paths.state / "daemon.lock"
-    handle = lock.take(path, wait=0.1)  # `running` may hold it for a moment
+    handle = lock.take(path, wait=0.1)  # `lock.holder` may hold it for a moment
     if handle is None:
         pid = path.read_text().strip()
         raise Busy(
@@ -45,56 +45,56 @@ def only_one(paths: Vault) -> Iterator[None]:
 def run(
     vault: OpenVault,
     stop: threading.Event,
-    trouble: Callable[[str], None],
+    report: Callable[[str], None],
     hints: Iterable[Hint] | None = None,
 ) -> None:
-    """Sync, then sync the paths of each hint of the watcher, until `stop` is set.
+    """Sync the vault, then the paths of each hint of the watcher, until `stop` is set.
 
-    Each error is reported once to `trouble`, and what failed is tried again. If `stop` is set while
-    a large vault is read, reading ends at once; the next sync reads the rest.
+    Each error is reported once to `report`, and the failed sync is tried again. If `stop` is set
+    while a large vault is being read, reading ends at once; the next sync reads the rest.
     """
     missed = threading.Event()
     reported: set[str] = set()
-    before, vault.progress = vault.progress, _until(stop, vault.progress)
+    progress, vault.progress = vault.progress, _stoppable(stop, vault.progress)
     if hints is None:
         hints = follow(vault.paths, stop, missed, vault.has_work)
     try:
         for hint in hints:
-            wrong = set(_look(vault, hint, missed))
-            for sentence in sorted(wrong - reported):
-                trouble(sentence)
-            reported = wrong if hint is None else reported | wrong
+            errors = set(_process(vault, hint, missed))
+            for sentence in sorted(errors - reported):
+                report(sentence)
+            reported = errors if hint is None else reported | errors
             if stop.is_set():
                 return
     except Stopped:
         return
     finally:
-        vault.progress = before
+        vault.progress = progress
 
 
 def rescan(vault: OpenVault) -> list[str]:
-    """Apply pending writes and update settings and index, for a long-lived process that does not
-    watch. Return what went wrong. Does nothing while a daemon does the same."""
+    """Apply pending writes, and update the settings and the index, in a server that does not watch
+    the vault. Return the errors. Do nothing while a daemon is running."""
     if lock.holder(f"{vault.paths.state_path}/daemon.lock"):
         return []
-    return list(_look(vault, None, threading.Event()))
+    return list(_process(vault, None, threading.Event()))
 
 
-def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:
-    """Apply pending writes and follow one hint. Yield what went wrong."""
+def _process(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str]:
+    """Apply pending writes, and sync the paths of a hint. Yield the errors."""
     try:
         yield from vault.absorb()
         if hint is None:
             try:
                 vault.reload()
             except BadConfig as error:
-                yield str(error)  # the settings stay as they were
+                yield str(error)  # the old settings are kept
             yield from pending.write_usage_if_due(vault)
         if hint is None or hint:
             stats = vault.sync(hint)
-            yield from semantic.embed(vault, LEARNING)
+            yield from semantic.embed(vault, EMBEDDING)
             if hint is None and not stats.quiet and not stats.cold:
-                missed.set()  # the watcher may have missed some of many changes
+                missed.set()  # of many changes, the watcher may have missed some
         vault.write_events()
     except BrokenPipeError:
         raise  # the output was closed
@@ -103,7 +103,7 @@ def _look(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[str
         yield str(error)
 
 
-def _until(stop: threading.Event, progress: Progress | None) -> Progress:
+def _stoppable(stop: threading.Event, progress: Progress | None) -> Progress:
     def step(done: int, total: int) -> None:
         if stop.is_set():
             raise Stopped

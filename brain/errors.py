@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class BrainError(Exception):
-    """An error that a person can fix; `remedy` says how."""
+    """An error that a person can fix. `remedy` explains how."""
 
     exit_code = 1
 
@@ -32,19 +32,19 @@ class VaultNotFound(BrainError):
 
 
 class NotFound(BrainError):
-    """There is no entry, agent or setting of that name."""
+    """There is no entry, agent or setting with this name."""
 
     exit_code = 4
 
 
 class Ambiguous(BrainError):
-    """A name that fits more than one entry."""
+    """A name or text that matches several entries."""
 
     exit_code = 5
 
 
 class BadConfig(BrainError):
-    """A setting in brain.yaml is not valid; the sentence names the line."""
+    """A setting in brain.yaml is not valid. The message names the line."""
 
     exit_code = 6
 
@@ -56,51 +56,52 @@ class Busy(BrainError):
 
 
 class VaultLooksEmpty(BrainError):
-    """The vault lost nearly everything at once; the index was left as it was."""
+    """Nearly all files of the vault are missing at once. The index is kept."""
 
     exit_code = 8
 
 
 class IndexDamaged(BrainError):
-    """brain.db cannot be read; it is deleted and built again."""
+    """brain.db cannot be read. It is deleted and built again."""
 
     exit_code = 9
 
 
 class Refused(BrainError):
-    """A file that cannot be edited safely; the sentence names file and line."""
+    """A file cannot be edited safely. The message names the file and line."""
 
     exit_code = 10
 
 
 class Denied(BrainError):
-    """The actor may not do this."""
+    """The actor has no permission."""
 
     exit_code = 11
 
 
 class StaleFile(BrainError):
-    """A file was changed since it was read: read and edit it again."""
+    """A file was changed since it was read. Read it again, then edit it."""
 
     exit_code = 12
 
 
 class NoModel(BrainError):
-    """The model of a search by meaning is missing, or does not answer; search goes on by words."""
+    """The model for a search by meaning is missing or does not answer. Search by words still
+    works."""
 
     exit_code = 13
 
 
 class WrongThread(BrainError):
-    """A Brain was used in another thread than the one that opened it."""
+    """A Brain was used in a thread that did not open it."""
 
     exit_code = 14
 
 
 def suggest(name: str, known: Iterable[str], form: str = "{!r}") -> str:
-    """Return "Did you mean …?" for the known name that is most like `name`, or "" if none is.
+    """Return "Did you mean …?" with the known name that is most similar to `name`; "" if none is.
 
-    Case does not matter. `form` says how the name is shown.
+    Case does not matter. `form` is the format of the name.
     """
     from difflib import get_close_matches  # slow to import, and needed only after a mistake
 

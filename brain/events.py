@@ -1,8 +1,8 @@
-"""Memory events: a short list of recent ones in brain.db, from which every listener hears them.
+"""Memory events: brain.db keeps the recent ones, and delivers them to listeners in all processes.
 
-A change of an entry is added in the transaction that changes its row. So it is there once,
-whichever process found it. A listener hears what was added since it began to listen. If it falls
-behind, or the index was built again, it hears `events:lost` instead of what is gone.
+The event for a change of an entry is added in the transaction that changes its row, so there is one
+event, whichever process found the change. A listener gets the events that were added since it
+subscribed. If some of them were dropped, or the index was rebuilt, it gets `events:lost` instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Listener = Callable[[Event], None]
 
-KEPT = 1000  # events in the index, and in memory until they are there
+KEPT = 1000  # events that the index keeps, and that wait in memory at most
 LOST = "events:lost"
 
 
@@ -35,50 +35,50 @@ class Events:
         self.listeners: list[Listener] = []
         self.waiting: deque[Event] = deque(maxlen=KEPT)
         self._newest = newest
-        self._heard = 0  # the last event that the listeners heard
+        self._delivered = 0  # number of the last event that the listeners got
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with each event from now on; returns a function that ends this."""
+        """Call `listener` with each new event. Return a function that ends the subscription."""
         if not self.listeners:
             self.skip()
         self.listeners.append(listener)
         return lambda: self.listeners.remove(listener)
 
     def publish(self, at: str, name: str, payload: dict[str, Any]) -> None:
-        """Add an event to those that are written to the index next."""
+        """Add an event to the queue for the index."""
         self.waiting.append(Event(at, name, payload))
 
     def skip(self) -> None:
-        """Go on after the last event in the index."""
-        self._heard = self._newest()
+        """Skip all events that are in the index now."""
+        self._delivered = self._newest()
 
     def has_news(self) -> bool:
-        """Return True if the listeners have not heard the last event yet."""
-        return bool(self.listeners) and self._newest() > self._heard
+        """Return True if the listeners have not got the last event yet."""
+        return bool(self.listeners) and self._newest() > self._delivered
 
     def deliver(self, index: Index) -> None:
-        """Call the listeners with the events that are new in the index."""
+        """Call the listeners with the new events in the index."""
         while self.has_news():
-            found = after(index, self._heard)
-            self._heard = found[-1][0]
-            for _, event in found:
+            new = after(index, self._delivered)
+            self._delivered = new[-1][0]
+            for _, event in new:
                 for listener in list(self.listeners):
                     listener(event)
 
 
 def write_payload(delta: Delta) -> dict[str, Any]:
-    """Return the payload of `memory:write`. Texts of source passages are cut to their beginning."""
-    most = 200 if delta.scope == "sources" else 10_000
+    """Return the payload of `memory:write`. Texts of source passages are shortened."""
+    max_length = 200 if delta.scope == "sources" else 10_000
     changes = {"added": delta.added, "changed": delta.changed, "removed": delta.removed}
-    listed = {
-        name: [{"id": ref, "text": text[:most]} for ref, text in entries]
+    entries_by_change = {
+        name: [{"id": ref, "text": text[:max_length]} for ref, text in entries]
         for name, entries in changes.items()
     }
-    return {"type": delta.scope, "path": delta.path, "delta": listed}
+    return {"type": delta.scope, "path": delta.path, "delta": entries_by_change}
 
 
 def sync_payload(stats: Stats) -> dict[str, Any]:
-    """Return the payload of `memory:sync`: what was done, in numbers."""
+    """Return the payload of `memory:sync`: the counts of a sync."""
     return {
         "files": stats.files,
         "added": len(stats.added),
@@ -100,9 +100,9 @@ def append(index: Index, events: Sequence[Event], wait: float) -> None:
 
 
 def insert(index: Index, db: sqlite3.Connection, events: Sequence[Event]) -> None:
-    """Add events in the transaction that is open, and drop the oldest.
+    """Add events in the open transaction, and drop the oldest ones.
 
-    Their numbers come from the clock, so that they go on rising when the index is built again.
+    Their numbers come from the clock, so they still increase after the index was rebuilt.
     """
     import json
 
@@ -119,14 +119,14 @@ def insert(index: Index, db: sqlite3.Connection, events: Sequence[Event]) -> Non
 
 
 def after(index: Index, id: int, limit: int = KEPT) -> list[tuple[int, Event]]:
-    """Return the events after this number, oldest first, at most the newest `limit` of them. If
-    some of those after it are gone, `events:lost` comes first."""
+    """Return the newest events after this number, at most `limit`, oldest first. If events after
+    this number were dropped, `events:lost` comes first."""
     import json
 
     sql = "SELECT id, at, name, payload FROM events WHERE id > ? ORDER BY id DESC LIMIT ?"
     rows = index.rows(sql, (id, limit))
     found = [(id, Event(at, name, json.loads(payload))) for id, at, name, payload in reversed(rows)]
-    dropped = _dropped(index)
+    dropped = _last_dropped(index)
     if 0 < id < dropped:
         at = found[0][1].at if found else ""
         found.insert(0, (dropped, Event(at, LOST, {})))
@@ -134,18 +134,18 @@ def after(index: Index, id: int, limit: int = KEPT) -> list[tuple[int, Event]]:
 
 
 def newest(index: Index) -> int:
-    """Return the number of the last event, also if it is gone."""
-    return max(int(index.value("SELECT coalesce(max(id), 0) FROM events")), _dropped(index))
+    """Return the number of the last event, even if it was dropped."""
+    return max(int(index.value("SELECT coalesce(max(id), 0) FROM events")), _last_dropped(index))
 
 
-def _dropped(index: Index) -> int:
-    """Return the number up to which events are gone. A new index begins with the time it was
-    made."""
+def _last_dropped(index: Index) -> int:
+    """Return the number of the last event that was dropped. In a new index, it is the creation time
+    of the index."""
     return int(index.value("SELECT value FROM meta WHERE key = 'events_dropped'") or 0)
 
 
 def forget(index: Index, refs: Iterable[str], wait: float = 30.0) -> None:
-    """Drop the events about these entries."""
+    """Delete the events about these entries."""
     import json
 
     marks = [(json.dumps(ref),) for ref in refs]

@@ -3,14 +3,14 @@
 | expression | meaning |
 |---|---|
 | `=` `!=` `>` `>=` `<` `<=` | compare numbers as numbers, and text without regard to case |
-| `created>=2026-02` | compare as much of a date as is given: `created=2026-02` is February |
-| `tags=db`, `tags has db` | has this tag, or one nested in it |
+| `created>=2026-02` | compare dates to the given precision: `created=2026-02` means February |
+| `tags=db`, `tags has db` | has this tag or a nested one (`db/sql`) |
 | `text~frost` | contains |
 | `kind in (decision, fact)` | is one of these |
-| `project=null` | has none |
+| `project=null` | has no value |
 | `and` `or` `not` `( )` | as usual; `and` binds tighter |
 
-A missing value equals nothing, and is neither more nor less than anything.
+A missing value is equal only to `null`, and neither greater nor less than any value.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ _EXAMPLE = "Such as `importance>=0.7 and kind in (decision, fact)`."
 
 
 class Comparison(NamedTuple):
-    """A field, an operator, and a text, a number, None, or for `in` a tuple of those."""
+    """A field, an operator, and a value: a text, a number or None, or a tuple of these for `in`."""
 
     field: str
     op: str
     value: Any
 
     def matches(self, entry: Mapping[str, Any]) -> bool:
-        """Return True if the entry fits."""
+        """Return True if the entry matches."""
         actual = _value(entry, self.field)
         if self.op in _OPPOSITES:
             return not self._compare(_OPPOSITES[self.op], actual)
         return self._compare(self.op, actual)
 
     def values(self, field: str) -> list[str]:
-        """Return the values that a field is required to have, or not to have."""
+        """Return the values with which the expression compares a field."""
         if self.field != field or self.op not in ("=", "!=", "in", "not in"):
             return []
         return [word for word in (self.value if "in" in self.op else (self.value,)) if word]
@@ -86,24 +86,24 @@ class Comparison(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Expressions joined by `and` or `or`, or one negated by `not`."""
+    """Expressions that are joined by `and` or `or`, or one that is negated by `not`."""
 
     op: str
     parts: tuple[Any, ...]
 
     def matches(self, entry: Mapping[str, Any]) -> bool:
-        """Return True if the entry fits."""
+        """Return True if the entry matches."""
         if self.op == "not":
             return not self.parts[0].matches(entry)
         return (all if self.op == "and" else any)(part.matches(entry) for part in self.parts)
 
     def values(self, field: str) -> list[str]:
-        """Return the values that a field is required to have, or not to have."""
+        """Return the values with which the expression compares a field."""
         return [value for part in self.parts for value in part.values(field)]
 
 
 def parse(text: str) -> Comparison | Group:
-    """Parse a filter expression. BadRequest names the character where it is not clear."""
+    """Parse a filter expression. BadRequest names the character at which it is not valid."""
     parser = _Parser(text)
     tree = parser.alternatives()
     if parser.kind:
@@ -120,27 +120,27 @@ def sort(entries: Iterable[Mapping[str, Any]], order: str) -> list[Mapping[str, 
     result = list(entries)
     keys = [(_field(word.removeprefix("-").strip()), word[0] == "-") for word in words]
     for field, ascending in reversed(keys):
-        given = [entry for entry in result if _value(entry, field) is not None]
-        missing = [entry for entry in result if _value(entry, field) is None]
-        given.sort(key=partial(_sort_key, field), reverse=not ascending)
-        result = given + missing
+        with_value = [entry for entry in result if _value(entry, field) is not None]
+        without_value = [entry for entry in result if _value(entry, field) is None]
+        with_value.sort(key=partial(_sort_key, field), reverse=not ascending)
+        result = with_value + without_value
     return result
 
 
 # -- values --------------------------------------------------------------------------------------
 
 
-def _field(name: str, at: str = "") -> str:
-    """Return the field of that name. BadRequest suggests the one that may have been meant."""
+def _field(name: str, place: str = "") -> str:
+    """Return the field with this name. BadRequest suggests a similar one."""
     field = ALIASES.get(name.lower(), name.lower())
     if field in FIELDS:
         return field
-    hint = suggest(field, (*FIELDS, *ALIASES)) or f"There are: {', '.join(sorted(FIELDS))}."
-    raise BadRequest(f"There is no field {name!r}{at}.", hint)
+    hint = suggest(field, (*FIELDS, *ALIASES)) or f"Fields: {', '.join(sorted(FIELDS))}."
+    raise BadRequest(f"There is no field {name!r}{place}.", hint)
 
 
 def _value(entry: Mapping[str, Any], field: str) -> Any:
-    """Return an entry's value, or None if it is empty or of the wrong type."""
+    """Return an entry's value; None if it is empty or of the wrong type."""
     value = entry.get(field)
     if field in NUMBERS:
         return value if isinstance(value, int | float) else None
@@ -177,29 +177,29 @@ class _Parser:
     """A recursive-descent parser. `kind` and `word` are the next token, '' at the end."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at, self.start, self.depth = text, 0, 0, 0
+        self.text, self.position, self.start, self.depth = text, 0, 0, 0
         self.kind = self.word = ""
         self.advance()
 
     def advance(self) -> str:
         """Move past the next token and return it."""
-        word, match = self.word, _TOKEN.match(self.text, self.at)
+        word, match = self.word, _TOKEN.match(self.text, self.position)
         self.kind, self.word, self.start = "", "", len(self.text)
         if match:
-            self.kind, self.at = str(match.lastgroup), match.end()
+            self.kind, self.position = str(match.lastgroup), match.end()
             self.word, self.start = match[self.kind], match.start(self.kind)
-        elif rest := self.text[self.at :].strip():
+        elif rest := self.text[self.position :].strip():
             self.start = self.text.rindex(rest)
-            self.fail("this cannot be read")
+            self.fail("unexpected text")
         return word
 
     def fail(self, expected: str) -> NoReturn:
         rest = self.text[self.start : self.start + 20]
         place = f"at character {self.start + 1}, before {rest!r}" if rest else "at the end"
-        raise BadRequest(f"The filter is not clear: {expected} {place}.", _EXAMPLE)
+        raise BadRequest(f"The filter is not valid: {expected} {place}.", _EXAMPLE)
 
     def accept(self, word: str) -> bool:
-        """Move past the next token if it is this word, and not in quotes."""
+        """Move past the next token if it is this word without quotes."""
         found = self.kind != "string" and self.word.lower() == word
         if found:
             self.advance()
@@ -247,14 +247,16 @@ class _Parser:
         if op not in _OPERATORS or self.kind == "string":
             self.fail(f"expected one of {' '.join(_OPERATORS)}")
         self.advance()
-        at = f" (at character {self.start + 1} of the filter)"
+        place = f" (at character {self.start + 1} of the filter)"
         values = self.values() if op in ("in", "not in") else [self.value()]
         op = {"==": "=", "has": "=" if field in LISTS else "~"}.get(op, op)
         if field in LISTS and op in _ORDERINGS:
-            raise BadRequest(f"{field} cannot be more or less{at}.", f"Such as `{field}=db`.")
+            raise BadRequest(
+                f"{field} cannot be compared with `<` or `>`{place}.", f"Such as `{field}=db`."
+            )
         if op in ("in", "not in"):
-            return Comparison(field, op, tuple(_operand(field, value, at) for value in values))
-        value = _fold(values[0]) if op in ("~", "!~") else _operand(field, values[0], at)
+            return Comparison(field, op, tuple(_operand(field, value, place) for value in values))
+        value = _fold(values[0]) if op in ("~", "!~") else _operand(field, values[0], place)
         return Comparison(field, op, value)
 
     def value(self) -> str | None:
@@ -274,8 +276,8 @@ class _Parser:
         return values
 
 
-def _operand(field: str, value: str | None, at: str) -> Any:
-    """Return a typed value as the field is compared with it."""
+def _operand(field: str, value: str | None, place: str) -> Any:
+    """Convert a value to the type of its field."""
     if value is None:
         return None
     if field not in NUMBERS:
@@ -284,4 +286,4 @@ def _operand(field: str, value: str | None, at: str) -> Any:
     try:
         return float(value)
     except ValueError:
-        raise BadRequest(f"{field} is compared with a number, not {value!r}{at}.") from None
+        raise BadRequest(f"{field} is compared with a number, not {value!r}{place}.") from None

@@ -15,13 +15,13 @@ from brain.formats import brain_yaml
 from brain.journal.codec import random_letters
 from brain.vault import files, layout
 
-AGE = 60.0  # seconds that a new file is set back
+AGE = 60.0  # seconds by which the time of a new file is set back
 VIEWS = "Memory.base"
 GITIGNORE = """\
-# Built again from the notes whenever it is missing.
+# The index. If it is missing, it is rebuilt from the notes.
 brain.db
 brain.db-*
-# Temporary files next to a note while it is written.
+# Temporary files while a note is being written.
 .brain-*
 """
 GITATTRIBUTES = """\
@@ -29,7 +29,7 @@ GITATTRIBUTES = """\
 journal/**/*.jsonl -text merge=union
 sessions/*.jsonl merge=union
 **/sessions/*.jsonl merge=union
-# White space and line ends are the writer's.
+# Do not change white space and line ends.
 *.md -text
 """
 AGENT = """\
@@ -41,7 +41,7 @@ name: Admin
 
 # Admin
 
-The agent that may read and write all memory of this vault. Say here what it is for.
+This agent may read and write all memory of this vault. Describe its purpose here.
 """
 MEMORY = """\
 # Agent Memory
@@ -55,8 +55,8 @@ MEMORY = """\
 
 
 def create(root: Path, views: bool = False) -> list[str]:
-    """Create the files of a brain that are missing, and the vault's own folder if need be. Return
-    their paths. `views` adds the tables of memory notes and agents that Obsidian shows."""
+    """Create the missing files of a brain, and the folder of the vault if it is missing. Return
+    their paths. `views` adds tables of memory notes and agents for Obsidian."""
     if not (root if root.exists() else root.absolute().parent).is_dir():
         raise VaultNotFound(f"There is no folder {root}.", "Create it, or check the path.")
     _refuse_nesting(root)
@@ -65,13 +65,13 @@ def create(root: Path, views: bool = False) -> list[str]:
     folder = root / brain
     if folder.exists() and not folder.is_dir():
         raise BadRequest(
-            f"{folder} is a file.", "Move it away; the brain needs that name for a folder."
+            f"{folder} is a file.", "Move it away: Brain needs a folder with this name."
         )
     vault = layout.vault_at(root, brain, "")
-    chosen, _ = brain_yaml.parse(files.settings_text(vault))  # there may be settings already
-    names = vault.with_names(chosen.memoryPath, chosen.sessionsPath).names
+    settings, _ = brain_yaml.parse(files.settings_text(vault))  # the settings may exist already
+    names = vault.with_names(settings.memoryPath, settings.sessionsPath).names
     sessions = "/".join(names.sessions)
-    wanted = {
+    texts = {
         "brain.yaml": config.template(f"v-{random_letters(12)}"),
         ".gitignore": GITIGNORE,
         ".gitattributes": GITATTRIBUTES.replace("sessions/", f"{sessions}/"),
@@ -80,66 +80,68 @@ def create(root: Path, views: bool = False) -> list[str]:
         "tasks.json": '{\n  "tasks": []\n}\n',
     }
     if (folder / ".agent" / "tasks" / "tasks.json").exists():
-        del wanted["tasks.json"]
+        del texts["tasks.json"]
     if views:
-        wanted[VIEWS] = _views(brain, names.memory[-1])
-    return [f"{brain}/{name}" for name, text in wanted.items() if _create_file(folder / name, text)]
+        texts[VIEWS] = _views(brain, names.memory[-1])
+    return [f"{brain}/{name}" for name, text in texts.items() if _create_file(folder / name, text)]
 
 
 def _views(brain: str, note: str) -> str:
-    """Return the tables of the demo vault for this brain folder and this name of memory notes."""
+    """Return the tables of the demo vault, adapted to this brain folder and name of memory
+    notes."""
     text = (template() / layout.BRAIN / VIEWS).read_text(encoding="utf-8")
     stem = note.removesuffix(".md").replace("'", "''")  # it is inside single quotes
     return text.replace(layout.BRAIN, brain).replace('"MEMORY"', f'"{stem}"')
 
 
 def _create_file(path: Path, text: str) -> bool:
-    """Create a file; return False if it exists. Its time is set back: no editor has it open, so
-    that a first memory does not have to wait."""
+    """Create a file. Return False if it exists. Its time is set back, so that the first write does
+    not wait as if a person were editing the file."""
     if not files.create(path, text):
         return False
-    then = time.time() - AGE
-    os.utime(path, (then, then))
+    past = time.time() - AGE
+    os.utime(path, (past, past))
     return True
 
 
 def _refuse_nesting(root: Path) -> None:
-    """Raise BadRequest for a folder inside a vault, unless Obsidian uses it as a vault."""
-    here = root.resolve()
-    if (here / ".obsidian").is_dir() or layout.brain_folder(here):
+    """Raise BadRequest for a folder in a vault, unless it is a vault of Obsidian itself."""
+    folder = root.resolve()
+    if (folder / ".obsidian").is_dir() or layout.brain_folder(folder):
         return
-    for above in here.parents:
-        if (above / ".obsidian").is_dir() or (above / layout.BRAIN).is_dir():
-            remedy = f"Run `brain init {shlex.quote(str(above))}`."
-            raise BadRequest(f"{here} is in the vault {above}.", remedy)
+    for parent in folder.parents:
+        if (parent / ".obsidian").is_dir() or (parent / layout.BRAIN).is_dir():
+            remedy = f"Run `brain init {shlex.quote(str(parent))}`."
+            raise BadRequest(f"{folder} is in the vault {parent}.", remedy)
 
 
 def create_demo(root: Path) -> list[str]:
-    """Copy the demo vault into a folder that is empty or missing, and create its brain."""
+    """Copy the demo vault into an empty or new folder, and create its brain."""
     if root.exists() and not (root.is_dir() and not any(root.iterdir())):
         raise BadRequest(f"{root} is not empty.", "Name a new folder for the demo vault.")
     root.mkdir(parents=True, exist_ok=True)
-    made: list[str] = []
-    _copy(template(), root, "", made)
-    return made + create(root)
+    created: list[str] = []
+    _copy(template(), root, "", created)
+    return created + create(root)
 
 
 def template() -> Traversable:
-    """Return the demo vault: inside the package if it is installed, next to it in a checkout."""
+    """Return the folder of the demo vault: in the installed package, or next to it in a
+    checkout."""
     packaged = resources.files("brain").joinpath("vault_template")
     return packaged if packaged.is_dir() else Path(__file__).parent.parent / "vault_template"
 
 
-def _copy(source: Traversable, root: Path, prefix: str, made: list[str]) -> None:
+def _copy(source: Traversable, root: Path, prefix: str, created: list[str]) -> None:
     for item in sorted(source.iterdir(), key=lambda item: item.name):
         if item.is_dir():
-            _copy(item, root, f"{prefix}{item.name}/", made)
+            _copy(item, root, f"{prefix}{item.name}/", created)
         elif _create_file(root / prefix / item.name, item.read_text(encoding="utf-8")):
-            made.append(prefix + item.name)
+            created.append(prefix + item.name)
 
 
 def advice(root: Path) -> str:
-    """Return what a person may add to files of the vault that Brain leaves alone."""
+    """Return advice for files of the vault that Brain does not edit."""
     brain = layout.brain_folder(root) or layout.BRAIN
     lines = []
     if (root / ".stignore").exists() or (root / ".stfolder").exists():

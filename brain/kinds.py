@@ -1,8 +1,8 @@
 """The kinds of memory, and the formulas of importance, confidence and trust.
 
-Importance is how much a memory matters; it fades while the memory is not used. Confidence is how
-reliable it is; it halves with the half-life of its kind. Both are between 0 and 1, and are computed
-when needed, never stored.
+Importance is how much a memory matters. It fades while the memory is not used. Confidence is how
+reliable a memory is. It halves with the half-life of the kind. Both are between 0 and 1, and are
+computed when they are needed, never stored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEFAULT_KIND = "fact"
 
 
 class Kind(NamedTuple):
-    """A kind of memory. `ttl` and `half_life` are in days; None means for ever."""
+    """A kind of memory. `ttl` and `half_life` are in days; None means forever."""
 
     importance: float
     weight: float
@@ -53,41 +53,45 @@ _BY_HEADING |= {name.replace("_", " "): name for name in KINDS}
 _EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 
 
-@lru_cache(512)  # the same few come with every entry of a note
-def of_headings(path: tuple[str, ...]) -> str:
-    """Return the kind that the innermost heading with one names, or ''."""
-    return next(filter(None, (_BY_HEADING.get(bare(heading)) for heading in reversed(path))), "")
+@lru_cache(512)  # the entries of a note have few different paths
+def kind_of_headings(path: tuple[str, ...]) -> str:
+    """Return the first kind that a heading names, from the innermost heading outwards; '' if
+    none."""
+    return next(
+        filter(None, (_BY_HEADING.get(comparable_heading(heading)) for heading in reversed(path))),
+        "",
+    )
 
 
-def bare(heading: str) -> str:
-    """Return the words of a heading as they are compared: without case, and without the emoji,
-    numbers, emphasis, punctuation and tags around them."""
+def comparable_heading(heading: str) -> str:
+    """Return the words of a heading for comparison: in lower case, and without surrounding emoji,
+    numbers, emphasis, punctuation and tags."""
     words = _EDGES.sub("", heading.partition(" #")[0])
     words = casefold(" ".join(words.split()))
     return words.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
 
 
-def named(name: str) -> str:
-    """The kind that a person means by a name, as far as that is known."""
+def kind_named(name: str) -> str:
+    """Return the kind for a name in any spelling. An unknown name is returned in lower case."""
     folded = name.strip().casefold().replace("-", "_")
     return OTHER_NAMES.get(folded, folded)
 
 
-def of_tags(tags: Iterable[str]) -> str:
-    """Return the first kind that a tag names, or ''."""
+def kind_of_tags(tags: Iterable[str]) -> str:
+    """Return the first kind that a tag names; '' if none does."""
     names = (tag.casefold().replace("-", "_") for tag in tags)
     return next((name for name in names if name in KINDS), "")
 
 
 def status_of(tags: Iterable[str]) -> str:
-    """Return pinned or candidate if a tag says so, else confirmed."""
+    """Return the status: pinned or candidate if there is such a tag, else confirmed."""
     found = {tag.casefold() for tag in tags}
     return "pinned" if "pinned" in found else "candidate" if "candidate" in found else "confirmed"
 
 
 # -- importance, confidence, trust -----------------------------------------------------------------
 
-# Trust in each source: a person, something observed or taken from a text, a guess.
+# Trust by source: a person, an observation or extraction, an inference.
 TRUST = {
     "user_stated": 1.0,
     "user_corrected": 1.0,
@@ -97,30 +101,30 @@ TRUST = {
     "inferred": 0.6,
 }
 SOURCES = tuple(TRUST)
-INFERRED_HALF_LIFE = 7  # days, whatever the kind
+INFERRED_HALF_LIFE = 7  # days, for every kind
 MERGED, UNVISITED, CANDIDATE = 0.1, 0.8, 0.9
 WEEKLY, RESISTANCE, PER_HIT = 0.95, 0.5, 0.05
 REINFORCED, DEMOTED, REJECTED = 0.05, 0.10, 0.02
 
 
 def trust(source: str) -> float:
-    """Return how far a source is trusted; an unknown one like a guess."""
+    """Return the trust in a source. An unknown source has the trust of `inferred`."""
     return TRUST.get(source, TRUST["inferred"])
 
 
 class Importance(NamedTuple):
-    """The parts of an importance: a sum, and factors that multiply it."""
+    """The parts of an importance: a sum, and factors."""
 
     base: float
-    merges: float = 0.0  # for duplicates that were merged into it
-    unvisited: float = 1.0  # a candidate that was not used during its quarantine
-    fading: float = 1.0  # with the weeks since it was last used
-    unused: float = 1.0  # less, the less it was used
+    merges: float = 0.0  # for duplicates that were merged into the memory
+    unvisited: float = 1.0  # for a candidate that was not used during its quarantine
+    fading: float = 1.0  # for the weeks since the last use
+    unused: float = 1.0  # smaller for fewer uses
     candidate: float = 1.0
 
     @property
     def value(self) -> float:
-        start = _unit(self.base + self.merges)
+        start = _clamp(self.base + self.merges)
         return start * self.unvisited * self.fading * self.unused * self.candidate
 
 
@@ -135,33 +139,33 @@ def importance(
 ) -> Importance:
     """Return how much a memory matters now.
 
-    `base` is the value given when it was remembered, None for that of its kind; each duplicate
-    that was merged into it adds to that. It loses 5 % a week. A memory that was never used loses
-    another half over the first week; each use reduces that loss by a twentieth of the importance.
+    `base` is the value that was given with the memory; None stands for the value of its kind. Each
+    merged duplicate adds to it. The importance loses 5 % a week. A memory that was never used loses
+    another half over the first week. Each use reduces that loss by a twentieth of the importance.
     A pinned memory does not fade.
     """
     start = KINDS.get(kind, KINDS[DEFAULT_KIND]).importance if base is None else base
-    found = Importance(start, MERGED * max(0, merges), UNVISITED if unvisited else 1.0)
+    parts = Importance(start, MERGED * max(0, merges), UNVISITED if unvisited else 1.0)
     if status == "pinned":
-        return found
+        return parts
     weeks = max(0.0, days_since_access) / 7
     lost = max(0.0, 1 - RESISTANCE - PER_HIT * max(0, hits)) * min(1.0, weeks)
     candidate = CANDIDATE if status == "candidate" else 1.0
-    return found._replace(fading=WEEKLY**weeks, unused=1 - lost, candidate=candidate)
+    return parts._replace(fading=WEEKLY**weeks, unused=1 - lost, candidate=candidate)
 
 
 class Confidence(NamedTuple):
-    """The parts of a confidence: a product, and what feedback added to it."""
+    """The parts of a confidence: a product, and the amount that feedback adds to it."""
 
     initial: float
     trust: float = 1.0
-    remaining: float = 1.0  # after its age
+    remaining: float = 1.0  # the share that is left at its age
     use: float = 1.0
     feedback: float = 0.0
 
     @property
     def value(self) -> float:
-        return _unit(self.initial * self.trust * self.remaining * self.use + self.feedback)
+        return _clamp(self.initial * self.trust * self.remaining * self.use + self.feedback)
 
 
 def confidence(
@@ -176,22 +180,23 @@ def confidence(
 ) -> Confidence:
     """Return how reliable a memory is now.
 
-    It halves with its kind's half-life (a guess after a week), use slows that, and every
-    reinforcement, demotion or rejection by a verifier moves it by its own amount.
+    The confidence halves with the half-life of the kind, or after a week if it was inferred. Uses
+    increase it. Each reinforcement, demotion, or rejection by a verifier changes it by a fixed
+    amount.
     """
-    moved = REINFORCED * reinforced - DEMOTED * demoted - REJECTED * rejected
+    feedback = REINFORCED * reinforced - DEMOTED * demoted - REJECTED * rejected
     use = 1 + 0.1 * log1p(max(0, hits))
     days = half_life(kind, source)
     remaining = 1.0 if days is None else 0.5 ** (max(0.0, age_days) / days)
-    return Confidence(initial, trust(source), remaining, use, moved)
+    return Confidence(initial, trust(source), remaining, use, feedback)
 
 
 def half_life(kind: str, source: str) -> int | None:
-    """Return the days after which half of the confidence is left; None if it stays."""
+    """Return the days after which half of the confidence is left; None if it does not decrease."""
     if source == "inferred":
         return INFERRED_HALF_LIFE
     return KINDS.get(kind, KINDS[DEFAULT_KIND]).half_life
 
 
-def _unit(value: float) -> float:
+def _clamp(value: float) -> float:
     return min(1.0, max(0.0, value))

@@ -1,4 +1,4 @@
-"""Advisory locks that end with their process. On a platform without them, a lock is always free."""
+"""Advisory locks, which end with their process. On Windows, every lock is always free."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if sys.platform != "win32":
 
 
 def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
-    """Return a handle that holds the lock until it is closed; None if it was not free within `wait`
-    seconds."""
+    """Return a handle that holds the lock until it is closed. Return None if the lock was not free
+    within `wait` seconds."""
     try:
-        handle = _opened(path)
+        handle = _open(path)
     except OSError as error:
         raise BrainError(
             f"The folder {os.path.dirname(path)} cannot be written to ({error.strerror}).",
@@ -29,9 +29,10 @@ def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
 
 
 def take_open(handle: int, wait: float) -> bool:
-    """Lock an open file until it is closed; False if it was not free within `wait` s."""
+    """Lock an open file until it is closed. Return False if the lock was not free within `wait`
+    seconds."""
     deadline = time.monotonic() + wait
-    while not _free(handle):
+    while not _try_lock(handle):
         if time.monotonic() >= deadline:
             return False
         time.sleep(0.002)
@@ -39,7 +40,8 @@ def take_open(handle: int, wait: float) -> bool:
 
 
 def holder(path: str) -> int | None:
-    """Return the process that holds a lock and has written its id into the file, if any."""
+    """Return the id of the process that holds a lock and has written its id into the file, if
+    any."""
     if not os.path.exists(path):
         return None
     handle = take(path)
@@ -51,16 +53,16 @@ def holder(path: str) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def _opened(path: str | os.PathLike[str]) -> int:
+def _open(path: str | os.PathLike[str]) -> int:
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
     try:
         return os.open(path, flags, 0o600)
-    except FileNotFoundError:  # only the first time
+    except FileNotFoundError:  # the folder does not exist yet
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         return os.open(path, flags, 0o600)
 
 
-def _free(handle: int) -> bool:
+def _try_lock(handle: int) -> bool:
     if sys.platform == "win32":
         return True
     try:

@@ -1,7 +1,7 @@
 """The values of the domain, immutable and without behaviour: entries, documents, changes, records.
 
-They are tuples because entries, links and problems are made by the hundred thousand while a vault
-is read, and because importing `dataclasses` slows every start.
+They are tuples because reading a vault creates hundreds of thousands of entries, links and
+problems, and because importing `dataclasses` slows down every start.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from")  # field
 
 
 class Problem(NamedTuple):
-    """Something wrong with a file, shown by `brain doctor`. `line` is 0 for the whole file."""
+    """A problem of a file, which `brain doctor` reports. `line` is 0 for the whole file."""
 
     line: int
     code: str
@@ -29,7 +29,8 @@ class Problem(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A reference out of an entry. `kind` is link, embed, or the name of its field (supersedes)."""
+    """A link from an entry. `kind` is link, embed, or the name of its field (such as
+    supersedes)."""
 
     line: int
     kind: str
@@ -40,9 +41,9 @@ class Link(NamedTuple):
 class Entry(NamedTuple):
     """A memory, an item, a task, a turn of a session, or a passage of a note.
 
-    Lines count from 1, the last one included. `start` and `end` are byte offsets into the file, 0
-    for passages of source notes, which are never edited. The first `lead` characters of the text
-    are properties of the note.
+    Lines are numbered from 1, and `end_line` is the last line. `start` and `end` are byte offsets
+    in the file; they are 0 for passages of source notes, which are never edited. The first `lead`
+    characters of the text are properties of the note.
     """
 
     ref: str
@@ -62,7 +63,7 @@ class Entry(NamedTuple):
 
 
 class Document(NamedTuple):
-    """The content of a file. If the file is `broken`, its earlier content stays searchable."""
+    """The content of a file. If the file is `broken`, its earlier content is kept in the index."""
 
     entries: tuple[Entry, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -75,11 +76,12 @@ class Document(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The bytes `start` to `stop` of a file, which were replaced.
+    """A part of a file that was replaced: the bytes `start` to `stop`.
 
-    What follows them moved by `lines` lines and `size` bytes. `refs` are the ids of the entries
-    that were there, in order. `words` are those of entries that were added or removed, and of new
-    entries without a written id, whose id is then `derived` from the words.
+    The bytes after it moved by `lines` lines and `size` bytes. `refs` are the ids of its old
+    entries in order. `words` are the words of entries that were added or removed, and of new
+    entries without a written id. `derived` is True if there is such an id, which is derived from
+    the words.
     """
 
     start: int
@@ -92,8 +94,8 @@ class Part(NamedTuple):
 
 
 # -- changes of a file -----------------------------------------------------------------------------
-# Each is about one entry. A change that was applied before has no effect: an existing entry is not
-# added twice. This is what makes a crash, a merge and a retry harmless.
+# Each change is about one entry. A change that was applied before has no effect: an existing entry
+# is not added again. So a crash, a merge and a retry do no harm.
 
 
 class Add(NamedTuple):
@@ -113,8 +115,8 @@ class Add(NamedTuple):
 
 
 class Update(NamedTuple):
-    """Reword an entry. Its links, tags, fields and id stay unless the new text has them; of a
-    `whole` text, only the id stays."""
+    """Reword an entry. Links, tags, fields and the id of the old text are kept unless the new text
+    replaces them. If the new text is `whole`, only the id is kept."""
 
     path: str
     ref: str
@@ -139,7 +141,7 @@ class Retag(NamedTuple):
 
 
 class Relate(NamedTuple):
-    """Add a field `[key:: value]`, or remove it if `gone`. Other fields of that key stay."""
+    """Add a field `[key:: value]`, or remove it if `gone`. Other fields with this key are kept."""
 
     path: str
     ref: str
@@ -157,14 +159,14 @@ class Move(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """Write the derived id of an entry after it."""
+    """Write the derived id of an entry into the note, after the entry."""
 
     path: str
     ref: str
 
 
 class Replace(NamedTuple):
-    """Replace the text of an entry, marker included, by `raw`, but only if it is `expect` now."""
+    """Replace the text of an entry, with its marker, by `raw`, but only if it is `expect` now."""
 
     path: str
     ref: str
@@ -173,8 +175,8 @@ class Replace(NamedTuple):
 
 
 class Insert(NamedTuple):
-    """Restore a removed entry after `previous` ('' for the start of its section). If that entry is
-    gone, too, it goes to the end of the section."""
+    """Restore a removed entry after the entry `previous` ('': at the start of the section), or at
+    the end of the section if `previous` does not exist."""
 
     path: str
     ref: str
@@ -184,8 +186,8 @@ class Insert(NamedTuple):
 
 
 class Configure(NamedTuple):
-    """Give the setting `ref` of brain.yaml a value, or remove it (None), but only if it is `expect`
-    now. It is written as `lines` if these mean the same."""
+    """Set the setting `ref` of brain.yaml to a value, or remove it (None), but only if its value is
+    `expect` now. It is written as `lines` if they have the same value."""
 
     path: str
     ref: str
@@ -202,11 +204,11 @@ Change: TypeAlias = (
 class Applied(NamedTuple):
     """The result of a change.
 
-    `outcome` is `done`, `already` (there was nothing to do), `missing` (the entry is gone) or
+    `outcome` is `done`, `already` (nothing had to be done), `missing` (the entry does not exist) or
     `changed` (the entry is not what the change expects). `before` and `after` are the text of the
-    entry in the file, `section` the headings above it, joined by ` > `. `previous` is the id of the
-    entry before it in that section: for a Move where it was before, for an Add '' if that id is not
-    written in the note.
+    entry in the file. `section` is the headings above it, joined by ` > `. `previous` is the id of
+    the entry before it in that section: for a Move, in the old section; for an Add, '' if that id
+    is not written in the note.
     """
 
     change: Change
@@ -225,10 +227,10 @@ class EditedFile(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A change and the record that the journal gets of it.
+    """A change and its journal record.
 
-    `op` is the type of the record: remember, pin, reinforce, … Without a change, only the journal
-    is written. `id` is the id of the record; the store sets it.
+    `op` is the type of the record: remember, pin, reinforce, … Without a change, only the record is
+    written. `id` is the id of the record, which the store sets.
     """
 
     op: str
@@ -244,7 +246,8 @@ def to_json(change: Change) -> dict[str, Any]:
 
 
 def from_json(value: dict[str, Any]) -> Change:
-    """Return the change that `to_json` wrote. Records from before 0.1.0 may have `over` as well."""
+    """Return the change in a JSON value from `to_json`. A version before 0.1.0 also wrote
+    `over`."""
     types = {type.__name__.lower(): type for type in Change.__args__}
     fields = {key: _as_tuple(value[key]) for key in value.keys() - {"change", "over"}}
     change: Change = types[value["change"]](**fields)
@@ -267,8 +270,8 @@ class Event(NamedTuple):
 
 
 class NewRecord(NamedTuple):
-    """A record to be written to the journal. The caller chooses the id, so that the record can be
-    recognised after a crash. An empty `at` means now."""
+    """A record to write to the journal. The caller chooses the id, so that it can recognise the
+    record after a crash. An empty `at` means now."""
 
     id: str
     op: str
@@ -280,8 +283,8 @@ class NewRecord(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One line of a journal. `seq` numbers the records of a device from 1. `lamport` is greater
-    than that of every record the device had read. `ref` is the id of the entry."""
+    """A line of a journal. `seq` numbers the records of a device from 1. `lamport` is greater than
+    in every record that the device had read. `ref` is the id of the entry."""
 
     id: str
     at: str

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from brain.store import Store
 
 Clock = Callable[[], datetime]
-MOST_COMPARED = 20  # memories that a person typed since the last sync
+MAX_COMPARED = 20  # typed memories that one sync compares with others
 
 
 class Freshness(NamedTuple):
-    """The freshness of an answer. `stale` lists the parts that may be out of date, and why."""
+    """The freshness of a result. `stale` lists the parts that may be out of date, with reasons."""
 
     fresh: bool
     as_of: str
@@ -51,18 +51,18 @@ class Freshness(NamedTuple):
 class OpenVault:
     """A vault with its index, for one thread. Use it as a context manager, or close it.
 
-    `watched` is set by a process that follows the vault itself; then only the brain folder is
-    checked before an answer, and the watcher is trusted for the sources. `provider` replaces the
-    `vectorModel` of the settings: any object with `embed(texts)`. `here` is the current folder of
-    the user; files may be named relative to it. `environ` says where clients keep their files.
-    `engine` is a full-text engine of SQLite, "fts5" or "fts4"; "auto" takes the best there is.
-    `read_only` turns all writing but that of the index off.
+    `watched` is True if a daemon watches the vault. Then only the brain folder is checked before an
+    operation, and the daemon updates the sources. `provider` replaces the `vectorModel` of the
+    settings: any object with `embed(texts)`. `here` is the current folder of the user; paths may be
+    relative to it. `environ` are the environment variables, which locate the files of clients.
+    `engine` is a full-text engine of SQLite, "fts5" or "fts4"; "auto" selects the best available
+    one. `read_only` turns off all writing, except to the index.
     """
 
     provider: Provider | None = None
     here = ""
     environ: Mapping[str, str] = {}
-    writes = 0  # calls of the store
+    writes = 0  # number of calls of the store
 
     def __init__(
         self,
@@ -80,42 +80,42 @@ class OpenVault:
         self.config, self.warnings = brain_yaml.parse(files.settings_text(paths))
         self.paths = paths.with_names(self.config.memoryPath, self.config.sessionsPath)
         self._engine = engine
-        self.index = self._index()
-        self._claimed = False  # the state folder is known to be this vault's
-        self._checked = ""  # when the index was last up to date
+        self.index = self._open_index()
+        self._claimed = False  # True if the state folder has been claimed for this vault
+        self._checked = ""  # time when the index was last up to date
 
     @cached_property
     def journal(self) -> Journal:
-        """The journal of the vault, of all devices."""
+        """The journals of the vault, from all devices."""
         from brain.journal.writer import Journal
 
         return Journal(self.paths.folder_path, self.state, self.clock)
 
     @cached_property
     def state(self) -> State:
-        """Data of this machine about the vault."""
+        """The data of this machine about the vault."""
         from brain.state import State
 
         return State(self.paths.state_path)
 
     @cached_property
     def store(self) -> Store:
-        """The store, through which every file is written."""
+        """The store, which writes all files."""
         from brain.store import Store
 
         return Store(self.paths, self.config, self.journal, self.state, read_only=self.read_only)
 
     @cached_property
     def vectors(self) -> Vectors:
-        """The vectors of texts that were embedded on this machine."""
+        """The vectors of the texts that this machine has embedded."""
         from brain.index.vectors import Vectors
 
         return Vectors(self.paths.state_path)
 
     @cached_property
     def meaning(self) -> Meanings:
-        """The model of a hybrid search, with the passages that it has embedded. Nothing is loaded
-        yet."""
+        """The model of a hybrid search and the passages that it has embedded, loaded on first
+        use."""
         from brain.embed import Waited, provider
         from brain.embed.meanings import Meanings
         from brain.search.semantic import passages
@@ -125,22 +125,22 @@ class OpenVault:
         waited = Waited(model, self.state)
         return Meanings(waited, self.vectors, self.index, passages, self.today)
 
-    def _index(self) -> Index:
+    def _open_index(self) -> Index:
         path = layout.database(self.paths, self.config.dbPath)
         names = str(self.paths.names)
         return Index(path, self.paths.folder_path, self.paths.id, self._engine, names)
 
     def reload(self) -> None:
-        """Read brain.yaml again. After BadConfig the settings are as before."""
-        before, paths, index = self.config, self.paths, self.index
+        """Read brain.yaml again. If it raises BadConfig, the old settings are kept."""
+        old_config, paths, index = self.config, self.paths, self.index
         self.config, self.warnings = brain_yaml.parse(files.settings_text(paths))
         self.paths = paths.with_names(self.config.memoryPath, self.config.sessionsPath)
-        if (before.dbPath, paths) != (self.config.dbPath, self.paths):
+        if (old_config.dbPath, paths) != (self.config.dbPath, self.paths):
             self.index.close()
-            self.index = self._index()
+            self.index = self._open_index()
         if "store" in self.__dict__:
             self.store.config, self.store.vault = self.config, self.paths
-        if before.vectorModel != self.config.vectorModel or index is not self.index:
+        if old_config.vectorModel != self.config.vectorModel or index is not self.index:
             self.__dict__.pop("meaning", None)
 
     def __enter__(self) -> Self:
@@ -150,7 +150,8 @@ class OpenVault:
         self.close()
 
     def close(self) -> None:
-        """Write the remaining events unless another process is writing, and close the index."""
+        """Write the remaining events, unless another process is writing, and close all
+        databases."""
         self.write_events(wait=0)
         self.index.close()
         for name in ("state", "vectors"):
@@ -161,7 +162,7 @@ class OpenVault:
         return to_utc(self.clock())
 
     def today(self) -> int:
-        """The days since 1970."""
+        """Return the number of days since 1970."""
         return int(self.clock().timestamp() // 86400)
 
     def read(self, path: str) -> bytes:
@@ -172,7 +173,7 @@ class OpenVault:
             return b""
 
     def owner(self, path: str) -> str:
-        """Return the agent that owns this file; '' without an owner."""
+        """Return the agent that owns this file; '' if it has no owner."""
         role = self.paths.role(path)
         return role.agent if role else ""
 
@@ -189,8 +190,8 @@ class OpenVault:
         heads: Mapping[str, bytes] | None = None,
     ) -> Stats:
         """Update the index from the files. `rebuild` starts with an empty index. `known_texts` are
-        notes as the index has them; only what changed of those is parsed. `heads` are indexed in
-        place of what is in these notes."""
+        the indexed texts of notes, so that only the changed parts are parsed. `heads` are texts
+        that are indexed in place of the content of their notes."""
         started = self.now()
         if rebuild:
             self.write_events()
@@ -204,12 +205,12 @@ class OpenVault:
             self.index.damaged(error)
             stats = self._sync(None, wait, accept_loss)
         try:
-            has_news = self._facts(wait)
+            has_news = self._update_facts(wait)
             if not heads and not stats.cold:
-                self._compare(stats.deltas, wait)
-            # other records may be all that was known of a memory
+                self._record_contradictions(stats.deltas, wait)
+            # a memory may be known only from records of other devices
             self._record_seen(stats, stats.cold or (has_news and not heads), wait)
-        finally:  # the index has the files by now, so no later sync would report them
+        finally:  # the index is updated, so no later sync would report these changes
             self._publish(stats)
         self._checked = started
         return stats
@@ -224,24 +225,24 @@ class OpenVault:
     ) -> Stats:
         promised = self.store.heads() if self.has_pending() else {}
         for path, head in (heads or {}).items():
-            promised[path] = partial(_instead, head)
+            promised[path] = partial(_use_head, head)
         return syncing.sync(
             self.paths, self.index, self.config, only=only, wait=wait, progress=self.progress,
             accept_loss=accept_loss, promised=promised, written=heads or (),
-            before=lambda deltas: self._before(deltas, wait), known_texts=known_texts,
+            before=lambda deltas: self._record_changes(deltas, wait), known_texts=known_texts,
         )  # fmt: skip
 
-    def _before(self, deltas: list[Delta], wait: float) -> None:
-        """Record and publish how entries change, in the transaction that changes their rows."""
-        self._follow(deltas, wait)
-        at = self.now()
-        found = [Event(at, "memory:write", write_payload(delta)) for delta in deltas]
-        events.insert(self.index, self.index.db, found)
+    def _record_changes(self, deltas: list[Delta], wait: float) -> None:
+        """Record and publish changes of entries, in the transaction that changes their rows."""
+        self._record_new_ids(deltas, wait)
+        now = self.now()
+        new_events = [Event(now, "memory:write", write_payload(delta)) for delta in deltas]
+        events.insert(self.index, self.index.db, new_events)
 
-    def _follow(self, deltas: Iterable[Delta], wait: float) -> None:
+    def _record_new_ids(self, deltas: Iterable[Delta], wait: float) -> None:
         """Record new ids of entries that a person edited, so that they keep their history.
 
-        This happens before the index is updated. After a crash in between, the same records are
+        The records are written before the index. After a crash in between, the same records are
         appended again, which does no harm.
         """
         found = [
@@ -264,19 +265,19 @@ class OpenVault:
             self.journal.append([NewRecord(event_id(), op, "person", *each) for each in found])
 
     def _may_record(self) -> bool:
-        """Return True if a sync may append to the journal. It never creates one."""
+        """Return True if a sync may append to the journal. A sync never creates a journal."""
         journal = f"{self.paths.folder_path}/journal"
         return os.path.isdir(journal) and os.access(journal, os.W_OK) and not self.paused
 
-    def _compare(self, deltas: Iterable[Delta], wait: float) -> None:
-        """Record the contradictions between memories that a person typed and others, so that
-        `brain conflicts` lists them. Their note is not marked."""
+    def _record_contradictions(self, deltas: Iterable[Delta], wait: float) -> None:
+        """Record contradictions between memories that a person typed and other memories, for
+        `brain conflicts`. The notes are not changed."""
         typed = [
             (delta.path, ref, text)
             for delta in deltas
             if delta.scope == "memory"
             for ref, text in (*delta.added, *delta.changed)
-        ][:MOST_COMPARED]
+        ][:MAX_COMPARED]
         if not typed or not self._may_record():
             return
         from brain.lifecycle.similar import new_contradictions
@@ -291,9 +292,9 @@ class OpenVault:
             ]
         if found:
             self._record("conflict", found, wait)
-            self._facts(wait)
+            self._update_facts(wait)
 
-    def _facts(self, wait: float) -> bool:
+    def _update_facts(self, wait: float) -> bool:
         """Read new journal records into the index. Return True if there were any."""
         places = (f"{self.paths.folder_path}/journal", f"{self.paths.state_path}/state.db")
         if any(map(os.path.exists, places)):
@@ -303,21 +304,21 @@ class OpenVault:
         return False
 
     def _record_seen(self, stats: Stats, everywhere: bool, wait: float) -> None:
-        """Record the creation time of undated memories that are new, in the notes that changed or
-        `everywhere`. Without it, the next write to their note would make them young again."""
+        """Record the creation time of new undated memories in the changed notes, or `everywhere`.
+        Otherwise the next write to their note would change their creation time."""
         if (stats.quiet and not everywhere) or self.paused:
             return
         paths = [*stats.added, *stats.changed, *(new for _, new in stats.moved)]
-        found = read.unseen(self.index, None if everywhere else paths)
-        if found:
+        unseen = read.unseen(self.index, None if everywhere else paths)
+        if unseen:
             from brain.state import Use
 
             now = self.now()
-            with suppress(BrainError, OSError):  # the next change tries again
+            with suppress(BrainError, OSError):  # the next sync with a change tries again
                 self.state.add_uses(
-                    [Use("seen", ref, last=now, text=created) for ref, created in found]
+                    [Use("seen", ref, last=now, text=created) for ref, created in unseen]
                 )
-                self._facts(wait)
+                self._update_facts(wait)
 
     def _publish(self, stats: Stats) -> None:
         if stats.cold and not stats.quiet:
@@ -329,7 +330,7 @@ class OpenVault:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other writers out, with an index that has every text that appeared in a note."""
+        """Lock the vault for writing, after merging all texts in notes and updating the index."""
         if self.store.is_locked:
             yield
             return
@@ -342,7 +343,7 @@ class OpenVault:
             yield
 
     def claim(self) -> None:
-        """Give the vault an id if it has none, and record that the state folder is its own."""
+        """Give the vault an id if it has none, and record that the state folder belongs to it."""
         if self._claimed or self.paused:
             return
         if not self.paths.id:
@@ -353,8 +354,8 @@ class OpenVault:
         self._claimed = True
 
     def absorb(self, wait: float = 30.0) -> list[str]:
-        """Merge the texts that appeared in notes, write what is pending, and return what went
-        wrong. A few stat calls if there is nothing to do."""
+        """Merge texts that other programs saved, apply pending writes, and return the errors. If
+        there is nothing to do, this takes a few stat calls."""
         try:
             if self.state.exists() and self.state.has_work(self.paths.root_path):
                 self.refuse_loss(wait=wait)
@@ -364,10 +365,10 @@ class OpenVault:
         return []
 
     def refuse_loss(self, wait: float = 30.0) -> None:
-        """Raise VaultLooksEmpty if the vault does, before a file is written.
+        """Raise VaultLooksEmpty if the vault seems to be unmounted or half synced.
 
-        A file written into a vault that is unmounted or half synced would be all that the next
-        sync finds. One stat call each; the vault is walked only if an indexed note is gone.
+        Otherwise a file that is written now would be the only file that the next sync finds. This
+        takes one stat call; the vault is walked only if the memory note is missing.
         """
         note = "/".join([self.paths.brain, *self.paths.names.memory])
         if not os.path.lexists(f"{self.paths.root_path}/{note}") and read.any_known(
@@ -380,26 +381,27 @@ class OpenVault:
         return self.state.exists() and self.state.has_pending()
 
     def has_work(self) -> bool:
-        """Return True if a write is pending, or events are not delivered yet."""
+        """Return True if there are pending writes or undelivered events."""
         return self.has_pending() or self.events.has_news()
 
     @property
     def paused(self) -> str:
-        """What turns writing off; see `access.paused`."""
+        """The reason why writing is off; see `access.paused`."""
         return access.paused(self.config, self.paths.state_path, self.read_only)
 
     def write_events(self, wait: float = 0.25) -> None:
-        """Write events to the index (later, if another process is writing), and call listeners."""
+        """Write events to the index, and call the listeners. If another process is writing, the
+        next call writes them."""
         if self.events.waiting:
             try:
                 events.append(self.index, list(self.events.waiting), wait)
                 self.events.waiting.clear()
             except BrainError:
-                return  # next time
+                return  # the next call tries again
         self.events.deliver(self.index)
 
     def refresh(self) -> Freshness:
-        """Update the index. Return the freshness, with the reason if that was not possible."""
+        """Update the index. Return the freshness, with the reasons if the update failed."""
         stale = self.absorb(wait=0.25)
         try:
             self.sync([self.paths.brain] if self.watched else None, wait=0.25)
@@ -411,15 +413,15 @@ class OpenVault:
         return Freshness(not stale, self._checked, tuple(stale))
 
     def unchecked(self) -> Freshness:
-        """The freshness of an answer without a check."""
+        """Return the freshness of a result that was not checked."""
         return Freshness(False, self._checked, ("not checked",))
 
     def repair(self, error: IndexDamaged) -> None:
-        """Rebuild the index, after this error."""
+        """Rebuild a damaged index."""
         self.index.damaged(error)
         self.sync()
 
 
-def _instead(head: bytes, _: bytes) -> bytes:
-    """Return the text that is indexed in place of the one in a note."""
+def _use_head(head: bytes, _: bytes) -> bytes:
+    """Return the text to index in place of the content of a note."""
     return head

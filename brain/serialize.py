@@ -1,4 +1,4 @@
-"""Values as JSON: the shapes of docs/reference/json.md, for `--json` and every other surface."""
+"""Convert results to JSON documents, in the shapes of docs/reference/json.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENTRY = tuple(name for name in Entry._fields if name not in ("extra", "links", "
 
 
 def document(value: Any) -> Any:
-    """Return the JSON document of anything that an operation returns."""
+    """Return the JSON document for the result of any operation."""
     for each in type(value).__mro__:
         if shape := SHAPES.get(each.__name__):
             return shape(value)
@@ -39,7 +39,7 @@ def _value(value: Value) -> Json:
 
 
 def _fields(value: Value, names: Iterable[str]) -> Json:
-    """Return fields as JSON. Optional ones are left out while they are None."""
+    """Return fields as JSON. Optional fields that are None are left out."""
     out: Json = {}
     for name in names:
         inner = getattr(value, name)
@@ -51,16 +51,16 @@ def _fields(value: Value, names: Iterable[str]) -> Json:
 
 def _entry(value: Entry) -> Json:
     own = [name for name in value._fields if name not in Entry._fields]
-    return _head(value) | _fields(value, ("links", *own, "more", "freshness"))
+    return _entry_fields(value) | _fields(value, ("links", *own, "more", "freshness"))
 
 
 def _changed(value: Changed) -> Json:
     own = [name for name in value._fields if name not in (*Entry._fields, "state")]
-    return {"state": value.state, **_head(value), **_fields(value, own)}
+    return {"state": value.state, **_entry_fields(value), **_fields(value, own)}
 
 
-def _head(value: Entry) -> Json:
-    """Return the fields that every entry has; `extra` does not replace any of them."""
+def _entry_fields(value: Entry) -> Json:
+    """Return the fields that every entry has, and those of `extra` that have other names."""
     out: Json = {name: getattr(value, name) for name in ENTRY}
     out |= {"agent": value.agent or None, "project": value.project or None}
     return out | {key: inner for key, inner in value.extra.items() if key not in out}
@@ -76,7 +76,7 @@ def _link(value: Link) -> Json:
 
 
 def freshness(value: Freshness) -> Json:
-    """Return the freshness, which is part of every answer."""
+    """Return the fields for the freshness of a result."""
     return {"fresh": value.fresh, "as_of": value.as_of or None, "stale": list(value.stale)}
 
 
@@ -84,7 +84,7 @@ def freshness(value: Freshness) -> Json:
 
 
 def answer(value: Answer, explain: bool = False) -> Json:
-    """Return the JSON of a search; `explain` adds the factors of each score."""
+    """Return the JSON of a search. `explain` adds the factors of each score."""
     return {
         "query": value.query,
         "results": [search_result(result, explain) for result in value.results],
@@ -94,8 +94,8 @@ def answer(value: Answer, explain: bool = False) -> Json:
 
 
 def search_result(value: SearchResult, explain: bool = False) -> Json:
-    """Return an entry, at the line that answers, with its score and a marked snippet."""
-    out = _head(entry(value.row)) | {"line": value.line, "score": value.score}
+    """Return an entry with its score, the best matching line, and a marked snippet."""
+    out = _entry_fields(entry(value.row)) | {"line": value.line, "score": value.score}
     out |= {"snippet": value.snippet(), "conflicts": value.conflicts, "also": value.also}
     if explain:
         matched = "beginnings of words" if value.prefix else "whole words"
@@ -106,7 +106,14 @@ def search_result(value: SearchResult, explain: bool = False) -> Json:
 
 # -- context -------------------------------------------------------------------------------------
 
-_SCORE = ("id", "score", "factors", "fitness", "handed", "via")  # of an entry that hands on
+_SCORE = (
+    "id",
+    "score",
+    "factors",
+    "fitness",
+    "handed",
+    "via",
+)  # fields of an entry whose score is inherited
 
 
 def context(value: Context) -> Json:
@@ -127,8 +134,8 @@ def context(value: Context) -> Json:
         "memories": [scored(each) | {"shown": each.id in shown} for each in found.memories],
         "excerpts": [_excerpt(each) | {"shown": each.row.ref in shown} for each in found.excerpts],
         "further": [part.path for part in fitted.package.further],
-        "summaries": [_head(entry(each.row)) for each in found.summaries],
-        "tasks": [_head(entry(each.row)) for each in found.tasks],
+        "summaries": [_entry_fields(entry(each.row)) for each in found.summaries],
+        "tasks": [_entry_fields(entry(each.row)) for each in found.tasks],
         "conflicts": [pair._asdict() for pair in fitted.package.conflicts],
         "considered": found.considered,
         "round": value.round.number,
@@ -141,18 +148,18 @@ def context(value: Context) -> Json:
 
 
 def _excerpt(value: Excerpt) -> Json:
-    """Return a passage or turn with the score of its note or its own, and the factors of that."""
-    return _head(entry(value.row)) | {"score": value.score, "factors": value.factors}
+    """Return a passage or turn with a score, which may be that of its note, and the factors."""
+    return _entry_fields(entry(value.row)) | {"score": value.score, "factors": value.factors}
 
 
 def scored(value: ScoredEntry) -> Json:
     """Return an entry with its score factors.
 
-    `score` is the product of the score from `factors` and of all `fitness`, or the `handed` score
-    if that is higher: the score of its `giver`, times weight and decay of all `steps`.
+    `score` is the product of the score from `factors` and all values of `fitness`, or the `handed`
+    score if that is higher: the score of the `giver` times the weight and decay of all `steps`.
     """
     inherited = value.inherited
-    out = _head(entry(value.row)) | {
+    out = _entry_fields(entry(value.row)) | {
         "score": value.score,
         "covered": value.coverage,
         "factors": value.search_factors or None,

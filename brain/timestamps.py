@@ -1,7 +1,7 @@
-"""Days and times: read from people, written for records, and shown on this machine.
+"""Days and times: parse the user's input, format times for records and for display.
 
-The index and the journal hold times in UTC. A time that a person gives or sees is by the clock of
-this machine. A day in a note is the same day everywhere.
+The index and the journal contain times in UTC. Times that a person enters or sees are in the local
+time of this machine. A day in a note is the same day on every machine.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _DAY = len("2026-02-01")
 
 
 def to_utc(time: datetime) -> str:
-    """Return a time as records and events have it: `2026-02-01T09:30:00.000Z`."""
+    """Return a time in the format of records and events: `2026-02-01T09:30:00.000Z`."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def as_date(text: str) -> str:
-    """Return a day, or a time by the clock of this machine: `2026-02-01T09:30:00`."""
+    """Return a day, or a time in local time: `2026-02-01T09:30:00`."""
     if not text:
         return ""
     time = _parse(text)
@@ -30,12 +30,12 @@ def as_date(text: str) -> str:
 
 
 def start_of(text: str) -> str:
-    """Return when the day or second that a person gives begins, in UTC."""
+    """Return the start of a day or second in UTC. The text is in local time."""
     return _utc(_parse(text)) if text else ""
 
 
 def end_of(text: str) -> str:
-    """Return the first time after the day or second that a person gives, in UTC."""
+    """Return the end of a day or second in UTC. The text is in local time."""
     if not text:
         return ""
     length = timedelta(days=1) if len(text) <= _DAY else timedelta(seconds=1)
@@ -45,14 +45,14 @@ def end_of(text: str) -> str:
         return ""  # there is no later time
 
 
-def shown(at: str) -> str:
-    """Return a time by the clock of this machine, `2026-02-01 09:30:00`; a day stays a day."""
+def shown(text: str) -> str:
+    """Return a time in local time, `2026-02-01 09:30:00`. A day is returned unchanged."""
     try:
-        time = datetime.fromisoformat(at)
+        time = datetime.fromisoformat(text)
     except ValueError:
-        return at
-    if len(at) <= _DAY:
-        return at
+        return text
+    if len(text) <= _DAY:
+        return text
     return _local(time).isoformat(" ", "seconds")
 
 
@@ -65,15 +65,15 @@ def _parse(text: str) -> datetime:
 
 
 def _local(time: datetime) -> datetime:
-    """Return a time by the clock of this machine. A time without a zone is one already."""
+    """Convert a time to local time. A time without a zone is local already."""
     with suppress(OverflowError, ValueError):
         time = time.astimezone() if time.tzinfo else time
     return time.replace(tzinfo=None)
 
 
 def _utc(time: datetime) -> str:
-    """Return a time in UTC. A time without a zone is by the clock of this machine, except where
-    the calendar of Python ends."""
+    """Convert a time to UTC. A time without a zone is local. At the ends of Python's calendar,
+    where it cannot be converted, the zone is dropped."""
     with suppress(OverflowError, ValueError):
         time = time.astimezone(UTC)
     return time.replace(tzinfo=None).isoformat(timespec="seconds")

@@ -1,10 +1,10 @@
 """Token counts: a safe estimate, or an exact count by an installed tokenizer.
 
-The estimate adds up the costs of words, letters, digits, signs and white space. The costs are
-fitted to nine public tokenizers (OpenAI, Anthropic, Llama, Qwen, DeepSeek, Mistral) so that the sum
-is hardly ever less than the largest of their counts: a budget in estimated tokens holds for all of
-them. For English, Markdown and code it is a quarter to a third too high. A rare character costs the
-most it can.
+The estimate is the sum of the costs of words, letters, digits, signs and white space. The costs are
+fitted to nine public tokenizers (OpenAI, Anthropic, Llama, Qwen, DeepSeek, Mistral), so that the
+sum is almost never less than the largest of their counts. So a budget in estimated tokens holds for
+all of them. For English, Markdown and code, the estimate is a quarter to a third too high. A rare
+character has the highest cost that is possible.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 _SIGN = r"[!-/:-@\[-`{-~]"
 _CONSONANT = "[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]"
-# Tokens for each match in a text. Patterns begin with what is rare: a lookbehind first is slow.
+# Tokens for each match in a text. A pattern that began with a lookbehind would be slow.
 _COSTS = tuple(
     (tokens, re.compile(pattern))
     for tokens, pattern in (
-        (0.92, r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"),  # a word; fooBar has two
+        (0.92, r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"),  # a word; fooBar has two words
         (0.5, r"[A-Z](?=[a-z])"),
         (0.45, r"[A-Z](?=[A-Z])"),
         (0.75, r"(?<=[a-z]{7})[a-z]"),  # each letter after the seventh
-        (0.8, r"[kvwKVW]"),  # rare letters and spellings, as in rare words
+        (0.8, r"[kvwKVW]"),  # letters and spellings of rare words
         (1.25, r"[jqxzJQXZ]"),
         (1.5, rf"{_CONSONANT}(?={_CONSONANT}{{3}})"),
         (1.6, rf"(?<![A-Za-z]){_CONSONANT}{{2,}}(?![A-Za-z])"),
         (1.0, r"[0-9]"),
         (0.95, rf"{_SIGN}+"),
         (0.5, rf"({_SIGN})(?!\1)(?={_SIGN})"),  # a sign before a different one
-        (0.22, r"([-=*#./_])(?=\1)"),  # as in rules of lines
+        (0.22, r"([-=*#./_])(?=\1)"),  # as in horizontal rules
         (0.5, r"([^\w\s\-=*#./])(?=\1)"),
         (0.95, rf"[\\?|^~&%`](?:(?={_SIGN})|(?<={_SIGN}.))"),  # as in regular expressions
         (1.3, r"\n(?!\n)"),
@@ -57,7 +57,7 @@ _COMMON = frozenset(
     "그기나는니다도되드들러력로를리보사서성세수스습시식아어에여오요용으은을음의이인일입자정제지크"
     "터트하한할해"
 )
-# Tokens for any other character, from this code point on; 4 stands for the number of its bytes.
+# Tokens for each other character, from a code point on; 4 stands for the number of its bytes.
 _SCRIPTS = (
     *((0, 4), (0x370, 1.2), (0x400, 0.7), (0x460, 4), (0x590, 1.25), (0x700, 4), (0x900, 1.25)),
     *((0x980, 4), (0xE00, 2), (0xE80, 4), (0x2010, 1), (0x2040, 4), (0x2500, 1), (0x2580, 4)),
@@ -66,18 +66,18 @@ _SCRIPTS = (
 
 
 def estimate(text: str) -> int:
-    """Return the estimated tokens of a text, rather too many than too few."""
+    """Return the estimated number of tokens of a text. It is almost never too low."""
     if not text:
         return 0
     total = 2 + sum(tokens * len(pattern.findall(text)) for tokens, pattern in _COSTS)
     if not text.isascii():
-        wide = Counter(char for char in text if char > "\x7f")
-        total += sum(_char_cost(char) * count for char, count in wide.items())
+        characters = Counter(char for char in text if char > "\x7f")
+        total += sum(_char_cost(char) * count for char, count in characters.items())
     return ceil(total)
 
 
 def _char_cost(char: str) -> float:
-    """Return the tokens of a character that is not ASCII."""
+    """Return the estimated tokens of a character that is not ASCII."""
     if char in _COMMON:
         return 0.95
     if "\u4e00" <= char < "\ua000" and b"" < char.encode("gb2312", "ignore") < b"\xd8":
@@ -88,11 +88,11 @@ def _char_cost(char: str) -> float:
     return min(cost, len(char.encode("utf-8", "surrogatepass")))
 
 
-def counting(name: str) -> tuple[Callable[[str], int], str]:
+def counter_or_estimate(name: str) -> tuple[Callable[[str], int], str]:
     """Return the counter for the setting `tokenizer`, and a warning or ''.
 
-    If the tokenizer is not installed, the counter is the estimate, and the warning says so:
-    settings travel between machines, packages do not.
+    If the tokenizer is not installed, return the estimate and a warning: settings are synced
+    between machines, but packages are not.
     """
     try:
         return counter(name), ""
@@ -101,14 +101,14 @@ def counting(name: str) -> tuple[Callable[[str], int], str]:
 
 
 def counter(name: str) -> Callable[[str], int]:
-    """Return the counter for the setting `tokenizer`. BadConfig if it is not installed."""
-    family, _, which = name.partition(":")
+    """Return the counter for the setting `tokenizer`. Raise BadConfig if it is not installed."""
+    family, _, model = name.partition(":")
     if name == "estimate":
         return estimate
-    if family == "tiktoken" and which:
-        return _tiktoken(which)
-    if family == "tokenizers" and which:
-        return _tokenizers(which)
+    if family == "tiktoken" and model:
+        return _tiktoken(model)
+    if family == "tokenizers" and model:
+        return _tokenizers(model)
     raise BadConfig(
         f"There is no tokenizer {name!r}.",
         "Set `tokenizer` to `estimate`, `tiktoken:o200k_base` or `tokenizers:` and the path of a"
@@ -123,7 +123,7 @@ def _tiktoken(encoding: str) -> Callable[[str], int]:
         raise _missing("tiktoken") from None
     try:
         encode = tiktoken.get_encoding(encoding).encode_ordinary
-    except Exception as error:  # an unknown name, or no network to fetch its vocabulary
+    except Exception as error:  # an unknown name, or no network to download the vocabulary
         raise _unusable(f"tiktoken:{encoding}", error) from None
     return lambda text: len(encode(_valid(text)))
 
@@ -137,7 +137,7 @@ def _tokenizers(path: str) -> Callable[[str], int]:
         raise _missing("tokenizers") from None
     try:
         encode = Tokenizer.from_file(path).encode
-    except Exception as error:  # the package raises a bare Exception, whatever is wrong
+    except Exception as error:  # the package raises only Exception
         raise _unusable(f"tokenizers:{path}", error) from None
     return lambda text: len(encode(_valid(text), add_special_tokens=False).ids)
 
@@ -149,7 +149,7 @@ def _valid(text: str) -> str:
 
 def _missing(package: str) -> BrainError:
     return BadConfig(
-        f"The setting `tokenizer` asks for the package {package}, which is not installed.",
+        f"The setting `tokenizer` needs the package {package}, which is not installed.",
         f"Run `pip install {package}`, or set `tokenizer: estimate`.",
     )
 
@@ -158,5 +158,5 @@ def _unusable(name: str, error: Exception) -> BrainError:
     reason = str(error).strip().split("\n")[0].rstrip(".")[:200]
     return BadConfig(
         f"The tokenizer {name!r} cannot be used: {reason}.",
-        "Name one that is installed, or set `tokenizer: estimate`.",
+        "Set an installed tokenizer, or set `tokenizer: estimate`.",
     )

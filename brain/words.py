@@ -1,4 +1,4 @@
-"""Words as they are compared: folded, as stems of FTS5's porter tokenizer, without stop words."""
+"""Normalise words for comparison: folding, the stems of FTS5's porter tokenizer, stop words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STOP_WORDS = frozenset(
     until up us very was we were what when where which while who whom why will with would you your
     """.split()  # noqa: SIM905 - a list of them would fill the page
 )
-# Words without meaning in a question, though they may matter in a sentence.
+# Words without meaning in a question, although they may have one in a statement.
 FILLERS = frozenset(
     """
     anything cannot done either else ever every get gets getting give goes going got however keep
@@ -25,14 +25,14 @@ FILLERS = frozenset(
     """.split()  # noqa: SIM905
 )
 
-_C = "(?:[^aeiou][^aeiouy]*)"  # a run of consonants, of which y may be the first
+_C = "(?:[^aeiou][^aeiouy]*)"  # a run of consonants; only the first may be a y
 _V = "(?:[aeiouy][aeiou]*)"
-_SOME = re.compile(f"^{_C}?{_V}{_C}")  # measure > 0
-_ONE = re.compile(f"^{_C}?{_V}{_C}{_V}?$")  # measure = 1
-_MORE = re.compile(f"^{_C}?{_V}{_C}{_V}{_C}")  # measure > 1
+_MEASURE_ABOVE_0 = re.compile(f"^{_C}?{_V}{_C}")  # measure > 0
+_MEASURE_1 = re.compile(f"^{_C}?{_V}{_C}{_V}?$")  # measure = 1
+_MEASURE_ABOVE_1 = re.compile(f"^{_C}?{_V}{_C}{_V}{_C}")  # measure > 1
 _VOWEL = re.compile(f"^{_C}?[aeiouy]")
 _SHORT = re.compile(f"^{_C}[aeiouy][^aeiouwxy]$")  # ends as `hop` does
-_LONGEST = 64  # bytes: FTS5 leaves longer ones as they are
+_MAX_LENGTH = 64  # bytes: FTS5 does not stem longer words
 
 _STEP_2 = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize",
@@ -50,8 +50,8 @@ _STEP_4 = (
 
 
 def fold(text: str) -> str:
-    """Return the text in lower case without accents. Each character stays one, so that offsets
-    hold."""
+    """Return the text in lower case without accents. The number of characters does not change, so
+    offsets are still valid."""
     if text.isascii():
         return text.lower()
     return "".join([char.lower() if char < "\x80" else _fold_char(char) for char in text])
@@ -63,15 +63,16 @@ def _fold_char(char: str) -> str:
 
 
 def casefold(name: str) -> str:
-    """Return a tag, link or heading as it is compared: accents composed, without case."""
+    """Return a tag, link or heading for comparison: with composed accents, without case."""
     return normalize("NFC", name).casefold()
 
 
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
-    """Return the stem of a folded word. FTS5 takes each byte for a letter: a ß counts as two."""
+    """Return the stem of a folded word. As in FTS5, each byte counts as a letter, so ß counts as
+    two."""
     data = word.encode("utf-8", "replace")
-    if not 3 <= len(data) <= _LONGEST:
+    if not 3 <= len(data) <= _MAX_LENGTH:
         return word
     if len(data) > len(word):
         return _stem(data.decode("latin-1")).encode("latin-1").decode("utf-8", "replace")
@@ -79,7 +80,7 @@ def stem(word: str) -> str:
 
 
 def _stem(word: str) -> str:
-    if word.startswith("y"):  # a consonant there, and only there
+    if word.startswith("y"):  # at the beginning of a word, y is a consonant
         return f"y{_stem('Y' + word[1:])[1:]}"
     word = _without_past(_without_plural(word))
     if word.endswith("y") and _VOWEL.match(word[:-1]):
@@ -90,14 +91,14 @@ def _stem(word: str) -> str:
 
 
 def _without_plural(word: str) -> str:
-    if word.endswith(("sses", "ies")) and word not in ("sses", "ies"):  # as FTS5 has it
+    if word.endswith(("sses", "ies")) and word not in ("sses", "ies"):  # as in FTS5
         return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
 def _without_past(word: str) -> str:
     if word.endswith("eed") and len(word) > 3:
-        return word[:-1] if _SOME.match(word[:-3]) else word
+        return word[:-1] if _MEASURE_ABOVE_0.match(word[:-3]) else word
     for ending in ("ed", "ing"):
         root = word.removesuffix(ending)
         if root != word and _VOWEL.match(root):
@@ -111,16 +112,16 @@ def _complete(root: str) -> str:
         return f"{root}e"
     if len(root) > 1 and root[-1] == root[-2].lower() and root[-1] not in "aeioulsz":
         return root[:-1]
-    return f"{root}e" if _ONE.match(root) and _SHORT.match(root) else root
+    return f"{root}e" if _MEASURE_1.match(root) and _SHORT.match(root) else root
 
 
 def _replace_suffix(word: str, endings: dict[str, str]) -> str:
-    if not word.endswith(tuple(endings)):  # most do not, and this is faster than the loop
+    if not word.endswith(tuple(endings)):  # true for most words, and faster than the loop
         return word
-    for ending, instead in endings.items():
+    for ending, replacement in endings.items():
         if word.endswith(ending):
             root = word.removesuffix(ending)
-            return root + instead if _SOME.match(root) else word
+            return root + replacement if _MEASURE_ABOVE_0.match(root) else word
     return word
 
 
@@ -130,7 +131,7 @@ def _without_suffix(word: str) -> str:
     for ending in _STEP_4:
         if word.endswith(ending):
             root = word.removesuffix(ending)
-            fits = _MORE.match(root) and (ending != "ion" or root.endswith(("s", "t")))
+            fits = _MEASURE_ABOVE_1.match(root) and (ending != "ion" or root.endswith(("s", "t")))
             return root if fits else word
     return word
 
@@ -138,8 +139,8 @@ def _without_suffix(word: str) -> str:
 def _without_final_e(word: str) -> str:
     if word.endswith("e"):
         root = word[:-1]
-        if _MORE.match(root) or (_ONE.match(root) and not _SHORT.match(root)):
+        if _MEASURE_ABOVE_1.match(root) or (_MEASURE_1.match(root) and not _SHORT.match(root)):
             word = root
-    if word.endswith("ll") and _MORE.match(word[:-1]):
+    if word.endswith("ll") and _MEASURE_ABOVE_1.match(word[:-1]):
         word = word[:-1]
     return word

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.access import ADMIN, PERSON, RANKS, Actor, effective, may, readable
+from brain.access import ADMIN, PERSON, RANKS, Actor, lower_type, may, readable
 
 GARDEN = Actor("garden", "project", "garden")
 SKILL = Actor("spelling", "skill")
@@ -57,7 +57,7 @@ def test_a_project_does_not_make_its_notes_anybody_elses() -> None:
     ],
 )
 def test_the_lower_of_claim_and_registry_counts(claim: str, registered: str, expected: str) -> None:
-    assert effective(claim, registered) == expected
+    assert lower_type(claim, registered) == expected
 
 
 ACTOR = st.builds(
@@ -90,6 +90,6 @@ def test_an_action_nobody_knows_is_no_more_than_writing(
 
 @given(WORD, WORD)
 def test_no_claim_rises_above_the_registry(claim: str, registered: str) -> None:
-    rank = RANKS.index(effective(claim, registered))
+    rank = RANKS.index(lower_type(claim, registered))
     for word in (claim, registered):
         assert rank <= (RANKS.index(word) if word in RANKS else 0)

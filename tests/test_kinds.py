@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brain.kinds import DEFAULT_KIND, KINDS, of_headings, of_tags, status_of
+from brain.kinds import DEFAULT_KIND, KINDS, kind_of_headings, kind_of_tags, status_of
 
 RULES = """
 correction | .95 | 1.4 | 365 | 365 | Corrections
@@ -33,9 +33,9 @@ def test_the_table_is_the_one_of_the_rules(row: list[str]) -> None:
     assert (kind.importance, kind.weight) == (float(importance), float(weight))
     days = [None if text == "none" else int(text) for text in (ttl, half_life)]
     assert [kind.ttl, kind.half_life] == days
-    assert {of_headings((heading,)) for heading in headings.split(", ")} == {name}
-    assert of_headings((name.replace("_", " ").title(),)) == name
-    assert of_tags((name,)) == name
+    assert {kind_of_headings((heading,)) for heading in headings.split(", ")} == {name}
+    assert kind_of_headings((name.replace("_", " ").title(),)) == name
+    assert kind_of_tags((name,)) == name
 
 
 def test_there_are_no_other_kinds() -> None:
@@ -62,7 +62,7 @@ def test_there_are_no_other_kinds() -> None:
     ],
 )
 def test_headings(path: tuple[str, ...], kind: str) -> None:
-    assert of_headings(path) == kind
+    assert kind_of_headings(path) == kind
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_headings(path: tuple[str, ...], kind: str) -> None:
     ],
 )
 def test_tags(tags: tuple[str, ...], kind: str) -> None:
-    assert of_tags(tags) == kind
+    assert kind_of_tags(tags) == kind
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,9 @@ class _Note:
             start,
             stop,
             ref=block_id,
-            kind=kinds.of_tags(own.tags) or kinds.of_headings(block.path) or kinds.DEFAULT_KIND,
+            kind=kinds.kind_of_tags(own.tags)
+            or kinds.kind_of_headings(block.path)
+            or kinds.DEFAULT_KIND,
             status=kinds.status_of(own.tags),
             text=self._text(begin, cut, resume, end, stop),
             tags=tuple(dict.fromkeys((*self.tags, *own.tags, *nested.tags))),

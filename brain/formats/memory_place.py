@@ -122,10 +122,13 @@ class Outline(NamedTuple):
                 return paths.index(wanted)
             if ends := [n for n, path in enumerate(paths) if path.endswith(f" > {wanted}")]:
                 return ends[0]
-        wanted = kinds.bare(section)
+        wanted = kinds.comparable_heading(section)
         if not wanted or _NUMBERED.search(section):
             return None
-        return next((n for n, h in enumerate(self.headings) if kinds.bare(h.words) == wanted), None)
+        return next(
+            (n for n, h in enumerate(self.headings) if kinds.comparable_heading(h.words) == wanted),
+            None,
+        )
 
 
 @lru_cache(256)  # the same few headings are compared again and again

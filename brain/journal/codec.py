@@ -1,10 +1,10 @@
-"""A record as one line of JSON that ends with a checksum of itself.
+"""The format of a record: one line of JSON that ends with its own checksum.
 
     {"id":"e-…","at":"…Z","device":"…","seq":7,"lamport":9,"by":"…","op":"…","ref":"…","path":"…",
      …,"crc":"89abcdef"}
 
-`crc` is the CRC-32 of the bytes before `,"crc"`, so each line can be checked by itself. `OLD_OPS`
-and `_check_chained` accept the lines of versions before 0.1.0, until version 1.0.
+`crc` is the CRC-32 of the bytes before `,"crc"`, so each line can be checked separately. `OLD_OPS`
+and `_check_chained` read lines from versions before 0.1.0. Version 1.0 will remove them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HEAD = ("id", "at", "device", "seq", "lamport", "by", "op", "ref", "path")
 _TYPES = [str, str, str, int, int, str, str, str, str]
-RESERVED = frozenset([*HEAD, "crc", "sum"])  # names that the data of a record cannot have
+RESERVED = frozenset([*HEAD, "crc", "sum"])  # names that the data of a record must not use
 MAX_NUMBER = 1 << 53  # the largest integer that every JSON reader represents exactly
 OLD_OPS = {
     "add": "remember",
@@ -32,9 +32,9 @@ OLD_OPS = {
     "together": "used_together",
 }
 _TAIL = len(',"crc":"89abcdef"}')
-_MAX_DEPTH = 200  # of nested values, below what orjson can write
-_RECENT = 64  # lines that a merge may have put between a chained line and its predecessor
-_LETTERS = (ALPHABET * 8).encode()  # one for each byte
+_MAX_DEPTH = 200  # of nested values; orjson can write more
+_MAX_GAP = 64  # lines that a merge may put between a chained line and the line before it
+_LETTERS = (ALPHABET * 8).encode()  # a letter for each value of a byte
 
 
 def event_id(prefix: str = "e") -> str:
@@ -60,43 +60,42 @@ def _to_json(record: Record) -> bytes:
     import orjson
 
     if not RESERVED.isdisjoint(record.data):
-        raise ValueError(f"data of a record cannot be called {', '.join(sorted(RESERVED))}")
+        raise ValueError(f"data of a record cannot be named {', '.join(sorted(RESERVED))}")
     value = dict(zip(HEAD, record, strict=False)) | record.data
     try:
         return orjson.dumps(value)
     except TypeError:  # a file name that is not Unicode, or a huge number
-        return orjson.dumps(_plain(value))
+        return orjson.dumps(_to_plain(value))
 
 
-def _plain(value: Any) -> Any:
-    """Return a value that JSON can represent."""
+def _to_plain(value: Any) -> Any:
+    """Convert a value to one that JSON can represent."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {_plain(str(key)): _plain(inner) for key, inner in value.items()}
+        return {_to_plain(str(key)): _to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(inner) for inner in value]
+        return [_to_plain(item) for item in value]
     return value if isinstance(value, int | float) and abs(value) < MAX_NUMBER else str(value)
 
 
 def checksum(line: bytes) -> int | None:
-    """Return the checksum of a line, without its newline; None if the line is not as it was
-    written."""
+    """Return the checksum of a line without its newline; None if the line is damaged."""
     body = memoryview(line)[:-_TAIL]
     found = crc32(body)
     return found if line[-_TAIL:] == b',"crc":"%08x"}' % found else None
 
 
 class LineChecker:
-    """Checks the lines of one file in order. `last` is the checksum of the last valid line, or -1.
-    A chained line, which old journals have, needs it."""
+    """Checks the lines of a file in order. `last` is the checksum of the last valid line, or -1. It
+    is needed for the chained lines of old journals."""
 
     def __init__(self, last: int = -1) -> None:
         self.last = last
         self._recent: dict[int, None] = {0: None}
 
     def is_valid(self, line: bytes) -> bool:
-        """Return True if a line, without its newline, is as it was written."""
+        """Return True if a line without its newline is undamaged."""
         found = checksum(line)
         if found is None and line[-_TAIL:-10] == b',"sum":"':
             found = self._check_chained(line)
@@ -105,10 +104,11 @@ class LineChecker:
         return found is not None
 
     def _check_chained(self, line: bytes) -> int | None:
-        """Check a line of an old journal. Its checksum starts from that of the line before it."""
+        """Return the checksum of a line of an old journal, which continues the checksum of the line
+        before it; None if the line is damaged."""
         if self.last >= 0:
             self._recent[crc32(b',"sum":"%08x"}\n' % self.last, self.last)] = None
-        for seed in reversed((0, *list(self._recent)[-_RECENT:])):
+        for seed in reversed((0, *list(self._recent)[-_MAX_GAP:])):
             found = crc32(memoryview(line)[:-_TAIL], seed)
             if line[-10:] == b'%08x"}' % found:
                 return found
@@ -116,7 +116,7 @@ class LineChecker:
 
 
 def decode(line: bytes) -> Record | None:
-    """Return the record in a line, or None. The checksum is not verified."""
+    """Return the record in a line; None if it is not a record. The checksum is not verified."""
     import orjson
 
     try:

@@ -1,8 +1,8 @@
-"""Journal files → the index: only what is new in them, if the rest is as it was.
+"""Read journal files into the index, only the new lines if the old ones did not change.
 
-A line that is torn or damaged is skipped and reported; the other lines count. Lines that a merge
-moved or doubled count once. A file that cannot be read is tried again each time; what was read of
-it before still counts.
+A torn or damaged line is skipped and reported; the other lines are used. A line that a merge moved
+or doubled is used once. A file that cannot be read is tried again each time, and its records in the
+index are kept.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ if TYPE_CHECKING:
     from brain.model import Record
 
     Stat = tuple[int, int, int, int]  # size, mtime, ctime, inode
-    Problems = dict[str, tuple[list[str], list[Problem]]]  # by file: codes looked for, problems
+    Problems = dict[
+        str, tuple[list[str], list[Problem]]
+    ]  # by file: the codes that were checked, and the problems
 
 TORN, DAMAGED = "journal-torn", "journal-line"
 DEVICE = re.compile(r"[0-9a-hjkmnp-tv-z]{6,8}\Z")  # the name of a device and of its folder
 _MONTH = re.compile(r"\d{4}-\d\d\.jsonl\Z")
-_NOT_READ = (0, 0, 0, 0)  # the stat of no file
+_NOT_READ = (0, 0, 0, 0)  # a stat that no file has
 _MAX_LINE = 1 << 26  # bytes; a longer line is not a record
-_MAX_PROBLEMS = 100  # shown of one file
+_MAX_PROBLEMS = 100  # that are reported for one file
 _BLOCK = 1 << 20
 _BATCH = 5_000  # records that are inserted at once
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -54,12 +56,12 @@ class JournalFile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name in the index."""
+        """The name of the file in the index."""
         return f"{self.device}/{self.month}"
 
 
 class Position(NamedTuple):
-    """The place where reading a file stopped; see `journals` in schema.sql."""
+    """The position at which reading a file stopped; see `journals` in schema.sql."""
 
     stat: Stat = _NOT_READ
     offset: int = 0
@@ -72,7 +74,7 @@ class Position(NamedTuple):
 
 
 def list_files(folder: str) -> list[JournalFile]:
-    """Return all journals in this folder, by device and month. Conflict copies do not match."""
+    """Return all journal files in this folder, by device and month, without conflict copies."""
     found = []
     for device in list_devices(folder):
         for month in list_months(folder, device):
@@ -83,12 +85,12 @@ def list_files(folder: str) -> list[JournalFile]:
 
 
 def list_devices(folder: str) -> list[str]:
-    """Return the devices that have a folder here."""
+    """Return the devices that have a folder in this journal folder."""
     return sorted(name for name in _names(folder) if DEVICE.match(name))
 
 
 def list_months(folder: str, device: str) -> list[str]:
-    """Return the months of which a device has a journal."""
+    """Return the months for which a device has a journal file."""
     return sorted(name[:7] for name in _names(f"{folder}/{device}") if _MONTH.match(name))
 
 
@@ -100,7 +102,7 @@ def _names(folder: str) -> list[str]:
 
 
 def stat_of(path: str) -> Stat | None:
-    """Return the values that change when a file does; None if it is not there, or is not a file."""
+    """Return stat values that change when a file changes; None if it is missing or not a file."""
     try:
         st = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -114,8 +116,8 @@ def stat_of(path: str) -> Stat | None:
 
 
 class Reader:
-    """The records of one file from a position on. When the iteration ends, `position` is where it
-    stopped and `problems` are the lines that do not count."""
+    """The records of one file from a position on. After the iteration, `position` is its end, and
+    `problems` are the lines that were skipped."""
 
     def __init__(self, file: JournalFile, position: Position = Position()) -> None:  # noqa: B008
         self.file = file
@@ -125,49 +127,49 @@ class Reader:
     def __iter__(self) -> Iterator[Record]:
         _, offset, lines, crc, last = self.position
         checker = LineChecker(last)
-        torn = False
+        is_torn = False
         with open(os.open(self.file.path, _FLAGS), "rb") as handle:
             handle.seek(offset)
             while line := handle.readline(_MAX_LINE):
-                whole = line.endswith(b"\n")
-                body = line[:-1] if whole else line
-                valid = checker.is_valid(body)
-                torn = not (whole or valid or len(line) == _MAX_LINE)
-                if torn:
+                is_complete = line.endswith(b"\n")
+                body = line[:-1] if is_complete else line
+                is_valid = checker.is_valid(body)
+                is_torn = not (is_complete or is_valid or len(line) == _MAX_LINE)
+                if is_torn:
                     self._report(lines + 1, TORN, "ends in the middle of a line")
                     break
-                record = decode(body) if valid else None
+                record = decode(body) if is_valid else None
                 if record and record.device == self.file.device:
                     yield record
                 elif body:
-                    self._report(lines + 1, DAMAGED, _fault(body, valid, record))
-                offset, crc, lines = offset + len(line), crc32(line, crc), lines + whole
+                    self._report(lines + 1, DAMAGED, _fault_of(body, is_valid, record))
+                offset, crc, lines = offset + len(line), crc32(line, crc), lines + is_complete
         self.position = Position(self.file.stat, offset, lines, crc, checker.last)
 
     def _report(self, line: int, code: str, message: str) -> None:
         if len(self.problems) == _MAX_PROBLEMS:
-            self.problems.append(Problem(0, DAMAGED, "has more lines that do not count"))
+            self.problems.append(Problem(0, DAMAGED, "has more lines that are not counted"))
         elif len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(Problem(line, code, message))
 
 
-def _fault(body: bytes, valid: bool, record: Record | None) -> str:
+def _fault_of(body: bytes, is_valid: bool, record: Record | None) -> str:
     if record:
         return f"belongs to {record.device} and is not counted"
-    if valid:
+    if is_valid:
         return "is not a record and is not counted"
     return "is damaged and not counted" if body.endswith(b'"}') else "is torn"
 
 
-# -- into the index --------------------------------------------------------------------------------
+# -- the index -------------------------------------------------------------------------------------
 
 
 def update_index(journal: Journal, index: Index, wait: float = 30.0) -> bool:
-    """Bring the index up to date with the journals of a vault and with the uses that are not in
-    them yet; return False if it was. This costs a few stat calls if nothing changed.
+    """Update the index from the journals of a vault and from the uses that are not in them yet.
+    Return False if it was up to date, which takes only a few stat calls.
 
-    Inside a transaction of the caller it becomes part of that. Raise Busy if another process is
-    still writing the index after `wait` seconds.
+    If the caller has an open transaction, the update is part of it. Raise Busy if another process
+    is still writing to the index after `wait` seconds.
     """
     with reading():
         if _is_current(index.db, journal):
@@ -177,7 +179,7 @@ def update_index(journal: Journal, index: Index, wait: float = 30.0) -> bool:
             return True
         with index.exclusive(wait):
             if _is_current(index.db, journal):
-                return False  # another process was faster
+                return False  # another process has updated it
             with index.transaction() as db:
                 _update(db, journal)
     return True
@@ -185,38 +187,38 @@ def update_index(journal: Journal, index: Index, wait: float = 30.0) -> bool:
 
 def _is_current(db: sqlite3.Connection, journal: Journal) -> bool:
     stats = {file.name: file.stat for file in list_files(journal.folder)}
-    return _have_read(db, stats) and _uses_read(db) == _uses_state(journal)
+    return _is_read(db, stats) and _uses_in_index(db) == _uses_in_state(journal)
 
 
-def _have_read(db: sqlite3.Connection, stats: dict[str, Stat]) -> bool:
-    """Return True if the index has read the files as they are now. If all of them are gone, the
-    vault is not mounted or half synced, and the index stays as it is."""
-    return not stats or stats == {name: at.stat for name, at in _positions(db).items()}
+def _is_read(db: sqlite3.Connection, stats: dict[str, Stat]) -> bool:
+    """Return True if the index contains the current state of all files. Also return True if all of
+    them are missing: then the vault is unmounted or half synced, and the index is kept."""
+    return not stats or stats == {name: position.stat for name, position in _positions(db).items()}
 
 
-def _uses_read(db: sqlite3.Connection) -> str:
+def _uses_in_index(db: sqlite3.Connection) -> str:
     row = db.execute("SELECT value FROM meta WHERE key = 'uses'").fetchone()
     return row[0] if row else ""
 
 
-def _uses_state(journal: Journal) -> str:
-    """Return a value that changes when the pending uses do."""
+def _uses_in_state(journal: Journal) -> str:
+    """Return a value that changes when the pending uses change."""
     try:
         return journal.state.flag("uses")
     except BrainError:
-        return ""  # only hits are at stake; a question is answered without them
+        return ""  # only counts are missing; questions can be answered without them
 
 
 def _update(db: sqlite3.Connection, journal: Journal) -> None:
     seen = Touched()
-    if _uses_read(db) != (state := _uses_state(journal)):
+    if _uses_in_index(db) != (state := _uses_in_state(journal)):
         uses = journal.pending_uses() if state else []
         rows = [(u.ref, u.other, u.times, u.last) for u in uses if u.op in ("hit", "used_together")]
         records.set_pending_uses(db, rows)
         seen = records.set_pending_seen(db, {u.ref: u.text for u in uses if u.op == "seen"})
         db.execute("INSERT OR REPLACE INTO meta VALUES ('uses', ?)", (state,))
     files = list_files(journal.folder)
-    if not _have_read(db, {file.name: file.stat for file in files}):
+    if not _is_read(db, {file.name: file.stat for file in files}):
         _update_records(db, files, journal.name)
     if seen.refs:
         records.update_facts(db, seen)
@@ -230,17 +232,17 @@ def _positions(db: sqlite3.Connection) -> dict[str, Position]:
 def _update_records(db: sqlite3.Connection, files: list[JournalFile], name: str) -> None:
     known = _positions(db)
     purges = records.purges(db)
-    touched = Touched() if known else None  # None: everything is new
+    touched = Touched() if known else None  # None: all records are new
     problems = _read_files(db, files, known, touched or Touched())
-    after = records.purges(db)
-    if any(ref not in after or after[ref] < purge for ref, purge in purges.items()):
-        # a purge no longer applies, so the records that it removed have to come back
+    purges_after = records.purges(db)
+    if any(ref not in purges_after or purges_after[ref] < purge for ref, purge in purges.items()):
+        # a purge no longer applies, so read the records again that it removed
         problems = _read_files(db, files, known, Touched(), again=True)
         touched = None
     records.update_facts(db, touched)
-    for file_name, (codes, found) in problems.items():
+    for file_name, (codes, file_problems) in problems.items():
         path = f"{name}/{file_name}.jsonl"
-        write.replace_problems(db, codes, [path], [(path, problem) for problem in found])
+        write.replace_problems(db, codes, [path], [(path, problem) for problem in file_problems])
 
 
 def _read_files(
@@ -250,13 +252,13 @@ def _read_files(
     touched: Touched,
     again: bool = False,
 ) -> Problems:
-    """Read the journals of all devices. Return the codes of the problems that were looked for in
-    each file, and those that were found."""
+    """Read the journals of all devices. Return for each file the codes that were checked, and the
+    problems that were found."""
     problems: Problems = {}
     for device in sorted({file.device for file in files} | {name[:-8] for name in known}):
-        own = [file for file in files if file.device == device]
-        positions = {name: at for name, at in known.items() if name[:-8] == device}
-        problems |= _read_device(db, device, own, positions, touched, again)
+        device_files = [file for file in files if file.device == device]
+        positions = {name: position for name, position in known.items() if name[:-8] == device}
+        problems |= _read_device(db, device, device_files, positions, touched, again)
     return problems
 
 
@@ -268,18 +270,18 @@ def _read_device(
     touched: Touched,
     again: bool,
 ) -> Problems:
-    """Read what is new in the files of a device. If one of them is not what it was plus more lines,
-    read all of them again; unless one cannot be read, because then its records would be lost."""
+    """Read the new lines in the files of a device. If an old line of a file has changed, read all
+    files again, except if one of them cannot be read: its records would be lost."""
     problems: Problems = {}
     changed = [
         file for file in files if again or known.get(file.name, Position()).stat != file.stat
     ]
-    extended = known.keys() <= {file.name for file in files}
+    is_extended = known.keys() <= {file.name for file in files}
     for file in changed:
         try:
-            extended = _extends(file, known.get(file.name, Position())) and extended
+            is_extended = _extends(file, known.get(file.name, Position())) and is_extended
         except FileNotFoundError:
-            continue  # gone since its folder was listed
+            continue  # deleted since its folder was listed
         except OSError as error:
             problems[file.name] = [UNREADABLE], [_unreadable(error)]
             position = known.get(file.name, Position())._replace(stat=_NOT_READ)
@@ -287,7 +289,7 @@ def _read_device(
     if problems:
         return problems
     codes = [TORN, UNREADABLE]
-    if again or not extended:
+    if again or not is_extended:
         records.delete_device(db, device, touched)
         db.execute("DELETE FROM journals WHERE path LIKE ?", (f"{device}/%",))
         codes = [TORN, UNREADABLE, DAMAGED]
@@ -295,9 +297,9 @@ def _read_device(
         known, changed = {}, files
     for file in changed:
         reader = Reader(file, known.get(file.name, Position()))
-        found = iter(reader)
+        new_records = iter(reader)
         try:
-            while batch := list(islice(found, _BATCH)):
+            while batch := list(islice(new_records, _BATCH)):
                 records.insert(db, batch, touched)
         except FileNotFoundError:
             continue
@@ -310,20 +312,20 @@ def _read_device(
 
 
 def _extends(file: JournalFile, position: Position) -> bool:
-    """Return True if what was read of a file is still there. If it grew in place, the last line
-    stands for all lines before it; otherwise all bytes are compared by their checksum."""
+    """Return True if a file still begins with the bytes that were read. If it grew in place, only
+    the last line is checked; otherwise the checksum of all these bytes."""
     with open(os.open(file.path, _FLAGS), "rb") as handle:
-        grew = file.stat[0] > position.stat[0] and file.stat[3] == position.stat[3]
-        if grew and position.last >= 0:
+        has_grown = file.stat[0] > position.stat[0] and file.stat[3] == position.stat[3]
+        if has_grown and position.last >= 0:
             handle.seek(max(0, position.offset - 64))
             end = handle.read(min(64, position.offset)).removesuffix(b"\n")
             if end.endswith(b'"%08x"}' % position.last):
                 return True
             handle.seek(0)
-        crc, left = 0, position.offset
-        while left and (data := handle.read(min(left, _BLOCK))):
-            crc, left = crc32(data, crc), left - len(data)
-    return not left and crc == position.crc
+        crc, remaining = 0, position.offset
+        while remaining and (data := handle.read(min(remaining, _BLOCK))):
+            crc, remaining = crc32(data, crc), remaining - len(data)
+    return not remaining and crc == position.crc
 
 
 def _unreadable(error: OSError) -> Problem:
@@ -331,6 +333,6 @@ def _unreadable(error: OSError) -> Problem:
     return Problem(0, UNREADABLE, f"cannot be read ({why}); make it readable")
 
 
-def _set_position(db: sqlite3.Connection, name: str, at: Position) -> None:
+def _set_position(db: sqlite3.Connection, name: str, position: Position) -> None:
     sql = "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    db.execute(sql, (name, *at.stat, *at[1:]))
+    db.execute(sql, (name, *position.stat, *position[1:]))

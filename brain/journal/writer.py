@@ -1,13 +1,13 @@
-"""Writing to this device's journal.
+"""Append records to the journal of this device.
 
-When `append` returns, a record is on disk behind all records before it. If the process is killed
-before that, the record is there, or not there, or a torn line that readers skip. Lines are never
-overwritten, except by `purge`. The file is not kept open: a descriptor held across `git checkout`
-would write into a deleted file.
+When `append` returns, the record is on the disk, after all earlier records. If the process is
+killed before, the record may be in the file, missing, or a torn line that readers skip. Lines are
+never overwritten, except by `purge`. The file is not kept open, because after `git checkout` a
+descriptor would write to a deleted file.
 
-A device id belongs to one state folder and one history. A journal that does not continue where this
-device stopped (a restored backup, an older checkout) gets a new device id, and so does a copy of
-the state folder. The files of the old id stay as they are.
+A device id belongs to one state folder and one history. The device gets a new id if the journal
+does not continue where the device stopped (a restored backup, an older checkout), and in a copy of
+the state folder. The files of the old id are not changed.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 FOLDER = "journal"
-PURGED = {"purged": True}  # the data of a record whose words were purged
+PURGED = {"purged": True}  # the data of a record whose text was purged
 _ID = re.compile(rb'\{"id":"([^"\n]*)"')
-_TRIES = 20  # times that the file may be replaced during one append
-_TAIL = 1 << 14  # bytes at the end of a file that surely hold its last line, usually
+_MAX_ATTEMPTS = 20  # of one append, if other programs replace the file
+_TAIL = 1 << 14  # bytes at the end of a file, which usually contain its last line
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 _FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
@@ -43,7 +43,7 @@ Clock = Callable[[], datetime]
 
 
 class Journal:
-    """The journals of a vault, of which this device writes one. Nothing is opened until it is used.
+    """The journals of a vault, of which this device writes one. Files are opened on first use.
 
     Callers of `append` and `purge` hold the store's lock.
     """
@@ -51,7 +51,8 @@ class Journal:
     def __init__(
         self, folder: str | os.PathLike[str], state: State, clock: Clock | None = None
     ) -> None:
-        """`folder` is the brain folder of a vault, `state` this machine's state for it."""
+        """`folder` is the brain folder of a vault, and `state` the vault's state on this
+        machine."""
         self.folder = f"{os.fspath(folder)}/{FOLDER}"
         self.name = f"{os.path.basename(os.fspath(folder))}/{FOLDER}"  # its path in the vault
         self.state = state
@@ -59,33 +60,33 @@ class Journal:
 
     @property
     def device(self) -> str:
-        """The id under which this machine wrote last; '' if it never did."""
+        """The current device id of this machine; '' if it has not written yet."""
         device = self.state.device()
         return device.id if device else ""
 
     def now(self) -> str:
-        """Return the time, as records have it."""
+        """Return the time in the format of records."""
         return to_utc(self._clock())
 
     # -- writing -----------------------------------------------------------------------------------
 
     def append(self, records: Sequence[NewRecord], durable: bool = True) -> list[Record]:
-        """Write records at the end of the journal, in one write. `durable` waits for the disk."""
+        """Append records to the journal with one write. If `durable`, wait for the disk."""
         if not records:
             return []
         now = self.now()
-        for attempt in range(_TRIES):
-            missing, device = list(records), self._current()
-            if attempt:  # the file was replaced, by one with our lines or without them
-                there = self.has([record.id for record in records])
-                missing = [record for record in records if record.id not in there]
-            numbered = _number(missing, device, self._highest_lamport(device.id), now)
+        for attempt in range(_MAX_ATTEMPTS):
+            missing, device = list(records), self._current_device()
+            if attempt:  # the replaced file may or may not contain the records
+                present = self.has([record.id for record in records])
+                missing = [record for record in records if record.id not in present]
+            numbered = _numbered(missing, device, self._highest_lamport(device.id), now)
             if not numbered or self._write(device, numbered, now[:7], durable):
                 return numbered if not attempt else self._find(records)
-        raise BrainError("The journal is being replaced all the time.", "Try again later.")
+        raise BrainError("Another program keeps replacing the journal.", "Try again later.")
 
     def _write(self, device: Device, records: list[Record], month: str, durable: bool) -> bool:
-        """Append to the file of this month, or to the last one if the clock was set back. Return
+        """Append to the file of this month, or to the last file if the clock was set back. Return
         False if the file was replaced meanwhile."""
         month = max(month, device.month)
         if month != device.month:
@@ -98,54 +99,55 @@ class Journal:
         device = device._replace(
             seq=records[-1].seq, lamport=records[-1].lamport, size=size, last=last, end=size
         )
-        with suppress(BrainError):  # the records are on disk; the rest is found out again
+        with suppress(
+            BrainError
+        ):  # the records are on the disk; the next call reads the end of the file
             self.state.save_device(device)
         return True
 
     def _path(self, device: Device) -> str:
         return f"{self.folder}/{device.id}/{device.month}.jsonl"
 
-    # -- who we are, and where the journal ends ----------------------------------------------------
+    # -- the device and the end of its journal -----------------------------------------------------
 
-    def _current(self) -> Device:
-        """Return this device, up to the end of its journal."""
+    def _current_device(self) -> Device:
+        """Return this device, updated to the end of its journal."""
         device = self.state.device()
-        found = self._catch_up(device) if device else None
-        if found is None:
-            found = self.state.new_device(random_letters(8))
-        if found != device:  # a new device is remembered before it writes anything
+        current = self._catch_up(device) if device else None
+        if current is None:
+            current = self.state.new_device(random_letters(8))
+        if current != device:  # a new device is saved before its first record is written
             with suppress(BrainError):
-                self.state.save_device(found)
-        if not found.month:
+                self.state.save_device(current)
+        if not current.month:
             with suppress(OSError):
-                os.makedirs(f"{self.folder}/{found.id}", exist_ok=True)
-        return found
+                os.makedirs(f"{self.folder}/{current.id}", exist_ok=True)
+        return current
 
     def _catch_up(self, device: Device) -> Device | None:
-        """Return the device after the records that were appended since it was saved. None if the
-        journal does not continue where the device stopped."""
-        found: Device | None = device
+        """Return the device updated with the records that were appended since it was saved. Return
+        None if the journal does not continue where the device stopped."""
+        updated: Device | None = device
         if device.month:
-            found = _continue(self._path(device), device)
+            updated = _catch_up_in_file(self._path(device), device)
         for month in reader.list_months(self.folder, device.id):
-            if found and month > found.month:
-                found = found._replace(month=month, size=0, last=-1, end=0)
-                found = _continue(self._path(found), found)
-        return found
+            if updated and month > updated.month:
+                updated = updated._replace(month=month, size=0, last=-1, end=0)
+                updated = _catch_up_in_file(self._path(updated), updated)
+        return updated
 
-    def _highest_lamport(self, own: str) -> int:
-        """Return the highest Lamport counter of other devices, from the last lines of their last
-        files."""
+    def _highest_lamport(self, own_id: str) -> int:
+        """Return the highest Lamport counter in the last lines of the other devices' journals."""
         highest = 0
         for device in reader.list_devices(self.folder):
-            for month in reader.list_months(self.folder, device)[-1:] if device != own else ():
+            for month in reader.list_months(self.folder, device)[-1:] if device != own_id else ():
                 highest = max(highest, _last_lamport(f"{self.folder}/{device}/{month}.jsonl"))
         return highest
 
     # -- reading -----------------------------------------------------------------------------------
 
     def has(self, ids: Collection[str]) -> set[str]:
-        """Return which of these records are in the last two files of this machine."""
+        """Return the ids of those records that are in the last two files of this machine."""
         return {record.id for record in self._recent(set(ids))}
 
     def _find(self, records: Sequence[NewRecord]) -> list[Record]:
@@ -154,7 +156,7 @@ class Journal:
         return [found[record.id] for record in records if record.id in found]
 
     def _recent(self, ids: set[str]) -> Iterator[Record]:
-        """Yield the records with these ids, also those written under a former device id."""
+        """Yield the records with these ids from the last two files of each id of this machine."""
         device = self.state.device()
         for name in (device.id, *device.past) if device and ids else ():
             for month in reader.list_months(self.folder, name)[-2:]:
@@ -163,28 +165,28 @@ class Journal:
                         data = file.read()
                     yield from _with_ids(data, ids)
 
-    # -- forgetting --------------------------------------------------------------------------------
+    # -- purging -----------------------------------------------------------------------------------
 
     def purge(self, refs: Collection[str]) -> list[str]:
-        """Remove the words of these entries from this device's files. Return the paths in the vault
-        of files that hold them and belong to other devices.
+        """Remove the text of these entries from this device's files. Return the paths, in the
+        vault, of other devices' files that contain it.
 
-        Each file is replaced as a whole. If the process is killed in between, the device gets a
-        new id and nothing else is lost.
+        Each file is replaced atomically. If the process is killed in between, the device gets a new
+        id, and no record is lost.
         """
-        device, others = self._current(), []
+        device, others = self._current_device(), []
         for file in reader.list_files(self.folder):
-            found = {record.seq: record for record in reader.Reader(file)}
-            if not any(_has_words(record, refs) for record in found.values()):
+            by_seq = {record.seq: record for record in reader.Reader(file)}
+            if not any(_has_text(record, refs) for record in by_seq.values()):
                 continue
             if file.device != device.id:
                 others.append(f"{self.name}/{file.name}.jsonl")
                 continue
-            kept = [
-                record._replace(data=PURGED) if _has_words(record, refs) else record
-                for _, record in sorted(found.items())
+            purged = [
+                record._replace(data=PURGED) if _has_text(record, refs) else record
+                for _, record in sorted(by_seq.items())
             ]
-            data = encode(kept)
+            data = encode(purged)
             write_atomically(file.path, data, mode=0o644)
             if file.month == device.month:
                 size = len(data)
@@ -196,38 +198,38 @@ class Journal:
 
     def pending_uses(self) -> list[Use]:
         """Return the uses of this vault that are not in the journal yet."""
-        batched = self._batched()
+        batched = self._batched_uses()
         written = self.has(batched)
         missing = [use for id, use in batched.items() if id not in written]
-        waiting = self.state.uses("")
-        return sum_uses([*waiting, *missing]) if missing else waiting
+        unbatched = self.state.uses("")
+        return sum_uses([*unbatched, *missing]) if missing else unbatched
 
     def write_uses(self) -> int:
-        """Write the pending uses to the journal; return the number of records. The caller holds the
-        store's lock. If the process is killed, each use is still written once: the ids of the
-        records follow from the name of their batch."""
+        """Write the pending uses to the journal. Return the number of records. The caller holds the
+        store's lock. After a crash, each use is still written only once, because the ids of the
+        records are derived from the name of their batch."""
         count = 0
         self.state.begin_batch(random_letters(16))
         for batch in self.state.batches():
-            found = self._batched(batch)
-            there = self.has(found)
-            missing = {id: use for id, use in found.items() if id not in there}
+            uses = self._batched_uses(batch)
+            present = self.has(uses)
+            missing = {id: use for id, use in uses.items() if id not in present}
             count += len(self.append([_use_record(id, use) for id, use in missing.items()]))
             self.state.end_batch(batch)
         return count
 
-    def _batched(self, only: str = "") -> dict[str, Use]:
-        """Return the uses that are being written, by the ids of their records."""
+    def _batched_uses(self, batch: str = "") -> dict[str, Use]:
+        """Return the uses in a batch, or in all batches, by the ids of their records."""
         return {
-            _use_id(batch, use): use
-            for batch in ([only] if only else self.state.batches())
-            for use in self.state.uses(batch)
+            _use_id(name, use): use
+            for name in ([batch] if batch else self.state.batches())
+            for use in self.state.uses(name)
         }
 
 
 def _use_id(batch: str, use: Use) -> str:
-    mark = digest(f"{batch}\n{use.op}\n{use.ref}\n{use.other}".encode("utf-8", "replace"))
-    return "e-" + "".join(ALPHABET[byte & 31] for byte in mark[:10])
+    hash = digest(f"{batch}\n{use.op}\n{use.ref}\n{use.other}".encode("utf-8", "replace"))
+    return "e-" + "".join(ALPHABET[byte & 31] for byte in hash[:10])
 
 
 def _use_record(id: str, use: Use) -> NewRecord:
@@ -238,15 +240,15 @@ def _use_record(id: str, use: Use) -> NewRecord:
         data = {"other": use.other, "strength": use.times} | data
     elif use.op == "gap":
         data = {"query": use.text, "agent": use.other, "count": use.times} | data
-        more = {"refs": list(use.refs), "session": use.session, "snippet": use.snippet}
-        data |= {name: value for name, value in more.items() if value}
+        optional = {"refs": list(use.refs), "session": use.session, "snippet": use.snippet}
+        data |= {name: value for name, value in optional.items() if value}
     elif use.op == "seen":
         return NewRecord(id, "seen", "brain", use.ref, data={"created": use.text}, at=use.last)
     return NewRecord(id, use.op, "brain", use.ref, data=data)
 
 
 def _with_ids(data: bytes, ids: Collection[str]) -> Iterator[Record]:
-    """Yield the valid records with these ids. There may be a torn one before, in the same line."""
+    """Yield the valid records with these ids. A torn record may precede one in the same line."""
     wanted = {id.encode() for id in ids}
     for match in _ID.finditer(data):
         if match[1] in wanted:
@@ -256,26 +258,28 @@ def _with_ids(data: bytes, ids: Collection[str]) -> Iterator[Record]:
                 yield record
 
 
-def _has_words(record: Record, refs: Collection[str]) -> bool:
+def _has_text(record: Record, refs: Collection[str]) -> bool:
     return record.ref in refs and record.op not in ("purge", "alias") and record.data != PURGED
 
 
-def _number(records: Sequence[NewRecord], device: Device, highest: int, now: str) -> list[Record]:
-    """Give records their places in the order of this device."""
-    lamport = max(device.lamport, highest)
+def _numbered(
+    records: Sequence[NewRecord], device: Device, highest_lamport: int, now: str
+) -> list[Record]:
+    """Number the records, as the next ones of this device."""
+    lamport = max(device.lamport, highest_lamport)
     return [
         Record(
-            id=new.id, at=new.at or now, device=device.id, seq=device.seq + count,
-            lamport=lamport + count, by=new.by, op=new.op, ref=new.ref, path=new.path,
-            data=new.data,
+            id=record.id, at=record.at or now, device=device.id, seq=device.seq + number,
+            lamport=lamport + number, by=record.by, op=record.op, ref=record.ref, path=record.path,
+            data=record.data,
         )
-        for count, new in enumerate(records, 1)
+        for number, record in enumerate(records, 1)
     ]  # fmt: skip
 
 
 def _append(path: str, data: bytes, end: int, durable: bool) -> int | None:
-    """Append to a file that ends at `end`, and return its new size. None if the file has another
-    size, or was replaced meanwhile."""
+    """Append to a file of the size `end`. Return its new size; None if it has another size or was
+    replaced meanwhile."""
     try:
         handle = os.open(path, _FLAGS, 0o644)
     except FileNotFoundError:
@@ -284,9 +288,9 @@ def _append(path: str, data: bytes, end: int, durable: bool) -> int | None:
     try:
         if os.fstat(handle).st_size != end:
             return None
-        torn = end and os.pread(handle, 1, end - 1) != b"\n"
+        is_torn = end and os.pread(handle, 1, end - 1) != b"\n"
         try:
-            data = b"\n" + data if torn else data
+            data = b"\n" + data if is_torn else data
             if os.write(handle, data) < len(data):
                 raise OSError("the disk is full")
             if durable:
@@ -299,40 +303,41 @@ def _append(path: str, data: bytes, end: int, durable: bool) -> int | None:
         os.close(handle)
     if durable and not end:
         _sync_folders(path)
-    there = reader.stat_of(path)
-    return st.st_size if there and there[3] == st.st_ino else None
+    stat = reader.stat_of(path)
+    return st.st_size if stat and stat[3] == st.st_ino else None
 
 
-def _continue(path: str, device: Device) -> Device | None:
-    """Return the device after the records behind the end that it remembers. None if the file does
-    not hold the record that it remembers, or if a record there does not follow from it."""
+def _catch_up_in_file(path: str, device: Device) -> Device | None:
+    """Return the device updated with the records after its last one in a file. Return None if the
+    file does not contain that record, or if the numbers of the records after it have a gap."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, device.size - 64))
-            before = file.read(min(device.size, 64)).removesuffix(b"\n")
+            last_line = file.read(min(device.size, 64)).removesuffix(b"\n")
             data = file.read()
     except OSError:
         return None if device.size else device._replace(end=0)
-    if device.size and not before.endswith(b'"%08x"}' % device.last):
+    if device.size and not last_line.endswith(b'"%08x"}' % device.last):
         return None
-    at, end = device.size, device.size + len(data)
+    offset, end = device.size, device.size + len(data)
     for line in data.split(b"\n"):
-        at = min(at + len(line) + 1, end)
+        offset = min(offset + len(line) + 1, end)
         record = decode(line)
         if record is None or record.device != device.id:
             continue
-        last = checksum(line)
-        if last is None or record.seq != device.seq + 1:
+        crc = checksum(line)
+        if crc is None or record.seq != device.seq + 1:
             return None
         lamport = max(device.lamport, record.lamport)
-        device = device._replace(seq=record.seq, lamport=lamport, size=at, last=last)
+        device = device._replace(seq=record.seq, lamport=lamport, size=offset, last=crc)
     return device._replace(end=end)
 
 
 def _last_lamport(path: str) -> int:
-    """Return the Lamport counter of a file's last record; 0 if it has none or an absurd one."""
+    """Return the Lamport counter of a file's last record; 0 if there is none or it is absurdly
+    high."""
     if not reader.stat_of(path):
-        return 0  # not a file: a pipe would block
+        return 0  # opening a pipe would block
     try:
         with open(path, "rb") as file:
             end, size = file.seek(0, os.SEEK_END), _TAIL
@@ -349,8 +354,8 @@ def _last_lamport(path: str) -> int:
 
 
 def _sync_folders(path: str) -> None:
-    """Sync the folders of a new file, so that it is there after a power failure."""
-    for _ in range(3):  # the device's folder, journal/, and the brain's
+    """Sync the folders of a new file, so that its name survives a power failure."""
+    for _ in range(3):  # the device's folder, journal/, and the brain folder
         path = os.path.dirname(path)
         with suppress(OSError):
             sync_folder(path)

@@ -104,9 +104,9 @@ def _replaced(row: Row, new: Sequence[str]) -> tuple[str, ...]:
     """Return the tags that new ones replace: all but those of the status, and of the kind unless
     the new ones name another."""
     kept = {tag.lstrip("#").casefold() for tag in new} | {"pinned", "candidate"}
-    has_kind = kinds.of_tags(tag.lstrip("#") for tag in new)
+    has_kind = kinds.kind_of_tags(tag.lstrip("#") for tag in new)
     others = [tag for tag in row.tags.split() if tag.casefold() not in kept]
-    return tuple(tag for tag in others if has_kind or not kinds.of_tags([tag]))
+    return tuple(tag for tag in others if has_kind or not kinds.kind_of_tags([tag]))
 
 
 def _memory(

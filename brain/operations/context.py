@@ -115,7 +115,7 @@ def context(
     package = _package(asked, recalled, degraded, current, vault.clock())
     # a given budget is what the caller wants, whatever the settings say
     allocation = allocate(remaining, config) if budget is None else divide(budget)
-    count, estimated = tokens.counting(config.tokenizer)
+    count, estimated = tokens.counter_or_estimate(config.tokenizer)
     notes += [estimated] if estimated else []
     if characters:
         count = _within(count, allocation.total, characters)

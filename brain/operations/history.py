@@ -147,7 +147,7 @@ def _refuse_unless(what: str, name: str, known: set[str]) -> None:
     if name in known:
         return
     names = sorted(known - {""})
-    remedy = suggest(name, names) or f"There are: {', '.join(names)}."
+    remedy = suggest(name, names) or f"Known names: {', '.join(names)}."
     raise NotFound(f"There is no {what} {name!r}.", remedy)
 
 

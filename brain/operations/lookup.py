@@ -228,13 +228,13 @@ def filters(
 
 def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
     """Return a kind that exists, in its own spelling. Raises BadRequest."""
-    from brain.kinds import KINDS, named
+    from brain.kinds import KINDS, kind_named
 
     known = {*KINDS, *OTHER_KINDS}
     if name in known:
         return name
     known |= read.kinds(vault.index, owners)
-    folded = named(name)
+    folded = kind_named(name)
     if found := {name, folded} & known:
         return name if name in found else folded
     every = sorted(known)

@@ -225,7 +225,7 @@ def _check(request: Request) -> None:
             raise BadRequest(
                 f"{link!r} is not a link.", "Name a note or a memory, or write [[Name]]."
             )
-    if request.kind and kinds.named(request.kind) not in kinds.KINDS:
+    if request.kind and kinds.kind_named(request.kind) not in kinds.KINDS:
         raise BadRequest(f"There is no kind {request.kind!r}.", f"Kinds: {', '.join(kinds.KINDS)}.")
     if request.source and request.source not in SOURCES:
         raise BadRequest(
@@ -247,13 +247,13 @@ def _place(
 ) -> tuple[str, tuple[str, ...], str]:
     """Return the kind of a memory, its tags, and its section. A kind that does not follow from the
     section becomes a tag."""
-    tagged = kinds.of_tags([*request.tags, *TAG.findall(request.text)])
-    kind = kinds.named(request.kind) or tagged
+    tagged = kinds.kind_of_tags([*request.tags, *TAG.findall(request.text)])
+    kind = kinds.kind_named(request.kind) or tagged
     section = request.section
     if not section:
         kind = kind or kinds.DEFAULT_KIND
         section = _section(kind, headings, vault.config.sections)
-    usual = kinds.of_headings(_headings_of(section, headings))
+    usual = kinds.kind_of_headings(_headings_of(section, headings))
     kind = kind or usual or kinds.DEFAULT_KIND
     tags = _tags(request)
     if kind != (tagged or usual or kinds.DEFAULT_KIND):
@@ -269,7 +269,7 @@ def _section(kind: str, headings: Headings, settings: tuple[str, ...]) -> str:
     if chosen.get(kind):
         return chosen[kind]
     for path in headings:
-        if path and kinds.of_headings(path[-1:]) == kind:
+        if path and kinds.kind_of_headings(path[-1:]) == kind:
             return path[-1]
     return kinds.KINDS[kind].headings[0].title()
 

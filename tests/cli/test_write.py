@@ -233,7 +233,7 @@ def test_history_and_audit_in_words(demo: Path, run: Run) -> None:
     assert run("audit", "--op", "pin").out.count("\n2026") == 0
     assert run("audit", "--who", "garden-planner").out == "Nothing on record.\n"
     assert (
-        "There is no record of 'nobody'. There are: admin," in run("audit", "--who", "nobody").err
+        "There is no record of 'nobody'. Known names: admin," in run("audit", "--who", "nobody").err
     )
 
 

@@ -69,7 +69,7 @@ def test_several_records_share_one_write(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_names_of_the_head_cannot_be_data(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="cannot be called"):
+    with pytest.raises(ValueError, match="cannot be named"):
         put(device(tmp_path), "remember", crc="1")
 
 

@@ -240,7 +240,7 @@ def test_an_audit_names_what_may_have_been_meant(house: Brain) -> None:
 
     assert why(ops=["forgot"]) == "There is no type of change 'forgot'. Did you mean 'forget'?"
     assert why(who="zo") == "There is no record of 'zo'. Did you mean 'zoo'?"
-    assert why(who="nobody").startswith("There is no record of 'nobody'. There are: admin,")
+    assert why(who="nobody").startswith("There is no record of 'nobody'. Known names: admin,")
     assert "helper" not in why(who="nobody", by="zoo")
     assert "There is no agent 'nobody'" in why(agent="nobody")
     assert why(agent="helper", by="zoo") == why(agent="nobody", by="zoo").replace(
