@@ -96,7 +96,7 @@ def test_a_nested_memory_block_counts_as_flat() -> None:
     [
         ("serchLimit: 3\n", 1, "unknown setting 'serchLimit'. Did you mean 'searchLimit'?"),
         ("\nexcludes: [a]\n", 2, "unknown setting 'excludes'. Did you mean 'exclude'?"),
-        ("zzz: 1\n", 1, "unknown setting 'zzz'. See `brain config` for all of them."),
+        ("zzz: 1\n", 1, "unknown setting 'zzz'. See `brain config` for all settings."),
         ("searchLimit: 3\nsearchLimit: 4\n", 2, "sets searchLimit a second time"),
         ("? [a]\n: b\n", 1, "unknown setting "),
     ],

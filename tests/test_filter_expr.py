@@ -99,7 +99,7 @@ def test_a_filter_finds(text: str, expected: str) -> None:
         ("kind in (a b)", "expected `,` or `)` at character 12"),
         ("importance>=high", "compared with a number, not 'high' (at character 13"),
         ("tags>db", "cannot be compared with"),
-        ("kind='fact", "cannot be read at character 6"),
+        ("kind='fact", "unexpected text at character 6"),
         ("kind=fact and", "expected a field at the end"),
         ("", "expected a field at the end"),
         ("kind not fact", "expected `in` at character 10"),

@@ -1,7 +1,7 @@
-"""Text to values and back, lossless and without I/O: one module per format.
+"""Parse and edit the files of a vault, one module per format, without I/O.
 
-A parser takes any bytes, never raises, and reports problems by line. An edit changes only the bytes
-that it is about, and is made as a whole or refused.
+A parser accepts any bytes, never raises, and reports problems by line. An edit changes only the
+bytes of its entry. If that is not possible, the whole edit is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def parse(format: str, path: str, data: bytes, owner: str = "") -> Document:
-    """Return the content of a file. `format` is that of its Role, `owner` the agent who has it."""
+    """Return the content of a file. `format` is the format in its Role, and `owner` its agent."""
     name = path.rpartition("/")[2].rpartition(".")[0]
     if format in ("note", "agent"):
         from brain.formats import note_md
@@ -40,11 +40,11 @@ def parse(format: str, path: str, data: bytes, owner: str = "") -> Document:
 def edit(
     format: str, path: str, data: bytes, changes: Sequence[Change], owner: str = ""
 ) -> EditedFile:
-    """Return a file after these changes, in order, and the result of each.
+    """Apply changes to a file in order. Return the new bytes, and the result of each change.
 
-    `data` is b"" for a file that does not exist yet. No byte changes except those that the changes
-    are about, and a change that was made before changes nothing. Refused, with path and line, if
-    the file cannot be edited safely.
+    `data` is b"" for a file that does not exist yet. Only the bytes of the changed entries differ.
+    A change that was applied before changes nothing. Raise Refused, with path and line, if the file
+    cannot be edited safely.
     """
     if format == "memory":
         from brain.formats import memory_edit

@@ -63,11 +63,13 @@ def _compose(text: str) -> Any:
     """Return the node of the mapping, None if the text is empty. Raises BadConfig."""
     import yaml
 
-    from brain.formats.frontmatter import MAX_DEPTH, brackets
+    from brain.formats.frontmatter import MAX_DEPTH, bracket_depth
 
     if len(text) > MAX_CHARS:
         raise BadConfig(f"{NAME} is over {MAX_CHARS:,} characters.", "Shorten it.")
-    if brackets(text) > MAX_DEPTH:  # the time that PyYAML takes grows with the square of the depth
+    if (
+        bracket_depth(text) > MAX_DEPTH
+    ):  # the time that PyYAML takes grows with the square of the depth
         raise BadConfig(f"{NAME} is nested too deeply.", "See `brain config`.")
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)

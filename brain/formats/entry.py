@@ -16,7 +16,7 @@ from brain.errors import BadRequest
 from brain.formats import links
 from brain.formats.json_spans import storable
 from brain.formats.links import field_name
-from brain.formats.markdown import MARKER, MATH, blank, blocks, hidden
+from brain.formats.markdown import MARKER, MATH, blank, blocks, code_and_comments
 from brain.model import RELATIONS
 from brain.words import casefold
 
@@ -70,7 +70,7 @@ def parts(raw: str, prefix: str = "") -> Parts:
     """Return the parts of an entry, as `memory_md.parse` reads them."""
     lead = prefix if not prefix.strip(" \t") else "\0" * len(prefix)
     text = lead + raw
-    code, comments = hidden(text)
+    code, comments = code_and_comments(text)
     kept = blank(text, comments, "\0")
     shown = kept.replace("\0", " ")
     masked = blank(shown, code)
@@ -201,7 +201,9 @@ def _escaped(text: str, careful: bool) -> str:
     `careful`, escape each `$$` that could start or end a formula as well."""
     if careful:
         text = text.replace("$$", "$\\$").replace("$$", "$\\$")
-    while "%%" in text and (comments := hidden(text)[1]):  # each time at most half of them are left
+    while "%%" in text and (
+        comments := code_and_comments(text)[1]
+    ):  # each time at most half of them are left
         cuts = [0, *(start + 1 for start, _ in comments), len(text)]
         text = "\\".join([text[start:stop] for start, stop in pairwise(cuts)])
     return text
@@ -379,7 +381,7 @@ def updated(entry: Parts, ref: str, text: str, style: Style, whole: bool = False
     if date and not whole and not _DATE.match(first):
         first = f"{date.group()} {first}".rstrip()
     old = raw[entry.begin : entry.end]
-    comments = [old[start:stop] for start, stop in hidden(old)[1]]
+    comments = [old[start:stop] for start, stop in code_and_comments(old)[1]]
     tail = [*kept, *comments, f"^{ref}"]
     if not entry.is_item:
         return _paragraph([first, *below], tail, style) + raw[entry.end :]

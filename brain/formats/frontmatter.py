@@ -1,9 +1,9 @@
-"""The properties at the head of a note, read as text.
+"""Read the properties at the head of a note, as text.
 
-YAML 1.1 would turn `10:30` into 630 and `on` into True, so every scalar stays the string that is
-written. Plain `key: value` blocks, nearly all there are, are read line by line; anything richer
-goes to python-frontmatter with a loader that resolves nothing, behind a guard: the C parser
-recurses, and a deep enough input ends the process.
+YAML 1.1 would read `10:30` as 630 and `on` as True, so every scalar is kept as a string. Plain
+`key: value` blocks, which nearly all notes have, are read line by line. For other YAML,
+python-frontmatter is used, with a loader that does not convert values. Deeply nested YAML is
+refused first, because the recursion of the C parser would crash the process.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MAX_CHARS = 64_000
 MAX_DEPTH = 40
 _OPEN = re.compile(r"---[ \t]*\r?\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
-# tabs, control characters and line breaks other than \n, which YAML reads in its own way
-_ODD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+# tabs, control characters and line breaks other than \n, which have a special meaning in YAML
+_SPECIAL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _PLAIN_KEY = re.compile(r"[A-Za-z_](?:[\w \-]*[\w\-])?")
-_LONGEST_KEY = 1_000  # YAML looks for the colon no further than 1,024 characters
+_MAX_KEY = 1_000  # YAML looks for the colon in the first 1,024 characters
 _WORDS = re.compile(r"\w[\w ./-]*")
 _PLAIN = re.compile(r"(?:[^\s\-?:,\[\]{}#&*!|>'\"%@`]|-[0-9])(?:[^#:]|:(?=\S)|(?<=\S)#)*")
 _QUOTED = re.compile(r"\"[^\"\\]*\"|'[^']*'")
-_STARS = re.compile(r"(?:^|[\s\[,{:-])\*[\w-]")
+_ALIAS = re.compile(r"(?:^|[\s\[,{:-])\*[\w-]")
 _COMPACT = re.compile(rf"(?:[-?:][ \t]+){{{MAX_DEPTH}}}")
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
@@ -40,13 +40,14 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 def split(text: str) -> tuple[str, int]:
-    """Return the YAML between the fences and the offset of the body; ('', 0) without a block."""
+    """Return the YAML between the fences, and the offset of the body; ('', 0) without
+    properties."""
     if not text.startswith("---"):
         return "", 0
     end = text.find("\n---\n", 3)
     block = text[4:end] if text[3:4] == "\n" and end > 3 else "\n---"
     if "\n---" not in block and "..." not in block and not block.startswith("---"):
-        return block + "\n", end + 5  # as nearly every note has it
+        return block + "\n", end + 5  # the form of nearly all notes
     opening = _OPEN.match(text)
     if not opening:
         return "", 0
@@ -58,14 +59,14 @@ def split(text: str) -> tuple[str, int]:
 
 
 def properties_of(text: str) -> tuple[dict[str, Any], int, list[Problem]]:
-    """Return the properties of a note, the offset of its body, and problems."""
+    """Return the properties of a note, the offset of its body, and the problems."""
     block, body_at = split(text)
     properties, problems = read(block) if body_at else ({}, [])
     return properties, body_at, problems
 
 
 def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the properties of a frontmatter block, and problems with their lines in the note."""
+    """Return the properties in a block, and the problems. Their lines are those of the note."""
     plain = read_plain(block)
     if plain is not None:
         return plain, []
@@ -75,41 +76,46 @@ def read(block: str) -> tuple[dict[str, Any], list[Problem]]:
 
 
 def read_plain(block: str) -> dict[str, Any] | None:
-    """Read flat keys with plain or quoted scalars and simple lists; None for all other YAML."""
+    """Read flat keys with plain or quoted scalars and simple lists. Return None for other YAML."""
     if "\r" in block:
         block = block.replace("\r\n", "\n")
-    if _ODD.search(block):
+    if _SPECIAL.search(block):
         return None
-    out: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     key, indent = "", ""
-    items: list[str] | None = None  # of the list that may follow the last key
+    items: list[str] | None = None  # items of a list that may follow the last key
     for line in block.split("\n"):
         if not line:
             continue
         if line[0] in " -":
-            before, dash, rest = line.partition("- ")
-            rest = rest.strip(" ")
-            item = rest if rest.isalnum() else _scalar(rest)
-            if not dash or before.strip(" ") or item is None or items is None:
+            lead, dash, value_text = line.partition("- ")
+            value_text = value_text.strip(" ")
+            item = value_text if value_text.isalnum() else _scalar(value_text)
+            if not dash or lead.strip(" ") or item is None or items is None:
                 return None
-            if items and before != indent:
+            if items and lead != indent:
                 return None
-            indent = before
+            indent = lead
             items.append(item)
-            out[key] = items
+            properties[key] = items
             continue
-        key, colon, rest = line.partition(":")
-        if not colon or rest[:1] not in ("", " ") or key in out or len(key) >= _LONGEST_KEY:
+        key, colon, value_text = line.partition(":")
+        if (
+            not colon
+            or value_text[:1] not in ("", " ")
+            or key in properties
+            or len(key) >= _MAX_KEY
+        ):
             return None
         if not (key.isidentifier() or _PLAIN_KEY.fullmatch(key)):
             return None
-        rest = rest.strip(" ")
-        items = None if rest else []
-        value = rest if rest.isalnum() else _value(rest) if rest else ""
+        value_text = value_text.strip(" ")
+        items = None if value_text else []
+        value = value_text if value_text.isalnum() else _value(value_text) if value_text else ""
         if value is None:
             return None
-        out[key] = value
-    return out
+        properties[key] = value
+    return properties
 
 
 def _value(text: str) -> str | list[str] | None:
@@ -125,26 +131,26 @@ def _value(text: str) -> str | list[str] | None:
 
 
 def _scalar(text: str) -> str | None:
-    """Return the value of this text in YAML, None if it is not plain."""
+    """Return the value of a YAML scalar; None if it is neither plain nor quoted."""
     if _WORDS.fullmatch(text) or _PLAIN.fullmatch(text):
         return text
     return text[1:-1] if _QUOTED.fullmatch(text) else None
 
 
 def refusal(block: str) -> str:
-    """Return the reason why this block must not be parsed as YAML, or ''."""
+    """Return the reason why a block must not be parsed as YAML; '' if there is none."""
     if len(block) > MAX_CHARS:
         return f"properties are over {MAX_CHARS:,} characters; they were not read"
     indents = {len(line) - len(line.lstrip(" ")) for line in block.split("\n") if line.strip()}
-    if brackets(block) > MAX_DEPTH or len(indents) > MAX_DEPTH or _COMPACT.search(block):
+    if bracket_depth(block) > MAX_DEPTH or len(indents) > MAX_DEPTH or _COMPACT.search(block):
         return "properties are nested too deeply; they were not read"
-    if _STARS.search(block) and _uses_aliases(block):
+    if _ALIAS.search(block) and _uses_aliases(block):
         return "properties use YAML aliases, which are not supported"
     return ""
 
 
-def brackets(block: str) -> int:
-    """Return the depth of nested brackets, those in strings and comments included."""
+def bracket_depth(block: str) -> int:
+    """Return the depth of nested brackets, including those in strings and comments."""
     depth = deepest = 0
     for char in block:
         if char in "[{":
@@ -156,17 +162,17 @@ def brackets(block: str) -> int:
 
 
 def _uses_aliases(block: str) -> bool:
-    """Return True if the YAML repeats a part of itself by `*name`."""
+    """Return True if the YAML refers to another part of it by `*name`."""
     import yaml
 
     try:
         return any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(block, _loader()))
     except yaml.YAMLError:
-        return False  # `_read_yaml` reports what is wrong
+        return False  # `_read_yaml` reports the error
 
 
 def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:
-    """Read properties that are more than plain lines. Lines of problems count in the note."""
+    """Read properties that are not plain lines. The lines of problems are those of the note."""
     import frontmatter
     import yaml
 
@@ -187,7 +193,7 @@ def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:
 
 
 class _Handler:
-    """The handler for python-frontmatter: it removes the fences and reads the YAML."""
+    """A handler for python-frontmatter, which removes the fences and reads the YAML."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -205,7 +211,7 @@ class _Handler:
         if value and not isinstance(value, dict):
             raise TypeError
         for key in _repeated_keys(node) if node else ():
-            message = f"`{key.value}` is here a second time; the last one counts"
+            message = f"repeats `{key.value}`; the last one counts"
             self.problems.append(Problem(_line(block, key.start_mark), "duplicate-key", message))
         return value
 
@@ -217,7 +223,7 @@ def _loader() -> Any:
 
 
 def _repeated_keys(node: Any) -> Iterator[Any]:
-    """Return the first repeated key of each mapping."""
+    """Yield the first repeated key of each mapping."""
     inner = node.value if node.id == "sequence" else []
     if node.id == "mapping":
         inner = [part for pair in node.value for part in pair]
@@ -229,12 +235,13 @@ def _repeated_keys(node: Any) -> Iterator[Any]:
 
 
 def _line(block: str, mark: Any) -> int:
-    """Return the line of the note. YAML itself would count U+2028 and the like as line ends."""
-    return block.count("\n", 0, mark.index) + 2  # the second line is the first of the block
+    """Return the line in the note. YAML would also count U+2028 and similar characters as line
+    ends."""
+    return block.count("\n", 0, mark.index) + 2  # the block begins on the second line
 
 
 def as_list(value: Any) -> tuple[str, ...]:
-    """Return the names in a property, which may be one name, `a, b`, or a list."""
+    """Return the names in a property, which may be a name, names with commas, or a list."""
     if isinstance(value, str):
         value = [] if value in _NOTHING else value.split(",")
     if not isinstance(value, list):
@@ -243,7 +250,7 @@ def as_list(value: Any) -> tuple[str, ...]:
 
 
 def tags(properties: dict[str, Any]) -> tuple[str, ...]:
-    """Return the tags of the whole note, without `#`. Commas and spaces separate them."""
+    """Return the tags in the properties, without `#`. Commas and spaces separate them."""
     if not (value := properties.get("tags") or properties.get("tag")):
         return ()
     listed = " ".join(as_list(value))
@@ -254,13 +261,13 @@ def tags(properties: dict[str, Any]) -> tuple[str, ...]:
 
 
 def title(properties: dict[str, Any]) -> str:
-    """Return the title in the properties, or ''."""
+    """Return the title in the properties; '' if there is none."""
     value = properties.get("title")
     return value if isinstance(value, str) and value not in _NOTHING else ""
 
 
 def created(properties: dict[str, Any]) -> str | None:
-    """Return the valid creation date in the properties, or None."""
+    """Return the first valid creation date in the properties, or None."""
     for key in _CREATED_KEYS:
         value = properties.get(key)
         if isinstance(value, str) and (match := _DATE.match(value)) and is_time(match.group()):
@@ -269,7 +276,7 @@ def created(properties: dict[str, Any]) -> str | None:
 
 
 def is_time(text: str) -> bool:
-    """Return True for a date, or a date and time, that exists."""
+    """Return True if a text is a valid date, or date and time."""
     try:
         datetime.fromisoformat(text)
     except ValueError:

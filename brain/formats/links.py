@@ -1,7 +1,7 @@
-"""The syntax of Obsidian inside a line: wikilinks, embeds, tags, inline fields, block ids.
+"""Parse Obsidian's inline syntax: wikilinks, embeds, tags, inline fields, block ids.
 
-Everything here reads masked text, in which code and comments are blank, except `strip_fields` and
-`mentioned_files`, which read an entry as it is written.
+The functions read masked text, in which code and comments are blank. Only `strip_fields` and
+`mentioned_files` read an entry as it is written.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ TAG = re.compile(
     r"([^\s\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)"
 )
 _KEY = r"(\w[\w \-/]*?)::[ \t]*+"
-# square brackets may hold links and one more pair, such as in `arr[0]`, but no other field
+# square brackets may contain links and one more pair, as in `arr[0]`, but no other field
 _INNER = r"\[\[[^\[\]\n]*+\]\]|\[(?!\w[\w \-/]*+::)[^\[\]\n]*+\]"
 FIELD = re.compile(
     rf"(?<!\[)\[{_KEY}((?:{_INNER}|[^\[\]\n]++)*+)\]"
     rf"|\({_KEY}((?:[^()\n]++|\([^()\n]*+\))*+)\)"
 )
 BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*\r?$", re.MULTILINE)
-_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|$")
+_NOT_IN_VAULT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|$")
 _LINKED_NOTE = re.compile(r"\[\[([^\]|#^]+)")
 _CODE = re.compile(r"`([^`\s]{1,200})`")
 _PATH = re.compile(r"[\w@.~-]*(?:[/\\][\w@.~-]+)+|[\w-]+\.[a-z][a-z0-9]{0,4}", re.I)
 _FILES_FIELD = re.compile(r"\[files?::\s*((?:\[\[[^\[\]]*\]\]|[^\]])+)\]", re.I)
-_LABEL = 300  # the `!` of an image is looked for this far before its address
+_MAX_LABEL = 300  # characters of the label of an image
 
 
 class Field(NamedTuple):
-    """`[key:: value]` or `(key:: value)`, brackets included, at `start` to `end`."""
+    """An inline field, `[key:: value]` or `(key:: value)`. `start` to `end` includes the
+    brackets."""
 
     start: int
     end: int
@@ -46,7 +47,8 @@ class Field(NamedTuple):
 
 
 def tags(masked: str) -> list[str]:
-    """Return the tags in order, without `#`, accents composed. `#123` is not a tag in Obsidian."""
+    """Return the tags in order, without `#`, with composed accents. `#123` is not a tag in
+    Obsidian."""
     if "#" not in masked:
         return []
     if not (words := TAG.findall(masked)):
@@ -58,32 +60,32 @@ def tags(masked: str) -> list[str]:
 
 
 def tag_spans(masked: str) -> list[tuple[int, int]]:
-    """Return (start, end) of each tag, its `#` included."""
+    """Return (start, end) of each tag, including its `#`."""
     found = [(match.span(), match.group(1)) for match in TAG.finditer(masked)]
     return [span for span, word in found if not word.isdigit() and word.rstrip("/")]
 
 
 def wikilink(inner: str, kind: str, line: int) -> Link:
-    """Parse `note#heading|alias` or `note#^block|alias`, of which the alias does not count."""
+    """Parse `note#heading|alias` or `note#^block|alias`. The alias is ignored."""
     address, bar, _ = inner.partition("|")
-    address = address.rstrip("\\") if bar else address  # `\|` is how tables write it
+    address = address.rstrip("\\") if bar else address  # tables escape the bar
     target, _, fragment = address.partition("#")
     return Link(line, kind, target.strip(), fragment.strip())
 
 
 def links(masked: str, line: int = 1) -> list[Link]:
-    """Return the wikilinks and embeds, then the Markdown links into the vault. Lines count from
-    `line`."""
+    """Return the wikilinks and embeds, then the Markdown links to files of the vault. `line` is the
+    number of the first line."""
     found: list[Link] = []
     if "[[" in masked:
-        row, make = line, tuple.__new__  # without the checks of Link's constructor
+        row, make = line, tuple.__new__  # skips the checks of Link's constructor
         parts = WIKILINK.split(masked)  # text, link, text, link, …, text
         for before, inner in zip(parts[::2], parts[1::2], strict=False):
             row += before.count("\n")
             kind = "embed" if before[-1:] == "!" else "link"
             if "|" in inner or "#" in inner:
                 link = wikilink(inner, kind, row)
-            else:  # most links, so without a call
+            else:  # the case of most links, without a call
                 link = make(Link, (row, kind, inner.strip(), ""))
             if link[2] or link[3]:
                 found.append(link)
@@ -93,23 +95,23 @@ def links(masked: str, line: int = 1) -> list[Link]:
 
 
 def _markdown_links(masked: str, line: int) -> Iterator[Link]:
-    at = 0
+    position = 0
     for match in MARKDOWN_LINK.finditer(masked):
-        target = match.group(1) or _untitled(match.group(2))
-        if _ELSEWHERE.match(target):
+        target = match.group(1) or _without_title(match.group(2))
+        if _NOT_IN_VAULT.match(target):
             continue
-        line += masked.count("\n", at, match.start())
-        at = match.start()
-        label = masked.rfind("[", max(0, at - _LABEL), at)
+        line += masked.count("\n", position, match.start())
+        position = match.start()
+        label = masked.rfind("[", max(0, position - _MAX_LABEL), position)
         kind = "embed" if label > 0 and masked[label - 1] == "!" else "link"
         path, _, fragment = target.partition("#")
-        from urllib.parse import unquote  # takes 2 ms, which a search does not need
+        from urllib.parse import unquote  # takes 2 ms to load, and a search does not need it
 
         yield Link(line, kind, unquote(path), unquote(fragment))
 
 
-def _untitled(target: str) -> str:
-    """Return the address without the `"title"` after it."""
+def _without_title(target: str) -> str:
+    """Return the address of a Markdown link without the `"title"` after it."""
     target = target.strip()
     if target.endswith(('"', "'")):
         address, quote, _ = target[:-1].rpartition(target[-1])
@@ -119,7 +121,7 @@ def _untitled(target: str) -> str:
 
 
 def fields(masked: str) -> list[Field]:
-    """Return the inline fields, in order."""
+    """Return the inline fields in order."""
     if "::" not in masked:
         return []
     found = []
@@ -130,13 +132,13 @@ def fields(masked: str) -> list[Field]:
 
 
 def split_fields(masked: str) -> tuple[list[Field], str]:
-    """Return the inline fields, and the text without them for links and tags."""
+    """Return the inline fields, and the text with blanks in their place."""
     found = fields(masked)
     return found, blank(masked, [(field.start, field.end) for field in found])
 
 
 def field_name(key: str) -> str:
-    """Return the key of a field as it is compared: `Relates to` is `relates_to`."""
+    """Return the key of a field for comparison: `relates_to` for `Relates to`."""
     return key.casefold().replace(" ", "_").replace("-", "_")
 
 
@@ -144,14 +146,14 @@ def strip_fields(text: str) -> str:
     """Return the text without its inline fields."""
     for field in reversed(fields(mask(text))):
         before, after = text[: field.start], text[field.end :]
-        if after[:1] in ("", "\n", " "):  # the space before the field would be left over
+        if after[:1] in ("", "\n", " "):  # remove the space before the field, too
             before = before.rstrip(" ") or before
         text = before + after
     return text
 
 
 def mentioned_files(text: str) -> list[str]:
-    """Return the files that a text links to, names as code, or lists in a `files` field."""
+    """Return the files in links, in code and in `files` fields of a text."""
     if "[" not in text and "`" not in text:
         return []
     files = [target.strip() for target in _LINKED_NOTE.findall(text)]

@@ -1,10 +1,11 @@
-"""Markdown as Obsidian shows it: code and comments, and the blocks that markdown-it finds.
+"""Markdown as Obsidian reads it: code and comments, and the blocks that markdown-it finds.
 
-The mask blanks code fences, code spans and `%%comments%%`, and keeps every offset. A tag, link,
-field or heading inside code or a comment does not count: look for them in the masked text.
-What opens first counts: a comment in code is code, code in a comment is a comment.
+`mask` replaces code fences, code spans and `%%comments%%` by spaces and keeps every offset. Tags,
+links, fields and headings inside them do not count, so they are searched for in the masked text. A
+comment in code is code, and code in a comment is a comment.
 
-For the blocks, comments are NULs. NULs do not indent what follows, and a line of them is blank.
+For the blocks, comments are replaced by NULs. NULs do not indent the text after them, and a line of
+NULs is blank.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ MATH = re.compile(r"^ {0,3}+\$\$(?:(?!\$\$).)*+\$\$[ \t\r]*+$", re.MULTILINE | r
 _LISTS = {"bullet_list_open", "ordered_list_open"}
 _OTHER = {"fence", "code_block", "html_block", "blockquote_open", "table_open"}
 _OPENER = re.compile(r"`+|~{3,}|%%")
-_BACKTICKS = re.compile("``*")  # its first character is found faster than that of "`+"
+_BACKTICKS = re.compile("``*")  # faster than "`+"
 _ONE_LINE = re.compile(r"(?<![`\\])(`[^`\n]+`)(?!`)")
 _PREFIX = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]*)*")
-_QUOTE, _GROWTH = 4, 16  # lines of a quote that are tried first, and by how many times more then
-_DEEP = 80  # a fence is looked for at most this many characters into its line
+_QUOTE, _GROWTH = 4, 16  # lines of a quote that are tried first, and the factor for more lines
+_MAX_INDENT = 80  # characters before a fence
 # a blank line, or one that starts a list item, a heading, a table row or a fence
 _NEXT_BLOCK = re.compile(r"\n[ \t\r]*(?:\n|\||```|~~~|(?:[-*+]|#{1,6}|\d{1,9}[.)])[ \t])")
 
@@ -41,7 +42,7 @@ Span = tuple[int, int]
 
 
 def mask(text: str) -> str:
-    """Return the text with code and comments as spaces; newlines stay."""
+    """Return the text with spaces in place of code and comments. Newlines are kept."""
     if ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
         return _masked(text)
     if "`" not in text:
@@ -51,7 +52,7 @@ def mask(text: str) -> str:
     parts = _ONE_LINE.split(text[:cut])  # text, code, text, code, …, text
     parts[1::2] = [" " * len(code) for code in parts[1::2]]
     before = "".join(parts)
-    if "`" in before:  # code over several lines, in two backticks, or a backtick that is not code
+    if "`" in before:  # code over several lines or in two backticks, or a backtick outside of code
         return _masked(text)
     return before + _masked(text[cut:])
 
@@ -60,7 +61,7 @@ def _masked(text: str) -> str:
     return blank(text, [(start, stop) for start, stop, _ in _hidden(text)])
 
 
-def hidden(text: str) -> tuple[list[Span], list[Span]]:
+def code_and_comments(text: str) -> tuple[list[Span], list[Span]]:
     """Return the spans of code and the spans of comments, each in order."""
     code: list[Span] = []
     comments: list[Span] = []
@@ -69,119 +70,124 @@ def hidden(text: str) -> tuple[list[Span], list[Span]]:
     return code, comments
 
 
-def blank(text: str, spans: Iterable[Span], by: str = " ") -> str:
-    """Return the text with these spans, which are in order, filled with `by`; newlines stay."""
-    out: list[str] = []
-    at = 0
+def blank(text: str, spans: Iterable[Span], fill: str = " ") -> str:
+    """Fill these spans, which are sorted, with a character. Newlines are kept."""
+    parts: list[str] = []
+    position = 0
     for start, stop in spans:
-        filled = by * (stop - start)
+        filled = fill * (stop - start)
         if text.find("\n", start, stop) >= 0:
             lines = text[start:stop].split("\n")
-            filled = "\n".join([by * len(line) for line in lines])
-        out += text[at:start], filled
-        at = stop
-    out.append(text[at:])
-    return "".join(out)
+            filled = "\n".join([fill * len(line) for line in lines])
+        parts += text[position:start], filled
+        position = stop
+    parts.append(text[position:])
+    return "".join(parts)
 
 
 def _hidden(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Return (start, stop, is a comment) of code and comments, in order."""
+    """Yield (start, stop, is_comment) of code and comments, in order."""
     marks = _marks(text)
     partners = _partners(text, marks)
-    at, paragraph_end = 0, -1
-    for number, (start, end) in enumerate(marks):
-        if start < at:
+    position, paragraph_end = 0, -1
+    for index, (start, end) in enumerate(marks):
+        if start < position:
             continue
         if text[start] == "%":
             close = text.find("%%", end)
-            at = close + 2 if close >= 0 else len(text)  # an open comment runs to the end
-            yield start, at, True
+            position = close + 2 if close >= 0 else len(text)  # an open comment extends to the end
+            yield start, position, True
         elif end - start >= 3 and (fence_end := _fence_end(text, start, end)):
-            at = fence_end
-            yield start, at, False
-        elif partner := partners[number]:
+            position = fence_end
+            yield start, position, False
+        elif partner := partners[index]:
             if text[start - 1 : start] == "\\":
                 continue
-            first, last = marks[partner]
-            if paragraph_end < first and text.find("\n", end, first) >= 0:
+            partner_start, partner_end = marks[partner]
+            if paragraph_end < partner_start and text.find("\n", end, partner_start) >= 0:
                 if paragraph_end < end:
                     found = _NEXT_BLOCK.search(text, end)
                     paragraph_end = found.start() if found else len(text)
-                if paragraph_end < first:
+                if paragraph_end < partner_start:
                     continue
-            at = last
-            yield start, at, False
+            position = partner_end
+            yield start, position, False
 
 
 def _marks(text: str) -> list[Span]:
-    """Return the runs of backticks, of three tildes or more, and each `%%`."""
+    """Return the spans of runs of backticks, of three or more tildes, and of each `%%`."""
     if ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
         return [match.span() for match in _OPENER.finditer(text)]
     return [match.span() for match in _BACKTICKS.finditer(text)]
 
 
 def _partners(text: str, marks: list[Span]) -> list[int]:
-    """Return for each run of backticks the number of the next run of the same length, or 0."""
+    """Return for each run of backticks the index of the next run of the same length, or 0."""
     partners = [0] * len(marks)
     latest: dict[int, int] = {}
-    for number in range(len(marks) - 1, -1, -1):
-        start, end = marks[number]
+    for index in range(len(marks) - 1, -1, -1):
+        start, end = marks[index]
         if text[start] == "`":
-            partners[number] = latest.get(end - start, 0)
-            latest[end - start] = number
+            partners[index] = latest.get(end - start, 0)
+            latest[end - start] = index
     return partners
 
 
 def _fence_end(text: str, start: int, end: int) -> int:
-    """Return the end of the block that the run `start` to `end` opens; 0 if it opens none."""
-    _, newline, prefix = text[max(0, start - _DEEP) : start].rpartition("\n")
+    """Return the end of the block that the fence `start` to `end` opens; 0 if it opens none."""
+    _, newline, prefix = text[max(0, start - _MAX_INDENT) : start].rpartition("\n")
     if (prefix and not _PREFIX.fullmatch(prefix)) or (not newline and start > len(prefix)):
         return 0
     fence = text[start:end]
     line_end = _line_end(text, end)
     if fence[0] == "`" and "`" in text[end:line_end]:
-        return 0  # a code span that happens to start a line
+        return 0  # a code span at the start of a line
     width = len(prefix.expandtabs(4))
     if width < 4 and not prefix.strip():
-        return _closing(text, line_end, fence, width + 3)
+        return _closing_end(text, line_end, fence, width + 3)
     return _nested_end(text, line_end, fence, prefix)
 
 
-def _closing(text: str, at: int, fence: str, deepest: int) -> int:
-    """Return the end of the line that closes the block opened by `fence`, else of the text."""
-    while (found := text.find(fence, at)) >= 0:
-        at = _line_end(text, found)
-        indent = text[max(0, found - _DEEP) : found].rpartition("\n")[2]
-        if len(indent) <= deepest and not indent.strip(" \t") and _only(text[found:at], fence):
-            return at
+def _closing_end(text: str, position: int, fence: str, max_indent: int) -> int:
+    """Return the end of the line that closes the block of a fence, or the end of the text."""
+    while (found := text.find(fence, position)) >= 0:
+        position = _line_end(text, found)
+        indent = text[max(0, found - _MAX_INDENT) : found].rpartition("\n")[2]
+        if (
+            len(indent) <= max_indent
+            and not indent.strip(" \t")
+            and _is_only_fence(text[found:position], fence)
+        ):
+            return position
     return len(text)
 
 
-def _nested_end(text: str, at: int, fence: str, prefix: str) -> int:
-    """Do the same for a fence inside a list item or a quote. The block ends with that, too."""
+def _nested_end(text: str, position: int, fence: str, prefix: str) -> int:
+    """Return the end of the block of a fence in a list item or quote. It ends there at the
+    latest."""
     quoted = ">" in prefix
     depth = len(prefix.expandtabs(4)) - (0 if prefix.strip() else 3)
-    while at < len(text):
-        stop = _line_end(text, at + 1)
-        line = text[at + 1 : stop]
+    while position < len(text):
+        stop = _line_end(text, position + 1)
+        line = text[position + 1 : stop]
         inner = line.lstrip(" \t>") if quoted else line.lstrip(" \t")
-        if inner.startswith(fence) and _only(inner, fence):
+        if inner.startswith(fence) and _is_only_fence(inner, fence):
             return stop
         indent = line[: len(line) - len(inner)]
         outside = ">" not in indent if quoted else len(indent.expandtabs(4)) < depth
         if outside and (quoted or inner.strip()):
-            return at
-        at = stop
+            return position
+        position = stop
     return len(text)
 
 
-def _only(rest: str, fence: str) -> bool:
-    """Return True if there is only the fence on this line."""
+def _is_only_fence(rest: str, fence: str) -> bool:
+    """Return True if a line that begins with a fence has no other text."""
     return not rest.lstrip(fence[0]).strip()
 
 
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
+def _line_end(text: str, offset: int) -> int:
+    end = text.find("\n", offset)
     return len(text) if end < 0 else end
 
 
@@ -189,30 +195,30 @@ def _line_end(text: str, at: int) -> int:
 
 
 class Block(NamedTuple):
-    """Rows `start` to `stop` (exclusive) of the note, under these headings."""
+    """A block: the rows `start` to `stop` (exclusive), and the headings above it."""
 
     kind: str  # item, paragraph or other
     start: int
     stop: int
-    own_stop: int  # the end of the entry itself and the start of what is nested in it
-    path: tuple[str, ...]
+    own_stop: int  # the end of the entry's own rows; nested rows follow
+    path: tuple[str, ...]  # the headings
 
 
 def without_math(text: str, formulas: Iterable[tuple[int, int]]) -> str:
-    """Return the text with each line of a formula as `$$`, which does not start a block. A line of
-    a formula may start with `-`, `+` or `#`."""
-    out: list[str] = []
-    at = 0
+    """Replace each line of a formula by `$$`, because a line of a formula may start with `-`, `+`
+    or `#`, as blocks do."""
+    parts: list[str] = []
+    position = 0
     for start, stop in formulas:
-        out += text[at:start], "$$" + "\n$$" * text.count("\n", start, stop)
-        at = stop
-    return "".join([*out, text[at:]])
+        parts += text[position:start], "$$" + "\n$$" * text.count("\n", start, stop)
+        position = stop
+    return "".join([*parts, text[position:]])
 
 
 def blocks(text: str, above: Iterable[tuple[int, str]] = ()) -> Iterator[Block]:
-    """Return the top-level blocks of a text in order, each with the headings above it.
+    """Yield the top-level blocks of a text in order, each with the headings above it.
 
-    `above` are the level and the words of the headings that the text itself is under.
+    `above` are the levels and words of the headings above the text.
     """
     tokens = _tokens(text)
     path = list(above)
@@ -224,11 +230,11 @@ def blocks(text: str, above: Iterable[tuple[int, str]] = ()) -> Iterator[Block]:
             path = [p for p in path if p[0] < level] + [(level, _words(tokens[i + 1]))]
         elif token.type not in _LISTS and (block := _block(tokens, i, path)):
             yield block
-        i = i + 1 if token.type in _LISTS else _after(tokens, i)
+        i = i + 1 if token.type in _LISTS else _index_after(tokens, i)
 
 
 def headings(text: str) -> Iterator[tuple[int, str, int, int]]:
-    """Return the top-level headings in order: level, words, first row, row after the last."""
+    """Yield the top-level headings in order, as (level, words, first row, row after the last)."""
     tokens = _tokens(text)
     for i, token in enumerate(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
@@ -237,7 +243,7 @@ def headings(text: str) -> Iterator[tuple[int, str, int, int]]:
 
 
 def _tokens(text: str) -> list[Token]:
-    lines = text.replace("\r", " ").split("\n")  # markdown-it would end lines at `\r` too
+    lines = text.replace("\r", " ").split("\n")  # markdown-it would also end lines at `\r`
     lines = [line.rstrip("\0 \t") if "\0" in line else line for line in lines]
     return _markdown().parse("\n".join(lines))
 
@@ -254,29 +260,31 @@ def _markdown() -> MarkdownIt:
 
 
 def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Apply markdown-it's rule for quotes to a few lines, and to more if the quote is longer.
+    """Apply markdown-it's rule for quotes to a few lines, and to more lines if the quote is longer.
 
-    The rule itself reads all lines that could continue a quote, for every quote. That is quadratic
-    if the quotes end before these lines do.
+    The original rule reads, for each quote, all lines that could continue it. If the quotes end
+    earlier, its time is quadratic.
     """
     from markdown_it.rules_block import blockquote
 
     if silent:
         return blockquote(state, start, end, silent)
-    rows: dict[Span, int] = state.env.setdefault("quotes", {})  # to try, by line and level
-    place, count, last = (start, state.level), len(state.tokens), state.lineMax
+    rows: dict[Span, int] = state.env.setdefault(
+        "quotes", {}
+    )  # number of rows to try, by line and level
+    key, token_count, line_max = (start, state.level), len(state.tokens), state.lineMax
     while True:
-        stop = min(end, start + rows.get(place, _QUOTE))
-        state.lineMax = stop if stop < end else last
+        stop = min(end, start + rows.get(key, _QUOTE))
+        state.lineMax = stop if stop < end else line_max
         found = blockquote(state, start, stop, silent)
-        state.lineMax = last
+        state.lineMax = line_max
         if not found or state.line < stop:
             return found
-        if stop == end:  # a quote around this one may come here again, with more lines
-            rows[place] = len(state.bMarks)
+        if stop == end:  # an outer quote may be tried again with more lines
+            rows[key] = len(state.bMarks)
             return found
-        rows[place] = _GROWTH * (stop - start)
-        del state.tokens[count:]
+        rows[key] = _GROWTH * (stop - start)
+        del state.tokens[token_count:]
         state.line = start
 
 
@@ -285,7 +293,7 @@ def _words(inline: Token) -> str:
 
 
 def _block(tokens: list[Token], i: int, headings: list[tuple[int, str]]) -> Block | None:
-    """Return the block that token `i` opens, or None."""
+    """Return the block that token `i` opens; None if it opens none."""
     token = tokens[i]
     if not token.map:
         return None
@@ -300,7 +308,7 @@ def _block(tokens: list[Token], i: int, headings: list[tuple[int, str]]) -> Bloc
     return Block("other", start, stop, stop, path) if token.type in _OTHER else None
 
 
-def _after(tokens: list[Token], i: int) -> int:
+def _index_after(tokens: list[Token], i: int) -> int:
     """Return the index after the token that closes token `i`."""
     if tokens[i].nesting <= 0:
         return i + 1

@@ -1,9 +1,9 @@
 """MEMORY.md: a heading tree with one memory per top-level list item or paragraph.
 
-markdown-it-py finds the blocks, so that fences, tables, callouts, HTML and comments are what
-Obsidian takes them for; `links` reads what is inside a line. Spans are exact: the bytes `start` to
-`end` of a entry are the entry, from its marker to the end of its last nested line, a comment on
-that line included. They never overlap.
+markdown-it-py finds the blocks, so fences, tables, callouts, HTML and comments are read as in
+Obsidian. `links` reads the inline syntax. The span of an entry in bytes, `start` to `end`, goes
+from its marker to the end of its last nested line, including a comment on that line. Spans never
+overlap.
 """
 
 from __future__ import annotations
@@ -17,20 +17,28 @@ from unicodedata import normalize
 
 from brain import kinds
 from brain.formats import frontmatter, links, note_md
-from brain.formats.markdown import MARKER, MATH, Block, blank, blocks, hidden, without_math
+from brain.formats.markdown import (
+    MARKER,
+    MATH,
+    Block,
+    blank,
+    blocks,
+    code_and_comments,
+    without_math,
+)
 from brain.formats.text import BOM, UNSAFE, Offsets, decode, derived_id
 from brain.model import RELATIONS, Document, Entry, Link, Problem
 
-MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # above this a note is read by passages, without entries
+MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # a longer note is read as passages
 DATE = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?=$|[:\s,])"
 )
 _FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:")
-_COMMENT = re.compile(r"\0++(?:\n++\0++)*+")  # in text whose comments are NULs
+_COMMENT = re.compile(r"\0++(?:\n++\0++)*+")  # in a text with NULs for comments
 
 
 class _Inline(NamedTuple):
-    """The content of the lines of an entry. Fields that are relations are links."""
+    """The inline content of an entry. Fields that are relations are in `links`."""
 
     links: list[Link]
     fields: dict[str, str]
@@ -39,16 +47,16 @@ class _Inline(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A entry with its block id, if it has one, and the words for a derived id."""
+    """An entry, whose `ref` is its block id or '', and the words for a derived id."""
 
     entry: Entry
     words: str
 
 
 def parse(data: bytes, owner: str = "") -> Document:
-    """Read a memory note. `owner`, the agent whose memory it is, is part of every derived id.
+    """Read a memory note. `owner`, its agent, is part of every derived id.
 
-    A note that is not safe to edit is `broken`, and the spans of its entries are 0.
+    A note that cannot be edited safely is `broken`, and the spans of its entries are 0.
     """
     text, problems = decode(data)
     broken = any(problem.code in UNSAFE for problem in problems)
@@ -75,18 +83,18 @@ def parse(data: bytes, owner: str = "") -> Document:
 def drafts(
     text: str, above: Iterable[tuple[int, str]], tags: tuple[str, ...], offsets: Offsets
 ) -> list[Draft]:
-    """Read a part of a note. `above` are the level and the words of the headings above it, `tags`
-    those of every entry of the note."""
+    """Read a part of a note. `above` are the levels and words of the headings above it. `tags` are
+    the tags of the whole note."""
     return list(_Note(text, 0, tags, offsets).drafts(above))
 
 
 class _Note:
-    """The text of a note as written (`text`), with NULs (`kept`) or spaces (`shown`) for comments,
-    and with blank code as well (`masked`)."""
+    """The text of a note in four forms of the same length: as written (`text`), with NULs in place
+    of comments (`kept`), with spaces (`shown`), and also with blank code (`masked`)."""
 
     def __init__(self, text: str, body_at: int, tags: tuple[str, ...], offsets: Offsets) -> None:
         self.text = text
-        code, comments = hidden(text[body_at:])
+        code, comments = code_and_comments(text[body_at:])
         self.comments = [(body_at + start, body_at + stop) for start, stop in comments]
         body = blank(text, [(0, body_at)])
         self.kept = blank(body, self.comments, "\0")
@@ -111,16 +119,16 @@ class _Note:
                 yield draft
 
     def hidden_rest(self) -> list[Problem]:
-        """Return the problem of a comment that is never closed and hides the rest of the note."""
+        """Return a problem if a comment is never closed, so that it hides the rest of the note."""
         start, end = self.comments[-1] if self.comments else (0, 0)
-        hidden = self.text[start:end]
-        if _is_closed(hidden) or not hidden.strip("% \t\r\n"):
+        code_and_comments = self.text[start:end]
+        if _is_closed(code_and_comments) or not code_and_comments.strip("% \t\r\n"):
             return []
         message = "opens a comment (%%) that is never closed and hides the rest of the note"
         return [Problem(self.offsets.line(start), "open-comment", message)]
 
     def _is_aside(self, block: Block, start: int, stop: int) -> bool:
-        """Return True for a paragraph that is a formula or a footnote."""
+        """Return True for a formula or a footnote."""
         if block.kind == "item":
             return False
         formula = self.shown.startswith("$$", start) and not self.masked[start:stop].strip()
@@ -159,9 +167,9 @@ class _Note:
         return (own + _tidy(self.kept[end:stop])).lstrip("\n")
 
     def _passage(self, block: Block, start: int, stop: int) -> Draft:
-        """Return the entry of a table, fence or callout: not a memory, but searchable."""
+        """Return the entry for a table, fence or callout, which is searchable but not a memory."""
         masked = self.masked[start:stop]
-        text = _tidy(self.kept[start:stop], margin=False)
+        text = _tidy(self.kept[start:stop], dedented=False)
         entry = self._entry_of(
             block,
             start,
@@ -189,59 +197,59 @@ class _Note:
         )
 
     def _end(self, row: int, start: int) -> int:
-        """Return the end of the text from `start` to this row, without trailing white space."""
+        """Return the end of the rows before `row`, without trailing white space."""
         starts = self.offsets.starts
         stop = starts[row] if row < len(starts) else len(self.shown)
         return start + len(self.shown[start:stop].rstrip())
 
     def _with_comments(self, stop: int) -> int:
-        """Return the end of the comments that start after `stop` on the same line. A comment that
-        is never closed hides the rest of the note and is not part of the entry."""
+        """Return the end of the comments that follow `stop` on the same line. A comment that is
+        never closed is not part of the entry."""
         line_end = self.shown.find("\n", stop)
         if line_end < 0:
             line_end = len(self.shown)
-        at = bisect_left(self.comments, (stop, 0))
-        while at < len(self.comments):
-            start, end = self.comments[at]
+        index = bisect_left(self.comments, (stop, 0))
+        while index < len(self.comments):
+            start, end = self.comments[index]
             if start > line_end or stop > line_end or not _is_closed(self.text[start:end]):
                 break
             stop = end
-            at += 1
+            index += 1
         return stop
 
     def _block_id(self, begin: int, end: int) -> tuple[str, int, int]:
-        """Return the last block id at the end of one of the entry's own lines, and its span. A
-        person may have added lines below it."""
+        """Return the last block id at the end of a line of the entry itself, and its span. It may
+        not be the last line, because a person may have added lines below."""
         found = list(links.BLOCK_ID.finditer(self.masked[begin:end]))
         if not found:
             return "", end, end
         return found[-1].group(1), begin + found[-1].start(), begin + found[-1].end()
 
     def _inline(self, *parts: tuple[int, int]) -> _Inline:
-        """Read the content of some lines. Prose is the text without tags and fields."""
+        """Read the inline content of spans. `prose` is their text without tags and fields."""
         masked = "".join([self.masked[start:stop] for start, stop in parts])
         shown = "".join([self.shown[start:stop] for start, stop in parts])
         line = row = self.offsets.line(parts[0][0])
-        found: list[Link] = []
-        plain: dict[str, list[str]] = {}
-        spans, bare = links.split_fields(masked)
-        at = 0
+        links_found: list[Link] = []
+        field_values: dict[str, list[str]] = {}
+        spans, without_fields = links.split_fields(masked)
+        position = 0
         for start, end, key, value in spans:
-            row += masked.count("\n", at, start)
-            at = start
+            row += masked.count("\n", position, start)
+            position = start
             name = links.field_name(key)
             kind = name if name in RELATIONS else "link"
             targets = links.WIKILINK.findall(value)
-            found += [links.wikilink(inner, kind, row) for inner in targets]
+            links_found += [links.wikilink(inner, kind, row) for inner in targets]
             if kind == "link" or not targets:
-                text = shown[start:end].partition("::")[2][:-1].strip()  # with the code in it
-                plain.setdefault(key, []).append(text)
-        words = blank(shown, [(field.start, field.end) for field in spans])
-        words = blank(words, links.tag_spans(bare))
-        found += links.links(bare, line)
-        fields = {key: ", ".join(values) for key, values in plain.items()}
-        tags = list(dict.fromkeys(links.tags(bare)))
-        return _Inline(found, fields, tags, " ".join(words.split()))
+                text = shown[start:end].partition("::")[2][:-1].strip()  # including code
+                field_values.setdefault(key, []).append(text)
+        prose = blank(shown, [(field.start, field.end) for field in spans])
+        prose = blank(prose, links.tag_spans(without_fields))
+        links_found += links.links(without_fields, line)
+        fields = {key: ", ".join(values) for key, values in field_values.items()}
+        tags = list(dict.fromkeys(links.tags(without_fields)))
+        return _Inline(links_found, fields, tags, " ".join(prose.split()))
 
 
 def _is_closed(comment: str) -> bool:
@@ -253,7 +261,7 @@ def _indent(text: str) -> int:
 
 
 def with_ids(drafts: Iterable[Draft], owner: str) -> tuple[list[Entry], list[Problem]]:
-    """Return the entries with ids: the block id, or one derived from owner, words and count."""
+    """Return the entries with their block ids, or with ids derived from owner, words and count."""
     drafts = list(drafts)
     anchored: dict[str, int] = {}
     for entry, _ in drafts:
@@ -270,17 +278,17 @@ def with_ids(drafts: Iterable[Draft], owner: str) -> tuple[list[Entry], list[Pro
             continue
         if entry.ref:
             message = f"^{entry.ref} is on line {anchored[entry.ref]} already; "
-            message += "this entry counts as having none"
+            message += "this entry is treated as if it had none"
             problems.append(Problem(entry.line, "duplicate-id", message))
-        ref = _free(prefix, owner, words, count, taken)
+        ref = _free_id(prefix, owner, words, count, taken)
         taken.add(ref)
         entries.append(entry._replace(ref=ref))
     return entries, problems
 
 
-def _free(prefix: str, owner: str, words: str, count: int, taken: set[str]) -> str:
-    """Return the id of the `count`th entry with these words, or the first id that is not taken: an
-    entry whose id is written keeps it wherever it moves."""
+def _free_id(prefix: str, owner: str, words: str, count: int, taken: set[str]) -> str:
+    """Return the id of the `count`th entry with these words. If it is taken by an entry with a
+    written id, return the first free one."""
     owner, words = normalize("NFC", owner), normalize("NFC", words)
     ref = derived_id(prefix, owner, words, str(count))
     number = 0
@@ -291,28 +299,30 @@ def _free(prefix: str, owner: str, words: str, count: int, taken: set[str]) -> s
 
 
 def _created(prose: str, path: tuple[str, ...]) -> str | None:
-    """Return the date at the start of the entry, else that of the innermost dated heading."""
+    """Return the date at the start of the entry, else the date of the innermost heading with
+    one."""
     for words in (prose, *reversed(path)):
         if (match := DATE.match(words)) and frontmatter.is_time(match.group(1)):
             return match.group(1)
     return None
 
 
-def _tidy(kept: str, margin: bool = True) -> str:
-    """Return the text without comments and trailing white space, and (if `margin`) without the
+def _tidy(kept: str, dedented: bool = True) -> str:
+    """Return the text without comments and trailing white space. With `dedented`, also remove the
     common indentation of the lines below the first."""
     if "\0" in kept:
         kept = _without_comments(kept)
     first, *rest = [line.rstrip() for line in kept.split("\n")]
-    below = dedent("\n".join(rest)) if margin else "\n".join(rest)
+    below = dedent("\n".join(rest)) if dedented else "\n".join(rest)
     return f"{first}\n{below}".rstrip().replace("\r", " ")
 
 
 def _without_comments(kept: str) -> str:
-    """Remove comments with the space before them, and with their line if nothing else is on it."""
+    """Remove comments with the space before them. If a comment is alone on its line, remove the
+    line."""
     parts = _COMMENT.split(kept)
-    for i, after in enumerate(parts[1:]):
+    for i, rest in enumerate(parts[1:]):
         before = parts[i].rstrip(" \t")
-        alone = before[-1:] in ("", "\n") and after.lstrip(" \t\r")[:1] in ("", "\n")
-        parts[i] = before[:-1] if alone else before
+        is_alone = before[-1:] in ("", "\n") and rest.lstrip(" \t\r")[:1] in ("", "\n")
+        parts[i] = before[:-1] if is_alone else before
     return "".join(parts)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from brain import kinds
 from brain.formats import markdown
 from brain.formats.entry import Style
-from brain.formats.markdown import blank, hidden
+from brain.formats.markdown import blank, code_and_comments
 from brain.formats.text import refused
 from brain.model import Insert
 from brain.words import casefold
@@ -141,7 +141,10 @@ def outline(text: str, body_at: int) -> Outline:
     kept = blank(text, [(0, body_at)]) if body_at else text
     comments: list[tuple[int, int]] = []
     if has(text, "%%"):
-        comments = [(body_at + start, body_at + stop) for start, stop in hidden(text[body_at:])[1]]
+        comments = [
+            (body_at + start, body_at + stop)
+            for start, stop in code_and_comments(text[body_at:])[1]
+        ]
         kept = blank(kept, comments, "\0")
     headings = None if has(kept, "$$") else scan(kept, body_at)
     if headings is not None:
@@ -198,7 +201,10 @@ def _parsed(kept: str, body_at: int) -> Iterator[Heading]:
     starts[-1] = len(kept)
     formulas = []
     if has(kept, "$$"):
-        code = [(body_at + start, body_at + stop) for start, stop in hidden(kept[body_at:])[0]]
+        code = [
+            (body_at + start, body_at + stop)
+            for start, stop in code_and_comments(kept[body_at:])[0]
+        ]
         prose = blank(kept, code).replace("\0", " ")
         formulas = [match.span() for match in markdown.MATH.finditer(prose)]
     for level, words, first, last in markdown.headings(markdown.without_math(kept, formulas)):

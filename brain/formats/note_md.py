@@ -1,8 +1,8 @@
-"""Any note of the vault: properties, links, tags, and heading-aware passages with their lines.
-AGENT.md is a note whose properties describe an agent.
+"""Read any other note: properties, links, tags, and passages with their headings and lines. The
+properties of an AGENT.md describe an agent.
 
-The parser works by offsets on the masked text, never line by line. A full Markdown parser would
-take ten times as long, and a search would find no more.
+The parser searches the masked text by offsets, not line by line. A full Markdown parser would take
+ten times as long without better search results.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from brain.formats.markdown import mask
 from brain.formats.text import decode, derived_id
 from brain.model import Document, Entry, Problem
 
-PACKED = 200  # short sections are joined up to this many characters
-LARGE = 700  # a passage has no more characters; a longer section is divided
+PACKED = 200  # characters of a passage up to which short sections are joined
+LARGE = 700  # maximum number of characters of a passage; longer sections are divided
 AGENT_TYPES = ("admin", "project", "skill")
 
 
 class Heading(NamedTuple):
-    """A heading outside code: the offset of its line, its level, its words."""
+    """A heading outside of code: the offset of its line, its level and its words."""
 
     at: int
     level: int
@@ -29,10 +29,10 @@ class Heading(NamedTuple):
 
 
 def parse(data: bytes, name: str = "") -> Document:
-    """Read a note. `name` is its file name without the extension, the title in Obsidian."""
+    """Read a note. `name` is the file name without extension, which is the title in Obsidian."""
     text, problems = decode(data)
-    properties, body_at, more = frontmatter.properties_of(text)
-    problems += more
+    properties, body_at, property_problems = frontmatter.properties_of(text)
+    problems += property_problems
     title = frontmatter.title(properties)
     aliases = frontmatter.as_list(properties.get("aliases") or properties.get("alias"))
     body = text[body_at:]
@@ -46,75 +46,75 @@ def parse(data: bytes, name: str = "") -> Document:
 
 
 def headings(masked: str, text: str = "") -> list[Heading]:
-    """Return the ATX headings of a masked text; their words come from `text`."""
+    """Return the ATX headings of a masked text. Their words are read from `text`."""
     text = text or masked
     found: list[Heading] = []
-    at = 0 if masked.startswith("#") else masked.find("\n#") + 1 or -1
-    while at >= 0:
-        end = masked.find("\n", at)
-        line = text[at:end] if end >= 0 else text[at:]
+    offset = 0 if masked.startswith("#") else masked.find("\n#") + 1 or -1
+    while offset >= 0:
+        end = masked.find("\n", offset)
+        line = text[offset:end] if end >= 0 else text[offset:]
         words = line.lstrip("#")
         level = len(line) - len(words)
         if level <= 6 and (not words or words[0] in " \t\r"):
             words = words.strip()
             if words.endswith("#"):  # `## Words ##` is closed, `# C#` is not
-                bare = words.rstrip("#")
-                words = bare.rstrip() if bare[-1:] in ("", " ", "\t") else words
-            found.append(tuple.__new__(Heading, (at, level, words)))
-        at = masked.find("\n#", at) + 1 or -1
+                unclosed = words.rstrip("#")
+                words = unclosed.rstrip() if unclosed[-1:] in ("", " ", "\t") else words
+            found.append(tuple.__new__(Heading, (offset, level, words)))
+        offset = masked.find("\n#", offset) + 1 or -1
     return found
 
 
 def _entries(
     text: str, body_at: int, masked: str, found: list[Heading], own_tags: tuple[str, ...]
 ) -> Iterator[Entry]:
-    """Return the passages of a note. The text of the first one begins with the properties."""
-    seen: dict[str, int] = {}
-    line, counted = 1, 0
+    """Yield the passages of a note. The text of the first passage begins with the properties."""
+    counts: dict[str, int] = {}
+    line, counted_to = 1, 0
     for start, end, path in _passages(masked, found):
         first = start + body_at if start else 0
         passage = text[first : end + body_at].rstrip()
-        line += text.count("\n", counted, first)
-        counted = first
+        line += text.count("\n", counted_to, first)
+        counted_to = first
         if not passage:
             continue
         heading = " > ".join(path)
         ref = derived_id("n", heading, passage)
-        if ref in seen:
-            seen[ref] += 1
-            ref = derived_id("n", heading, passage, str(seen[ref]))
+        if ref in counts:
+            counts[ref] += 1
+            ref = derived_id("n", heading, passage, str(counts[ref]))
         else:
-            seen[ref] = 1
+            counts[ref] = 1
         part = masked[start:end] if end - start < len(masked) else masked
         tags = links.tags(part)
         if start:
-            pointed = links.links(part, line)
+            links_found = links.links(part, line)
         else:
-            pointed = links.links(part, 1 + text.count("\n", 0, body_at))
+            links_found = links.links(part, 1 + text.count("\n", 0, body_at))
             if text.find("[[", 0, body_at) >= 0:
-                pointed = links.links(text[:body_at]) + pointed
+                links_found = links.links(text[:body_at]) + links_found
         values = (
             ref, "note", "", heading, passage,
             tuple(dict.fromkeys((*own_tags, *tags))) if tags else own_tags,
-            line, line + passage.count("\n"), None, tuple(pointed), 0, 0, None,
+            line, line + passage.count("\n"), None, tuple(links_found), 0, 0, None,
             0 if start else min(body_at, len(passage)),
         )  # fmt: skip
-        yield tuple.__new__(Entry, values)  # without the checks of its constructor: there are many
+        yield tuple.__new__(Entry, values)  # skips the checks of the constructor, to save time
 
 
 def _passages(masked: str, found: list[Heading]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Return (start, end, heading path) of each passage. Long ones are divided."""
+    """Yield (start, end, heading path) of each passage. Long sections are divided."""
     for start, end, path in _sections(found, len(masked)):
-        at = start
-        while end - at > LARGE:
-            cut = _cut(masked, at)
-            yield at, cut, path
-            at = cut
-        yield at, end, path
+        passage_start = start
+        while end - passage_start > LARGE:
+            cut = _division(masked, passage_start)
+            yield passage_start, cut, path
+            passage_start = cut
+        yield passage_start, end, path
 
 
 def _sections(found: list[Heading], length: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Return the sections in order, short ones joined."""
+    """Yield the sections in order. Short sections are joined."""
     start = 0
     path: tuple[str, ...] = ()
     stack: list[Heading] = []
@@ -130,18 +130,20 @@ def _sections(found: list[Heading], length: int) -> Iterator[tuple[int, int, tup
     yield start, length, path
 
 
-def _cut(text: str, start: int) -> int:
-    """Return where to divide: after the last blank line that fits, else line, sentence or word."""
+def _division(text: str, start: int) -> int:
+    """Return the offset at which to divide a section: after the last blank line that fits, else
+    after the last line, sentence or word."""
     stop = start + LARGE
     for gap in ("\n\n", "\n\r\n", "\n", ". ", "\u3002", " "):
-        at = text.rfind(gap, start + LARGE // 2, stop)
-        if at > 0:
-            return at + len(gap)
+        offset = text.rfind(gap, start + LARGE // 2, stop)
+        if offset > 0:
+            return offset + len(gap)
     return stop
 
 
 def parse_agent(data: bytes, name: str = "") -> Document:
-    """Read an AGENT.md. Its first entry has the properties `type`, `id` and `name` as extra."""
+    """Read an AGENT.md. The `extra` of its first entry has the properties `type`, `id` and
+    `name`."""
     note = parse(data, name)
     agent = {
         key: value
@@ -150,9 +152,9 @@ def parse_agent(data: bytes, name: str = "") -> Document:
     }
     problems, type = note.problems, agent.get("type", "")
     if type not in AGENT_TYPES:
-        what = f"says that its type is {type}" if type else "says no type"
+        problem = f"has the unknown type {type}" if type else "has no type"
         remedy = f"write `type: {' | '.join(AGENT_TYPES)}` in its properties"
-        problems += (Problem(1, "agent-type", f"{what}; {remedy}"),)
+        problems += (Problem(1, "agent-type", f"{problem}; {remedy}"),)
     entries = [entry._replace(kind="agent") for entry in note.entries]
     if entries:
         entries[0] = entries[0]._replace(extra=agent)

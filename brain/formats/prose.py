@@ -1,7 +1,7 @@
 """The words of an entry, without the markup around them.
 
-List marker, checkbox, date, fields and block id are not words, nor are tags before and after the
-sentence. The words of links, and of tags inside the sentence, count. Code counts as it is.
+The list marker, checkbox, date, fields and block id are not words, and neither are tags before and
+after the sentence. The words of links, of tags inside the sentence and of code are words.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _BLOCK_ID = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _CODE = re.compile(r"(`+[^`]*`+)")
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
-# words that do not end a sentence: a tag or link after one of them belongs to the sentence
-_OPEN = frozenset(
+# words that leave a sentence unfinished: a tag or link after one of them belongs to the sentence
+_UNFINISHED = frozenset(
     """
     a an the is are was were be been being am to of in on at by for with from as into and or that
     this these those it its we our i you has have had will would please over than not
@@ -39,7 +39,7 @@ _AROUND, _AFTER = '*"\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MAR
 
 
 def prose(text: str) -> str:
-    """Return the words of an entry as written; the whole entry if it has none."""
+    """Return the words of an entry as they are written; the whole entry if it has none."""
     start = _LEAD.match(text)
     words = _BLOCK_ID.sub("", text[start.end() :] if start else text)
     if "`" in words:
@@ -52,48 +52,53 @@ def prose(text: str) -> str:
     return words if words.strip() else text
 
 
-def _plain(words: str) -> str:
-    """Return the words without fields and without the brackets of links."""
-    if "::" in words:
-        words = FIELD.sub("", words)
-    return _WIKILINK.sub(r"\1", words) if "[[" in words else words
+def _plain(text: str) -> str:
+    """Return a text without fields and without the brackets of links."""
+    if "::" in text:
+        text = FIELD.sub("", text)
+    return _WIKILINK.sub(r"\1", text) if "[[" in text else text
 
 
 def without_links(text: str) -> str:
-    """Return an entry without the links after its words; unchanged if it has no other words."""
-    words = untagged(FIELD.sub("", text), links=True) if "[[" in text else text
+    """Return an entry without the links after its words. An entry of links only is not changed."""
+    words = untagged(FIELD.sub("", text), remove_links=True) if "[[" in text else text
     return words if words.strip() else text
 
 
-def untagged(words: str, links: bool = False) -> str:
-    """Return the words without the tags before and after them, and without such links if `links`.
+def untagged(text: str, remove_links: bool = False) -> str:
+    """Return a text without the tags before and after its words, and with `remove_links`, without
+    such links.
 
-    A tag among the words is one of them. So is a tag that completes the sentence ("We use #redis").
+    A tag among the words is a word, and so is a tag that completes the sentence ("We use #redis").
     """
-    if "#" not in words and not links:
-        return words
-    lines = zip(words.split("\n"), mask(words).split("\n"), strict=True)
-    return "\n".join([_untagged(line, tag_spans(masked), links) for line, masked in lines])
+    if "#" not in text and not remove_links:
+        return text
+    lines = zip(text.split("\n"), mask(text).split("\n"), strict=True)
+    return "\n".join(
+        [_untagged_line(line, tag_spans(masked), remove_links) for line, masked in lines]
+    )
 
 
-def _untagged(line: str, spans: list[tuple[int, int]], links: bool) -> str:
-    if links:
+def _untagged_line(line: str, spans: list[tuple[int, int]], remove_links: bool) -> str:
+    if remove_links:
         spans = sorted([*spans, *(match.span() for match in _LINK.finditer(line))])
-    start, stop, behind = 0, len(line), []
+    start, stop, trailing = 0, len(line), []
     while spans and not line[spans[-1][1] : stop].strip():
-        behind.append(spans.pop())
-        stop = behind[-1][0]
-    before = line[:stop].split()
-    if behind and before and before[-1].casefold() in _OPEN:  # the tag completes the sentence
-        spans.append(behind[-1])
-        stop = behind[-1][1]
+        trailing.append(spans.pop())
+        stop = trailing[-1][0]
+    words_before = line[:stop].split()
+    if (
+        trailing and words_before and words_before[-1].casefold() in _UNFINISHED
+    ):  # the tag completes the sentence
+        spans.append(trailing[-1])
+        stop = trailing[-1][1]
     while spans and not line[start : spans[0][0]].strip():
         start = spans.pop(0)[1]
-    words = line[start:stop]
-    for at, _ in reversed(spans):
-        if line[at] == "#":
-            words = words[: at - start] + words[at - start + 1 :]
-    return words
+    text = line[start:stop]
+    for position, _ in reversed(spans):
+        if line[position] == "#":
+            text = text[: position - start] + text[position - start + 1 :]
+    return text
 
 
 @lru_cache(64)  # one text is compared with many

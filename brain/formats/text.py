@@ -1,7 +1,7 @@
-"""Bytes to text and back: the base of every format.
+"""Convert bytes to text, and offsets in the text to offsets in the file.
 
-Lines end at `\\n` alone (`str.splitlines` would break on U+2028), a `\\r` stays part of its line,
-and offsets can always be turned back into the bytes of the file.
+Only `\\n` ends a line (`str.splitlines` would also split at U+2028), and a `\\r` is part of its
+line.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from brain.errors import Refused
 from brain.model import Problem
 
 try:
-    from _blake2 import blake2b as blake2b  # hashlib takes it from there, but loads OpenSSL, too
+    from _blake2 import blake2b as blake2b  # importing hashlib would also load OpenSSL
 except ImportError:
     from hashlib import blake2b as blake2b
 
 BOM = b"\xef\xbb\xbf"
-ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base32: no i, l, o, u to misread
-UNSAFE = frozenset({"invalid-utf8", "nul", "conflict-markers"})  # problems; an edit could lose text
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base32, without i, l, o, u
+UNSAFE = frozenset({"invalid-utf8", "nul", "conflict-markers"})  # with these, edits could lose text
 _PAIRS = [a + b for a in ALPHABET for b in ALPHABET]
 _MARKER = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?\r?$", re.MULTILINE)
-# Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer: scripts that put no spaces between words
+# Scripts without spaces between words: Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer
 UNSPACED = (
     "\u2e80-\u2fdf\u3040-\u30ff\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\uff66-\uff9f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0002fa1f"
@@ -31,7 +31,7 @@ UNSPACED = (
 
 
 def decode(data: bytes) -> tuple[str, list[Problem]]:
-    """Return the text of `data` without its BOM, and problems.
+    """Return the text of a file without its BOM, and the problems of the file.
 
     Invalid bytes and NULs become U+FFFD in the text. The file itself is not changed.
     """
@@ -69,7 +69,7 @@ def decode(data: bytes) -> tuple[str, list[Problem]]:
 
 
 class Offsets:
-    """The byte offsets and lines in the file of the characters of a text.
+    """Maps characters of a text to lines and byte offsets of its file.
 
     `lead` are the bytes of the file before the text.
     """
@@ -90,11 +90,11 @@ class Offsets:
             self._bytes = list(accumulate((len(text[a:b].encode()) for a, b in rows), initial=0))
 
     def line(self, char: int) -> int:
-        """Return the line of this character, from 1."""
+        """Return the line of a character, counted from 1."""
         return self._lines + bisect_right(self.starts, char)
 
     def byte(self, char: int) -> int:
-        """Return the byte offset of this character in the file."""
+        """Return the byte offset of a character in the file."""
         if self._ascii:
             return char + self._shift
         row = bisect_right(self.starts, char) - 1
@@ -103,20 +103,19 @@ class Offsets:
 
 
 def refused(path: str, line: int, message: str) -> Refused:
-    """Return the error for a file that cannot be edited. `message` is the problem, `; `, the
-    remedy."""
+    """Return the error for a file that cannot be edited. `message` is `problem; remedy`."""
     problem, _, remedy = message.partition("; ")
     remedy = remedy[:1].upper() + remedy[1:] if remedy else "Fix it by hand, then try again"
     return Refused(f"{path}, line {line}: {problem}.", f"{remedy}.")
 
 
 def digest(data: bytes) -> bytes:
-    """Return the digest of a file's content, 16 bytes."""
+    """Return a digest of 16 bytes."""
     return blake2b(data, digest_size=16).digest()
 
 
 def derived_id(prefix: str, *parts: str) -> str:
-    """Return an id that every machine derives alike: `prefix-` and eight base32 characters."""
+    """Return an id that is the same on every machine: `prefix-` and eight base32 characters."""
     # a file name, unlike a text, may contain lone surrogates
     joined = "\0".join(parts).encode(errors="surrogatepass")
     n = int.from_bytes(blake2b(joined, digest_size=5).digest(), "big")
@@ -126,16 +125,16 @@ def derived_id(prefix: str, *parts: str) -> str:
     )
 
 
-def spaced(text: str) -> str:
-    """Return the characters of scripts without spaces between words, one token each.
+def unspaced_characters(text: str) -> str:
+    """Return the characters of scripts without spaces between words, separated by spaces.
 
-    The full-text index keeps them in a column of their own, where a phrase of single characters
-    finds any substring.
+    The full-text index has a column for them, in which a phrase of single characters finds any
+    substring.
     """
     return "" if text.isascii() else " ".join(re.findall(f"[{UNSPACED}]", text))
 
 
-def glued(text: str) -> list[str]:
-    """Return the words that touch such a character, repeated ones included."""
+def words_next_to_unspaced(text: str) -> list[str]:
+    """Return the words that are next to a character of such a script, with repetitions."""
     word = f"[^\\W_{UNSPACED}]+"
     return re.findall(f"(?<=[{UNSPACED}]){word}|{word}(?=[{UNSPACED}])", text)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from brain._tuples import NamedTuple
-from brain.formats.text import glued, spaced
+from brain.formats.text import unspaced_characters, words_next_to_unspaced
 from brain.index.db import FULL_TEXTS, Index, each, marks
 from brain.model import Document, Part, Problem
 
@@ -461,8 +461,12 @@ def _list_characters(index: Index, rows: list[tuple[Any, ...]]) -> None:
 def _apart(text: str) -> str:
     """Return the characters of scripts without spaces, the words that are attached to them, and a 0
     for each other word, so that the length counts as it is; '' without such characters."""
-    characters = spaced(text)
-    return " ".join([characters, *glued(text), *("0" for _ in text.split())]) if characters else ""
+    characters = unspaced_characters(text)
+    return (
+        " ".join([characters, *words_next_to_unspaced(text), *("0" for _ in text.split())])
+        if characters
+        else ""
+    )
 
 
 def _unlist(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from hypothesis import given
 
-from brain.formats.markdown import blank, hidden, mask
+from brain.formats.markdown import blank, code_and_comments, mask
 from tests.formats.strategies import texts
 
 
@@ -70,7 +70,7 @@ def test_every_character_keeps_its_place(text: str) -> None:
 
 @given(texts)
 def test_code_and_comments_are_spans_in_order(text: str) -> None:
-    code, comments = hidden(text)
+    code, comments = code_and_comments(text)
     spans = sorted(code + comments)
     assert code == sorted(code)
     assert comments == sorted(comments)

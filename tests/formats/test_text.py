@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.formats.text import BOM, Offsets, decode, derived_id, digest, spaced
+from brain.formats.text import BOM, Offsets, decode, derived_id, digest, unspaced_characters
 from tests.formats.strategies import data, texts
 
 
@@ -84,4 +84,4 @@ def test_digest_tells_files_apart() -> None:
     ],
 )
 def test_scripts_without_spaces_are_taken_apart(text: str, apart: str) -> None:
-    assert spaced(text) == apart
+    assert unspaced_characters(text) == apart
