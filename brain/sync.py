@@ -308,7 +308,7 @@ def _part(job: _Job, parsed: ParsedFile, data: bytes) -> ParsedFile | None:
         return None
     from brain.formats import memory_part
 
-    found = memory_part.changed(text, data, parsed.agent)
+    found = memory_part.changed_part(text, data, parsed.agent)
     if found is None:
         return None
     parsed = parsed._replace(document=found[0], part=found[1])

@@ -139,8 +139,12 @@ def with_entry_first(text: str) -> bytes:
 
 
 def changed(text: str) -> None:
-    memory_part.changed(with_entry(text), with_entry(text).replace(b"the entry", b"this entry"))
-    memory_part.changed(with_entry_first(text), with_entry_first(text).replace(b"the e", b"an e"))
+    memory_part.changed_part(
+        with_entry(text), with_entry(text).replace(b"the entry", b"this entry")
+    )
+    memory_part.changed_part(
+        with_entry_first(text), with_entry_first(text).replace(b"the e", b"an e")
+    )
 
 
 def merged(text: str) -> None:

@@ -1,11 +1,11 @@
-"""brain.yaml: text to settings, and edits of one setting that change no other line.
+"""Read brain.yaml, and edit one setting without changing other lines.
 
-Keys are flat camelCase; the keys of a nested `memory:` block count as top-level keys. An unknown
-key is a warning with the nearest known name. A value of the wrong type stops with its line, because
-a setting such as `exclude` must not be dropped in silence.
+Keys are flat camelCase. The keys of a nested `memory:` block count as top-level keys. An unknown
+key is a warning with the most similar known name. A value of the wrong type raises BadConfig with
+its line, because a setting such as `exclude` must not be ignored silently.
 
-An edit keeps comments, blank lines, the order and the newlines. Its result is read again before it
-is returned: exactly that one setting differs, or the edit is refused.
+An edit keeps comments, blank lines, the order and the newlines. Its result is parsed before it is
+returned. If any other setting differs, the edit is refused.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _ITEM = re.compile(r"[ \t]*- +")
 
 
 def parse(text: str) -> tuple[Config, list[Problem]]:
-    """Return the settings that a brain.yaml asks for, and warnings about unknown keys.
+    """Return the settings in a brain.yaml, and warnings about unknown keys.
 
-    Raises BadConfig, naming the line, for text that is not YAML or a value that does not fit.
+    Raise BadConfig, with the line, if the text is not YAML or a value is not valid.
     """
     if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
         return config.DEFAULTS, []
@@ -55,21 +55,20 @@ def parse(text: str) -> tuple[Config, list[Problem]]:
         if key in values:
             problems.append(Problem(line, "duplicate-setting", f"sets {key} a second time"))
         if not _is_null(node):
-            values[key] = _fit(key, node, line)
+            values[key] = _checked_value(key, node, line)
     return Config(**values), problems
 
 
 def _compose(text: str) -> Any:
-    """Return the node of the mapping, None if the text is empty. Raises BadConfig."""
+    """Return the node of the mapping; None if the text is empty. Raise BadConfig if it is not
+    YAML."""
     import yaml
 
     from brain.formats.frontmatter import MAX_DEPTH, bracket_depth
 
     if len(text) > MAX_CHARS:
         raise BadConfig(f"{NAME} is over {MAX_CHARS:,} characters.", "Shorten it.")
-    if (
-        bracket_depth(text) > MAX_DEPTH
-    ):  # the time that PyYAML takes grows with the square of the depth
+    if bracket_depth(text) > MAX_DEPTH:  # the time of PyYAML is quadratic in the depth
         raise BadConfig(f"{NAME} is nested too deeply.", "See `brain config`.")
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -88,7 +87,7 @@ def _compose(text: str) -> Any:
 
 
 def _pairs(root: Any) -> list[tuple[Any, Any]]:
-    """Return the nodes (key, value) of each setting, those of a block `memory:` included."""
+    """Return the nodes (key, value) of each setting, including those of a block `memory:`."""
     found: list[tuple[Any, Any]] = []
     for key, node in root.value if root else ():
         found += node.value if _is_block(key, node) else [(key, node)]
@@ -96,57 +95,60 @@ def _pairs(root: Any) -> list[tuple[Any, Any]]:
 
 
 def _is_block(key: Any, node: Any) -> bool:
-    """Return True for the block `memory:`, False for the setting of that name."""
+    """Return True for the block `memory:`, False for the setting with that name."""
     return bool(key.value == "memory" and node.id == "mapping")
 
 
 def _is_null(node: Any) -> bool:
-    """Return True for `key:` without a value. Then the default holds."""
+    """Return True for `key:` without a value, which stands for the default."""
     return bool(node.tag == "tag:yaml.org,2002:null")
 
 
 def _not_yaml(text: str, error: Any) -> BadConfig:
     if reason := getattr(error, "reason", None):  # a character that YAML forbids
-        what, line = reason, text.count("\n", 0, error.position)
+        problem, line = reason, text.count("\n", 0, error.position)
     else:
-        # a line that stops in the middle is noticed at the next one
-        halted = "simple key" in (error.context or "")
-        what, line = error.problem, (error.context_mark if halted else error.problem_mark).line
+        # YAML reports an incomplete line at the next line
+        is_incomplete = "simple key" in (error.context or "")
+        problem, line = (
+            error.problem,
+            (error.context_mark if is_incomplete else error.problem_mark).line,
+        )
     line = min(line, text.rstrip().count("\n")) + 1
     return BadConfig(
-        f"{NAME} line {line} is not YAML: {what}.", "Fix or delete it; globs need quotes."
+        f"{NAME} line {line} is not YAML: {problem}.", "Fix or delete it; globs need quotes."
     )
 
 
-def _fit(key: str, node: Any, line: int) -> Any:
-    """Return a value with the type of its setting. Raises BadConfig."""
+def _checked_value(key: str, node: Any, line: int) -> Any:
+    """Return a value with the type of its setting. Raise BadConfig if it is not valid."""
     wanted, spec = config.default(key), SETTINGS[key]
     try:
         if spec.mapping and node.id == "mapping":
-            return _mapped(key, node, line)
+            return _mapping_value(key, node, line)
         value = _convert(node, wanted)
     except (ValueError, KeyError):
-        raise _unfit(key, node, line, MUST_BE.get(type(wanted), "a word")) from None
+        raise _invalid_value(key, node, line, MUST_BE.get(type(wanted), "a word")) from None
     for item in [node] if isinstance(node.value, str) else node.value:
         line = line if item is node else item.start_mark.line + 1
         if spec.choices and item.value not in spec.choices:
-            raise _unfit(key, item, line, f"one of {', '.join(spec.choices)}")
+            raise _invalid_value(key, item, line, f"one of {', '.join(spec.choices)}")
         if spec.fits and not spec.fits(item.value):
-            raise _unfit(key, item, line, spec.must)
+            raise _invalid_value(key, item, line, spec.must)
     return value
 
 
-def _mapped(key: str, node: Any, line: int) -> tuple[str, ...]:
-    """Return a block of names and values as a list of `name=value`. Raises ValueError."""
+def _mapping_value(key: str, node: Any, line: int) -> tuple[str, ...]:
+    """Return a mapping as a tuple of `name=value`. Raise ValueError if a value is not plain."""
     words = []
     for name, value in node.value:
         words.append(f"{_word(name)}={_word(value)}")
         if "=" in name.value or not SETTINGS[key].fits(words[-1]):  # type: ignore[misc]
-            raise _unfit(key, value, value.start_mark.line + 1, SETTINGS[key].must)
+            raise _invalid_value(key, value, value.start_mark.line + 1, SETTINGS[key].must)
     return tuple(words)
 
 
-def _unfit(key: str, node: Any, line: int, must: str) -> BadConfig:
+def _invalid_value(key: str, node: Any, line: int, must: str) -> BadConfig:
     found = f", not {node.value!r}" if isinstance(node.value, str) else ""
     return BadConfig(
         f"{NAME} line {line}: {key} must be {must}{found}.",
@@ -172,8 +174,8 @@ def _convert(node: Any, wanted: Any) -> Any:
 
 
 def _word(node: Any) -> str:
-    """Return the text of a plain value. A list or a block raises ValueError."""
-    value = getattr(node, "value", None)  # a pair of a block is a tuple and has none
+    """Return the text of a plain value. Raise ValueError for a list or a block."""
+    value = getattr(node, "value", None)  # a pair in a block is a tuple without `value`
     if not isinstance(value, str):
         raise ValueError
     return value
@@ -183,7 +185,8 @@ def _word(node: Any) -> str:
 
 
 class _Place(NamedTuple):
-    """The place of a setting in a text: its key, the end of its colon, its value's node and end."""
+    """The place of a setting in a text: offsets of the key, after the colon and of the end of the
+    value, the node of the value, and the line."""
 
     key: int
     colon: int
@@ -193,7 +196,7 @@ class _Place(NamedTuple):
 
 
 def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
-    """Return brain.yaml after these changes, in order, and the result of each."""
+    """Apply changes to brain.yaml in order. Return the new bytes, and the result of each change."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -201,63 +204,72 @@ def edit(path: str, data: bytes, changes: Sequence[Change]) -> EditedFile:
     done = []
     for change in changes:
         if not isinstance(change, Configure):
-            raise Refused(f"Brain does not write entries into {path}.", "It holds settings only.")
+            raise Refused(
+                f"Brain does not write entries into {path}.", "It contains only settings."
+            )
         text, outcome, before = _apply(text, change)
         done.append(Applied(change, outcome, before, lines_of(text, change.ref)))
     return EditedFile(text.encode("utf-8"), tuple(done))
 
 
 def _apply(text: str, change: Configure) -> tuple[str, str, str]:
-    """Return the new text, the outcome, and the lines of the setting before.
+    """Return the new text, the outcome, and the old lines of the setting.
 
-    The outcome is `changed` if the setting is neither the new nor the expected value.
+    The outcome is `changed` if the setting has neither the new nor the expected value.
     """
-    now, before = getattr(_parse(_split_bom(text)[1]), change.ref), lines_of(text, change.ref)
-    gone = change.value is None
-    if not before if gone else now == change.value:
+    current, before = getattr(_parse(_split_bom(text)[1]), change.ref), lines_of(text, change.ref)
+    is_removal = change.value is None
+    if not before if is_removal else current == change.value:
         return text, "already", before
-    if now != change.expect:
+    if current != change.expect:
         return text, "changed", before
-    text = remove(text, change.ref) if gone else put(text, change.ref, change.value, change.lines)
+    text = (
+        remove(text, change.ref)
+        if is_removal
+        else put(text, change.ref, change.value, change.lines)
+    )
     return text, "done", before
 
 
 def put(text: str, key: str, value: Any, lines: str = "") -> str:
-    """Return the text with this value, written as `lines` if these mean the same.
+    """Return the text with this value, written as `lines` if they have the same value.
 
-    Raises Refused, naming the line, for a text that cannot be edited safely.
+    Raise Refused, with the line, if the text cannot be edited safely.
     """
     bom, text = _split_bom(text)
     place = _find(text, key)
     if place is None:
-        choices = [_below_its_comment(text, key, value), _at_the_end(text, key, value)]
+        candidates = [
+            _with_line_after_comment(text, key, value),
+            _with_line_at_end(text, key, value),
+        ]
     elif isinstance(value, tuple) and _is_block_list(text, place.node):
-        choices = [_in_list(text, place.node.value, value)]
+        candidates = [_with_list(text, place.node.value, value)]
     else:
-        choices = [_in_place(text, place, config.to_yaml(value))]
+        candidates = [_with_value(text, place, config.to_yaml(value))]
     if place and lines:
         start, end = _line(text, place.key)[0], _line(text, place.end)[1]
         last = re.search(r"\r?\n?\Z", text[start:end])
-        choices.insert(0, text[:start] + lines + (last[0] if last else "") + text[end:])
+        candidates.insert(0, text[:start] + lines + (last[0] if last else "") + text[end:])
     expected = _parse(text)._replace(**{key: value})
-    return bom + _checked([new for new in choices if new], expected, place)
+    return bom + _first_valid([new for new in candidates if new], expected, place)
 
 
 def remove(text: str, key: str) -> str:
-    """Return the text without a setting. Comments between the lines of a list stay."""
+    """Return the text without a setting. Comments between the lines of a list are kept."""
     bom, text = _split_bom(text)
     place = _find(text, key)
     if place is None:
         return bom + text
     start, end = _line(text, place.key)[0], _line(text, place.end)[1]
     lines = re.findall(r"[^\n]*\n|[^\n]+", text[start:end])
-    kept = "".join(line for line in lines if line.lstrip().startswith("#"))
+    comments = "".join(line for line in lines if line.lstrip().startswith("#"))
     expected = _parse(text)._replace(**{key: config.default(key)})
-    return bom + _checked([text[:start] + kept + text[end:]], expected, place)
+    return bom + _first_valid([text[:start] + comments + text[end:]], expected, place)
 
 
 def lines_of(text: str, key: str) -> str:
-    """Return the lines of a setting, '' if it is not set."""
+    """Return the lines of a setting; '' if it is not set."""
     text = _split_bom(text)[1]
     place = _find(text, key)
     if place is None:
@@ -269,9 +281,9 @@ def _split_bom(text: str) -> tuple[str, str]:
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
 
-def _checked(choices: Sequence[str], expected: Config, place: _Place | None) -> str:
-    """Return the first text that means what is expected."""
-    for new in choices:
+def _first_valid(candidates: Sequence[str], expected: Config, place: _Place | None) -> str:
+    """Return the first text with the expected settings. Raise Refused if there is none."""
+    for new in candidates:
         try:
             if parse(new)[0] == expected:
                 return new
@@ -289,14 +301,14 @@ def _parse(text: str) -> Config:
 
 
 def _find(text: str, key: str) -> _Place | None:
-    """Return the one place of a setting. Refused for a text in which it is ambiguous."""
+    """Return the place of a setting; None if it is not set. Raise Refused if it is set twice."""
     try:
         root = _compose(text)
     except BadConfig as error:
         raise Refused(error.message, error.remedy) from None
     if root is None:
         return None
-    _refuse_special(text, root)
+    _refuse_unsupported(text, root)
     found = [pair for pair in _pairs(root) if pair[0].value == key]
     if not found:
         return None
@@ -305,43 +317,43 @@ def _find(text: str, key: str) -> _Place | None:
         line = found[1][0].start_mark.line + 1
         raise Refused(f"{NAME} line {line} sets {key} a second time.", "Delete one of them.")
     colon = text.index(":", name.end_mark.index) + 1
-    last = node  # a block itself ends where the next one begins; its last word is meant
+    last = node  # a block ends where the next one begins, so use its last word
     while last.id != "scalar" and last.value and not last.flow_style:
         last = last.value[-1] if last.id == "sequence" else last.value[-1][1]
     end = max(colon, len(text[: last.end_mark.index].rstrip()))
     return _Place(name.start_mark.index, colon, node, end, name.start_mark.line + 1)
 
 
-def _refuse_special(text: str, root: Any) -> None:
+def _refuse_unsupported(text: str, root: Any) -> None:
     import yaml
 
     nested = [node for key, node in root.value if _is_block(key, node)]
     if any(node.flow_style for node in (root, *nested)):
         raise Refused(
             f"{NAME} has its settings in braces, which Brain does not edit.",
-            "Write one `key: value` a line.",
+            "Write one `key: value` per line.",
         )
     for token in yaml.scan(text, Loader=yaml.SafeLoader):
         if isinstance(token, yaml.AnchorToken | yaml.AliasToken | yaml.TagToken):
             line = token.start_mark.line + 1
             raise Refused(
-                f"{NAME} line {line} holds an anchor or a tag, which Brain does not edit.",
+                f"{NAME} line {line} contains an anchor or a tag, which Brain does not edit.",
                 "Write the value itself.",
             )
 
 
-def _line(text: str, at: int) -> tuple[int, int]:
-    """Return start and end, newline included, of the line with this offset."""
-    end = text.find("\n", at)
-    return text.rfind("\n", 0, at) + 1, len(text) if end < 0 else end + 1
+def _line(text: str, offset: int) -> tuple[int, int]:
+    """Return the start and end of the line that contains an offset, including its newline."""
+    end = text.find("\n", offset)
+    return text.rfind("\n", 0, offset) + 1, len(text) if end < 0 else end + 1
 
 
 def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _in_place(text: str, place: _Place, value: str) -> str:
-    """Return the text with another value; a comment after it stays."""
+def _with_value(text: str, place: _Place, value: str) -> str:
+    """Return the text with another value. A comment after it is kept."""
     old = text[place.colon : place.end]
     if "\n" in old and "#" in old:
         raise Refused(
@@ -352,7 +364,7 @@ def _in_place(text: str, place: _Place, value: str) -> str:
 
 
 def _is_block_list(text: str, node: Any) -> bool:
-    """Return True for a list with a `- word` on each line."""
+    """Return True for a list with one `- word` per line."""
     if node.id != "sequence" or node.flow_style or not node.value:
         return False
     starts = [item.start_mark.index for item in node.value]
@@ -362,19 +374,19 @@ def _is_block_list(text: str, node: Any) -> bool:
     )
 
 
-def _in_list(text: str, items: list[Any], value: tuple[str, ...]) -> str:
-    """Change items in their lines, remove these, or add items below the last."""
+def _with_list(text: str, items: list[Any], value: tuple[str, ...]) -> str:
+    """Change items in their lines, remove lines, or add items after the last one."""
     words = [item.value for item in items]
-    stay = [word in value for word in words]
-    if tuple(word for word, kept in zip(words, stay, strict=True) if kept) != value:
-        stay = [at < len(value) for at in range(len(words))]
+    is_kept = [word in value for word in words]
+    if tuple(word for word, keep in zip(words, is_kept, strict=True) if keep) != value:
+        is_kept = [at < len(value) for at in range(len(words))]
     new = iter(value)
-    pairs = [(item, next(new) if kept else None) for item, kept in zip(items, stay, strict=True)]
-    if more := list(new):  # written like the last one
+    pairs = [(item, next(new) if keep else None) for item, keep in zip(items, is_kept, strict=True)]
+    if added := list(new):  # in the style of the last item
         start, end = _line(text, items[-1].start_mark.index)
         lead, newline = text[start : items[-1].start_mark.index], _newline(text)
         gap = "" if text[:end].endswith("\n") else newline
-        lines = "".join(f"{lead}{_quoted(word)}{newline}" for word in more)
+        lines = "".join(f"{lead}{_quoted(word)}{newline}" for word in added)
         text = text[:end] + gap + lines + text[end:]
     for item, word in reversed(pairs):
         start, end = item.start_mark.index, item.end_mark.index
@@ -390,15 +402,15 @@ def _quoted(word: str) -> str:
     return config.to_yaml((word,))[1:-1]
 
 
-def _below_its_comment(text: str, key: str, value: Any) -> str:
-    """Add the setting below the line `# key: …` that `brain init` writes."""
+def _with_line_after_comment(text: str, key: str, value: Any) -> str:
+    """Add the setting after the line `# key: …` that `brain init` writes."""
     found = list(re.finditer(rf"(?m)^# {re.escape(key)}:.*\n", text))
     if len(found) != 1:
         return ""
-    at = found[0].end()
-    return f"{text[:at]}{key}: {config.to_yaml(value)}{_newline(text)}{text[at:]}"
+    offset = found[0].end()
+    return f"{text[:offset]}{key}: {config.to_yaml(value)}{_newline(text)}{text[offset:]}"
 
 
-def _at_the_end(text: str, key: str, value: Any) -> str:
+def _with_line_at_end(text: str, key: str, value: Any) -> str:
     gap = _newline(text) if text and not text.endswith("\n") else ""
     return f"{text}{gap}{key}: {config.to_yaml(value)}{_newline(text)}"

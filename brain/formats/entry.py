@@ -1,8 +1,8 @@
 """One entry of a memory note: its parts, and edits of its words, links, tags, fields and id.
 
-`raw` is the text of an entry, from its marker to the end of its last nested line, and `prefix` the
-text before it on its line. An edit returns the new raw text and changes nothing else in it. An edit
-that was made before returns the text unchanged.
+`raw` is the text of an entry from its marker to the end of its last nested line, and `prefix` is
+the text before it on its line. An edit returns the new raw text, in which other parts do not
+differ. An edit that was made before returns the text unchanged.
 """
 
 from __future__ import annotations
@@ -20,28 +20,29 @@ from brain.formats.markdown import MARKER, MATH, blank, blocks, code_and_comment
 from brain.model import RELATIONS
 from brain.words import casefold
 
-# a line that starts a block of its own right below a line of words
-_STARTS = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S|>|#{1,6}(?:[ \t]|$)|```|~~~")
-# a first line that cannot have words, tags and an id
+# a line that starts a block directly after a line of text
+_NESTED_BLOCK = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S|>|#{1,6}(?:[ \t]|$)|```|~~~")
+# a first line that cannot have text, tags and an id
 _BLOCK = re.compile(r"```|~~~|\$\$|<[/!?A-Za-z](?![\w.+-]*[:@])|\|")
 _LISTED = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|>")
 _DELIMITER = re.compile(r"(?=[ \t|:]*-)[ \t|:-]*+$")
 _MARKDOWN_LINK = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
 _BOX = re.compile(r"\[[^\[\]\n]\](?:\s+|$)")
-_VALUE = re.compile(r"(?:\[\[[^\[\]\n]*\]\]|[^,])+")  # of a field that has several
+_VALUE = re.compile(r"(?:\[\[[^\[\]\n]*\]\]|[^,])+")  # one of several values of a field
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?:[:,]|(?=\s|$))"
 )
-# a line that could start a block of its own, up to where a backslash keeps it from doing so
-_OPENS = re.compile(
+# the beginning of a line that could start a block; a backslash after the match prevents that
+_BLOCK_START = re.compile(
     r"\d{1,9}(?=[.)](?:[ \t]|$))|(?=[-*+](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|>|\||<|```|~~~|\$\$"
     r"|[-=]+[ \t]*$|(?:[-*_][ \t]*){3,}$|\[[^\]\n]*\]:|={7}(?: |$))"
 )
 
 
 class Parts(NamedTuple):
-    """The parts of an entry: `raw[:begin]` is its marker, `begin` to `end` its own text, `end` to
-    `stop` what is nested in it. A comment may follow. In `masked`, code and comments are blank."""
+    """The parts of an entry: `raw[:begin]` is its marker, `begin` to `end` is its own text, and
+    `end` to `stop` is nested text. A comment may follow. In `masked`, code and comments are
+    blank."""
 
     raw: str
     masked: str
@@ -49,12 +50,12 @@ class Parts(NamedTuple):
     end: int
     stop: int
     is_item: bool
-    id: tuple[int, int] | None  # its ` ^id`, the white space before it included
-    name: str
+    id: tuple[int, int] | None  # the span of ` ^id`, including the white space before it
+    name: str  # the id; '' if it has none
 
     @property
     def own(self) -> str:
-        """Return the own text, masked, to look for links, tags and fields."""
+        """The masked own text, in which links, tags and fields are searched for."""
         return self.masked[self.begin : self.end]
 
 
@@ -67,7 +68,7 @@ class Marks(NamedTuple):
 
 
 def parts(raw: str, prefix: str = "") -> Parts:
-    """Return the parts of an entry, as `memory_md.parse` reads them."""
+    """Split an entry into its parts, as `memory_md.parse` reads them."""
     lead = prefix if not prefix.strip(" \t") else "\0" * len(prefix)
     text = lead + raw
     code, comments = code_and_comments(text)
@@ -82,13 +83,13 @@ def parts(raw: str, prefix: str = "") -> Parts:
     begin = MARKER.match(shown, 0, stop).end() if is_item else 0  # type: ignore[union-attr]
     end = max(begin, min(stop, _own_stop(kept, shown, stop)))
     ids = list(links.BLOCK_ID.finditer(masked[begin:end]))
-    found = ids[-1] if ids else None
-    span = (begin + found.start(), begin + found.end()) if found else None
-    return Parts(raw, masked, begin, end, stop, is_item, span, found.group(1) if found else "")
+    last_id = ids[-1] if ids else None
+    span = (begin + last_id.start(), begin + last_id.end()) if last_id else None
+    return Parts(raw, masked, begin, end, stop, is_item, span, last_id.group(1) if last_id else "")
 
 
 def _own_stop(kept: str, shown: str, stop: int) -> int:
-    """Return the end of the entry's own text, which is not nested in it."""
+    """Return the end of the entry's own text, where nested text begins."""
     if "\n" not in shown[:stop]:
         return stop
     block = next(blocks(kept), None)
@@ -98,7 +99,7 @@ def _own_stop(kept: str, shown: str, stop: int) -> int:
     return len("\n".join(rows[: block.own_stop]).rstrip())
 
 
-def _marks(masked: str, shown: str) -> Marks:
+def _find_marks(masked: str, shown: str) -> Marks:
     """Return the links, tags and fields of a text."""
     if not any(mark in masked for mark in "[(#"):
         return Marks([], [], [])
@@ -119,8 +120,8 @@ def _marks(masked: str, shown: str) -> Marks:
 
 
 class Style(NamedTuple):
-    """The style of a note's entries: marker, indentation before it, further indentation of nested
-    lines, and line ending. `careful` escapes what other text could give a meaning."""
+    """The style of a note's entries: the marker, the indentation before it, the additional
+    indentation of nested lines, and the line ending. If `careful`, formulas are escaped."""
 
     marker: str = "- "
     indent: str = ""
@@ -129,7 +130,7 @@ class Style(NamedTuple):
     careful: bool = False
 
 
-def written(
+def new_entry(
     ref: str,
     text: str,
     tags: tuple[str, ...],
@@ -137,25 +138,28 @@ def written(
     fields: tuple[tuple[str, str], ...],
     style: Style,
 ) -> str:
-    """Return a new entry: prose, links, tags, fields, id, and further lines nested below."""
+    """Return a new entry: prose, links, tags, fields and id, and its other lines nested below."""
     first, below = lines_of(text, style.careful)
-    words = "\n".join((first, *below))
-    existing = _marks(words, words)
-    seen = {casefold(tag) for tag in existing.tags}
-    marks = [mark for mark in map(as_tag, tags) if casefold(mark) not in seen]
-    fresh = [_escaped(" ".join(link.split()), careful=False) for link in added]
-    more = [*(link for link in fresh if link and link not in words), *dict.fromkeys(marks)]
-    more += [as_field(key, value) for key, value in fields]
-    if not (first or below or more):
+    all_text = "\n".join((first, *below))
+    existing = _find_marks(all_text, all_text)
+    existing_tags = {casefold(tag) for tag in existing.tags}
+    marks = [mark for mark in map(as_tag, tags) if casefold(mark) not in existing_tags]
+    new_links = [_escape(" ".join(link.split()), careful=False) for link in added]
+    additions = [
+        *(link for link in new_links if link and link not in all_text),
+        *dict.fromkeys(marks),
+    ]
+    additions += [as_field(key, value) for key, value in fields]
+    if not (first or below or additions):
         raise BadRequest("An entry needs words.", "Say what is to be remembered.")
-    line = " ".join([word for word in (first, *more, f"^{ref}") if word])
+    line = " ".join([word for word in (first, *additions, f"^{ref}") if word])
     return style.marker + line + nested(below, style)
 
 
 def lines_of(text: str, careful: bool) -> tuple[str, list[str]]:
     """Return the first line and the lines to nest below it. The first is '' if all are nested."""
     text = storable(text).replace("\r\n", "\n").replace("\r", "\n")
-    text = _escaped(text, careful)
+    text = _escape(text, careful)
     lines = [line.rstrip(" \t") if line.strip() else "" for line in text.split("\n")]
     lines = _without_blank_ends(lines)
     if not lines:
@@ -169,26 +173,27 @@ def lines_of(text: str, careful: bool) -> tuple[str, list[str]]:
 
 
 def _without_blank_ends(lines: list[str]) -> list[str]:
-    """Return the lines without blank ones at the start and the end."""
+    """Return the lines without blank lines at the start and the end."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
     return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
 def nested(below: list[str], style: Style) -> str:
-    """Return the lines below the first. A blank line precedes them unless they start a block: a
-    line of text right below the first would continue it, and its id would not be at the end."""
+    """Return the nested lines. A blank line precedes them unless they start a block, because text
+    directly after the first line would continue it after the id."""
     first = next((number for number, line in enumerate(below) if line.strip()), len(below))
     lines = below[first:]
     if not lines:
         return ""
-    deeper = _deeper(style)
+    deeper = _nested_indent(style)
     rows = [deeper + line if line else "" for line in lines]
-    gap = "" if _STARTS.match(lines[0]) and below[0].strip() else style.newline
+    gap = "" if _NESTED_BLOCK.match(lines[0]) and below[0].strip() else style.newline
     return style.newline + gap + style.newline.join(rows)
 
 
-def _deeper(style: Style) -> str:
-    """Return the indentation of nested lines: that of the note, if Markdown reads it as nested."""
+def _nested_indent(style: Style) -> str:
+    """Return the indentation of nested lines: the usual one of the note if Markdown reads it as
+    nested, else the width of the marker."""
     width = len(style.marker.expandtabs(4)) if style.marker.strip() else 0
     nested = len((style.indent + style.nest).expandtabs(4)) - len(style.indent.expandtabs(4))
     if width <= nested < width + 4:
@@ -196,14 +201,14 @@ def _deeper(style: Style) -> str:
     return style.indent + " " * width
 
 
-def _escaped(text: str, careful: bool) -> str:
-    """Return the text with each `%%` that would start a comment as `%\\%`, which reads the same. If
-    `careful`, escape each `$$` that could start or end a formula as well."""
+def _escape(text: str, careful: bool) -> str:
+    """Escape each `%%` that would start a comment as `%\\%`, which is displayed the same. If
+    `careful`, also escape each `$$` that could start or end a formula."""
     if careful:
         text = text.replace("$$", "$\\$").replace("$$", "$\\$")
     while "%%" in text and (
         comments := code_and_comments(text)[1]
-    ):  # each time at most half of them are left
+    ):  # each pass leaves at most half of them
         cuts = [0, *(start + 1 for start, _ in comments), len(text)]
         text = "\\".join([text[start:stop] for start, stop in pairwise(cuts)])
     return text
@@ -217,7 +222,7 @@ def as_tag(tag: str) -> str:
 
 
 def as_field(key: str, value: str) -> str:
-    """Return `[key:: value]`, or with round brackets if only those can contain the value."""
+    """Return `[key:: value]`, or `(key:: value)` if the value does not fit in square brackets."""
     value = " ".join(storable(value).replace("%%", "%").split())
     for field in (f"[{key}:: {value}]", f"({key}:: {value})"):
         match = links.FIELD.fullmatch(field)
@@ -229,21 +234,21 @@ def as_field(key: str, value: str) -> str:
 # -- edits ----------------------------------------------------------------------------------------
 
 
-def anchored(entry: Parts, ref: str) -> str:
-    """Return the entry with `^ref` as its id, instead of any other id."""
+def with_id(entry: Parts, ref: str) -> str:
+    """Return the entry with the id `^ref`, which replaces any other id."""
     raw = entry.raw
     if entry.name == ref:
         return raw
     if entry.id:
-        at = raw.index("^", entry.id[0])
-        return raw[: at + 1] + ref + raw[at + 1 + len(entry.name) :]
-    at = _line_stop(entry)
-    gap = "" if at == 0 or raw[at - 1].isspace() else " "
-    return f"{raw[:at]}{gap}^{ref}{raw[at:]}"
+        offset = raw.index("^", entry.id[0])
+        return raw[: offset + 1] + ref + raw[offset + 1 + len(entry.name) :]
+    offset = _line_stop(entry)
+    gap = "" if offset == 0 or raw[offset - 1].isspace() else " "
+    return f"{raw[:offset]}{gap}^{ref}{raw[offset:]}"
 
 
 def _line_stop(entry: Parts) -> int:
-    """Return the end of the own text, after comments that end on its line."""
+    """Return the end of the own text, including comments that end on its last line."""
     if entry.begin == entry.end:
         return len(entry.raw[: entry.begin].rstrip())
     newline = entry.raw.find("\n", entry.end)
@@ -254,14 +259,14 @@ def _line_stop(entry: Parts) -> int:
     return entry.end
 
 
-def retagged(entry: Parts, add: tuple[str, ...], remove: tuple[str, ...]) -> str:
-    """Return the entry with some tags added to its own lines, and others removed."""
+def with_tags(entry: Parts, add: tuple[str, ...], remove: tuple[str, ...]) -> str:
+    """Return the entry with tags added to its own text, and others removed from it."""
     raw = entry.raw
     gone = {casefold(as_tag(tag)) for tag in remove} - {casefold(as_tag(tag)) for tag in add}
     found = links.tag_spans(links.split_fields(entry.own)[1])
     spans = [(entry.begin + start, entry.begin + stop) for start, stop in found]
-    there = {casefold(raw[start:stop]) for start, stop in spans}
-    new = [mark for mark in dict.fromkeys(map(as_tag, add)) if casefold(mark) not in there]
+    present = {casefold(raw[start:stop]) for start, stop in spans}
+    new = [mark for mark in dict.fromkeys(map(as_tag, add)) if casefold(mark) not in present]
     if new:
         at = _tag_place(entry, [s for s in spans if casefold(raw[s[0] : s[1]]) not in gone])
         raw = _insert(raw, at, " ".join(new))
@@ -269,19 +274,19 @@ def retagged(entry: Parts, add: tuple[str, ...], remove: tuple[str, ...]) -> str
         spans = [(s + shift, e + shift) if s >= at else (s, e) for s, e in spans]
     for start, stop in reversed(spans):
         if casefold(raw[start:stop]) in gone:
-            raw = _cut(raw, start, stop)
+            raw = _without_word(raw, start, stop)
     return raw
 
 
-def _insert(raw: str, at: int, words: str) -> str:
-    """Return the text with these words inserted, separated by spaces."""
-    before = "" if at == 0 or raw[at - 1].isspace() else " "
-    after = "" if at >= len(raw) or raw[at].isspace() else " "
-    return f"{raw[:at]}{before}{words}{after}{raw[at:]}"
+def _insert(raw: str, offset: int, words: str) -> str:
+    """Insert words into a text, separated by spaces."""
+    before = "" if offset == 0 or raw[offset - 1].isspace() else " "
+    after = "" if offset >= len(raw) or raw[offset].isspace() else " "
+    return f"{raw[:offset]}{before}{words}{after}{raw[offset:]}"
 
 
-def _cut(raw: str, start: int, stop: int) -> str:
-    """Return the text without this word and one space around it, or all before it at a line end."""
+def _without_word(raw: str, start: int, stop: int) -> str:
+    """Remove a word and one space next to it. At the end of a line, remove all spaces before it."""
     if raw[stop : stop + 1] in ("", "\n", "\r") and raw[:start].rstrip(" \t")[-1:] not in (
         "",
         "\n",
@@ -295,83 +300,84 @@ def _cut(raw: str, start: int, stop: int) -> str:
 
 
 def _tag_place(entry: Parts, spans: list[tuple[int, int]]) -> int:
-    """Return the place of a new tag: after the last tag if only fields, links and the id follow it,
-    else before those fields."""
-    at = _words_stop(entry)
-    tail = _tail_start(entry, at)
+    """Return the offset for a new tag: after the last tag if only fields, links and the id follow
+    it, else before these fields."""
+    words_end = _words_stop(entry)
+    tail = _tail_start(entry, words_end)
     if spans and spans[-1][1] >= tail:
         return spans[-1][1]
-    later = [entry.begin + field.start for field in links.fields(entry.own)]
-    later = [start for start in later if tail <= start]
-    return len(entry.raw[: later[0]].rstrip()) if later else at
+    later_fields = [entry.begin + field.start for field in links.fields(entry.own)]
+    later_fields = [start for start in later_fields if tail <= start]
+    return len(entry.raw[: later_fields[0]].rstrip()) if later_fields else words_end
 
 
 def _words_stop(entry: Parts) -> int:
-    """Return the place of new words, before the id."""
+    """Return the offset for new words, which is before the id."""
     if entry.begin == entry.end:
         return len(entry.raw[: entry.begin].rstrip())
     if not entry.id:
         return entry.end
-    at = len(entry.raw[: entry.id[0]].rstrip(" \t"))
-    # an id on a line of its own: additions go before it on that line
-    return entry.id[0] if entry.raw[at - 1 : at] == "\n" else at
+    offset = len(entry.raw[: entry.id[0]].rstrip(" \t"))
+    # if the id is alone on a line, additions go before it on that line
+    return entry.id[0] if entry.raw[offset - 1 : offset] == "\n" else offset
 
 
 def _tail_start(entry: Parts, stop: int) -> int:
-    """Return the start of the run of links, tags and fields that ends at `stop`."""
+    """Return the start of the links, tags and fields directly before `stop`."""
     own = entry.masked[entry.begin : stop]
     spans, bare = links.split_fields(own)
-    found = [(field.start, field.end) for field in spans] + links.tag_spans(bare)
-    found += [match.span() for match in links.WIKILINK.finditer(bare)]
-    at = len(own)
-    for start, end in sorted(found, reverse=True):
-        if own[end:at].strip():
+    marks = [(field.start, field.end) for field in spans] + links.tag_spans(bare)
+    marks += [match.span() for match in links.WIKILINK.finditer(bare)]
+    tail = len(own)
+    for start, end in sorted(marks, reverse=True):
+        if own[end:tail].strip():
             break
-        at = start
-    return entry.begin + at
+        tail = start
+    return entry.begin + tail
 
 
-def related(entry: Parts, key: str, value: str, gone: bool) -> str:
-    """Return the entry with or without the field `[key:: value]`. Other fields of the key stay."""
+def with_field(entry: Parts, key: str, value: str, gone: bool) -> str:
+    """Return the entry with the field `[key:: value]`, or without it if `gone`. Other fields with
+    this key are kept."""
     raw = entry.raw
     value = " ".join(value.split())
     for found in links.fields(entry.own):
         start, stop = entry.begin + found.start, entry.begin + found.end
         inner = raw[start:stop].partition("::")[2][:-1]
-        held = list(_VALUE.finditer(inner))
-        at = next((n for n, one in enumerate(held) if " ".join(one[0].split()) == value), -1)
+        values = list(_VALUE.finditer(inner))
+        index = next((n for n, each in enumerate(values) if " ".join(each[0].split()) == value), -1)
         whole = " ".join(inner.split()) == value
-        if field_name(found.key) != field_name(key) or not (whole or at >= 0):
+        if field_name(found.key) != field_name(key) or not (whole or index >= 0):
             continue
         if not gone:
             return raw
-        if whole or len(held) == 1:
-            return _cut(raw, start, stop)
-        first = stop - 1 - len(inner)
-        if at:
-            cut = held[at - 1].end(), held[at].end()
+        if whole or len(values) == 1:
+            return _without_word(raw, start, stop)
+        inner_start = stop - 1 - len(inner)
+        if index:
+            cut = values[index - 1].end(), values[index].end()
         else:
-            cut = _lead(inner), held[1].start() + _lead(held[1][0])
-        return raw[: first + cut[0]] + raw[first + cut[1] :]
+            cut = _leading_space(inner), values[1].start() + _leading_space(values[1][0])
+        return raw[: inner_start + cut[0]] + raw[inner_start + cut[1] :]
     if gone:
         return raw
-    at = _words_stop(entry)
-    return _insert(raw, at, as_field(key, value))
+    index = _words_stop(entry)
+    return _insert(raw, index, as_field(key, value))
 
 
-def _lead(text: str) -> int:
+def _leading_space(text: str) -> int:
     """Return the length of the white space at the start of a text."""
     return len(text) - len(text.lstrip())
 
 
-def updated(entry: Parts, ref: str, text: str, style: Style, whole: bool = False) -> str:
-    """Return the entry with a new text and its id. Links, tags, fields and date stay unless the
-    text has them; nested lines stay unless the text has some. A `whole` text replaces all this."""
+def with_text(entry: Parts, ref: str, text: str, style: Style, whole: bool = False) -> str:
+    """Return the entry with a new text and the same id. Links, tags, fields, the date and nested
+    lines are kept unless the new text replaces them. A `whole` text replaces all of them."""
     first, below = lines_of(text, style.careful)
     if not first and not below:
         raise BadRequest("An entry needs words.", "To delete it, use `brain forget`.")
     raw, marker = entry.raw, entry.raw[: entry.begin]
-    kept = [] if whole else _remaining(entry, "\n".join((first, *below)))
+    remaining = [] if whole else _remaining(entry, "\n".join((first, *below)))
     box = _BOX.match(first)
     if entry.is_item and box and (boxed := _BOX.search(marker)):
         marker = f"{marker[: boxed.start()]}{box.group().rstrip()} "
@@ -382,10 +388,10 @@ def updated(entry: Parts, ref: str, text: str, style: Style, whole: bool = False
         first = f"{date.group()} {first}".rstrip()
     old = raw[entry.begin : entry.end]
     comments = [old[start:stop] for start, stop in code_and_comments(old)[1]]
-    tail = [*kept, *comments, f"^{ref}"]
+    tail = [*remaining, *comments, f"^{ref}"]
     if not entry.is_item:
         return _paragraph([first, *below], tail, style) + raw[entry.end :]
-    if entry.begin == entry.end:  # a marker with nothing but nested lines
+    if entry.begin == entry.end:  # a marker with only nested lines
         marker = marker.rstrip() + " "
     new = marker + " ".join([word for word in (first, *tail) if word])
     after = raw[entry.end :] if entry.begin < entry.end else raw[len(raw[: entry.begin].rstrip()) :]
@@ -400,23 +406,23 @@ def updated(entry: Parts, ref: str, text: str, style: Style, whole: bool = False
 
 
 def _remaining(entry: Parts, words: str) -> list[str]:
-    """Return the links, tags and fields of the entry that the new text does not have."""
-    old = _marks(entry.own, entry.raw[entry.begin : entry.end])
-    new = _marks(words, words)
-    there = {_address(link) for link in new.links}
+    """Return the links, tags and fields of the entry that the new text does not contain."""
+    old = _find_marks(entry.own, entry.raw[entry.begin : entry.end])
+    new = _find_marks(words, words)
+    present = {_address(link) for link in new.links}
     tags = {casefold(tag) for tag in new.tags}
     fields = {field_name(f.key) for f in links.fields(words) if field_name(f.key) not in RELATIONS}
     pairs = {(field_name(f.key), f.value) for f in links.fields(words)}
-    held = [
+    kept_fields = [
         text
         for text in old.fields
         for f in links.fields(text)
         if field_name(f.key) not in fields and (field_name(f.key), f.value) not in pairs
     ]
     return [
-        *dict.fromkeys(link for link in old.links if _address(link) not in there),
+        *dict.fromkeys(link for link in old.links if _address(link) not in present),
         *dict.fromkeys(tag for tag in old.tags if casefold(tag) not in tags),
-        *dict.fromkeys(held),
+        *dict.fromkeys(kept_fields),
     ]
 
 
@@ -426,11 +432,11 @@ def _address(link: str) -> str:
 
 
 def _paragraph(lines: list[str], tail: list[str], style: Style) -> str:
-    """Return lines that read as one paragraph, with the tail at the end of the last."""
+    """Return the lines as one paragraph, with the tail at the end of the last line."""
     rows = [line.strip() for line in lines if line.strip()]
-    if match := _OPENS.match(rows[0]):
+    if match := _BLOCK_START.match(rows[0]):
         rows[0] = match.group() + "\\" + rows[0][match.end() :]
-    # a line with this indentation continues the paragraph and does not start a block
-    rows = [rows[0], *(f"    {row}" if _OPENS.match(row) else row for row in rows[1:])]
+    # an indented line continues the paragraph and does not start a block
+    rows = [rows[0], *(f"    {row}" if _BLOCK_START.match(row) else row for row in rows[1:])]
     rows[-1] = " ".join((rows[-1], *tail))
     return style.newline.join(rows)

@@ -1,7 +1,7 @@
-"""JSON with the span of each value in the file, so that an edit can replace a value alone.
+"""Read JSON records with their spans in the file.
 
-The standard library decodes one value at a time. This module adds the spans, and makes sure that no
-file can raise, hang, or contain a string that SQLite cannot store.
+The standard library decodes one value at a time. This module adds the spans. It makes sure that no
+file causes an exception or an endless loop, and that SQLite can store all strings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TIME = re.compile(
 
 
 class JsonError(ValueError):
-    """An error in a JSON text, at this character."""
+    """An error in a JSON text, at the character `at`."""
 
     def __init__(self, at: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class JsonError(ValueError):
 
 
 class Repeated(dict[str, Any]):
-    """An object in which a key appears twice; the last one counts, as in every JSON reader."""
+    """An object with a repeated key. The last value counts, as in every JSON reader."""
 
 
 class Member(NamedTuple):
@@ -47,7 +47,8 @@ class Member(NamedTuple):
 
 
 class Record(NamedTuple):
-    """An object of a list, or of a mapping from `key`. `data[start:end]` is its own JSON text."""
+    """An object in a list, or the value of `key` in a mapping. `data[start:end]` is its JSON
+    text."""
 
     key: str
     value: dict[str, Any]
@@ -58,7 +59,7 @@ class Record(NamedTuple):
 
 
 def loads(text: str) -> Any:
-    """Return the one value of `text`. Raise JsonError if the text is not exactly one value."""
+    """Return the value of a JSON text. Raise JsonError if it is not exactly one value."""
     start = skip(text, 0)
     value, end = _value(text, start)
     after = skip(text, end)
@@ -68,7 +69,7 @@ def loads(text: str) -> Any:
 
 
 def elements(text: str, at: int) -> Iterator[tuple[Any, int, int]]:
-    """Return each element of the array that starts at `at`, with its start and end."""
+    """Yield each element of the array that starts at an offset, with its start and end."""
     start = skip(text, at + 1)
     while text[start : start + 1] != "]":
         value, end = _value(text, start)
@@ -77,7 +78,7 @@ def elements(text: str, at: int) -> Iterator[tuple[Any, int, int]]:
 
 
 def members(text: str, at: int) -> Iterator[Member]:
-    """Return each member of the object that starts at `at`, in order."""
+    """Yield each member of the object that starts at an offset, in order."""
     key_start = skip(text, at + 1)
     while text[key_start : key_start + 1] != "}":
         key, colon = _value(text, key_start)
@@ -107,7 +108,8 @@ def _next(text: str, end: int, closing: str) -> int:
 
 
 def _value(text: str, at: int) -> tuple[Any, int]:
-    """Return the value that starts at `at`, and its end: at most MAX_DEPTH deep, and storable."""
+    """Return the value that starts at an offset, and its end. Raise JsonError if it is nested more
+    than MAX_DEPTH levels deep."""
     try:
         value, end = _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
@@ -143,7 +145,7 @@ def is_deep(value: Any) -> bool:
 
 
 def storable(value: Any) -> Any:
-    """Return the value with lone surrogates and NULs, which SQLite cannot store, as U+FFFD."""
+    """Replace lone surrogates and NULs, which SQLite cannot store, by U+FFFD."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, list):
@@ -159,7 +161,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int | str:
-    """Return the number, or its digits if it does not fit the 64 bits of SQLite and orjson."""
+    """Return an integer, or its digits if it has more than the 64 bits of SQLite and orjson."""
     if len(digits) < 19:
         return int(digits)
     number = int(digits) if len(digits) < 21 else 2**64
@@ -167,13 +169,13 @@ def _integer(digits: str) -> int | str:
 
 
 def _float(digits: str) -> float | str:
-    """Return the number, or its digits if it overflows to infinity, which JSON does not have."""
+    """Return a float, or its digits if it would be infinity, which JSON does not have."""
     number = float(digits)
     return number if abs(number) < float("inf") else digits
 
 
 def _constant(_: str) -> None:
-    """Return None for NaN and Infinity, which Python's own writer lets through."""
+    """Return None for NaN and Infinity, which are not valid JSON but Python writes them."""
 
 
 _DECODER = json.JSONDecoder(
@@ -181,25 +183,26 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def moment(*candidates: Any) -> str | None:
-    """Return the first value that is an ISO date or date and time, as it is written."""
+def first_time(*candidates: Any) -> str | None:
+    """Return the first value that is an ISO date, or date and time, as it is written."""
     for value in candidates:
         if isinstance(value, str) and _TIME.fullmatch(value) and is_time(value):
             return value
     return None
 
 
-def unshown(value: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of an object that the entry does not already show as they are written."""
+def remaining_members(value: Mapping[str, Any], represented: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of an object that the entry does not represent, or not as they are
+    written."""
     return {
-        key: inner
-        for key, inner in value.items()
-        if key not in shown or (inner is not None and inner != shown[key])
+        key: member
+        for key, member in value.items()
+        if key not in represented or (member is not None and member != represented[key])
     }
 
 
 class Refs:
-    """The ids of the entries of a file, each used once: as written, else derived."""
+    """The ids of the entries of a file. Each id is used once; other entries get a derived id."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -207,14 +210,15 @@ class Refs:
         self._counts: dict[tuple[str, ...], int] = {}
 
     def take(self, ref: str, group: str = "") -> bool:
-        """Take an id of a group. Return False if it was taken before."""
+        """Take an id in a group. Return False if it was taken before."""
         if (ref, group) in self._taken:
             return False
         self._taken.add((ref, group))
         return True
 
     def derive(self, *parts: str, group: str = "") -> str:
-        """Return an id from the parts and their occurrence number, the same on every machine."""
+        """Derive an id from the parts and their number of occurrences. It is the same on every
+        machine."""
         while True:
             count = self._counts[parts] = self._counts.get(parts, 0) + 1
             ref = derived_id(self._prefix, *parts, str(count))
@@ -223,11 +227,11 @@ class Refs:
 
 
 class Reading:
-    """The records of one file in its order, and the problems found so far.
+    """The records of a file in order, and the problems that were found so far.
 
-    The file is a list of objects, an object with this list under `name`, or, if `keyed`, a mapping
-    of ids to objects. Any other file, and one that could not be edited safely, is broken and has no
-    records.
+    The file is a list of objects, an object with such a list under `name`, or, if `keyed`, a
+    mapping of ids to objects. Any other file is broken and has no records, and so is a file that
+    cannot be edited safely.
     """
 
     def __init__(self, data: bytes, name: str, prefix: str, *, keyed: bool = False) -> None:
@@ -247,7 +251,7 @@ class Reading:
             self.problems.append(Problem(line, error.code, error.message))
             return
         record: Any
-        for record, at in _placed(self.text, found, shift):
+        for record, at in _with_lines(self.text, found, shift):
             if not isinstance(record.value, dict):
                 self.report(record, "not-an-object", "is not an object; skipped")
                 continue
@@ -256,7 +260,7 @@ class Reading:
                 self.problems.append(self._repeated(record, at))
 
     def _repeated(self, record: Record, at: int) -> Problem:
-        """Return the problem of the first repeated key of a record, which starts at `at`."""
+        """Return the problem for the first repeated key of a record that starts at an offset."""
         first: dict[str, Member] = {}
         member = next(m for m in members(self.text, at) if first.setdefault(m.key, m) is not m)
         line = record.line + self.text.count("\n", at, member.key_start)
@@ -264,7 +268,7 @@ class Reading:
         return Problem(line, "duplicate-key", message)
 
     def ref(self, record: Record, given: Any, *parts: str) -> str:
-        """Return `given` if it is an id that no earlier record has, else a derived one."""
+        """Return `given` if it is an id that no earlier record has, else a derived id."""
         if not isinstance(given, str) or not given.strip():
             self.report(record, "missing-id", "has no id in quotes; one is derived from its text")
         elif self._refs.take(given):
@@ -274,7 +278,7 @@ class Reading:
         return self._refs.derive(*parts)
 
     def string(self, record: Record, name: str) -> str:
-        """Return a member that should be a string. Any other is ''; except for null, a problem."""
+        """Return a member that should be a string, else ''. Report any other value except null."""
         value = record.value.get(name)
         if isinstance(value, str):
             return value
@@ -283,12 +287,12 @@ class Reading:
         return ""
 
     def strings(self, record: Record, name: str) -> list[str]:
-        """Return a member that should be a list of strings. A single string is a list of one."""
+        """Return a member that should be a list of strings, or a string. Report other values."""
         value = record.value.get(name)
         values = value if isinstance(value, list) else [] if value is None else [value]
         found = [inner for inner in values if isinstance(inner, str)]
         if len(found) < len(values):
-            self.report(record, "wrong-type", f'"{name}" holds what is not a string')
+            self.report(record, "wrong-type", f'"{name}" contains values that are not strings')
         return found
 
     def report(self, record: Record, code: str, message: str) -> None:
@@ -297,12 +301,12 @@ class Reading:
 
     def document(self, entries: Iterable[Entry]) -> Document:
         """Return the document of these entries, with all problems."""
-        entries = tuple(entries)  # which reports problems
+        entries = tuple(entries)  # this iteration reports problems
         return Document(entries=entries, problems=tuple(self.problems), broken=self.broken)
 
 
 def _entries(text: str, name: str, keyed: bool) -> Iterator[tuple[str, Any, int, int]]:
-    """Return (key, value, start, end) of each element of the list or mapping, in characters."""
+    """Yield (key, value, start, end) of each element of the list or mapping, in characters."""
     value, at = loads(text), skip(text, 0)
     if isinstance(value, dict) and isinstance(value.get(name), list | dict):
         at = [member.start for member in members(text, at) if member.key == name][-1]
@@ -314,18 +318,18 @@ def _entries(text: str, name: str, keyed: bool) -> Iterator[tuple[str, Any, int,
     raise JsonError(at, "json-shape", f'is neither a list nor an object with a list of "{name}"')
 
 
-def _placed(
-    text: str, found: list[tuple[str, Any, int, int]], shift: int
+def _with_lines(
+    text: str, elements_: list[tuple[str, Any, int, int]], shift: int
 ) -> Iterator[tuple[Record, int]]:
-    """Return each record with its lines and bytes, and its first character.
+    """Yield each record, with its lines and bytes, and the offset of its first character.
 
-    Lines and bytes are counted from the record before, because a file may be one long line.
+    Lines and bytes are counted from the previous record, because a file may be one long line.
     """
-    line, done = 1, 0
-    for key, value, first, last in found:
-        line += text.count("\n", done, first)
-        start = shift + len(text[done:first].encode())
-        end_line = line + text.count("\n", first, last)
-        end = start + len(text[first:last].encode())
-        yield Record(key, value, line, end_line, start, end), first
-        line, done, shift = end_line, last, end
+    line, counted_to = 1, 0
+    for key, value, first_char, end_char in elements_:
+        line += text.count("\n", counted_to, first_char)
+        start = shift + len(text[counted_to:first_char].encode())
+        end_line = line + text.count("\n", first_char, end_char)
+        end = start + len(text[first_char:end_char].encode())
+        yield Record(key, value, line, end_line, start, end), first_char
+        line, counted_to, shift = end_line, end_char, end

@@ -1,9 +1,10 @@
 """The part of MEMORY.md that has to be parsed after a change.
 
-A cut is the start of a line that begins a block whatever is above it: a bullet or a heading that is
-not indented, outside of code, comments, formulas and HTML. The text above a cut reads the same with
-and without the text below it. The text below reads the same under the same headings. So only the
-text between the last cut before a change and the first cut after it has to be parsed again.
+A cut is the start of a line that begins a block after any text: a bullet or heading that is not
+indented, outside of code, comments, formulas and HTML. The text above a cut is parsed the same with
+and without the text below it, and the text below is parsed the same under the same headings. So
+only the text between the last cut before a change and the first cut after it has to be parsed
+again.
 """
 
 from __future__ import annotations
@@ -18,41 +19,50 @@ from brain.formats.memory_place import Heading, has, scan
 from brain.formats.text import Offsets, decode
 from brain.model import Document, Part
 
-# not above what may be the second line of a table, which makes any line the first one
+# not if the next line may be the second line of a table, which makes this line the first one
 _CUT = re.compile(r"^(?:[-*+]|(#{1,6})) +(?=\S).*+(?!\n {0,3}(?:[|:]|-[^ \n]))", re.MULTILINE)
 
 
-def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Part] | None:
-    """Return a document with the entries of the part that changed, and this part.
-
-    The ids of these entries are right if no entry of another part has the same id or words. None if
+def changed_part(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Part] | None:
+    """Return a document with the entries of the changed part, and the part itself. Return None if
     the whole note has to be parsed.
+
+    The ids of these entries are correct if no entry of another part has the same id or words.
     """
-    (old, odd), (new, odd_now) = decode(before), decode(after)
+    (old, old_problems), (new, new_problems) = decode(before), decode(after)
     properties, body_at, _ = frontmatter.properties_of(new)
-    same = new.rfind("\n", 0, _common_length(old, new, 0, 1)) + 1  # of whole lines
-    if odd or odd_now or _is_long(old) or _is_long(new):
+    common = (
+        new.rfind("\n", 0, _common_length(old, new, 0, 1)) + 1
+    )  # the length of the common lines
+    if old_problems or new_problems or _is_long(old) or _is_long(new):
         return None
-    if body_at != frontmatter.split(old)[1] or body_at > same:
+    if body_at != frontmatter.split(old)[1] or body_at > common:
         return None
-    start = _cut_before(old, new, body_at, same)
-    end = _cut_after(old, new, len(new) - _common_length(old, new, same, -1))
-    head, was, now = new[:start], old[start : len(old) - len(new) + end], new[start:end]
-    if not all(map(is_plain, (head, was, now))):
+    start = _cut_before(old, new, body_at, common)
+    end = _cut_after(old, new, len(new) - _common_length(old, new, common, -1))
+    head, old_part, new_part = new[:start], old[start : len(old) - len(new) + end], new[start:end]
+    if not all(map(is_plain, (head, old_part, new_part))):
         return None
-    above, gone, came = scan(head, body_at), scan(was, 0), scan(now, 0)
-    if above is None or gone is None or came is None:
+    above, old_headings, new_headings = scan(head, body_at), scan(old_part, 0), scan(new_part, 0)
+    if above is None or old_headings is None or new_headings is None:
         return None
-    level = _level(new, end)
-    if _path([*above, *gone], level) != _path([*above, *came], level):
+    level = _level_at(new, end)
+    if _applicable_headings([*above, *old_headings], level) != _applicable_headings(
+        [*above, *new_headings], level
+    ):
         return None
     lead, tags = head.encode(), frontmatter.tags(properties)
-    removed = drafts(was, _path(above), tags, Offsets(was, lead))
-    added = drafts(now, _path(above), tags, Offsets(now, lead))
-    (earlier, twice), (entries, twice_now) = with_ids(removed, owner), with_ids(added, owner)
-    if twice or twice_now:
+    removed = drafts(old_part, _applicable_headings(above), tags, Offsets(old_part, lead))
+    added = drafts(new_part, _applicable_headings(above), tags, Offsets(new_part, lead))
+    (old_entries, old_repeated), (entries, new_repeated) = (
+        with_ids(removed, owner),
+        with_ids(added, owner),
+    )
+    if old_repeated or new_repeated:
         return None
-    counts, counts_now = (Counter(draft.words for draft in some) for some in (removed, added))
+    old_counts, new_counts = (
+        Counter(draft.words for draft in drafts_) for drafts_ in (removed, added)
+    )
     derived = [draft.words for draft in added if not draft.entry.ref]
     document = Document(
         entries=tuple(entries),
@@ -62,32 +72,32 @@ def changed(before: bytes, after: bytes, owner: str = "") -> tuple[Document, Par
     )
     part = Part(
         start=len(lead),
-        stop=len(lead) + len(was.encode()),
-        lines=now.count("\n") - was.count("\n"),
+        stop=len(lead) + len(old_part.encode()),
+        lines=new_part.count("\n") - old_part.count("\n"),
         size=len(after) - len(before),
-        refs=tuple(entry.ref for entry in earlier),
-        words=tuple({*(counts - counts_now), *(counts_now - counts), *derived}),
+        refs=tuple(entry.ref for entry in old_entries),
+        words=tuple({*(old_counts - new_counts), *(new_counts - old_counts), *derived}),
         derived=bool(derived),
     )
     return document, part
 
 
-def around(text: str, at: int) -> tuple[int, int, list[tuple[int, str]]] | None:
-    """Return the cuts between which the entry at this place can be edited alone, with some entries
-    before and after it, and the headings above this part of the note."""
+def part_around(text: str, offset: int) -> tuple[int, int, list[tuple[int, str]]] | None:
+    """Return the cuts around the entry at an offset, with some entries before and after it, and the
+    headings above. Return None if this part cannot be parsed alone."""
     body_at = frontmatter.split(text)[1]
-    start = end = text.find("\n", at) + 1 or len(text)
+    start = end = text.find("\n", offset) + 1 or len(text)
     for _ in range(3):
         start = _cut_before(text, text, body_at, start)
         end = _cut_after(text, text, end + 1)
     headings = scan(text[:start], body_at)
     if headings is None or not is_plain(text[:end]):
         return None
-    return start, end, _path(headings)
+    return start, end, _applicable_headings(headings)
 
 
 def is_plain(text: str) -> bool:
-    """Return True if the text has neither comments nor formulas, which can hide anything."""
+    """Return True if the text has neither comments nor formulas, which could hide other text."""
     return not has(text, "%%") and not has(text, "$$")
 
 
@@ -96,8 +106,8 @@ def _is_long(text: str) -> bool:
 
 
 def _common_length(old: str, new: str, least: int, step: int) -> int:
-    """Return the number of characters that two texts have in common at their start (step 1) or at
-    their end (step -1), without the first `least`."""
+    """Return the length of the common start (step 1) or end (step -1) of two texts. `least`
+    characters are not compared."""
     low, high = 0, min(len(old), len(new)) - least
     while low < high:
         middle = (low + high + 1) // 2
@@ -112,7 +122,7 @@ def _common_length(old: str, new: str, least: int, step: int) -> int:
 
 
 def _cut_before(old: str, new: str, body_at: int, stop: int) -> int:
-    """Return the last cut of both texts before this line, or the start of the body."""
+    """Return the last cut of both texts before an offset, or the start of the body."""
     while stop > body_at:
         start = max(new.rfind("\n", 0, stop - 1) + 1, body_at)
         if _CUT.match(new, start) and _CUT.match(old, start):
@@ -121,23 +131,23 @@ def _cut_before(old: str, new: str, body_at: int, stop: int) -> int:
     return body_at
 
 
-def _cut_after(old: str, new: str, at: int) -> int:
-    """Return the first cut from this place of the new text on, or its end."""
+def _cut_after(old: str, new: str, offset: int) -> int:
+    """Return the first cut from an offset of the new text on, or the end of the text."""
     shift = len(old) - len(new)
-    cuts = (match.start() for match in _CUT.finditer(new, at))
+    cuts = (match.start() for match in _CUT.finditer(new, offset))
     return next((cut for cut in cuts if old.startswith("\n", cut + shift - 1)), len(new))
 
 
-def _level(text: str, at: int) -> int:
-    """Return the level of what starts here: only headings above it matter."""
-    match = _CUT.match(text, at)
+def _level_at(text: str, offset: int) -> int:
+    """Return the level of the heading at an offset: 7 for a bullet, 0 at the end of the text."""
+    match = _CUT.match(text, offset)
     if match is None:
         return 0  # the end of the text
     return len(match[1]) if match[1] else 7
 
 
-def _path(headings: Iterable[Heading], level: int = 7) -> list[tuple[int, str]]:
-    """Return the level and the words of the headings that apply after the last of them."""
+def _applicable_headings(headings: Iterable[Heading], level: int = 7) -> list[tuple[int, str]]:
+    """Return the levels and words of the headings that apply after the last one, below `level`."""
     path: list[tuple[int, str]] = []
     for heading in headings:
         path = [pair for pair in path if pair[0] < heading.level]

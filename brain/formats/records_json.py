@@ -1,15 +1,16 @@
-"""items.json, the typed and cited items of a project, and tasks.json, its tasks. Brain reads them
-and leaves them as they are."""
+"""Read items.json, the typed and cited items of a project, and tasks.json, its tasks. Brain does
+not write these files."""
 
 from __future__ import annotations
 
-from brain.formats.json_spans import Reading, Record, moment, unshown
+from brain.formats.json_spans import Reading, Record, first_time, remaining_members
 from brain.model import Document, Entry, Link
 
 
 def parse(format: str, data: bytes) -> Document:
-    """Read items.json or tasks.json. A record that cannot be read is a problem; the others load."""
-    reading = Reading(data, format, format[0])  # an id made from the text begins with i or t
+    """Read items.json or tasks.json. A record that cannot be read is reported; the others are
+    read."""
+    reading = Reading(data, format, format[0])  # a derived id begins with i or t
     make = _item if format == "items" else _task
     return reading.document(make(reading, record) for record in reading.records)
 
@@ -20,17 +21,17 @@ def _item(reading: Reading, record: Record) -> Entry:
     ref = reading.ref(record, value.get("id"), title, content)
     kind = reading.string(record, "type") or "fact"
     tags = _tags(reading, record)
-    created = moment(value.get("extractedAt"))
+    created = first_time(value.get("extractedAt"))
     source = reading.string(record, "sourceFile")
     links = (Link(record.line, "derived_from", source, ""),) if source else ()
-    shown = {
+    represented = {
         "id": ref, "type": kind, "title": title, "content": content, "tags": tags,
         "extractedAt": created,
     }  # fmt: skip
     return Entry(
-        ref, kind, "", title, content or title or _other_words(record), tuple(tags),
+        ref, kind, "", title, content or title or _texts_of_unknown_members(record), tuple(tags),
         record.line, record.end_line, created, links,
-        record.start, record.end, unshown(value, shown),
+        record.start, record.end, remaining_members(value, represented),
     )  # fmt: skip
 
 
@@ -39,8 +40,8 @@ def _tags(reading: Reading, record: Record) -> list[str]:
     return list(dict.fromkeys(filter(None, (word.strip().lstrip("#") for word in words))))
 
 
-def _other_words(record: Record) -> str:
-    """Return the texts under keys that Brain does not know, so that a search finds them."""
+def _texts_of_unknown_members(record: Record) -> str:
+    """Return the texts of unknown members, so that a search finds them."""
     known = {"id", "type", "tags", "extractedAt", "sourceFile"}
     return "\n".join(v for k, v in record.value.items() if k not in known and isinstance(v, str))
 
@@ -50,17 +51,17 @@ def _task(reading: Reading, record: Record) -> Entry:
     milestone = reading.string(record, "milestone")
     description = reading.string(record, "description")
     criteria = reading.strings(record, "acceptance_criteria")
-    reading.strings(record, "blocked_by")
+    reading.strings(record, "blocked_by")  # only reports a wrong type
     lines = (description or reading.string(record, "title"), *(f"- {each}" for each in criteria))
     text = "\n".join(filter(None, lines))
     ref = reading.ref(record, value.get("id"), milestone, text)
     status = reading.string(record, "status").strip().lower()
-    created = moment(value.get("created"))
-    shown = {
+    created = first_time(value.get("created"))
+    represented = {
         "id": ref, "status": status, "description": description,
         "acceptance_criteria": criteria, "created": created,
     }  # fmt: skip
     return Entry(
         ref, "task", status, milestone, text, (), record.line, record.end_line, created, (),
-        record.start, record.end, unshown(value, shown),
+        record.start, record.end, remaining_members(value, represented),
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Sessions: `sessions/<sessionId>.jsonl`, one message per line, and their index.
 
-A session may be written while it is read. A torn last line does not affect the others.
+A client may append to a session while it is read. A torn last line does not affect other lines.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ import jsonlines
 import orjson
 
 from brain.formats import json_spans
-from brain.formats.json_spans import JsonError, Reading, Record, Refs, moment, unshown
+from brain.formats.json_spans import JsonError, Reading, Record, Refs, first_time, remaining_members
 from brain.formats.text import BOM, decode
 from brain.model import Document, Entry, Problem
 
 
 def parse(data: bytes, name: str) -> Document:
-    """Read the session called `name`: a entry for each line with text.
+    """Read the session `name`: an entry for each line with text.
 
-    A call and its result share an id; their roles differ. A line that does not parse is a problem
-    and the others load. Only merge markers make the session broken.
+    A call and its result have the same id and different roles. A line that does not parse is
+    reported, and the other lines are read. Only merge markers make the session broken.
     """
     name = json_spans.storable(name)
-    # a byte that is not UTF-8 is reported below, line by line
+    # bytes that are not UTF-8 are reported below, line by line
     problems = [problem for problem in decode(data)[1] if problem.code != "invalid-utf8"]
     refs = Refs("t")
-    found = (_entry_of(value, name, at, refs, problems) for at, value in _messages(data, problems))
-    entries = [entry for entry in found if entry]
+    entries_or_none = (
+        _entry_of(value, name, span, refs, problems) for span, value in _messages(data, problems)
+    )
+    entries = [entry for entry in entries_or_none if entry]
     broken = any(problem.code == "conflict-markers" for problem in problems)
     return Document(entries=tuple(entries), problems=tuple(problems), broken=broken)
 
@@ -36,10 +38,10 @@ def parse(data: bytes, name: str) -> Document:
 def _messages(
     data: bytes, problems: list[Problem]
 ) -> Iterator[tuple[tuple[int, int, int], dict[str, Any]]]:
-    """Return ((line, start, end), message) of each message; the newline is not included."""
+    """Yield ((line, start, end), message) of each message, without the newline."""
     lines = data.split(b"\n")
     filled = [line for line in lines if line.strip()]
-    # the reader has decoded a line before it calls `loads`, whatever its annotations say
+    # the annotations of jsonlines are wrong: it decodes a line before it calls `loads`
     reader = jsonlines.Reader(filled, loads=_loads)  # type: ignore[arg-type]
     start = 0
     for number, line in enumerate(lines, 1):
@@ -57,7 +59,7 @@ def _messages(
 
 
 def _loads(line: str) -> Any:
-    """Return the value of a line. json reads what orjson, which is stricter, does not."""
+    """Return the value of a line. orjson is fast but strict, so its errors are tried with json."""
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -79,42 +81,42 @@ def _problem(error: jsonlines.InvalidLineError, line: int, *, last: bool) -> Pro
 
 
 def _entry_of(
-    value: dict[str, Any], name: str, place: tuple[int, int, int], refs: Refs,
+    value: dict[str, Any], name: str, span: tuple[int, int, int], refs: Refs,
     problems: list[Problem],
 ) -> Entry | None:  # fmt: skip
     role, speaker = _string(value, "role") or "message", _string(value, "name")
     text = _text(value, role, speaker)
     if not text.strip():
         return None
-    line, start, end = place
+    line, start, end = span
     ref = _string(value, "id")
     if ref and not refs.take(ref, role):
         message = f'has the id "{ref}" and the role "{role}" of an earlier line'
         problems.append(Problem(line, "duplicate-id", message))
         ref = ""
     ref = ref or refs.derive(name, role, text, group=role)
-    created = moment(value.get("timestamp"))
-    shown = {
+    created = first_time(value.get("timestamp"))
+    represented = {
         "id": ref, "name": speaker, "timestamp": created,
         "content": value.get("content"),
         "input": value.get("input") if role == "tool_call" else None,
     }  # fmt: skip
-    extra = unshown(value, shown) | {"session": name, "role": role}
+    extra = remaining_members(value, represented) | {"session": name, "role": role}
     return Entry(
         ref, role, "", speaker, text, (), line, line, created, (), start, end, extra
     )  # fmt: skip
 
 
 def _text(value: dict[str, Any], role: str, speaker: str) -> str:
-    words = _words(value.get("content"))
+    content = _content_text(value.get("content"))
     if role != "tool_call":
-        return words
-    given = value.get("input")
-    call = speaker if given is None else f"{speaker} {_compact(given)}".strip()
-    return f"{words}\n{call}" if words else call
+        return content
+    input = value.get("input")
+    call_text = speaker if input is None else f"{speaker} {_compact(input)}".strip()
+    return f"{content}\n{call_text}" if content else call_text
 
 
-def _words(content: Any) -> str:
+def _content_text(content: Any) -> str:
     """Return the text of a message: a string, a list of blocks, or any other value as JSON."""
     if isinstance(content, str):
         return content
@@ -146,10 +148,12 @@ def _session(reading: Reading, record: Record) -> Entry:
     ids = (record.key, *(value.get(key) for key in ("id", "sessionId", "session_id")))
     given = next((i for i in ids if isinstance(i, str) and i), None)
     ref = reading.ref(record, given, title, summary)
-    created = moment(*(value.get(k) for k in ("created", "createdAt", "startedAt", "timestamp")))
-    shown = {"id": ref, "title": title, "summary": summary}
+    created = first_time(
+        *(value.get(k) for k in ("created", "createdAt", "startedAt", "timestamp"))
+    )
+    represented = {"id": ref, "title": title, "summary": summary}
     return Entry(
         ref, "session", "", title, "\n".join(filter(None, (title, summary))), (),
         record.line, record.end_line, created, (), record.start, record.end,
-        unshown(value, shown) | {"session": ref},
+        remaining_members(value, represented) | {"session": ref},
     )  # fmt: skip

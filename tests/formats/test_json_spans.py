@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.formats import json_spans
-from brain.formats.json_spans import JsonError, Reading, Refs, elements, members, moment
+from brain.formats.json_spans import JsonError, Reading, Refs, elements, first_time, members
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=8)
@@ -170,8 +170,8 @@ def test_a_long_single_line_with_accents_has_right_spans_in_linear_time() -> Non
     ],
 )  # fmt: skip
 def test_a_time_is_kept_as_it_is_written(good: str) -> None:
-    assert moment(good) == good
-    assert moment(None, "soon", good, "2020-01-01") == good
+    assert first_time(good) == good
+    assert first_time(None, "soon", good, "2020-01-01") == good
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_time_is_kept_as_it_is_written(good: str) -> None:
             "2026-02-05 and more", "\uff12026-02-05", None, ["2026-02-05"]],
 )  # fmt: skip
 def test_what_is_no_time_is_none(bad: Any) -> None:
-    assert moment(bad) is None
+    assert first_time(bad) is None
 
 
 def test_derived_refs_count_occurrences_and_never_collide() -> None:

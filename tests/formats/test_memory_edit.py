@@ -598,8 +598,8 @@ def test_an_edit_is_the_same_without_parsing_all(
     lines: list[str], change: Change, top: str, ended: bool
 ) -> None:
     note = (top + "\n".join(lines) + "\n" * ended).encode()
-    if (edited := memory_edit._nearby("M.md", note, change, "me")) is not None:
-        assert edited == memory_edit._everywhere("M.md", note, [change], "me")
+    if (edited := memory_edit._edit_part("M.md", note, change, "me")) is not None:
+        assert edited == memory_edit._edit_whole("M.md", note, [change], "me")
 
 
 @given(note_lines, st.sampled_from(["two\nlines", "a\n\n- b", "a\n```", "a\n# h", "`a\nb` c"]))
@@ -608,8 +608,8 @@ def test_an_entry_of_several_lines_is_added_without_parsing_all(
 ) -> None:
     note = "\n".join(["## Facts", *lines]).encode()
     change = Add("M.md", "m-new", text, "Facts")
-    if (edited := memory_edit._nearby("M.md", note, change, OWNER)) is not None:
-        whole = memory_edit._everywhere("M.md", note, [change], OWNER)
+    if (edited := memory_edit._edit_part("M.md", note, change, OWNER)) is not None:
+        whole = memory_edit._edit_whole("M.md", note, [change], OWNER)
         before, after = seen(note), seen(edited.data)
         new = [entry for entry in after if entry[0] == "m-new"]
         assert new == [entry for entry in seen(whole.data) if entry[0] == "m-new"] != []
@@ -634,7 +634,7 @@ def test_an_entry_with_an_id_is_edited_alone(
     change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = "\n".join(["---", "tags: [x]", "---", "# Memory", "", "## Facts", *WRITTEN, ""]).encode()
-    expected = memory_edit._everywhere("M.md", note, [change], "me")
+    expected = memory_edit._edit_whole("M.md", note, [change], "me")
     monkeypatch.delattr(memory_md, "parse")
     assert edit("memory", "M.md", note, [change], "me") == expected
     assert len(expected.data) != len(note)

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brain.formats import memory_md
-from brain.formats.memory_part import changed
+from brain.formats.memory_part import changed_part
 from brain.model import Document, Entry, Part
 from tests.formats import strategies
 
@@ -55,7 +55,7 @@ def test_a_part_between_its_cuts_is_the_whole(
     before, after = (
         (top + "\n".join([*head, *middle, *tail]) + "\n" * ended).encode() for middle in (old, new)
     )
-    if found := changed(before, after):
+    if found := changed_part(before, after):
         document, part = found
         whole = memory_md.parse(after)
         assert joined(before, document.entries, part) == [places(entry) for entry in whole.entries]
@@ -78,7 +78,7 @@ NOTE = "# Memory\n\n## Facts\n- one\n- two\n  more\n- three\n\n## Rest\n\nwords\
     ],
 )
 def test_only_the_part_that_changed_is_parsed(old: str, new: str, texts: list[str]) -> None:
-    found = changed(NOTE.encode(), NOTE.replace(old, new, 1).encode())
+    found = changed_part(NOTE.encode(), NOTE.replace(old, new, 1).encode())
     assert found is not None
     assert [entry.text for entry in found[0].entries] == texts
 
@@ -100,6 +100,6 @@ def test_only_the_part_that_changed_is_parsed(old: str, new: str, texts: list[st
     ],
 )
 def test_all_is_parsed_where_a_change_may_reach_further(old: str, new: str) -> None:
-    assert changed(NOTE.encode(), NOTE.replace(old, new, 1).encode()) is None
-    assert changed(NOTE.replace(old, new, 1).encode(), NOTE.encode()) is None
-    assert changed(b"\xef\xbb\xbf" + NOTE.encode(), NOTE.encode()) is None
+    assert changed_part(NOTE.encode(), NOTE.replace(old, new, 1).encode()) is None
+    assert changed_part(NOTE.replace(old, new, 1).encode(), NOTE.encode()) is None
+    assert changed_part(b"\xef\xbb\xbf" + NOTE.encode(), NOTE.encode()) is None

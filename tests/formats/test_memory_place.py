@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from brain.formats.memory_place import _parsed, outline, scan
+from brain.formats.memory_place import _parse_headings, outline, scan
 
 LINES = [
     *["# One", "## Two ##", "### Three", " # Indented", "#hash", "- one", "- ```", "* two", "1. a"],
@@ -35,7 +35,7 @@ texts = st.lists(st.sampled_from(LINES), max_size=14).map("\n".join)
 @example("~~~\n```\n# a\n~~~\n# b\n```\n# c\n```")
 def test_ascan_finds_what_a_parse_finds(text: str) -> None:
     found = scan(text, 0)
-    assert found is None or found == list(_parsed(text, 0))
+    assert found is None or found == list(_parse_headings(text, 0))
 
 
 @pytest.mark.parametrize(
