@@ -138,8 +138,8 @@ def test_a_list_keeps_its_style_and_its_comments() -> None:
     [
         ("{aliases: [a=b], topK: 3}\n", "braces"),
         ("memory: {topK: 3}\n", "braces"),
-        ("aliases: &x [a=b]\nexclude: *x\n", "line 1 holds an anchor or a tag"),
-        ("topK: !!int 3\n", "line 1 holds an anchor or a tag"),
+        ("aliases: &x [a=b]\nexclude: *x\n", "line 1 contains an anchor or a tag"),
+        ("topK: !!int 3\n", "line 1 contains an anchor or a tag"),
         ("aliases: [a=b]\ntopK: 3\naliases: [c=d]\n", "line 3 sets aliases a second time"),
         ("aliases: [a=b,\n  # why\n  c=d]\n", "line 1: there may be a comment inside"),
         ("- a\n- b\n", "must be a `key: value` line"),
