@@ -36,8 +36,8 @@ name: {name}
 def agent_add(
     vault: OpenVault, name: str, *, type: str = "project", about: str = "", by: Actor | str = ""
 ) -> Agent:
-    """Create an agent: a folder with an AGENT.md, next to which its memory will be. Only a person
-    may do so."""
+    """Create an agent: a folder with an `AGENT.md`. The memory of the agent will be in the same
+    folder. Only a person may create an agent."""
     _require_person(vault, by, "create agents")
     _refuse_type(type)
     name = unicodedata.normalize("NFC", name.strip())
@@ -98,8 +98,8 @@ def agent_list(vault: OpenVault, *, by: Actor | str = "") -> list[Agent]:
 
 
 def agent_register(vault: OpenVault, name: str, *, type: str = "", by: Actor | str = "") -> Agent:
-    """Enter an agent in the registry of this machine, with the highest type that it may have here:
-    `type`, else the one that its AGENT.md claims now. Only a person may do so."""
+    """Register an agent on this machine, with the highest type that it may have here: `type`, or
+    the type that its `AGENT.md` claims now. Only a person may register an agent."""
     _require_person(vault, by, "register agents")
     vault.refresh()
     found = access.agent_name(vault, name)

@@ -37,9 +37,9 @@ def update(
     session: str = "",
     by: Actor | str = "",
 ) -> Updated:
-    """Reword a memory, add tags to it, or set its confidence or importance. Its id and score stay,
-    and so do its date, links, tags and fields unless the text has others. With `replace`, its other
-    tags are removed, except for those of its kind and status."""
+    """Reword a memory, add tags to it, or set its confidence or importance. The memory keeps its id
+    and its score. It also keeps its date, links, tags and fields, unless the text has others. With
+    `replace`, all other tags are removed, except those for its kind and status."""
     with vault.writing():
         lookup.check_range(confidence=confidence, importance=importance)
         new = lookup.words(tags)
@@ -152,7 +152,7 @@ def forget(
     by: Actor | str = "",
 ) -> Forgotten:
     """Delete a memory, with the lines nested in it. `purge` also removes its text from the
-    journal, the index and the state folder, and lists where it may still be."""
+    journal, the index and the state folder, and lists the places where the text may still be."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
         if purge:
@@ -215,7 +215,7 @@ def reinforce(
     session: str = "",
     by: Actor | str = "",
 ) -> Feedback:
-    """Report that a memory, or another entry of a context, was useful: its score rises."""
+    """Report that a memory, or another entry of a context, was useful. This raises its score."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
         return _weigh(vault, id, agent, actor, "reinforce", vault.config.reinforceWeight, why)
@@ -230,8 +230,8 @@ def demote(
     session: str = "",
     by: Actor | str = "",
 ) -> Feedback:
-    """Report that a memory, or another entry of a context, was wrong, stale or useless: its score
-    falls."""
+    """Report that a memory, or another entry of a context, was wrong, outdated or useless. This
+    lowers its score."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
         return _weigh(vault, id, agent, actor, "demote", -vault.config.demoteWeight, why)
@@ -304,8 +304,8 @@ def link(
     session: str = "",
     by: Actor | str = "",
 ) -> Changed:
-    """Link a memory to another memory or a note, with a relation. `weight` says how close they are;
-    it is kept in the journal, also for a link that exists."""
+    """Link a memory to another memory or a note, with a relation. `weight` says how closely they
+    are related. It is stored in the journal, even if the link already exists."""
     with vault.writing():
         lookup.check_range(weight=weight)
         return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session), weight=weight)

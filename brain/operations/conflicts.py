@@ -35,8 +35,9 @@ class Pair(NamedTuple):
 def conflicts(
     vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = ""
 ) -> list[Conflict]:
-    """Return the open conflicts, oldest first; with `agent`, those of its memories; with `all`,
-    also those that were resolved, or that ended because one memory supersedes the other."""
+    """Return the open conflicts, oldest first. With `agent`, return only those of its memories.
+    With `all`, also return conflicts that were resolved, or that ended because one memory
+    supersedes the other."""
     vault.refresh()
     actor = access.resolve(vault, by)
     pairs = _pairs(vault, actor) if all else _open(vault, actor)
@@ -100,8 +101,8 @@ def resolve(
     session: str = "",
     by: Actor | str = "",
 ) -> Resolved:
-    """End the conflicts of a memory, or the one with this event. `keep` supersedes the other
-    memory, which stays readable and is no longer recalled."""
+    """End the conflicts of a memory, or the conflict with this event. The memory `keep` then
+    supersedes the other memory. That memory can still be read, but is no longer recalled."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
         pairs = [pair for pair in _open(vault, actor) if pair.conflict.event == id]

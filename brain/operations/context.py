@@ -63,14 +63,18 @@ def context(
     check: bool = True,
     by: Actor | str = "",
 ) -> Context:
-    """Return what an agent should know about a question, within a budget of tokens.
+    """Return the text that an agent should read before it answers, within a budget of tokens.
 
-    `files` are open, `text` is being worked on, `remaining` are the tokens of context that are
-    left; `budget` sets the tokens directly. `agent` is for whom: its own memory and the admin's.
-    What a `session` was shown is not shown to it again until its topic changes, or with `again`,
-    which a client gives after the session was compacted, cleared or resumed. What is returned
-    counts as a hit. `characters` limits the length of the text, too. Entries in `shown` are left
-    out. `check=False` skips the update of the index.
+    `files` are the open files, and `text` is the text that the agent is working on. `agent` is the
+    agent that the context is for: the context contains its memory and the admin's. Every memory in
+    the context gets a hit.
+
+    `remaining` is the number of tokens left in the context window. Brain computes the budget from
+    it, unless `budget` sets the budget directly. `characters` also limits the length of the text.
+
+    Entries that the `session` was shown before are left out until its topic changes. A client
+    passes `again` after the session was compacted, cleared or resumed, so that they are shown
+    again. Entries in `shown` are left out as well. `check=False` skips the update of the index.
     """
     actor = access.resolve(vault, by, session)
     asked = Asked(

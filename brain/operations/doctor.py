@@ -131,9 +131,9 @@ def problems(vault: OpenVault) -> list[Found]:
 def doctor(
     vault: OpenVault, *, fix: bool = False, agent: str = "", by: Actor | str = ""
 ) -> Diagnosis:
-    """Check the index and the files: unreadable files, secrets in memory notes, pending writes. A
-    damaged index is rebuilt. `fix` merges temporary files that were left next to notes; nothing
-    else is changed."""
+    """Check the index and the files, and report unreadable files, secrets in memory notes, and
+    pending writes. A damaged index is rebuilt. `fix` merges temporary files that were left next to
+    notes. Nothing else is changed."""
     freshness = vault.refresh()
     if fix:
         access.require_admin(access.resolve(vault, by), "fix the vault")
@@ -160,8 +160,8 @@ def _fix(vault: OpenVault) -> None:
 
 
 def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status:
-    """Return the counts of the index, its freshness, and the last recall. An agent sees only what
-    it may read."""
+    """Return the number of entries in the index, whether it is up to date, and information about
+    the last recall. An agent sees only what it may read."""
     from brain.index import records
     from brain.operations import usage
 
@@ -196,7 +196,7 @@ def sync(
     accept_loss: bool = False,
     by: Actor | str = "",
 ) -> Stats:
-    """Update the index from the files, or from some paths only, and return what changed.
+    """Update the index from the files, or only from the paths in `only`. Return what changed.
 
     `rebuild` starts with an empty index. `accept_loss` accepts that nearly all files are gone.
     """

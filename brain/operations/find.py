@@ -98,8 +98,9 @@ def _unknown(vault: OpenVault, filters: Filters) -> list[str]:
 
 
 def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -> Entry:
-    """Return an entry with its links; a memory also with its current values and its origin; of a
-    note that is named by its path or title, all of its text. Counts as reading it."""
+    """Return an entry with its links. For a memory, also return its current values and its origin.
+    If `id` is the path or title of a note, return the whole text of the note. The entry counts as
+    read."""
     from brain.operations import provenance
 
     freshness = vault.refresh()
@@ -159,8 +160,8 @@ def list_(
     offset: int = 0,
     by: Actor | str = "",
 ) -> Listing:
-    """Return entries that pass the filters and `where` (`importance>=0.7 and kind=decision`);
-    newest first, or as `order` says. They are memories unless `scopes` are given."""
+    """Return the entries that pass the filters and `where` (`importance>=0.7 and kind=decision`),
+    newest first or in the order `order`. Without `scopes`, only memories are listed."""
     from brain import filter_expr
     from brain.operations import provenance
 

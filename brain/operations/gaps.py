@@ -26,8 +26,8 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = "") -> Gaps:
-    """Return questions that had no answer, the most frequent first; with `all`, also those that
-    have one now. An agent gets its own. Also suggest tags."""
+    """Return questions that had no answer, the most frequent first. With `all`, also return those
+    that have an answer now. An agent gets only its own questions. Also suggest tags."""
     actor = access.resolve(vault, by)
     vault.refresh()
     sees_all = access.readable(actor) is None

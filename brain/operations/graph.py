@@ -31,8 +31,8 @@ def graph(
     agent: str = "",
     by: Actor | str = "",
 ) -> results.Graph | dict[str, Any]:
-    """Return how memories are connected: all of them, or those up to `depth` steps from one. With
-    the format `canvas`, return what a .canvas file of Obsidian contains."""
+    """Return how memories are connected: all memories, or those up to `depth` steps from one entry.
+    With the format `canvas`, return the content of a .canvas file for Obsidian."""
     freshness = vault.refresh()
     drawn = _graph(vault, id, depth, agent, format or "json", by)
     return drawn if format == "canvas" else results.Graph(**drawn, freshness=freshness)

@@ -34,7 +34,8 @@ _NOT_AUDITED = {name for name, type in RECORD_TYPES.items() if not type.audit}
 def history(
     vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = ""
 ) -> list[ChangeRecord]:
-    """Return the changes of one memory, oldest first, and its pending ones; it may be deleted."""
+    """Return the changes of one memory, oldest first, including pending changes. The memory may be
+    deleted."""
     actor = access.resolve(vault, by)
     vault.refresh()
     same = refs(vault, id, actor, agent)
@@ -103,7 +104,8 @@ def audit(
     limit: int = 50,
     by: Actor | str = "",
 ) -> list[ChangeRecord]:
-    """Return all changes, newest first: by `who`, to the memory of `agent`, of these types."""
+    """Return all changes, newest first. Filter them by the actor (`who`), by the owner of the
+    memory (`agent`), and by type."""
     actor, ops = access.resolve(vault, by), lookup.words(ops)
     vault.refresh()
     found = (

@@ -24,7 +24,8 @@ def pending(
     vault: OpenVault, *, drop: str = "", agent: str = "", by: Actor | str = ""
 ) -> list[PendingWrite]:
     """Return the writes that are not in their note yet, and the entries of agents that a person
-    removed in the last day; `undo` restores those. First drop the write with this id."""
+    removed in the last day. `undo` restores such entries. If `drop` is given, cancel the pending
+    write of this event first."""
     seen = lookup.visible(vault, by, agent)
     dropped: list[PendingWrite] = []
     if drop:
@@ -84,7 +85,7 @@ def time_of(one: Pending) -> str:
 
 
 def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
-    """Write the usage that was counted on this machine to the journal; return the number of
+    """Write the usage that was counted on this machine to the journal. Return the number of
     records. Brain also does this once a day."""
     access.require_admin(access.resolve(vault, by), "write the journal")
     vault.store.refuse_off()
@@ -122,7 +123,7 @@ def write_usage_if_due(vault: OpenVault) -> list[str]:
 
 
 def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
-    """Stop all writing on this machine until `resume`. Return True: writing is paused."""
+    """Stop all writing on this machine until `resume`. Return True, because writing is paused."""
     access.require_admin(access.resolve(vault, by), "pause writing")
     vault.store.refuse_read_only()
     with vault.store.locked():
@@ -133,7 +134,8 @@ def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
 
 
 def resume(vault: OpenVault, *, by: Actor | str = "") -> bool:
-    """Allow writing again, and write what is pending. Return False: writing is not paused."""
+    """Allow writing again, and apply pending writes. Return False, because writing is not
+    paused."""
     access.require_admin(access.resolve(vault, by), "resume writing")
     vault.store.refuse_read_only()
     with suppress(FileNotFoundError):

@@ -95,10 +95,11 @@ def remember(
 ) -> Remembered:
     """Store a memory of an agent (default: the admin) at the end of its section.
 
-    A memory that exists already is not stored again, not even if two processes store it at the same
-    time; it gets the tags and links that it lacks. `date` is the day to begin with: False for none,
-    None for what the settings say. `messages` are those of the session that it comes from (`12` or
-    `12-18`), `snippet` is what was being discussed.
+    A memory that is already stored is not stored again, not even if two processes store it at the
+    same time. Instead, it gets the tags and links that it lacks. `date` is the day that the memory
+    begins with; False omits the date, and None follows the settings. `messages` are the numbers of
+    the messages that the memory comes from (`12` or `12-18`). `snippet` is a part of the
+    conversation at that time.
     """
     memory = {
         "text": text, "kind": kind, "tags": tags, "section": section, "links": links,

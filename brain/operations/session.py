@@ -63,12 +63,14 @@ def session_append(
     agent: str = "",
     by: Actor | str = "",
 ) -> SessionLine:
-    """Append a message to a session, and create the session with its first one. When this returns,
-    the message survives the end of the process; with `sessionSync: always`, of the machine, too.
+    """Append a message to a session. The first message creates the session. When this function
+    returns, the message survives the end of the process. With `sessionSync: always`, it also
+    survives a power failure.
 
-    `message` is its id, by which a repeated call is recognised; a tool call and its result share
-    one. `name` is the speaker or the tool, `input` the input of a call, as JSON. `fields` are kept
-    as they are. Secrets are removed.
+    `message` is the id of the message. If a message with this id and role exists, nothing is
+    appended. A tool call and its result have the same id. `name` is the name of the speaker or the
+    tool, and `input` is the input of a tool call, as JSON. `fields` are stored unchanged. Secrets
+    are removed.
     """
     actor = access.resolve(vault, by)
     if role not in ROLES:
@@ -132,7 +134,7 @@ def session_list(
     agent: str = "",
     by: Actor | str = "",
 ) -> list[Session]:
-    """Return sessions, the latest first; `all` includes archived ones."""
+    """Return sessions, the latest first. With `all`, include archived sessions."""
     after = start_of(time_of(since, vault.clock()))
     found: list[Session] = []
     for folder in catalog.folders(vault, _owners(vault, by, agent)):
@@ -150,7 +152,8 @@ def session_list(
 def session_end(
     vault: OpenVault, id: str, *, summary: str = "", agent: str = "", by: Actor | str = ""
 ) -> Session:
-    """End a session, and wait until all of it is on the disk. A later message reopens it."""
+    """End a session, and wait until all its messages are on the disk. A later message reopens the
+    session."""
     actor = access.resolve(vault, by)
     place = catalog.locate(vault, id, _owners(vault, actor, agent))
     now = vault.now()
@@ -170,8 +173,8 @@ def session_fork(
     agent: str = "",
     by: Actor | str = "",
 ) -> Session:
-    """Copy a session to a new one, up to a message. A tool call is never copied without the result
-    that it has. The new session names the old one as its parent."""
+    """Copy a session to a new one, up to a message. A tool call is always copied together with its
+    result, if it has one. The new session names the old one as its parent."""
     actor = access.resolve(vault, by)
     parent = catalog.locate(vault, id, _owners(vault, actor, agent))
     folder = os.path.dirname(parent.path)
@@ -231,8 +234,8 @@ def _cut(source: str, message: str) -> int:
 def session_archive(
     vault: OpenVault, id: str = "", *, agent: str = "", by: Actor | str = ""
 ) -> list[Session]:
-    """Move a session to the archive, or all whose last message is older than
-    `sessionRetentionDays`. They stay searchable with `--scope archive`."""
+    """Move a session to the archive, or all sessions whose last message is older than
+    `sessionRetentionDays`. `--scope archive` still finds them."""
     actor = access.resolve(vault, by)
     owners = _owners(vault, actor, agent)
     if id:

@@ -37,11 +37,10 @@ def session_import(
     yes: bool = False,
     by: Actor | str = "",
 ) -> Imported:
-    """Import the sessions in these files and folders, or in those of all clients on this machine.
-    Importing again adds only what is new. A new session that no project has belongs to `agent`, or
-    to the agent of the client, as `brain connect` names it. Without a path, more than 20 MB are
-    imported only if `yes`. A session that was deleted from the vault is imported only if `again`.
-    """
+    """Import the sessions in these files and folders, or those of all clients on this machine. An
+    import adds only new messages. A new session without a project belongs to `agent`, or to the
+    agent of the client, as `brain connect` names it. Without a path, an import of more than 20 MB
+    needs `yes`. A session that was deleted from the vault is imported only with `again`."""
     actor = access.resolve(vault, by)
     paths = lookup.words(paths)
     sources = importing.find(paths, vault.environ, _seconds(vault, since))

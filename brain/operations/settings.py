@@ -23,7 +23,7 @@ REMAINING = (100_000, 50_000, 20_000, 8_000, 1_000)
 
 
 def config(vault: OpenVault, name: str = "", *, by: Actor | str = "") -> dict[str, Any]:
-    """Return the settings of this vault by name, or one of them."""
+    """Return all settings of this vault by name, or only the setting `name`."""
     access.resolve(vault, by)
     if name and name not in SETTINGS:
         raise NotFound(f"There is no setting {name!r}.", nearest(name))
@@ -32,7 +32,7 @@ def config(vault: OpenVault, name: str = "", *, by: Actor | str = "") -> dict[st
 
 
 def alias_list(vault: OpenVault, *, by: Actor | str = "") -> Aliases:
-    """Return the aliases of this vault, and all that a search uses."""
+    """Return the aliases of this vault, and all aliases that a search uses."""
     access.resolve(vault, by)
     known = own_aliases(vault.config.aliases)
     every = {word: list(known[word]) for word in sorted(known)}
@@ -132,7 +132,8 @@ def _set_aliases(vault: OpenVault, word: str, entries: list[str], by: Actor) -> 
 def budget(
     vault: OpenVault, tokens: int | None = None, *, session: str = "", by: Actor | str = ""
 ) -> Budget:
-    """Return the token limit of a context, and what some contexts get; set it if given."""
+    """Return the token limit of a context, and how some contexts are divided. Set the limit if
+    `tokens` is given."""
     actor = access.resolve(vault, by, session)
     change = None
     if tokens is not None:

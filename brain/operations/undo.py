@@ -53,9 +53,9 @@ def undo(
     session: str = "",
     by: Actor | str = "",
 ) -> Undone:
-    """Undo one change: the one with this event, or the last one (of an agent: its own last one),
-    in the memory of `agent` if it is given. Raises StaleFile, with the difference, if the entry was
-    changed since; `force` undoes it."""
+    """Undo one change: the change with this event, or the last change. For an agent, the last
+    change is its own last change. `agent` limits this to the memory of one agent. If the entry was
+    changed since, StaleFile is raised, with the difference. `force` undoes the change anyway."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
         access.refuse_unseen(agent, access.readable(actor))
@@ -74,7 +74,8 @@ def revert(
     session: str = "",
     by: Actor | str = "",
 ) -> Reverted:
-    """Undo all changes of an agent since then, newest first, and report those that stay."""
+    """Undo all changes of an agent since a time, newest first. Report the changes that could not be
+    undone."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
         undone: list[Undone] = []
