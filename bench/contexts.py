@@ -190,7 +190,7 @@ def _table(
             theirs = [ask(asked, pack, budget) for budget in BUDGETS]
             yield _row(f"reference{with_model}", theirs)
             differences += [
-                f"Brain less the reference{with_model}, {_differences(*each)}."
+                f"Brain minus the reference{with_model}, {_differences(*each)}."
                 for each in zip(BUDGETS, own, theirs, strict=True)
             ]
     yield from ("", *differences) if differences else ()

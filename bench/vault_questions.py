@@ -92,7 +92,7 @@ def report(folder: Path, work: Path, other: Path | None, model: str = "") -> Ite
         yield from ("", f"#### {title}", "", HEAD, "|---|---|---|---|---|---|")
         yield from (_row(what, [every[at] for at in some]) for what, every in found.items())
     if other:
-        yield f"\nBrain less the reference, MRR@10: {_difference(whole, found['reference'])}."
+        yield f"\nBrain minus the reference, MRR@10: {_difference(whole, found['reference'])}."
     if other and model:
         pair = found["**Brain, hybrid**"], found["reference, hybrid"]
         yield f"With meaning: {_difference(*pair)}."
