@@ -109,9 +109,11 @@ def _codes() -> set[str]:
     """The second argument of whatever makes a problem."""
     makers = {"Problem", "JsonError", "report", "refuse"}
     return {
-        call.args[1].value
+        part.value
         for call in _calls()
-        if _name(call) in makers and len(call.args) > 1 and isinstance(call.args[1], ast.Constant)
+        if _name(call) in makers and len(call.args) > 1
+        for part in ast.walk(call.args[1])  # one code, or one of two: "a" if … else "b"
+        if isinstance(part, ast.Constant)
     }
 
 
