@@ -57,7 +57,9 @@ def _without_prefixes(one: Sentence, other: Sentence) -> Sentence:
     """Return a sentence with "unstable" read as "not stable" if the other says "stable"."""
     known = other.roots()
     for word in one.words:
-        rests = {word.root.removeprefix(prefix) for prefix in _PREFIXES if word.root not in known}
+        if word.root in known or not word.root.startswith(_PREFIXES):
+            continue
+        rests = {word.root.removeprefix(prefix) for prefix in _PREFIXES}
         for rest in {*rests, *map(root, rests)} & known:
             words = [
                 each._replace(denied=each.denied != (each.clause == word.clause))
