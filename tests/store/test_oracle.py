@@ -60,3 +60,9 @@ def test_a_line_that_nobody_removed_is_lost(tmp_path: Path):
     Path(world.path).write_text(ALL)
     missing = world.oracle.missing(Counter(tokens(world.text() or "")))
     assert missing == [("person line lost", "p1.1")]
+
+
+def test_a_line_that_was_removed_is_kept_in_a_version(tmp_path: Path):
+    world, _ = end([*W0_DELETES, remember("a1")], tmp_path)
+    assert world.processes[0].keeps(line("p91.1"))
+    assert not world.processes[0].keeps(line("p1.1"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brain.config import Config
@@ -17,12 +18,19 @@ from brain.store.store import Store
 from brain.store.units import unit_id
 from brain.vault import layout
 from brain.vault.exchange import Disk, Look
+from brain.vault.files import MISSING
+from tests.store.sim.oracle import File
 from tests.store.sim.world import NOTE, Crash
 
 if TYPE_CHECKING:
     from tests.store.sim.world import World
 
 ID = "v-simulated000"
+RECENT = 0.1  # seconds in which a file may be touched again without another time
+
+
+def _stamp(file: File) -> str:
+    return f"{file.number} {file.ctime}"
 
 
 class VirtualDisk(Disk):
@@ -38,7 +46,8 @@ class VirtualDisk(Disk):
             file = self.world.file(path)
             found = found._replace(
                 identity=str(file.number), born=file.born, modified=file.ctime, changed=file.ctime,
-                accessed=int(file.atime * 1e9), shows_reads=True, stamp="",
+                accessed=int(file.atime * 1e9), shows_reads=True,
+                stamp=_stamp(file) if self.now() - file.ctime >= RECENT else "",
             )  # fmt: skip
         self.world.after("look", path, writer=bool(found and found.has_writer))
         return found
@@ -47,7 +56,7 @@ class VirtualDisk(Disk):
         return found.data.decode() == self.world.committed
 
     def stamp(self, path: str) -> str:
-        return "unknown"  # so that it is looked at
+        return _stamp(self.world.file(path)) if os.path.exists(path) else MISSING
 
     def create(self, path: str, data: bytes, like: Look | None = None) -> tuple[str, int]:
         self.world.before("create")
@@ -214,6 +223,15 @@ class Process:
 
     def guarded(self) -> bool:
         return bool(self.store.state._fetch("SELECT 1 FROM guards LIMIT 1"))
+
+    def keeps(self, line: str) -> bool:
+        """Return True if a line can be restored: from a version of the note, or from the journal by
+        `undo`."""
+        history = self.store._load(NOTE).history
+        if history and any(line in version.units for version in history.versions):
+            return True
+        journal = Path(f"{self.world.root}/40_Brain/journal")
+        return any(line in path.read_text() for path in journal.rglob("*.jsonl"))
 
 
 def layout_claim(state: str, root: str) -> None:

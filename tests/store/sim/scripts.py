@@ -18,7 +18,10 @@ from typing import Any
 from tests.store.sim.director import SETTINGS, Director
 from tests.store.sim.world import Step, World
 
-NEVER = ("torn", "doubled", "orphaned", "temporary file left", "deleted twice and back")
+NEVER = (
+    "torn", "doubled", "orphaned", "temporary file left", "deleted twice and back",
+    "not restorable",
+)  # fmt: skip
 MINOR = ("came back for good", "gave way")  # reported, and not a failure of a run
 USAGE = """usage: python -m tests.store.sim run [SETTING] [RUNS] [SEED] [name=value ...]
        python -m tests.store.sim show SEED [SETTING] [TOKEN]

@@ -45,6 +45,7 @@ class Backend(Protocol):
     def sync(self) -> bool: ...  # True if nothing is pending
     def head(self) -> str: ...  # what should be in the note; a window may have saved since
     def guarded(self) -> bool: ...
+    def keeps(self, line: str) -> bool: ...  # in the journal, or in a version of the note
 
 
 class Actor:
@@ -425,6 +426,11 @@ class World:
             if kind != "gave way" and t in self.oracle.mixed:
                 self.stats[kind + ", two writers between two looks"] += 1
         out += missing
+        out += [
+            ("not restorable", t)
+            for _, t in missing
+            if not self.processes[0].keeps(self.oracle.lines[t].text)
+        ]
         returned = [t for t, s in self.oracle.status.items() if s == REMOVED and there[t]]
         out += [("came back for good", t) for t in returned]
         out += [("doubled", t) for t, n in there.items() if n > 1]
