@@ -136,7 +136,6 @@ class Note:
             return
         history = self.history
         moved = files.git_has_moved(self.git, self.row.git)
-        is_git = moved and found is not None and self.disk.is_committed(self.full, found)
         if found is None:
             self._look_for_missing()
             return
@@ -150,10 +149,13 @@ class Note:
         if theirs == last.units and last.n >= history.tip.n:  # exchanged before a crash
             history.tip, last.unread = last, False
         if theirs != history.tip.units:
+            is_git = moved and self.disk.is_committed(self.full, found)
             if not is_git and self._may_be_half(found, mark):
                 self.wait = "the note is being saved"  # half a save
                 return
-            evidence = self._evidence(found)._replace(git=is_git, after_git=moved and not is_git)
+            commit = self.row.git.partition(" ")[2]
+            after_git = moved and not is_git and self.disk.differs_since(self.full, commit)
+            evidence = self._evidence(found)._replace(git=is_git, after_git=after_git)
             self._observe(theirs, history.tip, evidence, in_note=True)
         self._accept(found, mark)
 

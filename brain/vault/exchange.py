@@ -94,20 +94,16 @@ class Disk:
     def is_committed(self, path: str, found: Look, unknown: bool = True) -> bool:
         """Return True if a file is equal to the commit that git has checked out; `unknown` if git
         fails."""
-        import subprocess
-
         folder, name = os.path.split(path)
-        command = ["git", "-C", folder]
-        try:
-            hashes = [
-                subprocess.run(
-                    [*command, *arguments], capture_output=True, timeout=5, check=True
-                ).stdout
-                for arguments in (["rev-parse", f"HEAD:./{name}"], ["hash-object", name])
-            ]
-        except (OSError, subprocess.SubprocessError):
-            return unknown
-        return hashes[0] == hashes[1]
+        entry = _git(folder, "ls-tree", "HEAD", f"./{name}")
+        hash = _git(folder, "hash-object", name)
+        return unknown if entry is None or hash is None else hash.strip() in entry.split()
+
+    def differs_since(self, path: str, commit: str) -> bool:
+        """Return True if git has another version of a file now than in this commit, or if git
+        fails."""
+        folder, name = os.path.split(path)
+        return _git(folder, "diff", "--quiet", commit, "HEAD", "--", name) is None
 
     def create(self, path: str, data: bytes, like: Look | None = None) -> tuple[str, int]:
         """Create a file with these bytes, and with the mode and owner of `like`. The bytes are on
@@ -190,6 +186,17 @@ class Disk:
             return max(0.0, self.now() - os.stat(os.path.dirname(path)).st_mtime)
         except OSError:
             return float("inf")
+
+
+def _git(folder: str, *arguments: str) -> bytes | None:
+    """Return the output of git; None if it fails, or says no."""
+    import subprocess
+
+    command = ["git", "-C", folder, *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=5, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def _read(handle: int, path: str) -> tuple[bytes, os.stat_result]:

@@ -111,6 +111,34 @@ def test_a_commit_changes_nothing(opened: Open, repo: Path) -> None:
     assert "- From a stale window\n" in text(repo)
 
 
+def test_a_branch_with_the_same_note_says_nothing_about_later_saves(
+    opened: Open, repo: Path
+) -> None:
+    """Git moves and leaves the note alone; then a stale window saves. What a person had added since
+    that window loaded the note stays."""
+    store = opened()
+    store.apply([kit.write("remember", 1)])
+    (repo / NOTE).write_text(text(repo) + "- From a fresh window\n")
+    store.absorb()
+    git(repo, "checkout", "-q", "-b", "other")
+    (repo / NOTE).write_text(kit.MEMORY + "- From a stale window\n")
+    store.absorb()
+    for line in (LINE, "- From a fresh window\n", "- From a stale window\n"):
+        assert text(repo).count(line) == 1, line
+
+
+def test_a_note_that_git_does_not_know_is_merged_after_a_checkout(opened: Open, repo: Path) -> None:
+    git(repo, "rm", "-q", "--cached", NOTE)
+    git(repo, "commit", "-qm", "two")
+    store = opened()
+    store.apply([kit.write("remember", 1)])
+    git(repo, "checkout", "-q", "-b", "other")
+    (repo / NOTE).write_text(kit.MEMORY + "- From a stale window\n")
+    store.absorb()
+    for line in (LINE, "- From a stale window\n"):
+        assert text(repo).count(line) == 1, line
+
+
 @pytest.mark.parametrize("back", ["HEAD~1", "HEAD"])
 def test_a_line_thrown_away_with_git_does_not_return(opened: Open, repo: Path, back: str) -> None:
     """Committed and reset to the commit before, or just reset."""

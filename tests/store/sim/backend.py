@@ -55,6 +55,9 @@ class VirtualDisk(Disk):
     def is_committed(self, path: str, found: Look, unknown: bool = True) -> bool:
         return found.data.decode() == self.world.committed
 
+    def differs_since(self, path: str, commit: str) -> bool:
+        return True
+
     def stamp(self, path: str) -> str:
         return _stamp(self.world.file(path)) if os.path.exists(path) else MISSING
 
