@@ -20,11 +20,11 @@ import brain
 from bench import locomo, reference, vault_questions
 from bench.measure import machine
 from bench.scoring import interval
-from brain import init
+from brain import new_vault
 from brain.context.budget import divide, fit
-from brain.context.package import Package, Part, Passage
+from brain.context.parts import Package, Part, Passage
 from brain.operations import semantic
-from brain.tokens import estimate
+from brain.token_count import estimate
 
 BUDGETS = (500, 1_500, 5_000)
 DEMO = Path(__file__).parent / "demo-questions.tsv"
@@ -135,7 +135,7 @@ def _demo(work: Path, model: str) -> Iterator[str]:
     root = work / "demo-context" / "vault"
     shutil.rmtree(root.parent, ignore_errors=True)
     root.parent.mkdir(parents=True)
-    init.create_demo(root)
+    new_vault.create_demo(root)
     rows = [line.split("\t") for line in DEMO.read_text(encoding="utf-8").splitlines()[1:]]
     asked = [(question, frozenset(answers.split("|")), "") for question, answers in rows]
     yield from _table("The demo vault", asked, root, (), None, model)

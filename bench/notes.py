@@ -12,9 +12,9 @@ from typing import NamedTuple
 import brain
 from bench import plain, vault
 from bench.known_items import Item, items, notes
-from brain import init
+from brain import new_vault
 from brain.index.read import Filters
-from brain.operations import find
+from brain.operations import entries
 
 COUNT, ASKED = 1_500, 300  # notes of the generated vault, and how many are asked for
 DRAWS = 10  # times that each of few notes is asked for, with other words of it
@@ -42,7 +42,7 @@ def report(work: Path) -> Iterator[str]:
 
 def _demo(root: Path) -> Mapping[str, Sequence[str]]:
     """Lay the vault. No word of it stands for another."""
-    init.create_demo(root)
+    new_vault.create_demo(root)
     return {}
 
 
@@ -60,7 +60,7 @@ def ask(root: Path, synonyms: Mapping[str, Sequence[str]]) -> list[Asked]:
     rng = random.Random(3)
     with brain.open(root, state=root.parent / "state", clock=lambda: CLOCK) as opened:
         opened.sync()
-        rows = find.entries(opened.vault, Filters(superseded=False), -1)
+        rows = entries.entries(opened.vault, Filters(superseded=False), -1)
         every = notes(row for row in rows if row.scope == "sources")
         some = rng.sample(every, min(ASKED, len(every)))
         draws = [items(some, synonyms, rng) for _ in range(DRAWS if len(some) < ASKED else 1)]

@@ -9,16 +9,18 @@ from weakref import finalize
 from brain import operations
 from brain.errors import BadRequest, WrongThread
 from brain.open_vault import OpenVault
-from brain.operations import change, find, settings
+from brain.operations import change, settings
 from brain.operations.agents import agent_add, agent_list, agent_register
 from brain.operations.conflicts import conflicts, resolve
 from brain.operations.context import context
 from brain.operations.doctor import doctor, status, sync
+from brain.operations.entries import list_, open_, show
 from brain.operations.gaps import gaps
 from brain.operations.graph import graph
 from brain.operations.history import audit, history
 from brain.operations.pending import journal_write, pause, pending, resume
 from brain.operations.remember import remember, remember_all
+from brain.operations.search import search, similar
 from brain.operations.session import (
     session_append,
     session_archive,
@@ -111,12 +113,12 @@ class Brain:
     agent_add = method(agent_add)
     agent_register = method(agent_register)
     # find
-    search = method(find.search)
+    search = method(search)
     context = method(context)
-    show = method(find.show)
-    list = method(find.list_)
-    similar = method(find.similar)
-    open = method(find.open_)
+    show = method(show)
+    list = method(list_)
+    similar = method(similar)
+    open = method(open_)
     graph = method(graph)
     # write
     remember = method(remember)

@@ -22,7 +22,7 @@ from brain.index.db import Index
 from brain.model import Event
 from brain.sync import Delta, Progress, Stats
 from brain.timestamps import to_utc
-from brain.vault import files, identity, layout
+from brain.vault import files, layout, vault_id
 from brain.vault.layout import Vault
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from brain.embed import Provider
-    from brain.embed.meanings import Meanings
+    from brain.embed.similarity import Meanings
     from brain.index.vectors import Vectors
     from brain.journal.writer import Journal
     from brain.state import State
@@ -117,8 +117,8 @@ class OpenVault:
         """The model of a hybrid search and the passages that it has embedded, loaded on first
         use."""
         from brain.embed import Waited, provider
-        from brain.embed.meanings import Meanings
-        from brain.search.semantic import passages
+        from brain.embed.similarity import Meanings
+        from brain.search.hybrid import passages
 
         downloads = os.path.join(os.path.dirname(self.paths.state_path), "models")
         model = self.provider or provider(self.config.vectorModel, self.config, downloads)
@@ -280,7 +280,7 @@ class OpenVault:
         ][:MAX_COMPARED]
         if not typed or not self._may_record():
             return
-        from brain.lifecycle.similar import new_contradictions
+        from brain.compare.similar import new_contradictions
 
         found = []
         for path, ref, text in typed:
@@ -350,7 +350,7 @@ class OpenVault:
             self.paths = self.store.vault = self.paths._replace(id=self.store.name_vault())
             self.index.id = self.paths.id
         if self.paths.id:
-            identity.claim(self.paths.state_path, self.paths.root_path, self.paths.id)
+            vault_id.claim(self.paths.state_path, self.paths.root_path, self.paths.id)
         self._claimed = True
 
     def absorb(self, wait: float = 30.0) -> list[str]:

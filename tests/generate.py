@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from brain import config, errors, init
+from brain import config, errors, new_vault
 from brain.cli.main import cli, summaries
 from brain.kinds import KINDS
 from brain.operations import GROUPS, OPERATIONS, results
@@ -319,8 +319,8 @@ WHOLE: dict[str, Callable[[], str]] = {
     "docs/reference/config.md": config_page,
     "docs/reference/mcp.md": mcp_page,
     "vault_template/40_Brain/brain.yaml": config.template,
-    "vault_template/40_Brain/.gitignore": lambda: init.GITIGNORE,
-    "vault_template/40_Brain/.gitattributes": lambda: init.GITATTRIBUTES,
+    "vault_template/40_Brain/.gitignore": lambda: new_vault.GITIGNORE,
+    "vault_template/40_Brain/.gitattributes": lambda: new_vault.GITATTRIBUTES,
 }
 TABLES: dict[str, Callable[[], str]] = {"kinds": kinds, "operations": operations, "values": values}
 

@@ -6,27 +6,27 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 
-from brain import filter_expr, tokens
+from brain import filter_expr, token_count
 from brain.cli.output import safe
-from brain.context import defuse, triggers
+from brain.compare import contradictions, duplicates
+from brain.context import sanitize, triggers
 from brain.context.triggers import procedure
 from brain.errors import BrainError
 from brain.formats import (
     brain_yaml,
     memory_edit,
     memory_md,
-    memory_part,
+    memory_nearby,
     note_md,
-    prose,
+    plain_text,
     records_json,
     session_jsonl,
 )
-from brain.lifecycle import contradiction, dedup
 from brain.model import Add, Change, Configure, Relate, Retag, Update
 from brain.redact import redact
 from brain.search import exact, question, snippet
 from brain.search.retrieve import match
-from brain.store import units
+from brain.store import merge
 
 # -- shapes: each makes about so many characters --------------------------------------------------
 
@@ -139,27 +139,27 @@ def with_entry_first(text: str) -> bytes:
 
 
 def changed(text: str) -> None:
-    memory_part.changed_part(
+    memory_nearby.changed_part(
         with_entry(text), with_entry(text).replace(b"the entry", b"this entry")
     )
-    memory_part.changed_part(
+    memory_nearby.changed_part(
         with_entry_first(text), with_entry_first(text).replace(b"the e", b"an e")
     )
 
 
 def merged(text: str) -> None:
-    base, head = units.split(text), units.split(f"{text}\n- head")
-    theirs = units.split(f"- theirs\n{text}")
-    units.merge(base, head, theirs)
-    units.difference(base, head)
-    units.one_per_id((*head, *theirs), theirs, set(base), set())
-    units.likeness(text, f"{text} more")
+    base, head = merge.split(text), merge.split(f"{text}\n- head")
+    theirs = merge.split(f"- theirs\n{text}")
+    merge.merge(base, head, theirs)
+    merge.difference(base, head)
+    merge.one_per_id((*head, *theirs), theirs, set(base), set())
+    merge.likeness(text, f"{text} more")
 
 
 def rewritten(text: str) -> None:
-    base = units.split(text)
+    base = merge.split(text)
     other = tuple(unit.replace("a", "o") for unit in base)
-    units.merge(base, (*other, "- head"), ("- theirs", *base[::-1]))
+    merge.merge(base, (*other, "- head"), ("- theirs", *base[::-1]))
 
 
 def marked(text: str) -> None:
@@ -169,9 +169,9 @@ def marked(text: str) -> None:
 
 
 def compared(text: str) -> None:
-    dedup.is_same(text, f"{text} other")
-    dedup.similarity(text, f"{text} other")
-    contradiction.contradicts(text, f"{text} not")
+    duplicates.is_same(text, f"{text} other")
+    duplicates.similarity(text, f"{text} other")
+    contradictions.contradicts(text, f"{text} not")
 
 
 def session(text: str) -> None:
@@ -226,13 +226,13 @@ WORK: dict[str, Callable[[str], object]] = {
         f"- {text} ^{REF}\n".encode(), Relate(NOTE, REF, "a", "b", gone=True)
     ),
     "redact": redact,
-    "tokens": tokens.estimate,
+    "tokens": token_count.estimate,
     "safe": lambda text: (safe(text), safe(text, lines=True)),
-    "clean": lambda text: defuse.clean(text, len(text)),
+    "clean": lambda text: sanitize.clean(text, len(text)),
     "procedure": procedure,
     "snippet": marked,
     "question": asked,
-    "prose": lambda text: prose.fingerprint(prose.without_links(text)),
+    "prose": lambda text: plain_text.fingerprint(plain_text.without_links(text)),
     "compare": compared,
     "merge": merged,
     "merge rewritten": rewritten,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import brain
-from brain import init
+from brain import new_vault
 
 PACKAGE = Path(brain.__file__).parent
 # From the ground up: a module imports only from its own layer or one below it.
@@ -23,18 +23,18 @@ LAYERS = (
     (
         "config",
         "kinds",
+        "importance",
         "lock",
         "timestamps",
         "redact",
         "filter_expr",
-        "tokens",
+        "token_count",
     ),
     ("formats",),
     ("vault", "index", "state"),
-    ("access", "events", "journal", "lifecycle", "embed"),
+    ("access", "events", "journal", "compare", "embed"),
     ("sync",),
     ("store",),
-    ("recall",),
     ("search",),
     ("graph",),
     ("context",),
@@ -42,7 +42,7 @@ LAYERS = (
     ("sessions",),
     ("operations",),
     ("serialize",),
-    ("api", "init"),
+    ("api", "new_vault"),
     ("daemon",),
     ("serve", "connect"),
     ("cli",),
@@ -55,12 +55,13 @@ PURE = (
     "model",
     "config",
     "kinds",
+    "importance",
     "redact",
     "filter_expr",
     "merge",
-    "tokens",
+    "token_count",
 )
-PURE += ("_tuples", "words", "formats", "lifecycle")
+PURE += ("_tuples", "words", "formats", "compare")
 IO = ("os", "io", "sqlite3", "subprocess", "socket", "tempfile", "shutil", "pathlib", "watchfiles")
 
 
@@ -182,7 +183,7 @@ def test_the_command_line_is_light(tmp_path: Path) -> None:
 
 
 def test_a_search_of_an_unchanged_vault_is_light(tmp_path: Path) -> None:
-    init.create_demo(tmp_path / "demo")
+    new_vault.create_demo(tmp_path / "demo")
     args = ["search", "frost", "--vault", str(tmp_path / "demo")]
     ask = ("from brain.cli import main", f"main.run({args!r})")
     loaded(*ask, state=tmp_path / "state")

@@ -20,7 +20,7 @@ import pytest
 from brain import operations
 from brain.api import Brain
 from brain.errors import BrainError, Busy, IndexDamaged
-from brain.index import links
+from brain.index import relations
 from brain.index.db import reading
 from brain.open_vault import OpenVault
 from brain.operations.remember import remember
@@ -500,7 +500,7 @@ def test_a_table_that_is_gone_is_damage(vault: MakeVault, opened: OpenBrain) -> 
     brain.vault.index.db.execute("DROP TABLE learned")
     brain.vault.index._write_seal()  # as if nobody had been seen to do it
     assert not brain.vault.index.healthy()
-    found = operations.call(lambda vault: links.learned(vault.index, pending=True), brain.vault)
+    found = operations.call(lambda vault: relations.learned(vault.index, pending=True), brain.vault)
     assert found == []
     assert brain.vault.index.news == "The index was damaged; it is built again."
 

@@ -23,10 +23,10 @@ from brain import events
 from brain.api import Brain
 from brain.errors import BrainError
 from brain.formats import memory_md
-from brain.index import facts
+from brain.index import journal_facts
 from brain.index.db import Index
-from brain.init import GITATTRIBUTES, GITIGNORE
 from brain.model import Write
+from brain.new_vault import GITATTRIBUTES, GITIGNORE
 from brain.open_vault import OpenVault
 from brain.state import Use
 from brain.vault import layout
@@ -434,9 +434,9 @@ class Devices(RuleBasedStateMachine):
     def _adds_up(self, one: Machine) -> None:
         scores, hits = _sums(list(_records(one)))
         refs = {*scores, *hits, *self._refs(one)}
-        known = facts.load(one.brain.vault.index, refs)
+        known = journal_facts.load(one.brain.vault.index, refs)
         for ref in refs:
-            found = known.get(ref, facts.Facts(ref))
+            found = known.get(ref, journal_facts.Facts(ref))
             assert (found.score, found.hits) == (scores[ref], hits[ref]), ref
 
 

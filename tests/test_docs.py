@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from brain import init
+from brain import new_vault
 from brain.cli.main import COMMANDS
 from brain.cli.maintain import HARMLESS
 from tests.generate import PLAYED, ROOT, WHOLE, page
@@ -185,7 +185,7 @@ def test_no_folder_of_a_certain_machine_is_mentioned(path):
 
 def test_the_hook_on_the_page_for_agents_prints_a_context(tmp_path, monkeypatch):
     vault = tmp_path / "Notes"
-    init.create_demo(vault)
+    new_vault.create_demo(vault)
     (vault / "40_Brain/agents/claude").mkdir(parents=True)
     (vault / "40_Brain/agents/claude/AGENT.md").write_text("---\ntype: project\n---\n")
     (script,) = re.findall(

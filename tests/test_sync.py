@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from brain import init
+from brain import new_vault
 from brain.api import Brain
 from brain.errors import BadConfig, BrainError, VaultLooksEmpty
 from brain.index import read, write
 from brain.index.write import COARSE_SLACK, FINE_SLACK, Stat
-from brain.operations import doctor, find, lookup
+from brain.operations import doctor, entries, lookup
 from brain.sync import compare
 from brain.vault import files
 from tests import kit
@@ -497,11 +497,11 @@ def test_not_a_byte_of_a_messy_vault_is_touched(vault: MakeVault, opened: OpenBr
 
 def _untouched(root: Path, opened: OpenBrain) -> None:
     before = kit.snapshot(root)
-    init.create(root)
+    new_vault.create(root)
     brain = opened(root)
     brain.sync()
     brain.search("the", scopes=["all"])
-    find.entries(brain.vault, lookup.filters(brain.vault), 100)
+    entries.entries(brain.vault, lookup.filters(brain.vault), 100)
     brain.doctor()
     brain.sync(rebuild=True)
     brain.close()

@@ -15,8 +15,8 @@ from brain.cli.output import View, choices, common, is_read_only, opened, say, t
 from brain.errors import BadRequest, Denied, NotFound
 
 if TYPE_CHECKING:
-    from brain.connect.apply import Step
     from brain.connect.clients import Place
+    from brain.connect.install import Step
     from brain.open_vault import OpenVault
 
 VIEWS: dict[str, View] = {}  # no operations
@@ -33,7 +33,7 @@ def _mcp(agent: str, vault: str | None, as_json: bool) -> None:
     brain mcp --agent claude --read-only
     """
     from brain.open_vault import OpenVault
-    from brain.serve.worker import Worker
+    from brain.serve.vault_thread import Worker
     from brain.vault import layout
 
     path, _ = choices(vault, as_json)
@@ -127,7 +127,7 @@ def _connect(
     brain connect cursor --remove
     brain connect --list
     """
-    from brain.connect import apply, clients
+    from brain.connect import clients, install
 
     vault, as_json = choices(vault, as_json)
     place = clients.Place(os.path.expanduser("~"), os.environ, sys.platform)
@@ -141,13 +141,13 @@ def _connect(
     chosen = clients.client(client)
     name = agent or chosen.agent
     if remove:
-        steps = apply.disconnect(chosen, place, dry_run)
+        steps = install.disconnect(chosen, place, dry_run)
     else:
         with opened(vault) as open_vault:
             added = _agent(open_vault, name, chosen.title, dry_run)
             root = str(open_vault.paths.root)
         command = [*_brain(), "mcp", "--agent", name, "--vault", root]
-        steps = [*added, *apply.connect(chosen, command, place, dry_run)]
+        steps = [*added, *install.connect(chosen, command, place, dry_run)]
     todo = "" if remove or dry_run else chosen.todo.format(title=chosen.title)
     if as_json:
         told = [step._asdict() for step in steps]
@@ -171,7 +171,7 @@ def _brain() -> list[str]:
 def _agent(vault: OpenVault, name: str, title: str, dry_run: bool) -> list[Step]:
     """Create the agent unless the vault has it."""
     from brain import access
-    from brain.connect.apply import Step
+    from brain.connect.install import Step
     from brain.operations import agents, call
 
     try:
@@ -184,12 +184,12 @@ def _agent(vault: OpenVault, name: str, title: str, dry_run: bool) -> list[Step]
 
 
 def _print_clients(place: Place, as_json: bool) -> None:
-    from brain.connect import apply, clients
+    from brain.connect import clients, install
 
     rows = [
         {
             "client": client.name,
-            "connected": apply.is_connected(client, place),
+            "connected": install.is_connected(client, place),
             "path": client.file(place),
         }
         for client in clients.CLIENTS

@@ -39,13 +39,13 @@ def _init(folder: str | None, demo: bool, views: bool, vault: str | None, as_jso
     brain init --views               with tables of memory and agents for Obsidian
     brain init --demo /tmp/demo      a small vault to try things in
     """
-    from brain import init
+    from brain import new_vault
 
     vault, as_json = choices(vault, as_json)
     root = Path(folder or vault or ".")
     if is_read_only():
         raise Denied("Nothing is created with `--read-only`.", "Leave that option out.")
-    made = init.create_demo(root) if demo else init.create(root, views)
+    made = new_vault.create_demo(root) if demo else new_vault.create(root, views)
     if as_json:
         tell({"vault": str(root.resolve()), "created": made})
         return
@@ -53,7 +53,7 @@ def _init(folder: str | None, demo: bool, views: bool, vault: str | None, as_jso
         say(f"  + {path}")
     total = f"{counted(len(made), 'file')} created in {root.resolve()}."
     say(total if made else "Everything was there already.")
-    if advice := init.advice(root):
+    if advice := new_vault.advice(root):
         say()
         say(advice, lines=True)
     say()

@@ -141,12 +141,12 @@ def _edit(id: str, vault: str | None, as_json: bool) -> None:
     EDITOR=nano brain edit "Kitchen Garden.md:12"
     """
     from brain import serialize
-    from brain.operations import apply, call, change, find, lookup, results
+    from brain.operations import apply, call, change, entries, lookup, results
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as open_vault:
         open_vault.store.refuse_read_only()
-        place = call(find.open_, open_vault, id)
+        place = call(entries.open_, open_vault, id)
         row, line = lookup.locate(open_vault, id)
         is_memory = line > 0 and lookup.is_memory(row)
         if is_memory:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from brain._tuples import NamedTuple
 from brain.config import Config
 from brain.context import render
-from brain.context.package import LEFT_OUT, SECTIONS, Conflict, Package, Part, with_conflicts
+from brain.context.parts import LEFT_OUT, SECTIONS, Conflict, Package, Part, with_conflicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

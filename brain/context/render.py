@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable
 
 from brain._tuples import NamedTuple
-from brain.context.defuse import MARK, clean, lines, quoted, short
-from brain.context.package import LEFT_OUT, Conflict, Package, Part, Passage, sections
+from brain.context.parts import LEFT_OUT, Conflict, Package, Part, Passage, sections
+from brain.context.sanitize import MARK, clean, lines, quoted, short
 from brain.errors import BadRequest
 from brain.timestamps import shown
 

@@ -25,7 +25,7 @@ from brain.formats.entry import (
     with_text,
 )
 from brain.formats.markdown import blocks, mask
-from brain.formats.memory_part import is_plain, part_around
+from brain.formats.memory_nearby import is_plain, part_around
 from brain.formats.memory_place import (
     ITEM,
     RULE,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from brain._tuples import NamedTuple
 from brain.graph.edges import PREFIXES, Edges, edges, max_shared, name_of, normalized
-from brain.index import links
+from brain.index import relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def cascade(
         for id, (score, via, (seed, *steps)) in layer.items():
             if not _is_connector(id) and (id not in reached or score > reached[id].score):
                 reached[id] = Reached(score, via, seed, tuple(steps))
-    return _replace_superseded(reached, links.successors(index, reached, owners))
+    return _replace_superseded(reached, relations.successors(index, reached, owners))
 
 
 def _seed_layer(edges_: Edges, seeds: Mapping[str, float]) -> Layer:

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from brain import kinds
 from brain._tuples import NamedTuple
-from brain.index import links
+from brain.index import relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,12 +82,14 @@ def edges(index: Index, owners: Owners, *, agent: str = "", pending: bool = Fals
 
     With `pending`, uses that are not in the journal yet count, too.
     """
-    rows = [row for row in links.tags(index, owners, agent) if not row[0].startswith(PREFIXES)]
+    rows = [row for row in relations.tags(index, owners, agent) if not row[0].startswith(PREFIXES)]
     ids = _current_ids(index, [id for id, _ in rows])
     unweighted = {(ids[id], f"#{topic}", "has_tag") for id, tags in rows for topic in topics(tags)}
     to_notes = []  # (source, target, type) of links
-    replaced = {(ids.get(new), ids.get(old)) for new, old, _ in links.supersessions(index, owners)}
-    for id, kind, target, fragment in links.of_entries(index, owners):
+    replaced = {
+        (ids.get(new), ids.get(old)) for new, old, _ in relations.supersessions(index, owners)
+    }
+    for id, kind, target, fragment in relations.of_entries(index, owners):
         source, type = ids.get(id), "link" if kind == "embed" else kind
         other = ids.get(fragment[1:]) if fragment.startswith("^") else None
         if source and other:
@@ -97,7 +99,7 @@ def edges(index: Index, owners: Owners, *, agent: str = "", pending: bool = Fals
         elif source and _names_note(target, fragment):
             to_notes.append((source, target, type))
     from_notes = [
-        (path, ids[block]) for path, block in links.of_notes(index, owners) if block in ids
+        (path, ids[block]) for path, block in relations.of_notes(index, owners) if block in ids
     ]
     nodes, notes = _notes(
         index, owners, {target for _, target, _ in to_notes}, {path for path, _ in from_notes}
@@ -106,7 +108,7 @@ def edges(index: Index, owners: Owners, *, agent: str = "", pending: bool = Fals
     unweighted |= {(nodes[path], id, "link") for path, id in from_notes}
     written_weights = {
         (ids.get(id, ""), ids.get(other) or nodes.get(other, ""), type): weight
-        for id, other, type, weight in links.weights(index)
+        for id, other, type, weight in relations.weights(index)
     }
     weighted = {
         edge: written_weights.get(edge, WEIGHTS[edge[2]])
@@ -159,7 +161,7 @@ def _current_ids(index: Index, ids: Iterable[str]) -> dict[str, str]:
 
     An entry that is in the vault twice gets the smaller id.
     """
-    names = links.aliases(index)
+    names = relations.aliases(index)
     current: dict[str, str] = {}
     for id in ids:
         name = names.get(id, id)
@@ -172,7 +174,7 @@ def _times_together(
 ) -> dict[tuple[str, str], float]:
     """Return how often two entries were used together, by (smaller id, greater id)."""
     times: dict[tuple[str, str], float] = {}
-    for one, other, count in sorted(links.learned(index, pending=pending)):
+    for one, other, count in sorted(relations.learned(index, pending=pending)):
         if one in ids and other in ids and ids[one] != ids[other] and count > 0:
             low, high = sorted((ids[one], ids[other]))
             times[low, high] = times.get((low, high), 0.0) + count
@@ -192,7 +194,7 @@ def _notes(
     names = {name_of(spelling) for spelling in spellings.values()}
     titles = {
         path: title
-        for path, title in links.notes(index, owners)
+        for path, title in relations.notes(index, owners)
         if path in paths or name_of(normalized(path)) in names
     }
     paths_found = _note_paths(spellings.values(), titles)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brain._tuples import NamedTuple
-from brain.index import links
+from brain.index import relations
 from brain.index.db import CREATED, FACTS_OF, MODIFIED, Index, each, marks, owned, reading, text
 from brain.model import DEFAULT_SCOPES, SCOPES, Link, Problem
 
@@ -63,7 +63,7 @@ class Filters(NamedTuple):
         """
         if self.superseded:
             return self
-        rows = links.superseded_rows(index, self.owners)
+        rows = relations.superseded_rows(index, self.owners)
         return self._replace(superseded=True, excluded=tuple(rows))
 
     def where(self, index: Index) -> tuple[str, list[str]]:

@@ -350,9 +350,9 @@ def _entry_rows(file: int, parsed: ParsedFile) -> list[NewEntry]:
         if is_memory and kind == "note":
             its_scope = "sources"  # what is not a memory, such as a table, is found like any note
         elif is_memory:
-            from brain.formats import prose  # not needed to search
+            from brain.formats import plain_text  # not needed to search
 
-            fingerprint = prose.fingerprint(prose.without_links(text))
+            fingerprint = plain_text.fingerprint(plain_text.without_links(text))
         row = (
             file, its_scope, agent, project, kind, status, created, ref, line, end_line, start, end,
             _json(extra) if extra else None, at if is_session else 0, siblings, lead, table,

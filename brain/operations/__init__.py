@@ -111,7 +111,7 @@ OPERATIONS = (
               " registry is not synced.",
               ("brain agent register claude --type admin",)),
     # -- find -------------------------------------------------------------------------------------
-    Operation("search", "operations.find", "find", "Search memories, tasks and notes.",
+    Operation("search", "operations.search", "find", "Search memories, tasks and notes.",
               "Transcripts and the archive are searched only on request. Put a phrase in quotes"
               ' inside the quotes of the shell: brain search \'"local first"\'.',
               ("brain search sqlite",
@@ -123,13 +123,13 @@ OPERATIONS = (
               ('brain context "how do we deploy?"',
                'brain context "fix the importer" --file src/import.py --format gemini',
                'git diff | brain context "review this" --text -')),
-    Operation("show", "operations.find", "find", "Show one entry in full.",
+    Operation("show", "operations.entries", "find", "Show one entry in full.",
               "ID is an id as a search prints it, the beginning of one, PATH:LINE, or words"
               " that only one memory has. For a memory, this includes its score and where it"
               " comes from.",
               ("brain show m-7f3k2ab4",
                'brain show "10_Projects/Garden Planner/Architecture.md:12"')),
-    Operation("list", "operations.find:list_", "find", "List entries, newest first.",
+    Operation("list", "operations.entries:list_", "find", "List entries, newest first.",
               "Lists memories, unless --scope says otherwise. FILTER compares fields by = !="
               " > >= < <= ~ (contains) and `in (…)`, joined by and, or, not. An order starts"
               " with the highest value; `-` reverses it.",
@@ -137,9 +137,9 @@ OPERATIONS = (
                "brain list --kind decision --since 2026-01-01",
                "brain list --where 'importance>=0.7 and tags=db' --order confidence",
                "brain list --scope tasks --json")),
-    Operation("similar", "operations.find", "find", "List the memories most like an entry.",
+    Operation("similar", "operations.search", "find", "List the memories most like an entry.",
               examples=("brain similar m-7f3k2ab4",)),
-    Operation("open", "operations.find:open_", "find",
+    Operation("open", "operations.entries:open_", "find",
               "Print the links that open an entry in Obsidian or an editor.",
               examples=("brain open m-7f3k2ab4", 'xdg-open "$(brain open m-7f3k2ab4 | head -1)"')),
     Operation("graph", "operations.graph", "find", "Show how memories are connected.",

@@ -6,10 +6,12 @@ from brain import access
 from brain.events import write_payload
 from brain.index import read
 from brain.journal.codec import event_id
+from brain.model import Anchor, Write
+from brain.operations.lookup import is_anchored
 from brain.operations.results import Changed, Entry
 from brain.operations.results import entry as of_row
 from brain.redact import redact
-from brain.store import targets
+from brain.store import file_types
 from brain.sync import Delta
 
 TYPE_CHECKING = False
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from brain.access import Actor
     from brain.index.read import Row
-    from brain.model import Write
     from brain.open_vault import OpenVault
     from brain.store import Outcome
 
@@ -78,13 +79,13 @@ def _apply(
         return []
     with vault.writing():
         paths = dict.fromkeys(write.change.path for write in writes if write.change)
-        before = {path: targets.encode(vault.store.note(path).text) for path in paths}
+        before = {path: file_types.encode(vault.store.note(path).text) for path in paths}
         vault.writes += 1
         results = vault.store.apply(writes, by, exact)
         if any(result.state == "pending" for result in results):
             results = vault.store.wait(results, wait)
         # the result is what is written, even if a person has saved something else since
-        heads = {path: targets.encode(vault.store.note(path).text) for path in paths}
+        heads = {path: file_types.encode(vault.store.note(path).text) for path in paths}
         vault.sync(paths, known_texts=before, heads=heads)
         _publish(vault, results)
     return results
@@ -154,3 +155,10 @@ def linked_from(vault: OpenVault, ids: Iterable[str], by: Actor) -> list[str]:
     owners = access.readable(by)
     rows = [row for id in ids for row in read.linking(vault.index, id)]
     return [f"{row.path}:{row.line}" for row in rows if owners is None or row.agent in owners]
+
+
+def anchor(other: Row, by: Actor) -> list[Write]:
+    """Return the write that writes the id of a link's target to its file, if needed and allowed."""
+    if is_anchored(other) or not access.may(by, "write", other.agent):
+        return []
+    return [Write("anchor", other.ref, Anchor(other.path, other.ref))]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 
 from brain import access, kinds
+from brain.compare.similar import Similar, similar
 from brain.errors import BadRequest, NotFound, StaleFile
-from brain.index import facts, read
-from brain.lifecycle.similar import Similar, similar
-from brain.model import RELATIONS, Anchor, Move, Relate, Remove, Retag, Update, Write
+from brain.index import journal_facts, read
+from brain.model import RELATIONS, Move, Relate, Remove, Retag, Update, Write
 from brain.operations import apply, lookup
-from brain.operations.compare import comparable, mentioned
+from brain.operations.conflicts import comparable, conflict_record, mark, mentioned
 from brain.operations.results import Changed, Feedback, Forgotten, Updated, entry
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ def update(
         old = _replaced(row, new) if replace else ()
         data: dict[str, Any] = {"why": why} if why else {}
         if values:
-            known = facts.load(vault.index, [row.ref]).get(row.ref)
+            known = journal_facts.load(vault.index, [row.ref]).get(row.ref)
             data |= values | {"was": {name: known and getattr(known, name) for name in values}}
         if not text:
             change = Retag(row.path, row.ref, new, old) if new or old else None
@@ -90,7 +90,7 @@ def _reworded(
 ) -> Updated:
     """Reword a memory, and link it to those that it contradicts now."""
     found = _similar(vault, row, text, actor)
-    first, then = _contradict(row, found, actor)
+    first, then = mark(row, found, actor)
     writes = [*first, Write("update", row.ref, Update(row.path, row.ref, text, whole), data), *then]
     if tags and (tags.add or tags.remove):
         writes.append(Write("tag", row.ref, tags))
@@ -127,18 +127,6 @@ def _similar(vault: OpenVault, row: Row, text: str, by: Actor) -> Similar:
     against = tuple(other for other in now.contradicts if other.ref not in known)
     near = ((now.same, 1.0), *now.near) if now.same else now.near
     return Similar(near=near, contradicts=against, conflict_types=now.conflict_types)
-
-
-def _contradict(row: Row, found: Similar, by: Actor) -> tuple[list[Write], list[Write]]:
-    """Return the writes that link a memory to those it contradicts: their ids, then its line."""
-    first: list[Write] = []
-    then: list[Write] = []
-    for other in found.contradicts:
-        first += anchor(other, by)
-        field = Relate(row.path, row.ref, "contradicts", lookup.link_to(other, row.path))
-        type = found.conflict_types[other.ref]
-        then += [Write("link", row.ref, field), _conflict(row, other, type)]
-    return first, then
 
 
 def forget(
@@ -343,12 +331,12 @@ def _relate(
     if other and other.ref == row.ref:
         raise BadRequest("A memory cannot be linked to itself.", "Name another one.")
     change = Relate(row.path, row.ref, kind, value, gone)
-    first = anchor(other, by) if other and not gone else []
+    first = apply.anchor(other, by) if other and not gone else []
     target = other.ref if other else value.strip("[]").partition("#")[0].partition("|")[0]
     data = {} if weight is None else {"weight": weight, "as": kind, "other": target}
     writes = [*first, Write("unlink" if gone else "link", row.ref, change, data)]
     if other and kind == "contradicts":
-        writes.append(_conflict(row, other, "" if gone else "contradictory"))
+        writes.append(conflict_record(row, other, "" if gone else "contradictory"))
     return _change(vault, row, writes, by, "unlinked" if gone else "linked", main=len(first))
 
 
@@ -380,21 +368,6 @@ def _other(vault: OpenVault, to: str, by: Actor) -> Row:
             return other
     remedy = f"A note that is yet to be made is written [[{to}]]."
     raise NotFound(f"There is no note or memory {to!r}.", remedy)
-
-
-def anchor(other: Row, by: Actor) -> list[Write]:
-    """Return the write that writes the id of a link's target to its file, if needed and allowed."""
-    if lookup.is_anchored(other) or not access.may(by, "write", other.agent):
-        return []
-    return [Write("anchor", other.ref, Anchor(other.path, other.ref))]
-
-
-def _conflict(row: Row, other: Row, type: str) -> Write:
-    """Return the record of a conflict of this type, or of its end for ''."""
-    data = {"other": other.ref, "agent": row.agent}
-    if not type:
-        return Write("resolve", row.ref, None, data)
-    return Write("conflict", row.ref, None, data | {"type": type})
 
 
 def _change(

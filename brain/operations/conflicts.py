@@ -1,4 +1,4 @@
-"""List memories that contradict each other, and settle it."""
+"""Conflicts: compare memories, mark those that contradict each other, list and settle it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import re
 from brain import access
 from brain._tuples import NamedTuple
 from brain.errors import BadRequest, NotFound
-from brain.index import facts, links, read, records
+from brain.index import journal_facts, read, records, relations
 from brain.model import Relate, Write
 from brain.operations import apply, lookup
-from brain.operations.change import anchor
-from brain.operations.results import Conflict, Resolved, entry
+from brain.operations.results import Conflict, Mention, Resolved, entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from brain.access import Actor
+    from brain.compare.similar import Similar
     from brain.index.read import Row
     from brain.index.records import Conflict as OpenConflict
     from brain.open_vault import OpenVault
@@ -60,7 +62,7 @@ def _open(vault: OpenVault, by: Actor) -> list[Pair]:
     """Return the unresolved conflicts of which neither memory is gone or superseded."""
     found = [pair for pair in _pairs(vault, by) if not pair.conflict.resolved]
     refs = {row.ref for pair in found for row in (pair.one, pair.other)}
-    gone = links.successors(vault.index, refs, access.readable(by)) if refs else {}
+    gone = relations.successors(vault.index, refs, access.readable(by)) if refs else {}
     return [pair for pair in found if not gone.keys() & {pair.one.ref, pair.other.ref}]
 
 
@@ -72,7 +74,7 @@ def _pairs(vault: OpenVault, by: Actor) -> list[Pair]:
         one, other = _row(vault, conflict.ref, by), _row(vault, conflict.other, by)
         if one and other:
             found.append(Pair(conflict, one, other))
-    rows = links.supersessions(vault.index, access.readable(by)) if found else []
+    rows = relations.supersessions(vault.index, access.readable(by)) if found else []
     replaced = {frozenset(ids) for *ids, _ in rows}
     return [
         pair._replace(conflict=pair.conflict._replace(type="superseded"))
@@ -85,7 +87,7 @@ def _pairs(vault: OpenVault, by: Actor) -> list[Pair]:
 def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:
     """Return the memory with this id, or that had it before; None if it is gone."""
     owners = access.readable(by)
-    for same in sorted(facts.same(vault.index, ref), key=lambda each: each != ref):
+    for same in sorted(journal_facts.same(vault.index, ref), key=lambda each: each != ref):
         for row in read.by_ref(vault.index, same):
             if row.ref == same and (owners is None or row.agent in owners):
                 return row
@@ -139,7 +141,57 @@ def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Writ
             )
         old = pair.other if kept.ref == pair.one.ref else pair.one
         target = lookup.link_to(old, kept.path)
-        writes += anchor(old, by)
+        writes += apply.anchor(old, by)
         writes.append(Write("link", kept.ref, Relate(kept.path, kept.ref, "supersedes", target)))
     data = {"other": pair.other.ref, "agent": pair.one.agent, "keep": kept.ref if kept else ""}
     return [*writes, Write("resolve", pair.one.ref, None, data)]
+
+
+# -- marking -------------------------------------------------------------------------------------
+
+
+def comparable(vault: OpenVault, path: str, by: Actor) -> tuple[str, ...]:
+    """Return the owners whose memories a new one in this note is compared with: the owner of the
+    note and the admin, as far as the actor may read them."""
+    owners = sorted({access.ADMIN, vault.owner(path)})
+    return tuple(owner for owner in owners if access.may(by, "read", owner))
+
+
+def mentioned(found: Similar) -> tuple[list[Mention], list[Mention]]:
+    """Return the memories that are similar to a text, and those that it contradicts."""
+    near = [Mention(id=row.ref, text=row.text) for row, _ in found.near]
+    return near, [Mention(id=row.ref, text=row.text) for row in found.contradicts]
+
+
+def fields_of(
+    older: Sequence[Row], against: Sequence[Row], path: str, by: Actor
+) -> tuple[tuple[tuple[str, str], ...], list[Write]]:
+    """Return the fields of a new memory that supersedes or contradicts others, and the writes
+    that write the ids of their targets."""
+    fields: list[tuple[str, str]] = []
+    writes: list[Write] = []
+    for name, rows in (("supersedes", older), ("contradicts", against)):
+        for row in rows:
+            writes += apply.anchor(row, by)
+            fields.append((name, lookup.link_to(row, path)))
+    return tuple(fields), writes
+
+
+def mark(row: Row, found: Similar, by: Actor) -> tuple[list[Write], list[Write]]:
+    """Return the writes that link a memory to those it contradicts: their ids, then its line."""
+    first: list[Write] = []
+    then: list[Write] = []
+    for other in found.contradicts:
+        first += apply.anchor(other, by)
+        field = Relate(row.path, row.ref, "contradicts", lookup.link_to(other, row.path))
+        type = found.conflict_types[other.ref]
+        then += [Write("link", row.ref, field), conflict_record(row, other, type)]
+    return first, then
+
+
+def conflict_record(row: Row, other: Row, type: str) -> Write:
+    """Return the record of a conflict of this type, or of its end for ''."""
+    data = {"other": other.ref, "agent": row.agent}
+    if not type:
+        return Write("resolve", row.ref, None, data)
+    return Write("conflict", row.ref, None, data | {"type": type})

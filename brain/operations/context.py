@@ -8,12 +8,12 @@ from contextlib import suppress
 from functools import partial
 from math import ceil
 
-from brain import access, tokens
+from brain import access, token_count
 from brain.access import ADMIN
 from brain.context import recall as pipeline
 from brain.context import render, triggers
 from brain.context.budget import Fitted, allocate, divide, fit
-from brain.context.package import Conflict, Package, Part, Passage, sections
+from brain.context.parts import Conflict, Package, Part, Passage, sections
 from brain.context.recall import Excerpt, Recalled
 from brain.context.scoring import DEFAULT_SCOPES, MAX_MATCHES, Request, ScoredEntry
 from brain.errors import BadRequest, BrainError, NoModel
@@ -119,7 +119,7 @@ def context(
     package = _package(asked, recalled, degraded, current, vault.clock())
     # a given budget is what the caller wants, whatever the settings say
     allocation = allocate(remaining, config) if budget is None else divide(budget)
-    count, estimated = tokens.counter_or_estimate(config.tokenizer)
+    count, estimated = token_count.counter_or_estimate(config.tokenizer)
     notes += [estimated] if estimated else []
     if characters:
         count = _within(count, allocation.total, characters)

@@ -114,9 +114,9 @@ def _not_atomic(vault: OpenVault, paths: Iterable[str]) -> Iterator[Found]:
 
 
 def _tokenizer(vault: OpenVault) -> Iterator[Found]:
-    from brain import tokens
+    from brain import token_count
 
-    _, message = tokens.counter_or_estimate(vault.config.tokenizer)
+    _, message = token_count.counter_or_estimate(vault.config.tokenizer)
     if message:
         yield f"{vault.paths.brain}/brain.yaml", Problem(0, "tokenizer", message)
 

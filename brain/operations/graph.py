@@ -5,9 +5,9 @@ from __future__ import annotations
 from brain.errors import BadRequest, NoModel, NotFound
 from brain.graph import clusters, export, nodes
 from brain.graph.nodes import ENTRIES
-from brain.index import facts
+from brain.index import journal_facts
 from brain.index.read import Filters
-from brain.operations import find, lookup, results, semantic
+from brain.operations import entries, lookup, results, semantic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str
     if vault.config.searchProvider != "hybrid":
         return []
     filters = Filters(scopes=("memory", "items"), owners=owners)
-    names = {row.id: row.ref for row in find.entries(vault, filters, -1)}
+    names = {row.id: row.ref for row in entries.entries(vault, filters, -1)}
     least = max(ALIKE, vault.config.similarityThreshold)
     model, _ = semantic.model(vault)
     try:
@@ -75,7 +75,7 @@ def _root(vault: OpenVault, row: Row, whole: Graph) -> str:
     """Return the node of an entry; for a passage, that of its note."""
     name = row.path.removesuffix(".md")
     ids = {node.id for node in whole.nodes}
-    for id in (row.ref, *sorted(facts.same(vault.index, row.ref)), f"[[{name}]]"):
+    for id in (row.ref, *sorted(journal_facts.same(vault.index, row.ref)), f"[[{name}]]"):
         if id in ids:
             return id
     raise NotFound(

@@ -12,7 +12,7 @@ from brain.config import SETTINGS
 from brain.errors import NotFound, Refused, suggest
 from brain.formats import brain_yaml
 from brain.formats.text import digest
-from brain.index import facts, read, records
+from brain.index import journal_facts, read, records
 from brain.index.records import RECORD_TYPES
 from brain.operations import lookup, pending
 from brain.operations.parameters import time_of
@@ -158,9 +158,11 @@ def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
     the actor may not read it."""
     owners = lookup.visible(vault, by, agent)
     try:
-        found = facts.same(vault.index, lookup.find(vault, name, owners=owners, titles=False).ref)
+        found = journal_facts.same(
+            vault.index, lookup.find(vault, name, owners=owners, titles=False).ref
+        )
     except NotFound:
-        found = facts.same(vault.index, lookup.bare_id(name))
+        found = journal_facts.same(vault.index, lookup.bare_id(name))
         if not any(True for _ in records.select(vault.index, refs=found)):
             raise
     if not any(may_see(vault, r, by) for r in records.select(vault.index, refs=found)):

@@ -13,7 +13,7 @@ from unicodedata import normalize
 from brain import access
 from brain._tuples import NamedTuple
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
-from brain.index import facts, read
+from brain.index import journal_facts, read
 from brain.index.read import Filters, Row
 from brain.operations.parameters import scopes_of, time_of
 from brain.timestamps import as_date
@@ -99,13 +99,13 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
     """Return the entry that had this id before a person edited it."""
     if not id.isascii():
         return []
-    others = facts.same(vault.index, id) - {id}
+    others = journal_facts.same(vault.index, id) - {id}
     return [row for other in sorted(others) for row in read.by_ref(vault.index, other)]
 
 
 def _by_words(vault: OpenVault, words: str) -> list[Row]:
     """Return the memories that contain all of these words."""
-    from brain.search.results import search
+    from brain.search.search import search
 
     wanted = words.casefold().split()
     filters = Filters(scopes=("memory",))
@@ -166,10 +166,10 @@ def note_link(vault: OpenVault, name: str, by: Actor) -> str:
 def notes_named(vault: OpenVault, name: str, owners: Owners) -> tuple[list[str], list[str]]:
     """Return the paths of the notes with this path, name or title, the exact path first; and the
     paths of all notes."""
-    from brain.index import links
+    from brain.index import relations
 
     wanted = _note_name(vault, name)
-    notes = links.notes(vault.index, owners)
+    notes = relations.notes(vault.index, owners)
     found = [path for path, _ in notes if f"/{_fold(path)}".endswith(f"/{wanted}.md")]
     found = found or [path for path, title in notes if _fold(title) == wanted]
     found.sort(key=lambda path: _fold(path) != f"{wanted}.md")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from brain import kinds
+from brain import importance
 from brain.access import PERSON
 from brain.context.scoring import current_confidence, source_of
 from brain.errors import BrainError
-from brain.index import facts, records
-from brain.index.facts import Facts
+from brain.index import journal_facts, records
+from brain.index.journal_facts import Facts
 from brain.operations import lookup
 from brain.operations.results import Entry, Memory, Provenance, entry, entry_fields
 from brain.search.factors import days_between
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from brain.importance import Importance
     from brain.index.read import Row
-    from brain.kinds import Importance
     from brain.model import Record
     from brain.open_vault import OpenVault
 
@@ -28,7 +28,7 @@ QUARANTINE = 1.0  # days after which a candidate should have been used
 
 def entries(vault: OpenVault, rows: Sequence[Row]) -> list[Entry]:
     """Return the entries of these rows; memories with their current values."""
-    known = facts.load(vault.index, [row.ref for row in rows if lookup.is_memory(row)])
+    known = journal_facts.load(vault.index, [row.ref for row in rows if lookup.is_memory(row)])
     now = vault.clock()
     return [
         Memory(**entry_fields(row), **values(row, known.get(row.ref), now))
@@ -57,7 +57,7 @@ def values(row: Row, known: Facts | None, now: datetime) -> dict[str, Any]:
 def _importance(row: Row, found: Facts, now: datetime) -> Importance:
     quarantined = row.status == "candidate" and not found.hits
     unvisited = quarantined and days_between(found.created or row.created, now) > QUARANTINE
-    return kinds.importance(
+    return importance.importance(
         row.kind, found.importance, found.merges, row.status, found.hits, _idle(row, found, now),
         unvisited,
     )  # fmt: skip
@@ -70,8 +70,8 @@ def _idle(row: Row, found: Facts, now: datetime) -> float:
 
 def details(vault: OpenVault, row: Row) -> dict[str, Any]:
     """Return the origin of a memory, and each factor of its confidence and importance."""
-    found = facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
-    ids = facts.same(vault.index, row.ref)
+    found = journal_facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
+    ids = journal_facts.same(vault.index, row.ref)
     try:
         history = list(records.select(vault.index, refs=ids))
     except BrainError:  # a journal cannot be read, which `brain doctor` reports
@@ -94,7 +94,7 @@ def details(vault: OpenVault, row: Row) -> dict[str, Any]:
         "confidence_factors": current_confidence(row, found, now)._asdict()
         | {
             "age_days": days_between(row.created, now),
-            "half_life": kinds.half_life(row.kind, source_of(found)),
+            "half_life": importance.half_life(row.kind, source_of(found)),
         },
         "importance_factors": _importance(row, found, now)._asdict()
         | {"hits": found.hits, "idle_days": _idle(row, found, now), "status": row.status},

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 from brain import access, events
 from brain.errors import BrainError, Busy, Denied, NotFound
-from brain.index import facts, records
+from brain.index import journal_facts, records
 from brain.model import Remove, Write
 from brain.operations import apply, history, lookup, semantic, usage
 from brain.operations.results import Entry, Forgotten, entry
-from brain.store.store import MAX_HOLD
+from brain.store.hold import MAX_HOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
         row = None
         with suppress(NotFound):
             row = lookup.memory(vault, id, by, agent)
-        refs = facts.same(vault.index, row.ref) if row else history.refs(vault, id, by, agent)
+        refs = (
+            journal_facts.same(vault.index, row.ref) if row else history.refs(vault, id, by, agent)
+        )
         known = records.select(vault.index, refs=refs)  # this may fail, so it comes first
         texts = [row.text if row else "", *(str(record.data.get("before", "")) for record in known)]
         linked = apply.linked_from(vault, refs, by)

@@ -7,24 +7,23 @@ from datetime import date as days
 
 from brain import access, kinds
 from brain._tuples import NamedTuple
+from brain.compare.similar import Similar, similar
 from brain.errors import BadRequest, NotFound
 from brain.formats import frontmatter
 from brain.formats.links import TAG
 from brain.formats.memory_md import DATE
 from brain.formats.memory_place import outline
-from brain.formats.prose import fingerprint
+from brain.formats.plain_text import fingerprint
 from brain.formats.text import decode
-from brain.index import facts, links, read
+from brain.importance import SOURCES
+from brain.index import journal_facts, read, relations
 from brain.journal.codec import random_letters
-from brain.kinds import SOURCES
-from brain.lifecycle.similar import Similar, similar
 from brain.model import RELATIONS, Add, Relate, Retag, Write
 from brain.operations import apply, lookup
-from brain.operations.change import anchor
-from brain.operations.compare import comparable, mentioned
+from brain.operations.conflicts import comparable, fields_of, mentioned
 from brain.operations.results import Entry, Mention, Remembered, entry
 from brain.operations.usage import snippet as snippet_of
-from brain.store import targets
+from brain.store import file_types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,7 +178,7 @@ def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: He
     older = [lookup.memory(vault, id, by) for id in request.supersedes]
     gone = {row.ref: "superseded" for row in older if row.ref in found.conflict_types}
     against = tuple(row for row in found.contradicts if row.ref not in gone)
-    fields, first = _fields(older, against, path, by)
+    fields, first = fields_of(older, against, path, by)
     change = Add(path, _free_id(vault), text, section, tags, links, fields)
     conflict = {"agent": vault.owner(path)}
     writes = [
@@ -238,7 +237,7 @@ def _check(request: Request) -> None:
 
 def _headings(vault: OpenVault, path: str) -> Headings:
     """Return the sections of a note, each with the headings above it."""
-    text, _ = decode(targets.encode(vault.store.note(path).text))
+    text, _ = decode(file_types.encode(vault.store.note(path).text))
     seen = outline(text, frontmatter.split(text)[1])
     return [seen.path(number) for number in range(len(seen.headings))]
 
@@ -327,19 +326,6 @@ def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
     return [apply.redacted(vault, name)[0] for name in left]
 
 
-def _fields(
-    older: Sequence[Row], against: Sequence[Row], path: str, by: Actor
-) -> tuple[tuple[tuple[str, str], ...], list[Write]]:
-    """Return the fields of the line, and the writes that write the ids of their targets."""
-    fields: list[tuple[str, str]] = []
-    writes: list[Write] = []
-    for name, rows in (("supersedes", older), ("contradicts", against)):
-        for row in rows:
-            writes += anchor(row, by)
-            fields.append((name, lookup.link_to(row, path)))
-    return tuple(fields), writes
-
-
 def _record_data(request: Request, kind: str, by: Actor) -> dict[str, Any]:
     """Return the data of a new memory for the journal, besides its line."""
     usual = "user_stated" if by.type == "person" else "observed"
@@ -389,11 +375,11 @@ def _store_again(vault: OpenVault, request: Request, row: Row, new: Add, by: Act
         vault.store.allow(by, new.path)
         return _remembered(entry(row), "duplicate", None)
     row = lookup.find(vault, row.ref)  # a request before this one may have changed it
-    ids = facts.same(vault.index, row.ref)
+    ids = journal_facts.same(vault.index, row.ref)
     older = [lookup.memory(vault, id, by) for id in request.supersedes]
     if any(each.ref in ids for each in older):
         raise BadRequest("A memory cannot supersede itself.", "Name another one.")
-    first = [write for each in older for write in anchor(each, by)]
+    first = [write for each in older for write in apply.anchor(each, by)]
     targets = [lookup.link_to(each, row.path) for each in older]
     fields = [Relate(row.path, row.ref, "supersedes", target) for target in targets]
     supersede = [Write("link", row.ref, field) for field in fields]
@@ -443,7 +429,7 @@ def _revive(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Write
 
 def _superseding(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[tuple[Row, Link]]:
     """Yield the memories that the actor may read and that supersede this one, with the link."""
-    rows = links.supersessions(vault.index, access.readable(by))
+    rows = relations.supersessions(vault.index, access.readable(by))
     newer = {new for new, old, _ in rows if old in ids}
     for row in (row for ref in sorted(ids) for row in read.linking(vault.index, ref)):
         if row.scope == "memory" and row.ref in newer:

@@ -6,7 +6,7 @@ A field with the default None is optional: the JSON leaves it out while it is No
 from __future__ import annotations
 
 from brain._tuples import NamedTuple
-from brain.context.package import sections
+from brain.context.parts import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brain.model import Link
     from brain.open_vault import Freshness
     from brain.operations.usage import Round
-    from brain.search.results import SearchResult
+    from brain.search.search import SearchResult
 else:
 
     def dataclass_transform(**_):  # noqa: ANN201, ANN003

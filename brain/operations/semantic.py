@@ -11,7 +11,7 @@ from brain.errors import BrainError, Busy, NoModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.embed.meanings import Meanings
+    from brain.embed.similarity import Meanings
     from brain.open_vault import OpenVault
 
 PATIENCE = 1.0  # seconds that a search spends on passages that are not embedded yet
@@ -70,7 +70,7 @@ def purge(vault: OpenVault) -> bool:
     """Remove the vectors of all texts that are not in the index any more. Return False if that is
     not possible now."""
     from brain.index.vectors import text_digest
-    from brain.search.semantic import passages
+    from brain.search.hybrid import passages
 
     try:
         return vault.vectors.purge({text_digest(text) for _, text in passages(vault.index)})

@@ -16,13 +16,13 @@ from brain.access import PERSON
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
 from brain.formats import brain_yaml
 from brain.formats.text import digest
-from brain.index import facts, records
+from brain.index import journal_facts, records
 from brain.index.records import RECORD_TYPES, Undo
 from brain.model import Configure, Insert, Remove, Replace, Write, from_json
 from brain.operations import apply, history, lookup, pending
 from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
-from brain.store import targets
-from brain.store.records import unspliced
+from brain.store import file_types
+from brain.store.journaling import unspliced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _exact(vault: OpenVault, parts: Sequence[Record]) -> dict[str, bytes]:
         if "splice" in part.data:
             text = unspliced(vault.store.note(part.path).text, part.data)
             if text is not None:
-                exact[part.path] = targets.encode(text)
+                exact[part.path] = file_types.encode(text)
     return exact
 
 
@@ -303,7 +303,7 @@ def _values_before(vault: OpenVault, record: Record, force: bool) -> dict[str, A
     if not isinstance(was, dict):
         return {}
     left = {name: record.data[name] for name in was}
-    known = facts.load(vault.index, [record.ref]).get(record.ref)
+    known = journal_facts.load(vault.index, [record.ref]).get(record.ref)
     now = {name: known and getattr(known, name) for name in was}
     if now != left and not force:
         raise StaleFile(
@@ -331,13 +331,13 @@ def _current(vault: OpenVault, record: Record, first: Sequence[Write]) -> Curren
     """Return the entry or setting that a record is about, as these changes will leave it."""
     from brain.formats import memory_md
 
-    data = targets.encode(vault.store.note(record.path).text)
+    data = file_types.encode(vault.store.note(record.path).text)
     changes = [d.change for d in first if d.change and d.change.path == record.path]
     if changes:
-        data = targets.edited(vault.paths, record.path, data, changes).data
+        data = file_types.edited(vault.paths, record.path, data, changes).data
     if _is_setting(vault, record):
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
-    same = facts.same(vault.index, record.ref)
+    same = journal_facts.same(vault.index, record.ref)
     for found in memory_md.parse(data, vault.owner(record.path)).entries:
         if found.ref in same and found.kind != "note":
             return Current(found.ref, data[found.start : found.end].decode())

@@ -19,7 +19,7 @@ from brain.index import fulltext
 from brain.index.db import Index
 from brain.index.fulltext import Found
 from brain.index.read import Filters
-from brain.search import exact, factors, semantic
+from brain.search import exact, factors, hybrid
 from brain.search.expansion import Concept, concepts
 from brain.search.factors import AFTER, ASKED, BEFORE, PASSAGE_WEIGHT, SESSION_WEIGHT
 from brain.search.question import Expected, expected, terms, without_quotes
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
-    from brain.embed.meanings import Meanings as Meaning
+    from brain.embed.similarity import Meanings as Meaning
     from brain.index.db import Owners
 
     T = TypeVar("T", int, float)
@@ -197,7 +197,7 @@ class Search:
             rows = {**entries.scores, **passages.scores}
             scopes = tuple(scope for scope in self.filters.scopes if scope != "sessions")
             filters = self.filters._replace(scopes=scopes)
-            cosines = semantic.similar(self.meaning, self.index, asked.text, filters, rows)
+            cosines = hybrid.similar(self.meaning, self.index, asked.text, filters, rows)
             others = fulltext.sorts(
                 self.index, [*asked.exact, *(id for id in cosines if id not in rows)]
             )
@@ -220,7 +220,7 @@ class Search:
         rows = {*shares.scores, *near}
         scores = {
             id: self._words(shares.scores.get(id, 0.0))
-            + semantic.added(cosines.get(id, 0.0), "entries", self.config)
+            + hybrid.added(cosines.get(id, 0.0), "entries", self.config)
             for id in rows
         }
         feedback = self._feedback(scores)
@@ -247,7 +247,7 @@ class Search:
         """Return the factors of an entry from its words and its meaning."""
         parts = {"share": self._words(shares.scores.get(id, 0.0))}
         if id in cosines:
-            parts["meaning"] = semantic.added(cosines[id], sort, self.config)
+            parts["meaning"] = hybrid.added(cosines[id], sort, self.config)
         return parts
 
     def _words(self, share: float) -> float:
@@ -274,7 +274,7 @@ class Search:
             for note in found | {note for note in near if self.weak or self._is_near(near[note])}
         }
         for note in near.keys() & scores.keys():
-            similar = semantic.added(near[note], "passages", self.config)
+            similar = hybrid.added(near[note], "passages", self.config)
             scores[note] += (1 + PASSAGE_WEIGHT) * similar
         matches: list[Match] = []
         for batch in _batches(scores, first, self.enough):
@@ -293,7 +293,7 @@ class Search:
         first; of a note without a matching passage, its first."""
 
         def worth(id: int) -> tuple[int, float]:
-            similar = semantic.added(cosines.get(id, 0.0), "passages", self.config)
+            similar = hybrid.added(cosines.get(id, 0.0), "passages", self.config)
             return asked.exact.get(id, 0), self._words(part.scores.get(id, 0.0)) + similar
 
         wanted: dict[int, list[int]] = {note: [] for note in batch}
@@ -326,7 +326,7 @@ class Search:
             "passage": PASSAGE_WEIGHT * _most(part.scores, ids) * scale,
         }
         if similar := _most(cosines, ids):
-            parts["meaning"] = semantic.added(similar, "passages", self.config)
+            parts["meaning"] = hybrid.added(similar, "passages", self.config)
         mask = whole.masks.get(note, 0)
         for id in ids:
             mask |= part.masks.get(id, 0)
@@ -340,9 +340,9 @@ class Search:
         """Return the best turns: by their words, those of the turns around them, and those of the
         whole session."""
         own = lookup.shares("turns", asked.spoken)
-        question = semantic.without_names(asked.text, asked.expected.names)
+        question = hybrid.without_names(asked.text, asked.expected.names)
         filters = self.filters._replace(scopes=("sessions",))
-        cosines = semantic.similar(self.meaning, self.index, question, filters, own.scores)
+        cosines = hybrid.similar(self.meaning, self.index, question, filters, own.scores)
         seeds = self._best(own.scores, asked.exact, max(self.enough, MAX_SEEDS), filters)
         near: dict[int, float] = {}
         for seed in seeds:

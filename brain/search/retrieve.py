@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 from brain._tuples import NamedTuple
+from brain.importance import SOURCES
 from brain.index import fulltext
 from brain.index.db import K1, B, Index
-from brain.kinds import SOURCES
 from brain.search.expansion import Concept
 from brain.search.question import Term
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from brain import access, lock
 from brain._tuples import NamedTuple
-from brain.context.package import sections
+from brain.context.parts import sections
 from brain.errors import BadRequest
 from brain.formats.text import digest
 from brain.open_vault import OpenVault

@@ -23,14 +23,14 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from brain import __version__, access, daemon, operations, serialize
-from brain.context.defuse import clean
+from brain.context.sanitize import clean
 from brain.errors import BadRequest, BrainError, Denied, suggest
 from brain.open_vault import OpenVault
-from brain.operations import conflicts, context, find, gaps, lookup
+from brain.operations import conflicts, context, entries, gaps, lookup
 from brain.operations.parameters import parameter
-from brain.serve import render
+from brain.serve import answers
 from brain.serve.tools import BY_NAME, TOOLS, Argument, Tool, operation, options, schema
-from brain.serve.worker import Worker
+from brain.serve.vault_thread import Worker
 
 META = "brain/result"  # the key of the document in `_meta`
 RESCAN = 60.0  # seconds between scans of the files, besides those before each search
@@ -145,14 +145,14 @@ async def _answer(worker: Worker, function: Any, *args: object) -> CallToolResul
         return _failed(
             BrainError(f"{error.strerror or error}.", "Check the disk and the permissions.")
         )
-    return _result(render.result(document), document)
+    return _result(answers.result(document), document)
 
 
 def _failed(error: BrainError) -> CallToolResult:
     document = {
         "error": type(error).__name__, "message": error.message, "remedy": error.remedy,
     }  # fmt: skip
-    return _result(render.error(error.message, error.remedy), document, is_error=True)
+    return _result(answers.error(error.message, error.remedy), document, is_error=True)
 
 
 def _result(text: str, document: Any, is_error: bool = False) -> CallToolResult:
@@ -294,7 +294,7 @@ def _resources(worker: Worker) -> list[Any]:
             try:
                 return str(await worker.run(function, *args, agent))
             except BrainError as error:
-                raise ResourceError(render.error(error.message, error.remedy)) from None
+                raise ResourceError(answers.error(error.message, error.remedy)) from None
 
         return FunctionResource(
             uri=uri, name=name, description=description, mime_type="text/markdown", fn=read
@@ -317,7 +317,7 @@ def _note(vault: OpenVault, owner: str, name: str, agent: str) -> str:
 
 
 def _tasks(vault: OpenVault, agent: str) -> str:
-    return render.result(serialize.document(find.list_(vault, scopes=["tasks"], by=agent)))
+    return answers.result(serialize.document(entries.list_(vault, scopes=["tasks"], by=agent)))
 
 
 # -- prompts ---------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ def _add_prompts(server_: MCPServer[None], worker: Worker) -> None:
 
 
 def _recall(vault: OpenVault, topic: str, agent: str) -> str:
-    return render.result(
+    return answers.result(
         serialize.document(context.context(vault, topic, format="codex", by=agent))
     )
 
@@ -347,12 +347,12 @@ def _recall(vault: OpenVault, topic: str, agent: str) -> str:
 def _review(vault: OpenVault, agent: str) -> str:
     """Return the entries that need a decision: conflicts, candidates, and unanswered questions."""
     pairs = [pair.entries for pair in conflicts.conflicts(vault, by=agent)]
-    candidates = find.list_(vault, where="status=candidate", by=agent)
+    candidates = entries.list_(vault, where="status=candidate", by=agent)
     parts = ["Memories that contradict each other:"] if pairs else []
-    parts += [render.result({"entries": serialize.document(pair)}) for pair in pairs]
+    parts += [answers.result({"entries": serialize.document(pair)}) for pair in pairs]
     if candidates.entries:
         document = serialize.document(candidates)
-        parts += ["Memories that were stored automatically:", render.result(document)]
+        parts += ["Memories that were stored automatically:", answers.result(document)]
     unanswered = serialize.document(gaps.gaps(vault, by=agent))["gaps"]
     if unanswered:
         parts.append("Questions that had no answer:")

@@ -21,8 +21,8 @@ from brain._tuples import NamedTuple
 from brain.formats.text import digest
 from brain.journal.codec import random_letters
 from brain.state import GuardRow, NoteRow, State, TempRow, VersionRow
-from brain.store import targets, units
-from brain.store.history import Evidence, Guard, History, Version
+from brain.store import file_types, merge
+from brain.store.versions import Evidence, Guard, History, Version
 from brain.vault import files
 from brain.vault.exchange import Disk, Look
 
@@ -102,7 +102,7 @@ class Note:
     def text(self) -> str:
         """The text that should be in the note."""
         assert self.history is not None
-        return units.join(self.history.head)
+        return merge.join(self.history.head)
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class Note:
         found = self.found = self.disk.look(self.full)
         if self.history is None:
             found = self.found = self._after_save(found)
-            first = units.split(targets.decode(found.data)) if found else ()
+            first = merge.split(file_types.decode(found.data)) if found else ()
             self.history = History.start(first, self.disk.now())
             self._accept(found)
             return
@@ -140,7 +140,7 @@ class Note:
             self._look_for_missing()
             return
         mark = digest(found.data).hex()
-        theirs = units.split(targets.decode(found.data))
+        theirs = merge.split(file_types.decode(found.data))
         if mark == self.row.digest:
             history.tip.units = theirs  # known without the versions before it
             self._accept(found, mark)
@@ -201,7 +201,7 @@ class Note:
 
     def _may_be_half(self, found: Look, mark: str) -> bool:
         """Return True if a text may be half a save, which is not observed yet."""
-        torn = self._is_torn(targets.decode(found.data))
+        torn = self._is_torn(file_types.decode(found.data))
         if found.has_writer is None:
             is_recent = 0 <= self.disk.now() - found.modified < QUIET
             return is_recent or (torn and not self._has_stood(mark))
@@ -217,7 +217,7 @@ class Note:
         """Return True for the beginning of a known text, cut inside a line or by more than half."""
         assert self.history is not None
         for known in (self.history.tip.units, self.history.head):
-            whole = units.join(known)
+            whole = merge.join(known)
             if len(text) < len(whole) and whole.startswith(text):
                 inside = not text or "\n" not in (text[-1], whole[len(text)])
                 if inside or len(text) < len(whole) / 2:
@@ -269,7 +269,7 @@ class Note:
                 ours.unread = True  # it was never in the note
             self._drop_temp(name)
             return
-        theirs = units.split(targets.decode(found.data))
+        theirs = merge.split(file_types.decode(found.data))
         if ours and theirs != ours.units and history.tip.n < ours.n:
             history.tip = ours  # exchanged before a crash
             self.row = self.row._replace(digest=digest(self._bytes(ours)).hex())
@@ -322,7 +322,7 @@ class Note:
     def change(self, text: str) -> None:
         """Apply a change by Brain to the head."""
         assert self.history is not None
-        self.history.change(units.split(text))
+        self.history.change(merge.split(text))
 
     def begin(self) -> TempRow:
         """Add the version of the head and a temporary file to the transaction that is open."""
@@ -388,21 +388,8 @@ class Note:
             self.disk.unlink(f"{self.folder}/{temp.name}")
             self._drop_temp(temp.name)
 
-    def is_typed_in(self, hold: float, most: float) -> bool:
-        """Return True if someone saved the note in the last `hold` seconds, unless its head has
-        waited for `most` seconds. A note that git has just checked out was not typed."""
-        assert self.history is not None
-        if self.found is None or self.history.tip.written:
-            return False
-        held = self.disk.uptime() - self.row.due if self.row.due else 0.0
-        if self.disk.now() - self.found.modified >= hold or not 0 <= held < most:
-            return False
-        if not files.git_wrote_since(self.git, self.found.modified):
-            return True
-        return not self.disk.is_committed(self.full, self.found, unknown=False)
-
     def _bytes(self, version: Version) -> bytes:
-        return targets.encode(units.join(version.units))
+        return file_types.encode(merge.join(version.units))
 
     def _forget_old_versions(self) -> None:
         """Drop versions that are a week old, unless only the clock says so."""

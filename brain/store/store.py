@@ -21,22 +21,20 @@ from brain import access, lock, model
 from brain.access import PERSON, Actor
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
-from brain.formats.text import UNSAFE, digest
-from brain.formats.text import decode as read_text
+from brain.formats.text import digest
 from brain.journal.codec import RESERVED, event_id, random_letters
 from brain.journal.writer import Journal
 from brain.model import Applied, Change, Configure, Insert, NewRecord, Replace, Write
 from brain.redact import redact_value
 from brain.state import NoteRow, PendingRow, State, TempRow
-from brain.store import records, targets, units
+from brain.store import file_types, hold, journaling, merge
 from brain.store.note import ROUNDS, TEMP, Note
-from brain.vault import files, identity, layout
+from brain.vault import files, layout, vault_id
 from brain.vault.exchange import Disk
 from brain.vault.layout import Role, Vault
 
 LOCK_WAIT = 30.0  # seconds
 FEEDBACK = ("reinforce", "demote")  # allowed on everything that the actor may read
-MAX_HOLD = 10.0  # seconds after which a write no longer waits for a person to pause
 _KEPT = ("path", "ref", "expect")  # of a change: these are not redacted
 # Text of the note around a change: e-mail addresses in it are not redacted.
 _STOOD: dict[type[Any], tuple[str, ...]] = {
@@ -90,7 +88,7 @@ class Store:
         self.git = files.git_folder(vault.root_path)
         # next to brain.db, so that a container and its host do not write at the same time
         self._lock_path = f"{layout.database(vault, config.dbPath)}-write"
-        self.max_hold = MAX_HOLD
+        self.max_hold = hold.MAX_HOLD
         self._depth = 0  # of nested `locked`
         self._handle = -1  # of the lock
         self._notes: dict[str, Note] = {}  # looked at since the lock was taken
@@ -122,7 +120,7 @@ class Store:
         if handle is None:
             raise Busy("Another Brain process is writing.", "Try again in a moment.")
         self._handle = handle
-        id = identity.vault_id(self.vault.folder_path)
+        id = vault_id.vault_id(self.vault.folder_path)
         if id != self.vault.id and self.vault.id:
             os.close(handle)
             root = self.vault.root_path
@@ -171,7 +169,7 @@ class Store:
         return self._notes[path]
 
     def _load(self, path: str) -> Note:
-        full = targets.full(self.vault, path)
+        full = file_types.full(self.vault, path)
         return Note(path, full, self.state, self.disk, self.git)
 
     def _save(self, note: Note) -> None:
@@ -183,7 +181,7 @@ class Store:
         rows = [
             _pending_row(self.disk.now(), record.path, record.by, "", _write_of(record), None)
             for one in seen
-            for record in records.of_observation(self.vault, note, one)
+            for record in journaling.of_observation(self.vault, note, one)
         ]
         with self.state.transaction():
             note.save()
@@ -195,16 +193,16 @@ class Store:
         return {row.path: partial(self._head, row) for row in self.state.rows(NoteRow) if row.head}
 
     def _head(self, row: NoteRow, data: bytes) -> bytes:
-        theirs = units.split(targets.decode(data))
+        theirs = merge.split(file_types.decode(data))
         mark = digest(data).hex()
         if mark != row.digest:  # another text has appeared, and is not merged yet
             note = self._load(row.path)
             assert note.history is not None
             if note.is_half(mark):
-                return targets.encode(note.text)
-            merged = units.merge(note.history.tip.units, note.head, theirs)
-            return targets.encode(units.join(merged))
-        return targets.encode(units.join(units.apply_edits(theirs, json.loads(row.head))))
+                return file_types.encode(note.text)
+            merged = merge.merge(note.history.tip.units, note.head, theirs)
+            return file_types.encode(merge.join(merged))
+        return file_types.encode(merge.join(merge.apply_edits(theirs, json.loads(row.head))))
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -273,17 +271,17 @@ class Store:
         texts: dict[str, bytes] = {}
         for path in dict.fromkeys(write.change.path for write in writes if write.change):
             note = self.note(path)
-            targets.refuse_unsafe(path, note.found, self.config.maxFileSize)
+            file_types.refuse_unsafe(path, note.found, self.config.maxFileSize)
             mine = [write for write in writes if write.change and write.change.path == path]
-            before = targets.encode(note.text)
-            edited = targets.edited(self.vault, path, before, _changes(mine))
+            before = file_types.encode(note.text)
+            edited = file_types.edited(self.vault, path, before, _changes(mine))
             for write, one in zip(mine, edited.done, strict=True):
-                if one.outcome in records.UNDONE:
+                if one.outcome in journaling.UNDONE:
                     raise _impossible(one)
                 out[write.id] = one
             texts[path] = exact.get(path, edited.data)
         for path, data in texts.items():  # nothing is changed if one of them is refused
-            self._notes[path].change(targets.decode(data))
+            self._notes[path].change(file_types.decode(data))
         return out
 
     def _with_splices(self, writes: Sequence[Write], before: Mapping[str, str]) -> list[Write]:
@@ -294,7 +292,7 @@ class Store:
         out, todo = [], dict(before)
         for write in sorted(writes, key=lambda write: "part_of" in write.data):
             if write.change and (text := todo.pop(write.change.path, None)) is not None:
-                splice = records.splice(text, self._notes[write.change.path].text)
+                splice = journaling.splice(text, self._notes[write.change.path].text)
                 write = write._replace(data=write.data | splice)
             out.append(write)
         order = {write.id: number for number, write in enumerate(writes)}
@@ -345,25 +343,10 @@ class Store:
         self._save(note)
 
     def _hold(self, note: Note) -> str:
-        """Return why a note is not to be written now; '' if it may be. A person who types in it is
-        waited for, but not longer than `max_hold` seconds."""
-        if not note.wait and files.is_git_busy(self.git):
-            note.wait = "git is at work"
+        """Return why a note is not to be written now, which the note keeps; '' if it may be."""
         if not note.wait:
-            note.wait = self._unsafe(note)
-        if not note.wait and note.is_typed_in(self.config.holdSeconds, self.max_hold):
-            note.wait = "a person is typing"
+            note.wait = hold.reason(note, self.git, self.config, self.max_hold)
         return note.wait
-
-    def _unsafe(self, note: Note) -> str:
-        if note.found is None:
-            return ""
-        try:
-            targets.refuse_unsafe(note.path, note.found, self.config.maxFileSize)
-        except Refused as error:
-            return str(error)
-        problems = read_text(note.found.data)[1]
-        return next((f"line {p.line} {p.message}" for p in problems if p.code in UNSAFE), "")
 
     # -- records -----------------------------------------------------------------------------------
 
@@ -381,9 +364,9 @@ class Store:
         last = {(row.path, write.ref): done for row, write, done in read if row.done}
         gone = {key for key, done in last.items() if not self._stands(key[0], done)}
         new = [
-            records.of_overwritten(write, row.path, self.config.redactEmails)
+            journaling.of_overwritten(write, row.path, self.config.redactEmails)
             if row.done and (row.path, write.ref) in gone
-            else records.of_write(write, row.path, row.by, row.session, done)
+            else journaling.of_write(write, row.path, row.by, row.session, done)
             for row, write, done in read
             if row.id not in there
         ]
@@ -403,7 +386,7 @@ class Store:
     def _stands(self, path: str, done: Applied | None) -> bool:
         """Return False if a person overwrote the text that a change left."""
         note = self._notes.get(path)
-        return note is None or records.stands(done, note.text)
+        return note is None or journaling.stands(done, note.text)
 
     def name_vault(self) -> str:
         """Write a new id to brain.yaml, and return it; '' if that is not possible now."""
@@ -412,12 +395,12 @@ class Store:
             return self.vault.id
         try:
             note = self.note(path)
-            targets.refuse_unsafe(path, note.found, self.config.maxFileSize)
+            file_types.refuse_unsafe(path, note.found, self.config.maxFileSize)
             change = Configure(path, "vaultId", id, "")
-            data = targets.edited(self.vault, path, targets.encode(note.text), [change]).data
+            data = file_types.edited(self.vault, path, file_types.encode(note.text), [change]).data
         except Refused:
             return ""
-        note.change(targets.decode(data))
+        note.change(file_types.decode(data))
         self._write(note)
         return id if note.is_written else ""
 
@@ -453,27 +436,27 @@ class Store:
 
     def _without(self, text: str, write: Write, done: Applied) -> str:
         """Return a text as it would be without a change."""
-        exact = records.unspliced(text, write.data)
+        exact = journaling.unspliced(text, write.data)
         if exact is not None:
             return exact
-        inverse = records.inverse(write, done)
+        inverse = journaling.inverse(write, done)
         if inverse is None:
             return text
-        if targets.role(self.vault, inverse.path).format != "memory":
+        if file_types.role(self.vault, inverse.path).format != "memory":
             raise _impossible(done._replace(outcome="changed"))
-        edited = targets.edited(self.vault, inverse.path, targets.encode(text), [inverse])
-        if edited.done[0].outcome in records.UNDONE:
+        edited = file_types.edited(self.vault, inverse.path, file_types.encode(text), [inverse])
+        if edited.done[0].outcome in journaling.UNDONE:
             raise _impossible(edited.done[0])
-        return targets.decode(edited.data)
+        return file_types.decode(edited.data)
 
     def scrub(self, refs: Collection[str], texts: Iterable[str]) -> bool:
         """Remove all words of these entries from state.db. Return False if a displaced file that is
         still open may contain some."""
         with self.locked():
             self.absorb()
-            gone = {unit for text in texts if text for unit in units.split(text)}
+            gone = {unit for text in texts if text for unit in merge.split(text)}
             for path in [row.path for row in self.state.rows(NoteRow)]:
-                role = targets.role(self.vault, path)
+                role = file_types.role(self.vault, path)
                 self.note(path).scrub(cache(partial(_is_scrubbed, refs, gone, role)))
             for row in self.state.rows(PendingRow):
                 if _from_row(row)[0].ref in refs:
@@ -503,7 +486,7 @@ class Store:
         texts = [
             self.disk.look(f"{self.vault.root_path}/{each}") for each in (path, f"{folder}/{name}")
         ]
-        there, found = (units.split(targets.decode(text.data)) if text else () for text in texts)
+        there, found = (merge.split(file_types.decode(text.data)) if text else () for text in texts)
         return Orphan(
             f"{folder}/{name}", path, tuple(u for u in found if u.strip() and u not in there)
         )
@@ -517,9 +500,9 @@ class Store:
                 return
             if orphan.lines:
                 note = self.note(orphan.path)
-                theirs = units.split(targets.decode(found.data))
+                theirs = merge.split(file_types.decode(found.data))
                 shared = tuple(unit for unit in theirs if unit in note.head)
-                note.change(units.join(units.merge(shared, note.head, theirs)))
+                note.change(merge.join(merge.merge(shared, note.head, theirs)))
                 with self.state.transaction(durable=True):
                     note.save()
                 self._write(note)
@@ -532,7 +515,7 @@ class Store:
         needs only the right to read."""
         self.refuse_off()
         if path:
-            owner = targets.role(self.vault, path).agent
+            owner = file_types.role(self.vault, path).agent
         if not access.may(by, action, owner):
             whose = f"what belongs to {owner}" if owner else "this"
             remedy = "Ask the admin agent or a person."
@@ -601,7 +584,7 @@ def _is_scrubbed(refs: Collection[str], texts: Collection[str], role: Role, unit
     """Return True for a unit with one of these texts, and for an entry with one of these ids. An
     entry that has none in the note is known by its words."""
     is_entry = role.format == "memory" and unit.strip() != ""
-    return unit in texts or (is_entry and records.entry_id(unit, role.agent) in refs)
+    return unit in texts or (is_entry and journaling.entry_id(unit, role.agent) in refs)
 
 
 def _write_of(record: NewRecord) -> Write:

@@ -137,9 +137,9 @@ def brain_folder(root: Place) -> str:
 
 def vault_at(root: Place, brain: str, state_home: Place) -> Vault:
     """Return the vault at this root. Its state folder is in `state_home`."""
-    from brain.vault import identity
+    from brain.vault import vault_id
 
-    found = identity.find(os.fspath(root), brain, os.fspath(state_home))
+    found = vault_id.find(os.fspath(root), brain, os.fspath(state_home))
     return Vault(os.fspath(root), brain, found.state, id=found.id, news=found.news)
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from brain import init
+from brain import new_vault
 from brain.cli import main
 
 COMMAND = [sys.executable, "-m", "brain"]
@@ -54,7 +54,7 @@ def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def _demo_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("once") / "demo"
-    init.create_demo(root)
+    new_vault.create_demo(root)
     then = time.time() - 60  # nobody is typing
     for path in root.rglob("*.md"):
         os.utime(path, (then, then))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from brain.connect import apply, edit
+from brain.connect import edit, install
 from brain.connect.clients import CLIENTS, NAMES, Client, Place, client
 from brain.connect.edit import Syntax
 from brain.errors import BrainError, NotFound, Refused
@@ -92,10 +92,10 @@ def test_a_configuration_is_edited_in_place(place: Place, each: Client, name: st
     path.chmod(0o640)
     before = value(each, original.decode())
 
-    assert not apply.is_connected(each, place)
-    apply.connect(each, COMMAND, place, dry_run=True)
+    assert not install.is_connected(each, place)
+    install.connect(each, COMMAND, place, dry_run=True)
     assert path.read_bytes() == original
-    apply.connect(each, COMMAND, place)
+    install.connect(each, COMMAND, place)
     connected = path.read_bytes()
     after = value(each, connected.decode())
     key = each.path[0]
@@ -103,22 +103,22 @@ def test_a_configuration_is_edited_in_place(place: Place, each: Client, name: st
     if each.hooks and each.hooks(place) == str(path):
         assert set(after.pop("hooks")) == set(hook.CLIENTS[each.name].events)
     assert after == before | {key: before.get(key, {})}
-    assert apply.is_connected(each, place)
+    assert install.is_connected(each, place)
     assert Path(f"{path}.brain-backup").read_bytes() == original
     assert path.stat().st_mode & 0o777 == 0o640
     _keeps_comments(original.decode(), connected.decode())
 
-    assert {step.state for step in apply.connect(each, COMMAND, place)} == {"unchanged"}
+    assert {step.state for step in install.connect(each, COMMAND, place)} == {"unchanged"}
     assert path.read_bytes() == connected
-    apply.connect(each, [*COMMAND[:-1], "/other"], place)  # another vault
+    install.connect(each, [*COMMAND[:-1], "/other"], place)  # another vault
     assert value(each, path.read_text())[key]["brain"] == each.shape([*COMMAND[:-1], "/other"])
-    apply.connect(each, COMMAND, place)
+    install.connect(each, COMMAND, place)
 
-    apply.disconnect(each, place)
-    assert not apply.is_connected(each, place)
+    install.disconnect(each, place)
+    assert not install.is_connected(each, place)
     assert value(each, path.read_bytes().decode()) in (before, before | {key: {}})
-    apply.connect(each, COMMAND, place)
-    apply.disconnect(each, place)
+    install.connect(each, COMMAND, place)
+    install.disconnect(each, place)
 
 
 def _keeps_comments(before: str, after: str) -> None:
@@ -134,24 +134,24 @@ def test_removing_gives_the_original_bytes(place: Place, each: Client, name: str
     path = Path(each.file(place))
     path.parent.mkdir(parents=True)
     path.write_bytes(original)
-    apply.connect(each, COMMAND, place)
-    apply.disconnect(each, place, dry_run=True)
-    assert apply.is_connected(each, place)
-    apply.disconnect(each, place)
+    install.connect(each, COMMAND, place)
+    install.disconnect(each, place, dry_run=True)
+    assert install.is_connected(each, place)
+    install.disconnect(each, place)
     assert path.read_bytes() == original
     assert not Path(f"{path}.brain-backup").exists()
-    assert {step.state for step in apply.disconnect(each, place)} == {"unchanged"}
+    assert {step.state for step in install.disconnect(each, place)} == {"unchanged"}
 
 
 @pytest.mark.parametrize("each", CLIENTS, ids=NAMES)
 def test_a_new_home_is_as_before_after_removing(place: Place, each: Client) -> None:
-    states = [step.state for step in apply.connect(each, COMMAND, place)]
+    states = [step.state for step in install.connect(each, COMMAND, place)]
     assert set(states) == {"created"}
     assert (
         each.shape(COMMAND)
         == value(each, Path(each.file(place)).read_text())[each.path[0]]["brain"]
     )
-    apply.disconnect(each, place)
+    install.disconnect(each, place)
     assert [path for path in Path(place.home).rglob("*") if path.is_file()] == []
 
 
@@ -160,7 +160,7 @@ def test_what_was_added_since_stays(place: Place, each: Client, name: str) -> No
     path = Path(each.file(place))
     path.parent.mkdir(parents=True)
     path.write_bytes(texts(each)[name].encode())
-    apply.connect(each, COMMAND, place)
+    install.connect(each, COMMAND, place)
     text = path.read_bytes().decode()
     other = (each.path[0], "later")
     if each.syntax is None:
@@ -168,7 +168,7 @@ def test_what_was_added_since_stays(place: Place, each: Client, name: str) -> No
     else:
         text = edit.set_json(text, other, {"command": "z"}, each.syntax)
     path.write_bytes(text.encode())
-    apply.disconnect(each, place)
+    install.disconnect(each, place)
     left = value(each, path.read_bytes().decode())[each.path[0]]
     assert left["later"] == {"command": "z"}
     assert "brain" not in left
@@ -182,7 +182,7 @@ def test_a_file_that_does_not_parse_is_left_alone(place: Place, each: Client, te
     path.write_text(text.replace("SERVERS", each.path[0]))
     before = path.read_bytes()
     with pytest.raises(Refused, match="was left alone"):
-        apply.connect(each, COMMAND, place)
+        install.connect(each, COMMAND, place)
     assert path.read_bytes() == before
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
@@ -196,12 +196,12 @@ def test_a_client_that_reads_strict_json_refuses_comments() -> None:
 
 def test_a_setting_that_the_user_added_to_the_entry_stays(place: Place) -> None:
     each = client("cursor")
-    apply.connect(each, COMMAND, place)
+    install.connect(each, COMMAND, place)
     path = Path(each.file(place))
     said = json.loads(path.read_text())
     said["mcpServers"]["brain"]["env"] = {"A": "b"}
     path.write_text(json.dumps(said))
-    assert [step.state for step in apply.connect(each, COMMAND, place)] == ["unchanged"]
+    assert [step.state for step in install.connect(each, COMMAND, place)] == ["unchanged"]
 
 
 @pytest.mark.parametrize("name", ["codex", "gemini"])
@@ -211,15 +211,15 @@ def test_instructions_are_a_block_in_the_file_of_the_user(place: Place, name: st
     path.parent.mkdir(parents=True, exist_ok=True)
     for mine in ("# Mine\n\nBe brief.", "# Mine\r\n", ""):
         path.write_bytes(mine.encode())
-        apply.connect(each, COMMAND, place)
+        install.connect(each, COMMAND, place)
         assert path.read_text(encoding="utf-8").startswith(mine.rstrip())
         assert "memory_query" in path.read_text()
-        apply.disconnect(each, place)
+        install.disconnect(each, place)
         assert path.read_bytes() == mine.encode()
 
 
 def test_claude_code_gets_a_file_of_its_own_beside_other_instructions(place: Place) -> None:
-    apply.connect(client("claude-code"), COMMAND, place)
+    install.connect(client("claude-code"), COMMAND, place)
     folder = Path(place.home) / ".claude"
     assert [path.name for path in folder.rglob("*.md")] == ["brain.md"]
 
@@ -255,9 +255,9 @@ def test_hooks_are_added_to_those_of_the_user(place: Place, each: Client, name: 
     path = hooks_file(each, place, name)
     original = path.read_bytes()
     before = json.loads(original or b"{}").get("hooks", {})
-    apply.connect(each, COMMAND, place, dry_run=True)
+    install.connect(each, COMMAND, place, dry_run=True)
     assert path.read_bytes() == original
-    apply.connect(each, COMMAND, place)
+    install.connect(each, COMMAND, place)
     connected = path.read_bytes()
     after = json.loads(connected)["hooks"]
     for event in hook.CLIENTS[each.name].events:
@@ -267,12 +267,12 @@ def test_hooks_are_added_to_those_of_the_user(place: Place, each: Client, name: 
         assert words == [COMMAND[0], "hook", each.name, event, *COMMAND[2:]]
     assert after == before  # other events
 
-    assert {step.state for step in apply.connect(each, COMMAND, place)} == {"unchanged"}
-    apply.connect(each, [*COMMAND[:-1], "/other"], place)
+    assert {step.state for step in install.connect(each, COMMAND, place)} == {"unchanged"}
+    install.connect(each, [*COMMAND[:-1], "/other"], place)
     assert path.read_text().count("/other") >= len(hook.CLIENTS[each.name].events)
     assert "My Vault" not in path.read_text()
-    apply.connect(each, COMMAND, place)
-    apply.disconnect(each, place)
+    install.connect(each, COMMAND, place)
+    install.disconnect(each, place)
     assert path.read_bytes() == original
     assert not Path(f"{path}.brain-backup").exists()
 
@@ -280,12 +280,12 @@ def test_hooks_are_added_to_those_of_the_user(place: Place, each: Client, name: 
 @pytest.mark.parametrize(("each", "name"), LISTS, ids=[f"{c.name}: {name}" for c, name in LISTS])
 def test_hooks_that_were_added_since_stay(place: Place, each: Client, name: str) -> None:
     path = hooks_file(each, place, name)
-    apply.connect(each, COMMAND, place)
+    install.connect(each, COMMAND, place)
     said = json.loads(path.read_text())
     for event in hook.CLIENTS[each.name].events:
         said["hooks"][event].append({**MINE, "matcher": "later"})
     path.write_text(json.dumps(said, indent=3))
-    apply.disconnect(each, place)
+    install.disconnect(each, place)
     left = json.loads(path.read_text())["hooks"]
     for event in hook.CLIENTS[each.name].events:
         assert left[event][-1] == {**MINE, "matcher": "later"}
@@ -299,7 +299,7 @@ def test_nothing_is_done_if_the_hooks_do_not_parse(place: Place, each: Client, t
     path.write_text(text.replace("EVENT", next(iter(hook.CLIENTS[each.name].events))))
     before = path.read_bytes()
     with pytest.raises(Refused, match="was left alone"):
-        apply.connect(each, COMMAND, place)
+        install.connect(each, COMMAND, place)
     files = [each for each in Path(place.home).rglob("*") if each.is_file()]
     assert files == [path]
     assert path.read_bytes() == before
@@ -330,7 +330,7 @@ path.write_text(json.dumps(said))
 """
 
 
-def install(place: Place, fails: bool = False) -> Path:
+def fake_claude(place: Place, fails: bool = False) -> Path:
     """A stand-in for `claude`, which keeps its state as the real one does."""
     home, program = Path(place.home), Path(place.env["PATH"]) / "claude"
     home.mkdir(exist_ok=True)
@@ -342,23 +342,23 @@ def install(place: Place, fails: bool = False) -> Path:
 
 
 def test_the_clients_own_command_line_is_used(place: Place) -> None:
-    log = install(place)
+    log = fake_claude(place)
     each = client("claude-code")
-    assert apply.connect(each, COMMAND, place)[0].state == "run"
-    assert apply.is_connected(each, place)
-    assert apply.connect(each, COMMAND, place)[0].state == "unchanged"
-    apply.connect(each, [*COMMAND[:-1], "/other"], place)
-    apply.disconnect(each, place)
-    assert not apply.is_connected(each, place)
+    assert install.connect(each, COMMAND, place)[0].state == "run"
+    assert install.is_connected(each, place)
+    assert install.connect(each, COMMAND, place)[0].state == "unchanged"
+    install.connect(each, [*COMMAND[:-1], "/other"], place)
+    install.disconnect(each, place)
+    assert not install.is_connected(each, place)
     calls = [line.split()[1] for line in log.read_text().splitlines()]
     assert calls == ["add", "remove", "add", "remove"]
     assert log.read_text().startswith("mcp add brain -s user -- /opt/brain dir/brain mcp --agent")
 
 
 def test_its_error_is_reported(place: Place) -> None:
-    install(place, fails=True)
+    fake_claude(place, fails=True)
     with pytest.raises(BrainError, match=r"`claude mcp add .* failed: No such scope"):
-        apply.connect(client("claude-code"), COMMAND, place)
+        install.connect(client("claude-code"), COMMAND, place)
 
 
 # -- the command -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import brain
-from brain import init
+from brain import new_vault
 from brain.cli.main import COMMANDS
 from brain.serve.hook import CLIENTS
 from brain.serve.tools import BY_NAME
@@ -55,7 +55,7 @@ def run(home: Path, *args: str, given: str = "", **env: str) -> subprocess.Compl
 
 
 def test_it_finds_brain_where_it_is_not_on_the_path(tmp_path: Path) -> None:
-    init.create_demo(tmp_path / "vault")
+    new_vault.create_demo(tmp_path / "vault")
     program = tmp_path / ".local/bin/brain"
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m brain "$@"\n')

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from brain import init
+from brain import new_vault
 from tests.cli.conftest import COMMAND
 from tests.connect.test_plugin import PLUGIN
 
@@ -103,7 +103,7 @@ class Machine(NamedTuple):
 @pytest.fixture
 def machine(programs: Path, tmp_path: Path) -> Iterator[Machine]:
     vault, home, project = (tmp_path / name for name in ("vault", "home", "garden-planner"))
-    init.create_demo(vault)
+    new_vault.create_demo(vault)
     home.mkdir()
     project.mkdir()
     log = tmp_path / "requests"
@@ -207,7 +207,7 @@ def test_a_client_lists_brain_until_it_is_removed(
 ) -> None:
     home, vault = tmp_path / "home", tmp_path / "vault"
     home.mkdir()
-    init.create_demo(vault)
+    new_vault.create_demo(vault)
     env = {
         "HOME": str(home),
         "PATH": f"{programs}:{os.environ['PATH']}",

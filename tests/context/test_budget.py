@@ -15,9 +15,9 @@ from brain.context.budget import (
     fit,
     shortened,
 )
-from brain.context.package import Conflict, Package, Part, Passage, sections
+from brain.context.parts import Conflict, Package, Part, Passage, sections
 from brain.context.render import FORMATS, render
-from brain.tokens import estimate
+from brain.token_count import estimate
 
 WORDS = "The search has to work on a laptop, without a server; nobody asked for more. "
 

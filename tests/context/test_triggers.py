@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.context.package import LEFT_OUT, Package, Part
+from brain.context.parts import LEFT_OUT, Package, Part
 from brain.context.render import render
 from brain.context.triggers import procedure
 

@@ -110,11 +110,11 @@ def test_no_other_address_is_ever_asked(server: Server, monkeypatch: pytest.Monk
 def test_what_goes_wrong_is_a_sentence(
     server: Server, status: int, answer: Any, said: str
 ) -> None:  # fmt: skip
-    from brain.embed import meanings
+    from brain.embed import similarity
 
     server.status, server.answer = status, answer
     with pytest.raises(NoModel, match=said):
-        meanings.embed(Http(server.at("/")), ["a"])
+        similarity.embed(Http(server.at("/")), ["a"])
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1/", "http://127.0.0.1:99999/", "http:///x"])

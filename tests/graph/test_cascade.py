@@ -17,7 +17,7 @@ from brain.context.recall import recall
 from brain.context.scoring import Request
 from brain.graph import edges
 from brain.graph.cascade import MAX_DIRECT, MAX_STEPS, Reached, cascade
-from brain.index import links
+from brain.index import relations
 from brain.journal.reader import update_index
 from brain.operations import lookup
 from tests import kit
@@ -309,7 +309,7 @@ def test_of_several_that_supersede_the_newest_counts(vault: MakeVault, opened: O
         f"2026-01-03: three [supersedes:: [[#^{A}]]] ^{C}",
         f"four [supersedes:: [[#^{E}]]] ^{E}",
     )  # fmt: skip
-    assert links.successors(brain.vault.index, [A, B, E, "m-gone"]) == {A: C}
+    assert relations.successors(brain.vault.index, [A, B, E, "m-gone"]) == {A: C}
 
 
 def test_those_that_supersede_each_other_stay(vault: MakeVault, opened: OpenBrain) -> None:
@@ -319,7 +319,7 @@ def test_those_that_supersede_each_other_stay(vault: MakeVault, opened: OpenBrai
         f"two [supersedes:: [[#^{A}]]] [supersedes:: [[#^{C}]]] ^{B}",
         f"three ^{C}",
     )  # fmt: skip
-    assert links.successors(brain.vault.index, [A, B, C]) == {C: B}
+    assert relations.successors(brain.vault.index, [A, B, C]) == {C: B}
     assert reached(brain, C).keys() == {A, B}
 
 
@@ -333,7 +333,7 @@ def test_search_hides_what_a_context_replaces(vault: MakeVault, opened: OpenBrai
     )  # fmt: skip
     put(brain.vault.journal, "alias", D, old="m-former00")
     update_index(brain.vault.journal, brain.vault.index)
-    assert links.successors(brain.vault.index, [A, B, C, D, E]) == {D: E}
+    assert relations.successors(brain.vault.index, [A, B, C, D, E]) == {D: E}
     assert {hit.row.ref for hit in brain.search("walrus").results} == {A, B, C, E}
     every = brain.search("walrus", superseded=True).results
     assert {hit.row.ref for hit in every} == {A, B, C, D, E}
@@ -344,7 +344,7 @@ def test_following_always_ends(newer: dict[int, int]) -> None:
     """At something that is not superseded, or in a circle."""
     chain = {f"m-{old}": f"m-{new}" for old, new in newer.items() if old != new}
     for ref in chain:
-        end = links._end(ref, chain, {})
+        end = relations._end(ref, chain, {})
         around = [ref]
         while around[-1] in chain and around[-1] not in around[:-1]:
             around.append(chain[around[-1]])
@@ -358,11 +358,11 @@ def test_contradictions_go_in_pairs(vault: MakeVault, opened: OpenBrain) -> None
         f"yes ^{A}", f"no [contradicts:: [[#^{A}]]] ^{B}", f"maybe [contradicts:: [[#^{A}]]] ^{C}",
         f"well [contradicts:: [[#^{D}]]] [contradicts:: [[#^m-gone]]] ^{D}",
     )  # fmt: skip
-    assert links.contradictions(brain.vault.index, [A, B, D]) == {A: [B, C], B: [A]}
+    assert relations.contradictions(brain.vault.index, [A, B, D]) == {A: [B, C], B: [A]}
     put(brain.vault.journal, "alias", E, old=A)
     update_index(brain.vault.journal, brain.vault.index)
-    assert links.contradictions(brain.vault.index, [E, A]) == {E: [B, C], A: [B, C]}
-    assert links.contradictions(brain.vault.index, []) == {}
+    assert relations.contradictions(brain.vault.index, [E, A]) == {E: [B, C], A: [B, C]}
+    assert relations.contradictions(brain.vault.index, []) == {}
 
 
 def test_a_contradiction_is_over_when_one_side_is_superseded(
@@ -374,7 +374,7 @@ def test_a_contradiction_is_over_when_one_side_is_superseded(
         f"blue [contradicts:: [[#^{B}]]] [contradicts:: [[#^{D}]]] ^{A}",
         f"red ^{B}", f"green [supersedes:: [[#^{B}]]] ^{C}", f"yellow ^{D}",
     )  # fmt: skip
-    assert links.contradictions(brain.vault.index, [A, B, C, D]) == {A: [D], D: [A]}
+    assert relations.contradictions(brain.vault.index, [A, B, C, D]) == {A: [D], D: [A]}
 
 
 # -- scopes --------------------------------------------------------------------------------------
@@ -404,12 +404,12 @@ def test_what_may_not_be_seen_is_neither_reached_nor_a_way(two_projects: Brain) 
     assert C not in repr(found)
     assert D not in repr(found)
     # what is not seen does not take somebody's place either
-    assert links.successors(two_projects.vault.index, [A], owners) == {}
+    assert relations.successors(two_projects.vault.index, [A], owners) == {}
     # nor does what another agent says, for those who see everything
-    assert links.successors(two_projects.vault.index, [A]) == {}
-    assert links.successors(two_projects.vault.index, [A], ("", "park", "admin")) == {A: C}
-    assert links.contradictions(two_projects.vault.index, [B], owners) == {}
-    assert links.contradictions(two_projects.vault.index, [B]) == {B: [C]}
+    assert relations.successors(two_projects.vault.index, [A]) == {}
+    assert relations.successors(two_projects.vault.index, [A], ("", "park", "admin")) == {A: C}
+    assert relations.contradictions(two_projects.vault.index, [B], owners) == {}
+    assert relations.contradictions(two_projects.vault.index, [B]) == {B: [C]}
     assert reached(two_projects, A, owners=()) == {}
 
 
@@ -477,7 +477,7 @@ def test_the_order_of_rows_does_not_matter(
         (root / MEMORY).write_text(written(enumerate(drawn)))
         brain.sync(rebuild=True)
         built = cascade(brain.vault.index, seeds, None, config)
-        ends = links.successors(brain.vault.index, seeds)
+        ends = relations.successors(brain.vault.index, seeds)
     assert grown == built
     assert not set(ends) & set(built)
     assert all(0 < found.score <= 10 and len(found.steps) <= depth for found in built.values())
@@ -488,7 +488,7 @@ def test_what_is_asked_uses_the_index_of_relations(vault: MakeVault, opened: Ope
     brain = lay(vault, opened, f"one ^{A}")
     asked: list[str] = []
     brain.vault.index.db.set_trace_callback(asked.append)
-    links.supersessions(brain.vault.index, None)
+    relations.supersessions(brain.vault.index, None)
     brain.vault.index.db.set_trace_callback(None)
     plan = brain.vault.index.db.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall()
     assert any("links_superseded" in str(row) for row in plan)

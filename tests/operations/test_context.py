@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brain import init, serialize
+from brain import new_vault, serialize
 from brain.api import Brain
 from brain.context import triggers
 from brain.errors import BadRequest
@@ -739,7 +739,7 @@ def test_an_agent_may_judge_whatever_it_was_handed(made: Made) -> None:
 
 
 def test_the_demo_answers_with_the_memory_about_frost(tmp_path: Path, opened: OpenBrain) -> None:
-    init.create_demo(tmp_path / "garden")
+    new_vault.create_demo(tmp_path / "garden")
     said = opened(tmp_path / "garden").context("when is the last frost?")
     first, *_ = memories = said.fitted.package.memories
     assert "Frost" in first.text

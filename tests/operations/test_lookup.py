@@ -12,7 +12,7 @@ import pytest
 from brain import daemon
 from brain.api import Brain
 from brain.errors import BadConfig
-from brain.init import create
+from brain.new_vault import create
 from tests import kit
 from tests.journal import kit as journals
 from tests.operations.conftest import LONG_AGO, Made

@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 
 from brain.api import Brain
-from brain.embed.meanings import SENTENCES
+from brain.embed.similarity import SENTENCES
 from brain.index.vectors import Model, text_digest
 from brain.operations import semantic
-from brain.search.semantic import passages
+from brain.search.hybrid import passages
 from brain.state import Recall
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain

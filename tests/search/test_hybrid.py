@@ -20,10 +20,10 @@ from brain.index import read
 from brain.index.read import Filters
 from brain.model import SCOPES
 from brain.operations import semantic
-from brain.search import semantic as hybrid
+from brain.search import hybrid as hybrid
 from brain.search.factors import ADDED, MULTIPLIED
-from brain.search.results import search
-from brain.search.semantic import Piece
+from brain.search.hybrid import Piece
+from brain.search.search import search
 from brain.state import Recall
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain

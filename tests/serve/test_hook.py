@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from brain import init
+from brain import new_vault
 from brain.cli.hook import parsed
-from brain.connect import apply
+from brain.connect import install
 from brain.connect.clients import CLIENTS as CONNECTED
 from brain.connect.clients import Place
 from brain.serve.hook import CLIENTS, MAX_CHARACTERS, PROMPT, START
@@ -112,7 +112,7 @@ def context(client: str, event: str, out: str) -> str:
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     vault, state, folder = (tmp_path / name for name in ("vault", "state", "folder"))
-    init.create_demo(vault)
+    new_vault.create_demo(vault)
     folder.mkdir()
     agent = vault / "40_Brain/agents/claude/AGENT.md"
     agent.parent.mkdir(parents=True)
@@ -328,7 +328,7 @@ def test_what_connect_writes_needs_no_click(tmp_path: Path) -> None:
     place = Place(str(tmp_path), {}, "linux")
     command = ["brain", "mcp", "--agent", "claude", "--vault", "/my vault"]
     for client in (each for each in CONNECTED if each.hooks):
-        for edit in list(apply._hooks(client, command, place)):
+        for edit in list(install._hooks(client, command, place)):
             [[group]] = json.loads(edit.set(""))["hooks"].values()
             args = shlex.split(group["hooks"][0]["command"])
             given = parsed(args[2:])

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from brain.state import State, TempRow
-from brain.store import units
-from brain.store.history import History
+from brain.store import merge
 from brain.store.note import Note
+from brain.store.versions import History
 from tests.store.sim import backend, scripts
 from tests.store.sim.director import SETTINGS
 from tests.store.sim.scenarios import SCENARIOS, check
@@ -94,7 +94,7 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "displaced files are never open": (Note, "_is_open", never),
     "half a save counts": (Note, "_may_be_half", never),
     "temporary files are not listed": (State, "save", save_all_but_temps),
-    "every line of both sides stays": (units, "merged_count", lambda base, *both: max(both)),
+    "every line of both sides stays": (merge, "merged_count", lambda base, *both: max(both)),
 }  # fmt: skip
 
 

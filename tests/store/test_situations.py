@@ -1,6 +1,6 @@
 """What becomes of lines while a person and an agent write the same note, step by step.
 
-Each test is one situation of brain/store/history.py, on real files with the real store.
+Each test is one situation of brain/store/versions.py, on real files with the real store.
 """
 
 from __future__ import annotations

@@ -25,10 +25,10 @@ from brain.cli import main
 from brain.errors import BrainError
 from brain.open_vault import OpenVault
 from brain.operations import OPERATIONS
-from brain.serve import render
+from brain.serve import answers
 from brain.serve.mcp import META, server
 from brain.serve.tools import TOOLS
-from brain.serve.worker import Worker
+from brain.serve.vault_thread import Worker
 from brain.vault import layout
 from tests import kit
 from tests.surfaces.cases import CASES, FILES, Case, arguments, command_line, normal, tool_call
@@ -139,9 +139,9 @@ def test_mcp_answers_as_python_does_in_both_eras(house: House, case: Case) -> No
         assert normal(document) == expected
         assert house.notes() == notes
         if "error" in document:
-            assert text == render.error(document["message"], document["remedy"])
+            assert text == answers.error(document["message"], document["remedy"])
         else:
-            assert text == render.result(document)
+            assert text == answers.result(document)
 
 
 COMMAND = [sys.executable, "-m", "brain", "mcp"]

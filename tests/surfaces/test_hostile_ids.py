@@ -15,7 +15,7 @@ from brain.errors import BadRequest, NotFound
 from brain.open_vault import OpenVault
 from brain.serve.mcp import META, server
 from brain.serve.tools import TOOLS
-from brain.serve.worker import Worker
+from brain.serve.vault_thread import Worker
 from brain.vault import layout
 from tests import kit
 from tests.surfaces.cases import FILES

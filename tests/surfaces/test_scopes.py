@@ -28,7 +28,7 @@ from brain.operations import OPERATIONS, Operation
 from brain.operations.parameters import HIDDEN
 from brain.serve.mcp import META, server
 from brain.serve.tools import TOOLS, Tool
-from brain.serve.worker import Worker
+from brain.serve.vault_thread import Worker
 from brain.vault import layout
 from tests import kit
 from tests.ids import Ids

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from brain import init
+from brain import new_vault
 from brain.cli import main
 from brain.open_vault import OpenVault
 from tests.ids import Ids
@@ -31,7 +31,7 @@ SAVED = datetime(2026, 10, 1, 8, tzinfo=UTC).timestamp()
 def play(text: str, home: Path) -> str:
     """The transcript as it is now. Lines before the first command are kept as they are."""
     root = home / "demo"
-    init.create_demo(root)
+    new_vault.create_demo(root)
     head, *commands = re.split(r"^\$ ", text, flags=re.MULTILINE)
     out = [head]
     made = OpenVault.__init__

@@ -13,9 +13,9 @@ from brain.errors import NotFound
 from brain.journal.writer import Journal
 from brain.model import Add, Change, NewRecord, Record, Remove, Update, Write
 from brain.state import NoteRow, State
+from brain.store.merge import unit_id
 from brain.store.note import Note
 from brain.store.store import Store
-from brain.store.units import unit_id
 from brain.vault import layout
 from brain.vault.exchange import Disk, Look
 from brain.vault.files import MISSING
@@ -238,6 +238,6 @@ class Process:
 
 
 def layout_claim(state: str, root: str) -> None:
-    from brain.vault import identity
+    from brain.vault import vault_id
 
-    identity.claim(state, root, ID)
+    vault_id.claim(state, root, ID)

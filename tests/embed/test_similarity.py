@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.embed import meanings
+from brain.embed import similarity
 from brain.embed.local import Folder
-from brain.embed.meanings import Meanings, mean_cosine, to_bytes
+from brain.embed.similarity import Meanings, mean_cosine, to_bytes
 from brain.errors import NoModel
 from brain.index import vectors as files
 from brain.index.vectors import Vectors, text_digest
@@ -84,7 +84,7 @@ def test_each_text_is_embedded_once(made: Fixture) -> None:
     texts, model = Texts({**TEXTS, 11: "walrus"}), Hashing()
     mine = made(texts, model)
     mine.embed_pending()
-    asked = [text for text in model.given if text not in meanings.SENTENCES]
+    asked = [text for text in model.given if text not in similarity.SENTENCES]
     assert sorted(asked) == sorted(TEXTS.values())
     model.given.clear()
     texts.texts[12] = "something new"
@@ -121,7 +121,7 @@ def test_only_what_is_new_is_read(made: Fixture) -> None:
 def test_rows_that_are_gone_are_dropped_some_day(
     made: Fixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meanings, "SPARE", 5)
+    monkeypatch.setattr(similarity, "SPARE", 5)
     mine = made(texts := Texts(TEXTS), Hashing())
     for row in range(100, 200):
         texts.texts[row] = f"text {row}"
@@ -254,7 +254,7 @@ def test_nothing_is_kept_of_a_model_that_does_not_answer(made: Fixture) -> None:
 )
 def test_a_model_that_fails_is_a_sentence(answer: Any, said: str) -> None:
     with pytest.raises(NoModel, match=said):
-        meanings.embed(Broken(answer), ["a text"])
+        similarity.embed(Broken(answer), ["a text"])
 
 
 # -- calibration -----------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ def test_a_cosine_does_not_depend_on_the_other_passages(
     mine = made(Texts(texts), Hashing(size))
     mine.embed_pending()
     expected = mine.cosines("walrus 3 boat")
-    monkeypatch.setattr(meanings, "BLOCK", block)
+    monkeypatch.setattr(similarity, "BLOCK", block)
     some = {row: text for row, text in texts.items() if row % 4 == 1}
     for rows in (texts, some):
         found = made(Texts(rows), Hashing(size)).cosines("walrus 3 boat")

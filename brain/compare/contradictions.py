@@ -17,9 +17,9 @@ are taken as synonyms. Events, and relations with several values ("supports",
 
 from __future__ import annotations
 
-from brain.formats.prose import fingerprint
-from brain.lifecycle.sentence import Sentence, Word, sentences
-from brain.lifecycle.vocabulary import PREPOSITIONS, UNITS, root, root_set, stem_set, word_set
+from brain.compare.sentence import Sentence, Word, sentences
+from brain.compare.vocabulary import PREPOSITIONS, UNITS, root, root_set, stem_set, word_set
+from brain.formats.plain_text import fingerprint
 from brain.words import stem
 
 MOST_EXTRA = 3  # words that are in one of two sentences with different values

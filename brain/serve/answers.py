@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from brain.context.defuse import clean, short
-from brain.context.package import Package, Part
+from brain.context.parts import Package, Part
 from brain.context.render import render
+from brain.context.sanitize import clean, short
 from brain.serve.tools import TOOLS
 
 TYPE_CHECKING = False

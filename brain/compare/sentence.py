@@ -15,9 +15,9 @@ from functools import lru_cache
 from unicodedata import normalize
 
 from brain._tuples import NamedTuple
-from brain.formats.prose import prose, without_links
-from brain.lifecycle import vocabulary as vocab
-from brain.lifecycle.vocabulary import OVER, PREPOSITIONS, root
+from brain.compare import vocabulary as vocab
+from brain.compare.vocabulary import OVER, PREPOSITIONS, root
+from brain.formats.plain_text import prose, without_links
 from brain.words import stem
 
 LONGEST = 400  # characters of a sentence that is compared

@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from brain.embed.meanings import Meanings
+    from brain.embed.similarity import Meanings
     from brain.index.db import Index
     from brain.index.read import Filters
 
@@ -68,7 +68,7 @@ class Piece(NamedTuple):
 
 def passages(index: Index, after: int = 0) -> Iterator[tuple[int, str]]:
     """Yield (row, text) of all texts to embed whose row is greater than `after`; see
-    `brain.embed.meanings`."""
+    `brain.embed.similarity`."""
     before = """iif(c.scope = 'sessions', coalesce((SELECT b.heading || ': ' || b.text
         FROM entries b WHERE b.id = c.id - 1 AND b.file = c.file), ''), '')"""
     sql = (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from brain._tuples import NamedTuple
+from brain.compare.duplicates import NEAR, is_same, similarity, terms
 from brain.formats.links import mentioned_files
-from brain.formats.prose import fingerprint, without_links
-from brain.index import fulltext, links, read, records
-from brain.lifecycle.dedup import NEAR, is_same, similarity, terms
+from brain.formats.plain_text import fingerprint, without_links
+from brain.index import fulltext, read, records, relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> dic
     related = sorted((id for id in scored if scored[id] >= RELATED), key=lambda id: -scored[id])
     if not related:
         return {}
-    from brain.lifecycle.contradiction import conflict_type  # takes 10 ms to load
+    from brain.compare.contradictions import conflict_type  # takes 10 ms to load
 
     found = {id: conflict_type(text, texts[id]) for id in related[:MOST_JUDGED]}
     return {id: type for id, type in found.items() if type}
@@ -117,5 +117,5 @@ def _files(text: str) -> dict[str, str]:
 
 def _current(index: Index, rows: list[Row], owners: Owners) -> list[Row]:
     """Return the rows that are not superseded and do not report an event."""
-    gone = links.successors(index, [row.ref for row in rows], owners) if rows else {}
+    gone = relations.successors(index, [row.ref for row in rows], owners) if rows else {}
     return [row for row in rows if row.ref not in gone and row.kind not in EVENTS]

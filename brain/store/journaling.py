@@ -20,8 +20,8 @@ from brain.model import (
     to_json,
 )
 from brain.redact import redact, redact_value
-from brain.store import targets
-from brain.store.units import Units, shared_ends, split, unit_id
+from brain.store import file_types
+from brain.store.merge import Units, shared_ends, split, unit_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,7 +69,7 @@ def splice(before: str, after: str) -> dict[str, Any]:
         not removed.isascii() and "\udc80" <= max(removed) <= "\udcff"
     ):
         return {}
-    mark = digest(targets.encode(after)).hex()
+    mark = digest(file_types.encode(after)).hex()
     size = len(after) - start - end
     return {"splice": {"at": start, "removed": removed, "added": size, "digest": mark}}
 
@@ -77,7 +77,7 @@ def splice(before: str, after: str) -> dict[str, Any]:
 def unspliced(text: str, data: Mapping[str, Any]) -> str | None:
     """Return the text from before a change, by its splice; None if it was changed since."""
     found = data.get("splice")
-    if not found or digest(targets.encode(text)).hex() != found["digest"]:
+    if not found or digest(file_types.encode(text)).hex() != found["digest"]:
         return None
     start, stop = found["at"], found["at"] + found["added"]
     return text[:start] + str(found["removed"]) + text[stop:]
@@ -111,7 +111,7 @@ def inverse(write: Write, done: Applied) -> Change | None:
 def of_observation(vault: Vault, note: Note, seen: Seen) -> Iterator[NewRecord]:
     """Yield the records of an observed text of a memory note: a person removed or reworded an entry
     that Brain had written, a stale window lacked one, a late save was merged."""
-    role = targets.role(vault, note.path)
+    role = file_types.role(vault, note.path)
     if role.format != "memory":
         return
     there = {unit_id(unit): unit for unit in note.head}

@@ -11,23 +11,23 @@ from pathlib import Path
 import pytest
 import yaml
 
-from brain import config, init
+from brain import config, new_vault
 from brain.api import Brain
 from brain.errors import BadRequest, VaultNotFound
 from brain.operations import doctor
-from brain.vault import identity
+from brain.vault import vault_id
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     (tmp_path / "vault").mkdir()
-    init.create(tmp_path / "vault")
+    new_vault.create(tmp_path / "vault")
     return tmp_path / "vault"
 
 
 def test_the_settings_are_all_there_and_all_defaults(root: Path) -> None:
     text = (root / "40_Brain/brain.yaml").read_text()
-    assert text == config.template(identity.vault_id(str(root / "40_Brain")))
+    assert text == config.template(vault_id.vault_id(str(root / "40_Brain")))
 
 
 def test_what_is_laid_down_parses_without_a_remark(
@@ -40,7 +40,7 @@ def test_what_is_laid_down_parses_without_a_remark(
     assert json.loads((root / "40_Brain/tasks.json").read_text()) == {"tasks": []}
 
 
-@pytest.mark.parametrize("lay", [init.create, init.create_demo])
+@pytest.mark.parametrize("lay", [new_vault.create, new_vault.create_demo])
 def test_nobody_is_typing_in_what_was_just_laid_down(
     tmp_path: Path, opened: Callable[..., Brain], lay: Callable[[Path], list[str]]
 ) -> None:
@@ -71,9 +71,9 @@ def test_git_neither_sees_the_index_nor_touches_line_ends(
 
 
 def test_the_demo_is_the_template_and_a_brain(tmp_path: Path) -> None:
-    made = init.create_demo(tmp_path / "demo")
+    made = new_vault.create_demo(tmp_path / "demo")
     assert len(made) == len(set(made))
-    template = Path(str(init.template()))
+    template = Path(str(new_vault.template()))
     for path in template.rglob("*"):
         if path.is_file():
             copied = tmp_path / "demo" / path.relative_to(template)
@@ -84,29 +84,29 @@ def test_the_demo_is_the_template_and_a_brain(tmp_path: Path) -> None:
 def test_a_race_for_a_file_is_lost_politely(tmp_path: Path) -> None:
     (tmp_path / "vault/40_Brain").mkdir(parents=True)
     (tmp_path / "vault/40_Brain/MEMORY.md").write_text("- mine\n")
-    made = init.create(tmp_path / "vault")
+    made = new_vault.create(tmp_path / "vault")
     assert "40_Brain/MEMORY.md" not in made
     assert (tmp_path / "vault/40_Brain/MEMORY.md").read_text() == "- mine\n"
 
 
 def test_a_new_folder_is_made(tmp_path: Path) -> None:
     root = tmp_path / "new vault"
-    assert "40_Brain/MEMORY.md" in init.create(root)
+    assert "40_Brain/MEMORY.md" in new_vault.create(root)
     with pytest.raises(VaultNotFound, match="There is no folder"):
-        init.create(tmp_path / "nowhere" / "new")
+        new_vault.create(tmp_path / "nowhere" / "new")
     with pytest.raises(BadRequest, match=f"Run `brain init '{root}'`"):
-        init.create(root / "within")
+        new_vault.create(root / "within")
     assert not (root / "within").exists()
 
 
 def test_views_are_added_on_request_as_the_demo_has_them(root: Path, tmp_path: Path) -> None:
-    init.create_demo(tmp_path / "demo")
+    new_vault.create_demo(tmp_path / "demo")
     there = (tmp_path / "demo/40_Brain/Memory.base").read_text()
     assert not (root / "40_Brain/Memory.base").exists()
-    assert init.create(root, views=True) == ["40_Brain/Memory.base"]
+    assert new_vault.create(root, views=True) == ["40_Brain/Memory.base"]
     assert (root / "40_Brain/Memory.base").read_text() == there
     (root / "40_Brain/Memory.base").write_text("mine")
-    assert init.create(root, views=True) == []
+    assert new_vault.create(root, views=True) == []
     assert (root / "40_Brain/Memory.base").read_text() == "mine"
 
 
@@ -114,7 +114,7 @@ def test_views_show_the_folder_and_the_notes_of_this_vault(tmp_path: Path) -> No
     root = tmp_path / "vault"
     (root / "Gehirn").mkdir(parents=True)
     (root / "Gehirn/brain.yaml").write_text("memoryPath: <agent>/mind/Gedanken.md\n")
-    init.create(root, views=True)
+    new_vault.create(root, views=True)
     view = yaml.safe_load((root / "Gehirn/Memory.base").read_text())
     assert view["filters"]["and"][0] == 'file.inFolder("Gehirn")'
     assert view["views"][0]["filters"]["and"] == ['file.name.startsWith("Gedanken")']

@@ -8,7 +8,7 @@ import pytest
 
 from brain.formats.text import digest
 from brain.model import Configure, Record, Update, Write
-from brain.store.records import splice, unspliced
+from brain.store.journaling import splice, unspliced
 from tests.store import kit
 from tests.store.desk import Desk
 from tests.store.kit import LINE, NOTE, A, Open, text

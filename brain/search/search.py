@@ -7,7 +7,7 @@ from functools import cached_property
 
 from brain._tuples import NamedTuple
 from brain.config import Config
-from brain.index import links, read
+from brain.index import read, relations
 from brain.index.db import Index
 from brain.index.read import Filters, Row
 from brain.search import ranking
@@ -16,7 +16,7 @@ from brain.search.snippet import Words, best_line, mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brain.embed.meanings import Meanings as Meaning
+    from brain.embed.similarity import Meanings as Meaning
 
 
 class SearchResult:
@@ -119,7 +119,7 @@ def search(
     best = matches.ranked[:limit]
     rows = read.rows(index, [match.found.id for match in best])
     memories = [row.ref for row in rows if row.scope == "memory"]
-    contradictions = links.contradictions(index, memories, filters.owners)
+    contradictions = relations.contradictions(index, memories, filters.owners)
     results = []
     for row, match in zip(rows, best, strict=True):
         result = SearchResult(row, match, matches.prefix)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brain.errors import BadConfig
 from brain.operations import doctor
-from brain.tokens import counter, estimate
+from brain.token_count import counter, estimate
 from tests.conftest import MakeVault, OpenBrain
 
 MEASURED = json.loads((Path(__file__).parent / "token_counts.json").read_text(encoding="utf-8"))

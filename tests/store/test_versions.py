@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from brain.store import history
-from brain.store.history import Evidence, History
-from brain.store.units import Units, apply_edits
+from brain.store import versions
+from brain.store.merge import Units, apply_edits
+from brain.store.versions import Evidence, History
 
 
 class Page:
@@ -131,14 +131,16 @@ SITUATIONS: dict[str, tuple[Callable[[], Page], set[str]]] = {
 def test_each_cost_decides_a_situation(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     situation, lines = SITUATIONS[name]
     assert situation().lines == lines
-    without = history.KNOWS_MORE if name == "PASTED" else 0.0
-    monkeypatch.setattr(history, name, without)
+    without = versions.KNOWS_MORE if name == "PASTED" else 0.0
+    monkeypatch.setattr(versions, name, without)
     assert situation().lines != lines
 
 
 def test_every_cost_has_a_situation() -> None:
     costs = {
-        name for name, value in vars(history).items() if name.isupper() and value.__class__ is float
+        name
+        for name, value in vars(versions).items()
+        if name.isupper() and value.__class__ is float
     }
     assert costs - {"STOOD", "STOOD_AGAIN", "READING", "YOUNG"} == SITUATIONS.keys()
 
@@ -194,7 +196,7 @@ def test_a_deliberate_deletion() -> None:
     "evidence",
     [
         Evidence(), Evidence(age=60), Evidence(unread=True, age=60),
-        Evidence(read=True, age=history.STOOD - 0.1),
+        Evidence(read=True, age=versions.STOOD - 0.1),
     ],
 )  # fmt: skip
 def test_not_a_deliberate_deletion(evidence: Evidence) -> None:
@@ -211,9 +213,9 @@ def test_deleted_again_it_is_gone() -> None:
     """Where no access times show who has read the note."""
     page = Page().agent("one, two, agent").save("one, two", Evidence(age=60))
     assert "agent" in page.lines
-    assert "agent" in page.save("one, two", Evidence(age=history.STOOD_AGAIN - 0.1)).lines
+    assert "agent" in page.save("one, two", Evidence(age=versions.STOOD_AGAIN - 0.1)).lines
     assert "agent" in page.save("one, two", Evidence(age=60, unread=True)).lines
-    assert "agent" not in page.save("one, two", Evidence(age=history.STOOD_AGAIN)).lines
+    assert "agent" not in page.save("one, two", Evidence(age=versions.STOOD_AGAIN)).lines
 
 
 def test_a_stale_window_deletes_a_line_that_the_agent_has_reworded() -> None:
@@ -225,7 +227,7 @@ def test_a_stale_window_deletes_a_line_that_the_agent_has_reworded() -> None:
 
 
 def test_an_older_text_that_lacks_many_lines_is_not_deliberate() -> None:
-    few = ", ".join(f"line {n}" for n in range(history.FEW))
+    few = ", ".join(f"line {n}" for n in range(versions.FEW))
     assert Page().agent(f"one, two, {few}").save("one, two", READ).lines == {"one", "two"}
     many = f"{few}, later"
     assert "later" in Page().agent(f"one, two, {many}").save("one, two", READ).lines
@@ -244,17 +246,17 @@ def test_a_version_may_be_read_after_it_was_displaced() -> None:
     """A program opens the note, Brain writes it, the program reads and saves what it had opened."""
     page = Page().agent("one, two, agent").agent("one, two, agent, later")
     page.history.versions[1].unread = True
-    lines = page.save("one, two, agent, typed", after=history.READING / 2).lines
+    lines = page.save("one, two, agent, typed", after=versions.READING / 2).lines
     assert lines == {"one", "two", "agent", "later", "typed"}
 
 
 @pytest.mark.parametrize(
     ("evidence", "is_kept"),
     [
-        (Evidence(in_place=False, age=history.YOUNG / 2), True),
-        (Evidence(in_place=False, age=-history.YOUNG), True),
-        (Evidence(in_place=False, age=history.YOUNG * 2), False),
-        (Evidence(in_place=True, age=history.YOUNG / 2, read=True), False),
+        (Evidence(in_place=False, age=versions.YOUNG / 2), True),
+        (Evidence(in_place=False, age=-versions.YOUNG), True),
+        (Evidence(in_place=False, age=versions.YOUNG * 2), False),
+        (Evidence(in_place=True, age=versions.YOUNG / 2, read=True), False),
     ],
 )
 def test_a_line_that_nobody_can_have_read_is_not_reworded(
@@ -327,10 +329,10 @@ def test_a_person_may_bring_back_what_the_agent_removed() -> None:
 def test_the_number_of_versions_is_bounded() -> None:
     """The oldest stays, so a window that was never closed still takes nothing away."""
     page = Page()
-    for number in range(5 * history.KEEP):
+    for number in range(5 * versions.KEEP):
         page.agent(f"one, two, agent, write {number}")
     page.save("one, two, typed")
-    assert len(page.history.versions) <= history.KEEP + 1
+    assert len(page.history.versions) <= versions.KEEP + 1
     assert {"agent", "typed"} <= page.lines
     assert page.history.versions[0].units == units("one, two")
     again = History(page.history.versions, page.history.tip.n, [], page.history.guards)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from brain.api import Brain
+from brain.compare.duplicates import terms
+from brain.compare.similar import MOST_COMPARED, Similar, similar
 from brain.index import fulltext, read
-from brain.lifecycle.dedup import terms
-from brain.lifecycle.similar import MOST_COMPARED, Similar, similar
+from tests.compare import score
 from tests.conftest import MakeVault, OpenBrain
-from tests.lifecycle import score
 
 MEMORY = """\
 # Memory

@@ -30,7 +30,7 @@ from itertools import pairwise
 from typing import Any
 
 from brain._tuples import NamedTuple
-from brain.store.units import (
+from brain.store.merge import (
     Edits,
     Units,
     apply_edits,

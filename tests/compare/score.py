@@ -1,4 +1,4 @@
-"""Precision and recall on labelled pairs: `python -m tests.lifecycle.score FILE [--wrong]`."""
+"""Precision and recall on labelled pairs: `python -m tests.compare.score FILE [--wrong]`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from brain.lifecycle.contradiction import contradicts
-from brain.lifecycle.dedup import NEAR, is_same, similarity
+from brain.compare.contradictions import contradicts
+from brain.compare.duplicates import NEAR, is_same, similarity
 
 LABELS = ("duplicate", "near", "contradiction", "different")
 Pair = dict[str, Any]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from unicodedata import normalize
 
 from brain._tuples import NamedTuple
-from brain.formats.prose import fingerprint, prose, without_links
+from brain.formats.plain_text import fingerprint, prose, without_links
 from brain.words import STOP_WORDS, stem
 
 SAME, NEAR, FEW = 0.9, 0.6, 5

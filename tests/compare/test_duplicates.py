@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from brain.formats.prose import prose
-from brain.lifecycle.dedup import is_same, similarity, terms
-from tests.lifecycle import score
+from brain.compare.duplicates import is_same, similarity, terms
+from brain.formats.plain_text import prose
+from tests.compare import score
 
 PAIRS = score.pairs(Path(__file__).with_name("pairs.jsonl"))
 TEXTS = st.sampled_from([pair[side] for pair in PAIRS for side in ("a", "b")])

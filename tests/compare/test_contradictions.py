@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from brain.lifecycle.contradiction import contradicts
-from tests.lifecycle import score
+from brain.compare.contradictions import contradicts
+from tests.compare import score
 
 PAIRS = score.pairs(Path(__file__).with_name("pairs.jsonl"))
 PARAPHRASES = [

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.store.units import (  # isort: skip
+from brain.store.merge import (  # isort: skip
     Units, apply_edits, blocks, difference, edits, join, likeness, merge, merged_count, one_per_id,
     shared_ends, split, unit_id,
 )  # fmt: skip
