@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import tempfile
@@ -31,6 +32,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # The run is in the background. It goes on ignoring Ctrl-C, but through a handler, because the
     # processes that tests start would inherit SIG_IGN.
     signal.signal(signal.SIGINT, lambda number, frame: None)
+# `timeout` ends a run in this way: it removes its folder then, too.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -44,8 +47,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove that folder, unless it holds the folders of failed tests."""
     session = config.pluginmanager.get_plugin("session")  # None for `pytest --help`
-    if RUN_FOLDER in config.stash and not (session and session.testsfailed):
-        shutil.rmtree(config.stash[RUN_FOLDER])
+    if folder := config.stash.get(RUN_FOLDER, None):
+        if not (session and session.testsfailed):
+            shutil.rmtree(folder)
+        elif not os.listdir(folder):
+            os.rmdir(folder)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

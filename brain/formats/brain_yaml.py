@@ -125,7 +125,7 @@ def _checked_value(key: str, node: Any, line: int) -> Any:
     wanted, spec = config.default(key), SETTINGS[key]
     try:
         if spec.mapping and node.id == "mapping":
-            return _mapping_value(key, node, line)
+            return _mapping_value(key, node)
         value = _convert(node, wanted)
     except (ValueError, KeyError):
         raise _invalid_value(key, node, line, MUST_BE.get(type(wanted), "a word")) from None
@@ -138,7 +138,7 @@ def _checked_value(key: str, node: Any, line: int) -> Any:
     return value
 
 
-def _mapping_value(key: str, node: Any, line: int) -> tuple[str, ...]:
+def _mapping_value(key: str, node: Any) -> tuple[str, ...]:
     """Return a mapping as a tuple of `name=value`. Raise ValueError if a value is not plain."""
     words = []
     for name, value in node.value:

@@ -348,7 +348,7 @@ class Search:
         for seed in seeds:
             for id, part in neighbours(seed):
                 near[id] = near.get(id, 0.0) + part * own.scores.get(seed.id, 0.0)
-        sessions, others = self._sessions(asked, lookup, own)
+        sessions, others = self._sessions(asked, own)
         known = {seed.id for seed in seeds}
         alike = (id for id in cosines if self.weak or self._is_near(cosines[id]))
         wanted = dict.fromkeys((*near, *others, *alike, *own.scores.keys() & cosines, *asked.exact))
@@ -365,9 +365,7 @@ class Search:
             matches.append(match)
         return matches
 
-    def _sessions(
-        self, asked: Question, lookup: Lookup, own: Shares
-    ) -> tuple[dict[int, float], list[int]]:
+    def _sessions(self, asked: Question, own: Shares) -> tuple[dict[int, float], list[int]]:
         """Return the share of the question that each session contains, by its file, as if a session
         were one text in which each turn is a word, and the turns of the best sessions. The names of
         speakers count."""

@@ -413,7 +413,7 @@ class History:
         """Merge a text that someone saved into the head. `in_note` is False for a displaced file;
         `near` was in its place."""
         base = self.base(theirs, near, evidence, in_note)
-        seen = self._units_seen(base, near, theirs, evidence)
+        seen = self._units_seen(base, theirs, evidence)
         if evidence.after_git:  # after git
             seen = self._but_guarded(near.units, theirs)
         head = merge(seen, self.head, theirs)
@@ -451,7 +451,7 @@ class History:
         stale = base is not near or not in_note
         return Outcome(removed, restored, tuple(u for u in now - before if u.strip() and stale))
 
-    def _units_seen(self, base: Version, near: Version, theirs: Units, evidence: Evidence) -> Units:
+    def _units_seen(self, base: Version, theirs: Units, evidence: Evidence) -> Units:
         """Return the part of its base that a text shows to have been seen. A version may be the
         work of two writers between two looks; a window that saves in another way has the work of
         the first."""
