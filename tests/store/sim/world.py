@@ -221,8 +221,8 @@ class World:
         for file in (new, old):
             self.changed(file)
         old.displaced, text = True, self.text(path) or ""
-        if not (self.torn and self.torn.fd is not None and self.file(self.torn.fd) is old):
-            self.oracle.read(old)  # from here on Brain can read it
+        if not any(w.fd is not None and self.file(w.fd) is old for w in self.windows.values()):
+            self.oracle.read(old)  # nobody can write to it any more, so Brain reads it
         self.oracle.wrote(new, text)
         self.tip = set(tokens(text))
         self.past.append(text)
