@@ -42,8 +42,8 @@ class Entry(NamedTuple):
     """A memory, an item, a task, a turn of a session, or a passage of a note.
 
     Lines are numbered from 1, and `end_line` is the last line. `start` and `end` are byte offsets
-    in the file; they are 0 for passages of source notes, which are never edited. The first `lead`
-    characters of the text are properties of the note.
+    in a memory note; other files are never edited. The first `lead` characters of the text are
+    properties of the note.
     """
 
     ref: str

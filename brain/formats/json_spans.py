@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from brain.formats.frontmatter import is_time
-from brain.formats.text import BOM, UNSAFE, decode, derived_id
+from brain.formats.text import UNSAFE, decode, derived_id
 from brain.model import Document, Entry, Problem
 
 MAX_DEPTH = 100  # orjson writes at most 254 levels; no real file needs half of them
@@ -47,15 +47,12 @@ class Member(NamedTuple):
 
 
 class Record(NamedTuple):
-    """An object in a list, or the value of `key` in a mapping. `data[start:end]` is its JSON
-    text."""
+    """An object in a list, or the value of `key` in a mapping, with its first and last line."""
 
     key: str
     value: dict[str, Any]
     line: int
     end_line: int
-    start: int
-    end: int
 
 
 def loads(text: str) -> Any:
@@ -240,9 +237,9 @@ class Reading:
         self.broken = any(problem.code in UNSAFE for problem in self.problems)
         self._refs = Refs(prefix)
         if not self.broken and self.text.strip():
-            self._read(name, keyed, 3 if data.startswith(BOM) else 0)
+            self._read(name, keyed)
 
-    def _read(self, name: str, keyed: bool, shift: int) -> None:
+    def _read(self, name: str, keyed: bool) -> None:
         try:
             found = list(_entries(self.text, name, keyed))
         except JsonError as error:
@@ -251,7 +248,7 @@ class Reading:
             self.problems.append(Problem(line, error.code, error.message))
             return
         record: Any
-        for record, at in _with_lines(self.text, found, shift):
+        for record, at in _with_lines(self.text, found):
             if not isinstance(record.value, dict):
                 self.report(record, "not-an-object", "is not an object; skipped")
                 continue
@@ -319,17 +316,12 @@ def _entries(text: str, name: str, keyed: bool) -> Iterator[tuple[str, Any, int,
 
 
 def _with_lines(
-    text: str, elements_: list[tuple[str, Any, int, int]], shift: int
+    text: str, elements_: list[tuple[str, Any, int, int]]
 ) -> Iterator[tuple[Record, int]]:
-    """Yield each record, with its lines and bytes, and the offset of its first character.
-
-    Lines and bytes are counted from the previous record, because a file may be one long line.
-    """
+    """Yield each record with its lines, and the offset of its first character."""
     line, counted_to = 1, 0
     for key, value, first_char, end_char in elements_:
         line += text.count("\n", counted_to, first_char)
-        start = shift + len(text[counted_to:first_char].encode())
         end_line = line + text.count("\n", first_char, end_char)
-        end = start + len(text[first_char:end_char].encode())
-        yield Record(key, value, line, end_line, start, end), first_char
-        line, counted_to, shift = end_line, end_char, end
+        yield Record(key, value, line, end_line), first_char
+        line, counted_to = end_line, end_char

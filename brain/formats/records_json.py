@@ -30,8 +30,7 @@ def _item(reading: Reading, record: Record) -> Entry:
     }  # fmt: skip
     return Entry(
         ref, kind, "", title, content or title or _texts_of_unknown_members(record), tuple(tags),
-        record.line, record.end_line, created, links,
-        record.start, record.end, remaining_members(value, represented),
+        record.line, record.end_line, created, links, extra=remaining_members(value, represented),
     )  # fmt: skip
 
 
@@ -63,5 +62,5 @@ def _task(reading: Reading, record: Record) -> Entry:
     }  # fmt: skip
     return Entry(
         ref, "task", status, milestone, text, (), record.line, record.end_line, created, (),
-        record.start, record.end, remaining_members(value, represented),
+        extra=remaining_members(value, represented),
     )  # fmt: skip

@@ -13,7 +13,7 @@ import orjson
 
 from brain.formats import json_spans
 from brain.formats.json_spans import JsonError, Reading, Record, Refs, first_time, remaining_members
-from brain.formats.text import BOM, decode
+from brain.formats.text import decode
 from brain.model import Document, Entry, Problem
 
 
@@ -28,34 +28,26 @@ def parse(data: bytes, name: str) -> Document:
     problems = [problem for problem in decode(data)[1] if problem.code != "invalid-utf8"]
     refs = Refs("t")
     entries_or_none = (
-        _entry_of(value, name, span, refs, problems) for span, value in _messages(data, problems)
+        _entry_of(value, name, line, refs, problems) for line, value in _messages(data, problems)
     )
     entries = [entry for entry in entries_or_none if entry]
     broken = any(problem.code == "conflict-markers" for problem in problems)
     return Document(entries=tuple(entries), problems=tuple(problems), broken=broken)
 
 
-def _messages(
-    data: bytes, problems: list[Problem]
-) -> Iterator[tuple[tuple[int, int, int], dict[str, Any]]]:
-    """Yield ((line, start, end), message) of each message, without the newline."""
+def _messages(data: bytes, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line, message) of each message."""
     lines = data.split(b"\n")
     filled = [line for line in lines if line.strip()]
     # the annotations of jsonlines are wrong: it decodes a line before it calls `loads`
     reader = jsonlines.Reader(filled, loads=_loads)  # type: ignore[arg-type]
-    start = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
-            start += len(line) + 1
             continue
         try:
-            value = reader.read(type=dict)
+            yield number, reader.read(type=dict)
         except jsonlines.InvalidLineError as error:
             problems.append(_problem(error, number, last=number == len(lines)))
-        else:
-            first = start + 3 if line.startswith(BOM) else start
-            yield (number, first, start + len(line.removesuffix(b"\r"))), value
-        start += len(line) + 1
 
 
 def _loads(line: str) -> Any:
@@ -81,14 +73,12 @@ def _problem(error: jsonlines.InvalidLineError, line: int, *, last: bool) -> Pro
 
 
 def _entry_of(
-    value: dict[str, Any], name: str, span: tuple[int, int, int], refs: Refs,
-    problems: list[Problem],
-) -> Entry | None:  # fmt: skip
+    value: dict[str, Any], name: str, line: int, refs: Refs, problems: list[Problem]
+) -> Entry | None:
     role, speaker = _string(value, "role") or "message", _string(value, "name")
     text = _text(value, role, speaker)
     if not text.strip():
         return None
-    line, start, end = span
     ref = _string(value, "id")
     if ref and not refs.take(ref, role):
         message = f'has the id "{ref}" and the role "{role}" of an earlier line'
@@ -102,9 +92,7 @@ def _entry_of(
         "input": value.get("input") if role == "tool_call" else None,
     }  # fmt: skip
     extra = remaining_members(value, represented) | {"session": name, "role": role}
-    return Entry(
-        ref, role, "", speaker, text, (), line, line, created, (), start, end, extra
-    )  # fmt: skip
+    return Entry(ref, role, "", speaker, text, (), line, line, created, (), extra=extra)
 
 
 def _text(value: dict[str, Any], role: str, speaker: str) -> str:
@@ -154,6 +142,6 @@ def _session(reading: Reading, record: Record) -> Entry:
     represented = {"id": ref, "title": title, "summary": summary}
     return Entry(
         ref, "session", "", title, "\n".join(filter(None, (title, summary))), (),
-        record.line, record.end_line, created, (), record.start, record.end,
-        remaining_members(value, represented) | {"session": ref},
+        record.line, record.end_line, created, (),
+        extra=remaining_members(value, represented) | {"session": ref},
     )  # fmt: skip

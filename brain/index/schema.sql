@@ -50,7 +50,7 @@ CREATE TABLE entries (
     ref      TEXT    NOT NULL,         -- the id a person or an agent uses
     line     INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
-    start    INTEGER NOT NULL,         -- byte span in the file; of a passage, its number
+    start    INTEGER NOT NULL,         -- byte span in a memory note; of a passage, its number
     stop     INTEGER NOT NULL,
     extra    TEXT,                     -- JSON: what only this kind of entry has
     place    INTEGER NOT NULL,         -- of a turn in its session, from 0

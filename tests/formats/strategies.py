@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from brain.formats import json_spans
+
 PIECES = [
     *"\n\n\n\n \t\r\0-*+>#|^`~%$[]()<>:!?&\\\"'",
     *["\r\n", "---\n", "...\n", "```", "~~~", "````", "%%", "$$", "[[", "]]", "::", "](", "![["],
@@ -41,3 +43,11 @@ LINES = [
     ],
     *["[a]: /url", '[a]: /url "', "[^1]: foot", "é 東京", "- é 東京", "* * *", "- \\`", "-     x"],
 ]
+
+
+def lines_of(data: bytes, name: str) -> list[tuple[int, int]]:
+    """The first and the last line of each record of a list, which may be under this name."""
+    text = data.decode("utf-8-sig")
+    at = text.index("[", text.index(f'"{name}"') if text.startswith("{") else 0)
+    found = json_spans.elements(text, at)
+    return [(text.count("\n", 0, a) + 1, text.count("\n", 0, b) + 1) for _, a, b in found]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from brain.formats import records_json
 from brain.formats.text import derived_id
 from brain.model import Link
+from tests.formats.strategies import lines_of
 
 SEED = b"""[
   {
@@ -60,8 +61,7 @@ def test_an_object_with_items_reads_like_the_list() -> None:
     wrapped = b'{"version": 2, "items": ' + SEED + b', "note": "kept"}'
     (item,) = records_json.parse("items", wrapped).entries
     (alone,) = records_json.parse("items", SEED).entries
-    assert item._replace(start=0, end=0) == alone._replace(start=0, end=0)
-    assert wrapped[item.start : item.end] == SEED[alone.start : alone.end]
+    assert item == alone
 
 
 def test_what_an_item_leaves_out() -> None:
@@ -161,10 +161,8 @@ def test_every_item_is_where_it_says(
     data = render(whole, indent, ascii_only, crlf, bom)
     document = records_json.parse("items", data)
     assert not document.broken
-    assert [json.loads(data[c.start : c.end]) for c in document.entries] == items
-    for entry in document.entries:
-        assert entry.line == data.count(b"\n", 0, entry.start) + 1
-        assert entry.end_line == data.count(b"\n", 0, entry.end) + 1
+    found = [(entry.line, entry.end_line) for entry in document.entries]
+    assert found == lines_of(data, "items")
     assert len({entry.ref for entry in document.entries}) == len(items)
 
 
@@ -185,7 +183,7 @@ def test_nothing_that_is_written_gets_lost(item: dict[str, Any]) -> None:
 
 @given(st.binary())
 def test_any_bytes_can_be_read(data: bytes) -> None:
-    assert all(entry.end <= len(data) for entry in records_json.parse("items", data).entries)
+    assert len(records_json.parse("items", data).entries) <= data.count(b"{")
 
 
 @given(st.data())
@@ -196,5 +194,5 @@ def test_a_damaged_file_can_be_read(draw: st.DataObject) -> None:
     data = SEED[:start] + noise + SEED[end:]
     document = records_json.parse("items", data)
     for entry in document.entries:
-        assert isinstance(json.loads(data[entry.start : entry.end]), dict)
+        assert 1 <= entry.line <= entry.end_line <= data.count(b"\n") + 1
         "".join((entry.ref, entry.kind, entry.heading, entry.text, *entry.tags)).encode()
