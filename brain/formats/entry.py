@@ -17,6 +17,7 @@ from brain.formats import links
 from brain.formats.json_spans import storable
 from brain.formats.links import field_name
 from brain.formats.markdown import MARKER, MATH, blank, blocks, code_and_comments
+from brain.formats.text import CLOCK, DAY
 from brain.model import RELATIONS
 from brain.words import casefold
 
@@ -29,9 +30,7 @@ _DELIMITER = re.compile(r"(?=[ \t|:]*-)[ \t|:-]*+$")
 _MARKDOWN_LINK = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
 _BOX = re.compile(r"\[[^\[\]\n]\](?:\s+|$)")
 _VALUE = re.compile(r"(?:\[\[[^\[\]\n]*\]\]|[^,])+")  # one of several values of a field
-_DATE = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?:[:,]|(?=\s|$))"
-)
+_DATE = re.compile(rf"{DAY}{CLOCK}(?:[:,]|(?=\s|$))")
 # the beginning of a line that could start a block; a backslash after the match prevents that
 _BLOCK_START = re.compile(
     r"\d{1,9}(?=[.)](?:[ \t]|$))|(?=[-*+](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|>|\||<|```|~~~|\$\$"

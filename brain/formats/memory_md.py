@@ -26,13 +26,11 @@ from brain.formats.markdown import (
     code_and_comments,
     without_math,
 )
-from brain.formats.text import BOM, UNSAFE, Offsets, decode, derived_id
+from brain.formats.text import BOM, CLOCK, DAY, UNSAFE, Offsets, decode, derived_id
 from brain.model import RELATIONS, Document, Entry, Link, Problem
 
 MAX_CHARS, MAX_LINES = 1_000_000, 20_000  # a longer note is read as passages
-DATE = re.compile(
-    r"(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?(?=$|[:\s,])"
-)
+DATE = re.compile(rf"({DAY}){CLOCK}(?=$|[:\s,])")
 _FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:")
 _COMMENT = re.compile(r"\0++(?:\n++\0++)*+")  # in a text with NULs for comments
 

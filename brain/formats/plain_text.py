@@ -12,12 +12,11 @@ from unicodedata import normalize
 
 from brain.formats.links import FIELD, tag_spans
 from brain.formats.markdown import mask
-from brain.formats.text import blake2b
+from brain.formats.text import CLOCK, DAY, blake2b
 
 _LEAD = re.compile(
     r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[^\[\]\n]\]\s+)?"
-    r"(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?"
-    r"(?:\s*[:,]|(?=\s|$)))?"
+    rf"(?:{DAY}{CLOCK}(?:\s*[:,]|(?=\s|$)))?"
 )
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _CODE = re.compile(r"(`+[^`]*`+)")

@@ -21,6 +21,8 @@ except ImportError:
 BOM = b"\xef\xbb\xbf"
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base32, without i, l, o, u
 UNSAFE = frozenset({"invalid-utf8", "nul", "conflict-markers"})  # with these, edits could lose text
+DAY = r"\d{4}-\d{2}-\d{2}"
+CLOCK = r"(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?"  # the time that may follow a day
 _PAIRS = [a + b for a in ALPHABET for b in ALPHABET]
 _MARKER = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?\r?$", re.MULTILINE)
 # Scripts without spaces between words: Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer

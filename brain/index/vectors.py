@@ -195,8 +195,7 @@ class Vectors:
                 if version not in (0, _VERSION):
                     db.close()
                     self._remove()
-                    db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
-                    version = 0
+                    return self._connect()
                 if not version:
                     db.execute("PRAGMA journal_mode = WAL")
                     db.executescript(_SCHEMA)
