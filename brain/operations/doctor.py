@@ -66,10 +66,11 @@ def _secrets(vault: OpenVault, paths: Iterable[str]) -> Iterator[Found]:
         text, _ = decode(vault.read(path))
         for found in find(text, emails=vault.config.redactEmails):
             line = text.count("\n", 0, found.start) + 1
-            personal = found.rule in PERSONAL
-            kind = "personal data" if personal else "a secret"
-            message = f"looks like {kind} ({found.rule}); Brain leaves what a person wrote as it is"
-            yield path, Problem(line, "personal" if personal else "secret", message)
+            rest = f"({found.rule}); Brain leaves what a person wrote as it is"
+            if found.rule in PERSONAL:
+                yield path, Problem(line, "personal", f"looks like personal data {rest}")
+            else:
+                yield path, Problem(line, "secret", f"looks like a secret {rest}")
 
 
 def _orphans(vault: OpenVault, folders: Iterable[str]) -> Iterator[Found]:
