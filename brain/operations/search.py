@@ -36,11 +36,11 @@ def search(
     check: bool = True,
     by: Actor | str = "",
 ) -> Answer:
-    """Return the best matches for a question, after updating the index: of each note its best
-    passage, or with `passages` all that match.
+    """Return the best matches for a question, after updating the index. For each note, return only
+    its best passage, or all matching passages with `passages`.
 
-    Superseded memories are left out unless `superseded` is given, and so is everything that `by`
-    may not read. `check=False` skips the update, for a caller that has just done it.
+    Superseded memories are returned only with `superseded`. Entries that `by` may not read are
+    never returned. If you have just updated the index, `check=False` skips the update.
     """
     from brain.redact import redact
     from brain.search.search import search
