@@ -24,7 +24,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from brain import __version__, access, daemon, operations, serialize
 from brain.context.sanitize import clean
-from brain.errors import BadRequest, BrainError, Denied, suggest
+from brain.errors import BadRequest, BrainError, Denied, NotFound, suggest
 from brain.open_vault import OpenVault
 from brain.operations import conflicts, context, entries, gaps, lookup
 from brain.operations.parameters import parameter
@@ -229,7 +229,10 @@ def _confirmation(tool: Tool, worker: Worker, parameters: list[inspect.Parameter
 def _question(vault: OpenVault, tool: Tool, values: Mapping[str, Any], agent: str) -> str:
     """Return a question to the user if a call changes global memory. Return '' if it does not, if
     it stores a pattern, or if the agent has no permission."""
-    actor = access.resolve(vault, agent)
+    try:
+        actor = access.resolve(vault, agent)
+    except NotFound:
+        return ""  # the operation reports the error
     if not access.may(actor, "write", access.ADMIN):
         return ""
     if tool.name == "memory_store":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -236,6 +237,40 @@ def test_nobody_is_asked_about_an_agents_own_memory_nor_about_feedback(desk: Des
     pattern = {"content": "Seals bark at noon", "kind": "pattern"}
     assert not desk.call("memory_store", pattern, agent="admin", elicitation_callback=said).is_error
     assert asked == []
+
+
+@pytest.mark.parametrize("tool", ["memory_store", "memory_pin", "memory_query"])
+def test_an_agent_that_is_removed_meanwhile_is_told(desk: Desk, tool: str) -> None:
+    given = {"memory_store": {"content": "Seals bark"}, "memory_pin": {"id": OWN}}
+
+    async def use(client: Client) -> Any:
+        shutil.rmtree(desk.root / "40_Brain/agents/claude")
+        await client.call_tool("memory_query", {"query": "seals"})  # the index is updated
+        return await client.call_tool(tool, given.get(tool, {"query": "seals"}))
+
+    answer = desk.use(use)
+    assert answer.is_error
+    assert answer.content[0].text.startswith("There is no agent 'claude'.")
+
+
+def test_a_vault_that_is_moved_away_is_reported_and_not_created_again(desk: Desk) -> None:
+    away = desk.root.with_name("away")
+
+    async def use(client: Client) -> list[Any]:
+        before = await client.call_tool("memory_query", {"query": "seals walrus"})
+        desk.root.rename(away)
+        found = await client.call_tool("memory_query", {"query": "seals walrus"})
+        stored = await client.call_tool("memory_store", {"content": "Seals bark"})
+        assert not desk.root.exists()
+        away.rename(desk.root)
+        last = await client.call_tool("memory_store", {"content": "Ok now"})
+        return [before, found, stored, last]
+
+    before, found, stored, after = desk.use(use)
+    assert "Not fresh" not in before.content[0].text
+    assert "Not fresh" in found.content[0].text
+    assert "Is the vault mounted" in stored.content[0].text
+    assert not after.is_error
 
 
 # -- resources, prompts, life ----------------------------------------------------------------------

@@ -122,6 +122,15 @@ def calls(operation: Operation, owner: str, event: str) -> Iterator[dict[str, An
         "keep": [id],
         "tags": [[word]],
         "drop": [event],
+        "links": [[id], [word], [f"{word}.jsonl"], [f"40_Brain/{folder}MEMORY.md"]],
+        "files": [[f"40_Brain/{folder}MEMORY.md"], [f"40_Brain/{folder}AGENT.md"]],
+        "where": [f"agent={owner}", f"tag={word}", f"text~{word}", f"project={owner}"],
+        "session": [word],
+        "message": ["msg_1"],
+        "new": [word],
+        "scopes": [["sessions"], ["all"], ["archive"]],
+        "kinds": [[word]],
+        "format": ["json"],
     }
     takes = {
         name: each
