@@ -28,7 +28,6 @@ _LISTS = {"bullet_list_open", "ordered_list_open"}
 _OTHER = {"fence", "code_block", "html_block", "blockquote_open", "table_open"}
 _OPENER = re.compile(r"`+|~{3,}|%%")
 _BACKTICKS = re.compile("``*")  # faster than "`+"
-_ONE_LINE = re.compile(r"(?<![`\\])(`[^`\n]+`)(?!`)")
 _PREFIX = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]*)*")
 _QUOTE, _GROWTH = 4, 16  # lines of a quote that are tried first, and the factor for more lines
 _MAX_INDENT = 80  # characters before a fence
@@ -49,12 +48,13 @@ def mask(text: str) -> str:
         return text
     fence = text.find("```")
     cut = text.rfind("\n", 0, fence) + 1 if fence >= 0 else len(text)
-    parts = _ONE_LINE.split(text[:cut])  # text, code, text, code, …, text
-    parts[1::2] = [" " * len(code) for code in parts[1::2]]
-    before = "".join(parts)
-    if "`" in before:  # code over several lines or in two backticks, or a backtick outside of code
-        return _masked(text)
-    return before + _masked(text[cut:])
+    before = text[:cut]
+    parts = before.split("`")  # text, code, text, code, …, text
+    code = parts[1::2]
+    if len(parts) % 2 == 0 or "``" in before or "\\`" in before or "\n" in "".join(code):
+        return _masked(text)  # code over several lines, or a backtick outside of code
+    parts[1::2] = [" " * (len(each) + 2) for each in code]
+    return "".join(parts) + _masked(text[cut:])
 
 
 def _masked(text: str) -> str:
