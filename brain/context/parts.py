@@ -75,15 +75,15 @@ class Package(NamedTuple):
     degraded: str = ""  # why less was looked at than usual, '' if it was not
     round: str = ""  # which round of questions it is, and what was left out
 
-
-def sections(package: Package) -> tuple[tuple[str, tuple[Part, ...]], ...]:
-    """Return (name, parts) of each section, in the order in which a prompt shows them."""
-    return tuple((name, getattr(package, name)) for name in SECTIONS)
+    @property
+    def sections(self) -> tuple[tuple[str, tuple[Part, ...]], ...]:
+        """(name, parts) of each section, in the order in which a prompt shows them."""
+        return tuple((name, getattr(self, name)) for name in SECTIONS)
 
 
 def with_conflicts(package: Package, among: tuple[Conflict, ...]) -> Package:
     """Return a package with those conflicts that one of its parts is a side of."""
-    shown = {part.id for _, parts in sections(package) for part in parts}
+    shown = {part.id for _, parts in package.sections for part in parts}
     return package._replace(
         conflicts=tuple(pair for pair in among if pair.one in shown or pair.other in shown)
     )

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 
 from brain._tuples import NamedTuple
-from brain.context.parts import LEFT_OUT, Conflict, Package, Part, Passage, sections
+from brain.context.parts import LEFT_OUT, Conflict, Package, Part, Passage
 from brain.context.sanitize import MARK, clean, lines, quoted, short
 from brain.errors import BadRequest
 from brain.timestamps import shown
@@ -54,7 +54,7 @@ def render(package: Package, format: str) -> str:
     """Return a package in one of FORMATS; '' for a package with nothing in it, save as JSON."""
     made = find(format)
     parts = {
-        name: [made.part(part, name) for part in parts] for name, parts in sections(package)
+        name: [made.part(part, name) for part in parts] for name, parts in package.sections
     } | {"conflicts": [made.conflict(marker(pair)) for pair in package.conflicts]}
     rendered = [made.section(name, texts) for name, texts in parts.items() if texts]
     if rendered or package.degraded or format == "json":

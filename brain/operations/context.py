@@ -13,7 +13,7 @@ from brain.access import ADMIN
 from brain.context import recall as pipeline
 from brain.context import render, triggers
 from brain.context.budget import Fitted, allocate, divide, fit
-from brain.context.parts import Conflict, Package, Part, Passage, sections
+from brain.context.parts import Conflict, Package, Part, Passage
 from brain.context.recall import Excerpt, Recalled
 from brain.context.scoring import DEFAULT_SCOPES, MAX_MATCHES, Request, ScoredEntry
 from brain.errors import BadRequest, BrainError, NoModel
@@ -169,10 +169,10 @@ def _nothing(recalled: Recalled, package: Package, fitted: Fitted, current: Roun
     """Return why the context has no answer to the question; '' if it has one."""
     if not recalled.has_topic and not recalled.warnings:
         return NO_CONTENT
-    if any(parts for _, parts in sections(fitted.package)):
+    if any(parts for _, parts in fitted.package.sections):
         known = recalled.memories or recalled.warnings or recalled.tasks
         return "" if known or recalled.is_answered else NO_MATCH
-    if any(parts for _, parts in sections(package)):
+    if any(parts for _, parts in package.sections):
         return f"No memory fits into {fitted.allocation.total:,} tokens."
     if current.shown and recalled.is_answered:
         return "Nothing new is known about that."
@@ -222,7 +222,7 @@ def _package(
         conflicts=_conflicts(found),
         degraded=degraded,
     )
-    is_new = any(parts for _, parts in sections(package))
+    is_new = any(parts for _, parts in package.sections)
     return package._replace(round=_round(current, is_new) if found.has_topic else "")
 
 

@@ -6,7 +6,6 @@ A field with the default None is optional: the JSON leaves it out while it is No
 from __future__ import annotations
 
 from brain._tuples import NamedTuple
-from brain.context.parts import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ class Context(Value):
     @property
     def shown(self) -> list[str]:
         """Ids of everything in it: entries, passages and turns; paths of notes that are named."""
-        parts = (part for _, parts in sections(self.fitted.package) for part in parts)
+        parts = (part for _, parts in self.fitted.package.sections for part in parts)
         return list(dict.fromkeys(id for part in parts for id in part.ids))
 
 

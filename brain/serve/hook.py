@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 
 from brain import access, lock
 from brain._tuples import NamedTuple
-from brain.context.parts import sections
 from brain.errors import BadRequest
 from brain.formats.text import digest
 from brain.open_vault import OpenVault
@@ -148,7 +147,7 @@ def _context_for(vault: OpenVault, hooks: Hooks, action: str, payload: Payload, 
         shown=shown,
         by=agent,
     )
-    if not any(parts for _, parts in sections(recalled.fitted.package)):
+    if not any(parts for _, parts in recalled.fitted.package.sections):
         return ""
     # a memory must not end the block
     text = recalled.fitted.text

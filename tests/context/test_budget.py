@@ -15,7 +15,7 @@ from brain.context.budget import (
     fit,
     shortened,
 )
-from brain.context.parts import Conflict, Package, Part, Passage, sections
+from brain.context.parts import Conflict, Package, Part, Passage
 from brain.context.render import FORMATS, render
 from brain.token_count import estimate
 
@@ -118,9 +118,9 @@ def test_the_total_is_never_exceeded(
     if fitted.text:
         assert fitted.text == render(fitted.package, format)
     assert 0 <= fitted.compression <= 1
-    offered = {(name, one.id) for name, pieces in sections(package) for one in pieces}
+    offered = {(name, one.id) for name, pieces in package.sections for one in pieces}
     offered |= {("notes", each.id) for one in package.notes for each in one.passages}
-    shown = {(name, one.id) for name, pieces in sections(fitted.package) for one in pieces}
+    shown = {(name, one.id) for name, pieces in fitted.package.sections for one in pieces}
     named = {("further", "") for _ in package.notes}  # by their path
     assert shown <= offered | named
     sides = {one for _, one in shown}

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from brain.context.parts import Conflict, Package, Part, Passage, sections
+from brain.context.parts import Conflict, Package, Part, Passage
 from brain.context.render import FORMATS, render
 from brain.context.sanitize import MOST, clean, quoted, short
 from brain.errors import BadRequest
@@ -92,7 +92,7 @@ def package(field: str = "", poison: str = "") -> Package:
         if field == "passages":
             value = (Passage(poison, 3, poison, poison), passages[1])
         bad = one._replace(**{field: value})
-        return made._replace(**{name: (bad,) for name, _ in sections(made)})
+        return made._replace(**{name: (bad,) for name, _ in made.sections})
     return made
 
 
