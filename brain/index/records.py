@@ -233,7 +233,9 @@ def select(
     conditions += [("by = ?", [by])] if by else []
     conditions += [("at >= ?", [since])] if since else []
     conditions += [("at < ?", [until])] if until else []
-    conditions += [("instr(data, ?)", [f'"part_of":"{part_of}"'])] if part_of else []
+    if part_of:  # the first condition is that of the index of parts
+        conditions += [("""instr(data, '"part_of":')""", [])]
+        conditions += [("instr(data, ?)", [f'"part_of":"{part_of}"'])]
     where = " AND ".join(["NOT purged", *(sql for sql, _ in conditions)])
     values = [_plain(value) for _, some in conditions for value in some]
     way = "DESC" if newest_first else "ASC"

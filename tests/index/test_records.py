@@ -517,3 +517,12 @@ def test_a_first_line_without_a_number_is_reported(tmp_path: Path, known: Index,
     path.write_bytes(encode(records))
     assert of(journal, known).hits == 1
     assert [problem.line for _, problem in problems(journal)] == [1]
+
+
+def test_the_parts_of_a_change_are_found_without_reading_every_record(known: Index) -> None:
+    asked: list[str] = []
+    known.db.set_trace_callback(asked.append)
+    list(index_records.select(known, part_of="e-1"))
+    known.db.set_trace_callback(None)
+    plan = known.db.execute(f"EXPLAIN QUERY PLAN {asked[-1]}").fetchall()
+    assert "records_part" in str(plan), plan
