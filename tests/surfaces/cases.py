@@ -177,7 +177,9 @@ def tool_call(case: Case) -> tuple[Tool, dict[str, Any]] | None:
         argument, value, other = tool.other
         if case.operation not in (tool.operation, other):
             continue
-        values = {a.name: case.given[a.to] for a in tool.arguments if a.to in case.given}
+        values = {
+            a.name: case.given[a.parameter] for a in tool.arguments if a.parameter in case.given
+        }
         if case.operation == other:
             values[argument] = value
         if tool.name == "memory_store" and case.given["agent"] != case.by:

@@ -36,7 +36,7 @@ from tests.surfaces.cases import operation as named
 
 ERAS = ("auto", "legacy")  # protocol 2026-07-28, and the ones that begin with `initialize`
 MCP_CASES = [case for case in CASES if tool_call(case)]
-READS = [case for case in MCP_CASES if tool_call(case)[0].reads]
+READS = [case for case in MCP_CASES if tool_call(case)[0].read_only]
 
 
 class House:
