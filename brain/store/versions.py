@@ -460,7 +460,7 @@ class History:
         if self._was_deliberate or _is_same_way(base, evidence.in_place):
             return base.units
         there, whole = set(theirs), set(base.units)
-        before = self.version(base.base)
+        before = self.version(base.base) if None not in (base.in_place, evidence.in_place) else None
         old = [u for u in before.units if u.strip() and u in there] if before else []
         old = [unit for unit in old if unit not in whole]
         if not old and base.in_place is not None:

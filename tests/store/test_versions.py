@@ -226,6 +226,12 @@ def test_a_stale_window_deletes_a_line_that_the_agent_has_reworded() -> None:
     assert page.save("one, typed, more").lines == {"one", "new ^a1", "typed", "more", "agent"}
 
 
+def test_a_line_that_is_pasted_stays_if_it_is_not_known_how_the_note_was_saved() -> None:
+    page = Page().agent("one, two, agent").save("two, agent", Evidence(age=60))
+    assert page.lines == {"two", "agent"}
+    assert page.save("two, agent, one").lines == {"one", "two", "agent"}
+
+
 def test_an_older_text_that_lacks_many_lines_is_not_deliberate() -> None:
     few = ", ".join(f"line {n}" for n in range(versions.FEW))
     assert Page().agent(f"one, two, {few}").save("one, two", READ).lines == {"one", "two"}
