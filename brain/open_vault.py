@@ -309,7 +309,7 @@ class OpenVault:
         if (stats.quiet and not everywhere) or self.paused:
             return
         paths = [*stats.added, *stats.changed, *(new for _, new in stats.moved)]
-        unseen = read.unseen(self.index, None if everywhere else paths)
+        unseen = read.undated(self.index, None if everywhere else paths)
         if unseen:
             from brain.state import Use
 
@@ -371,7 +371,7 @@ class OpenVault:
         takes one stat call; the vault is walked only if the memory note is missing.
         """
         note = "/".join([self.paths.brain, *self.paths.names.memory])
-        if not os.path.lexists(f"{self.paths.root_path}/{note}") and read.any_known(
+        if not os.path.lexists(f"{self.paths.root_path}/{note}") and read.has_file(
             self.index, [note]
         ):
             self.sync(wait=wait)

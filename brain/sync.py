@@ -194,7 +194,7 @@ def _refuse_loss(job: _Job) -> None:
         raise _loss_of(vault.root_path, len(found.stats), len(known))
     if not job.gone and job.there:
         return
-    rest = 0 if found.paths is None else read.files(job.index) - len(known)
+    rest = 0 if found.paths is None else read.file_count(job.index) - len(known)
     here, before = len(job.there) + rest, len(known) + rest
     if before and (not here or (before >= FEW and here * 10 < before)):
         raise _loss_of(vault.root_path, here, before)
@@ -374,7 +374,7 @@ def _moved(index: Index, parsed: ParsedFile) -> set[str]:
     if parsed.scope != "memory" or parsed.id is None:
         return set()
     before = write.headings(index, parsed.id, parsed.part)
-    now = {entry.ref: entry.heading[: write.HEADING] for entry in parsed.document.entries}
+    now = {entry.ref: entry.heading[: write.MAX_HEADING] for entry in parsed.document.entries}
     return {ref for ref, heading in now.items() if before.get(ref, heading) != heading}
 
 

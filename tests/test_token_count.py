@@ -119,7 +119,7 @@ def test_a_context_goes_on_without_its_tokenizer(
     (note,) = said.notes
     assert note.startswith("Tokens are estimated. ")
     assert "`pip install tiktoken`" in note
-    assert [(path, problem.code) for path, problem in doctor.examined(brain.vault)] == [
+    assert [(path, problem.code) for path, problem in doctor.doctor_problems(brain.vault)] == [
         ("40_Brain/brain.yaml", "tokenizer")
     ]
-    assert doctor.examined(plain.vault) == []
+    assert doctor.doctor_problems(plain.vault) == []

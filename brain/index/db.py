@@ -1,12 +1,11 @@
-"""brain.db: open, check, lock and rebuild it.
+"""Open, check, lock and rebuild brain.db.
 
 The database is a cache. If it cannot be trusted, it is replaced by an empty one, which the next
-sync fills. That is so for another schema, another vault, another full-text engine, a file that is
-malformed, and a file that another program changed. To notice the last without reading the file,
-each writer leaves a seal: inode, size and times of brain.db and its WAL after the commit. A process
-that writes, verifies or closes the file holds the lock until the seal is written. So a seal that
-differs under the lock means that the file was changed from outside, or that its writer was killed
-during a commit.
+sync fills. Reasons are another schema, another vault, another full-text engine, a malformed file,
+and a file that another program changed. To notice such a change without reading the file, each
+writer leaves a seal: inode, size and times of brain.db and its WAL after the commit. A process that
+writes, verifies or closes the file holds the lock until it has written the seal. So if the seal
+differs under the lock, another program changed the file, or a writer was killed during a commit.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ FULL_TEXTS = {  # the tables of full text, with their columns
     "characters": ("spaced",),
 }
 _FTS_MARK = "-- Full text: "
-_SEAL = 256  # characters, so that a shorter one covers a longer one
-_WAIT = 30.0  # seconds for a lock without which nothing can be done
+_SEAL = 256  # characters of a seal, padded so that it overwrites the old one
+_TIMEOUT = 30.0  # seconds to wait for the lock
 
 
 class Index:
     """An open brain.db, for one thread.
 
-    `news` is one line for the person if the database had to be replaced, else ''.
+    `news` is a sentence for the user if the database had to be replaced, else ''.
     """
 
     def __init__(
@@ -54,9 +53,9 @@ class Index:
         engine: str = "auto",
         names: str = "",
     ) -> None:
-        """`vault` is the brain folder, `id` the id of the vault if it has one: a container and its
-        host see one vault at different paths. `names` are the names that the settings give to
-        files; with other names the same files are read differently."""
+        """`vault` is the brain folder. `id` is the id of the vault, because a container and its
+        host see the same vault at different paths; '' if it has none. `names` are the names of
+        files from the settings, which decide how files are read."""
         self.path = os.fspath(path)
         self.vault, self.id, self.names = vault, id, names
         self.fts = ""
@@ -64,8 +63,8 @@ class Index:
         self._seal = f"{self.path}-seal"
         self._engine = engine
         self._db: sqlite3.Connection | None = None
-        self._inode = 0  # of the file that is open
-        self._shared = 0  # of the shared memory through which its processes agree
+        self._inode = 0  # of the open file
+        self._shared = 0  # inode of the shared-memory file of the WAL
         self._trusted: list[list[int]] = []
         self._locked = False
 
@@ -78,7 +77,7 @@ class Index:
 
     @property
     def db(self) -> sqlite3.Connection:
-        """The connection. It is opened on first use."""
+        """The connection, which is opened on first use."""
         if self._db is None:
             self.check()
         assert self._db is not None
@@ -90,7 +89,8 @@ class Index:
             return self.db.execute(sql, values).fetchall()
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """Return the first column of the first row, or None. Raise IndexDamaged as `rows` does."""
+        """Return the first column of the first row, or None. Raise IndexDamaged if the file cannot
+        be read."""
         with reading():
             row = self.db.execute(sql, values).fetchone()
         return row[0] if row else None
@@ -102,64 +102,65 @@ class Index:
 
     @property
     def mark(self) -> str:
-        """A text that differs for every new database, whose row ids begin at 1 again."""
+        """A random text for this database. In a new database, row ids begin at 1 again."""
         return str(self.value("SELECT value FROM meta WHERE key = 'mark'"))
 
     def check(self) -> None:
         """Make sure that the open database is the one on disk, and belongs to this vault.
 
-        This costs three stat calls if nothing happened. A database that was deleted, replaced or
-        changed from outside is opened or built again. While another process writes, the file is
-        trusted if it can be read, and verified later.
+        If nothing changed, this takes three stat calls. A database that was deleted, replaced or
+        changed by another program is opened again or rebuilt. While another process is writing, a
+        readable file is trusted, and verified later.
         """
-        if self._as_trusted():
+        if self._is_trusted():
             return
         with self._lock(wait=0) as held:
             if held:
                 self._verify()
                 return
-        if not self._readable():
+        if not self._is_readable():
             with self.exclusive():
                 pass
 
     def rebuild(self) -> None:
         """Create an empty database, which the next sync fills from the vault."""
         with self.exclusive():
-            self._renew("")
+            self._replace("")
 
     def damaged(self, error: IndexDamaged) -> None:
-        """Replace a database that SQLite could not read, unless another process just did. If the
-        database is healthy and the statement was wrong, raise that error."""
-        before = self._inode  # not given to another file while this one is open
+        """Replace a database that SQLite could not read, unless another process has just replaced
+        it. If the database is healthy, so that the statement was wrong, raise the error of
+        SQLite."""
+        before = self._inode  # while this file is open, no other file can have its inode
         with self.exclusive():
             if self._inode == before:
                 cause = error.__cause__
                 if (
                     isinstance(cause, sqlite3.Error)
-                    and _code(cause) in _MISTAKES
+                    and _code(cause) in _WRONG_STATEMENT
                     and self.healthy()
                 ):
                     raise cause
-                self._renew("damaged")
+                self._replace("damaged")
 
     @contextmanager
-    def exclusive(self, wait: float = _WAIT) -> Iterator[None]:
-        """Keep other writers out. The database is verified first.
+    def exclusive(self, wait: float = _TIMEOUT) -> Iterator[None]:
+        """Lock the database for writing, and verify it first.
 
         Raise Busy if another process is still writing after `wait` seconds.
         """
         with self._lock(wait) as held:
             if not held:
                 raise Busy("Another Brain process is writing the index.", "Try again in a moment.")
-            if not self._as_trusted():
+            if not self._is_trusted():
                 self._verify()
             yield
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write everything that is done inside, or nothing. Only inside `exclusive`."""
-        if not self._as_trusted():
-            raise IndexDamaged("The index was changed from outside while it was written.")
+        """Open a transaction, which is only allowed inside `exclusive`."""
+        if not self._is_trusted():
+            raise IndexDamaged("Another program changed the index while it was being written.")
         db = self.db
         with reading():
             db.execute("BEGIN IMMEDIATE")
@@ -169,11 +170,11 @@ class Index:
             finally:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-                self._write_seal()  # even then: what did not fit into memory is in the WAL
+                self._write_seal()  # also after a rollback, because the WAL may have grown
 
-    def compact(self, wait: float = _WAIT) -> bool:
-        """Remove deleted data from the file: from unused pages, full text and the WAL. Return False
-        if another process still reads the old data, which stays then."""
+    def compact(self, wait: float = _TIMEOUT) -> bool:
+        """Erase deleted data from unused pages, full text and the WAL. Return False if another
+        process is reading, so that old data is left in the WAL."""
         with self.exclusive(wait), reading():
             with self.transaction() as db:
                 for table in FULL_TEXTS:
@@ -185,21 +186,24 @@ class Index:
                 self._write_seal()
 
     def close(self) -> None:
-        """Close. The last process to close moves the WAL into the file, so a seal is written."""
+        """Close the database. The last process that closes it moves the WAL into the file, so write
+        a new seal."""
         if self._db is None:
             return
-        with self._lock(wait=0.25) as held:  # a writer that holds it longer closes later
+        with self._lock(
+            wait=0.25
+        ) as held:  # a writer that keeps the lock longer writes the next seal
             before = self._signature()
-            sealed = held and self._as_sealed(before)
-            self._abandon()
+            sealed = held and self._is_sealed(before)
+            self._close_connection()
             if sealed and self._signature() != before:
                 self._write_seal()
         self._trusted = []
 
     # -- trust in the file on disk ---------------------------------------------------------------
 
-    def _as_trusted(self) -> bool:
-        """Return True if the open file is on disk, as it was when this process had the lock."""
+    def _is_trusted(self) -> bool:
+        """Return True if the file has not changed since this process had the lock."""
         return (
             self._db is not None
             and bool(self._trusted and self._trusted[0])
@@ -207,7 +211,7 @@ class Index:
             and _inode(f"{self.path}-shm") == self._shared
         )
 
-    def _as_sealed(self, signature: list[list[int]]) -> bool:
+    def _is_sealed(self, signature: list[list[int]]) -> bool:
         try:
             with open(self._seal, encoding="utf-8") as file:
                 return file.read().rstrip() == str(signature)
@@ -215,49 +219,50 @@ class Index:
             return False
 
     def _verify(self) -> None:
-        """Under the lock: trust the file, or replace it."""
-        if doubt := self._doubt():
-            self._renew(doubt)
+        """Trust the file or replace it. The caller holds the lock."""
+        if doubt := self._reason_to_replace():
+            self._replace(doubt)
 
-    def _doubt(self) -> str:
-        """Return why this database cannot be used; '' if it can, and is open."""
+    def _reason_to_replace(self) -> str:
+        """Open the database. Return the reason why it cannot be used; '' if it can."""
         signature = self._signature()
         if not signature[0]:
             return "missing"
-        if not self._as_sealed(signature) or os.path.lexists(f"{self.path}-journal"):
-            return "changed from outside"
+        if not self._is_sealed(signature) or os.path.lexists(f"{self.path}-journal"):
+            return "changed by another program"
         try:
             self._open_again(signature)
-            doubt = self._foreign()
+            doubt = self._mismatch()
         except sqlite3.DatabaseError as error:
             raise_if_busy(error)
             return "damaged"
         if self._signature() == signature:
             self._trusted = signature
         else:
-            self._write_seal()  # by this process: closing and opening moves the WAL into the file
+            self._write_seal()  # this process changed it: opening may move the WAL into the file
         return doubt
 
-    def _readable(self) -> bool:
+    def _is_readable(self) -> bool:
         """Return True if the database can be read while another process has the lock."""
         signature, self._trusted = self._signature(), []
         try:
             if not signature[0]:
                 return False
             self._open_again(signature)
-            return not self._foreign()
+            return not self._mismatch()
         except sqlite3.DatabaseError:
             return False
 
     def _open_again(self, signature: list[list[int]]) -> None:
-        """Open the file on disk, unless it is open."""
+        """Open the file on disk, if another one or none is open."""
         moved = self._inode != signature[0][0] or _inode(f"{self.path}-shm") != self._shared
         if self._db is None or moved:
-            self._abandon()
+            self._close_connection()
             self._connect()
 
-    def _foreign(self) -> str:
-        """Return why the open database is not for this vault and version; '' if it is."""
+    def _mismatch(self) -> str:
+        """Return the reason why the open database is not for this vault and version; '' if it
+        is."""
         db = self.db
         if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
             return "made by another version of Brain"
@@ -272,13 +277,13 @@ class Index:
         return "" if meta.get("engine") == self.fts else f"made without {self.fts.upper()}"
 
     def _signature(self) -> list[list[int]]:
-        """Return values that change when one of the files does. The ctime of the WAL is left out:
-        when root opens it, SQLite sets its owner."""
+        """Return stat values that change when one of the files changes. They exclude the ctime of
+        the WAL, because SQLite sets the owner of the WAL when root opens it."""
         return [_stat(self.path), _stat(f"{self.path}-wal")[:3]]
 
     def _write_seal(self) -> None:
         self._trusted = self._signature()
-        # in place, in one write: replacing a file makes some file systems wait for the disk
+        # in place, because some file systems wait for the disk when a file is replaced
         handle = os.open(self._seal, os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
             os.write(handle, str(self._trusted).ljust(_SEAL).encode())
@@ -287,7 +292,7 @@ class Index:
 
     @contextmanager
     def _lock(self, wait: float) -> Iterator[bool]:
-        """Yield True while no other process can write. It may be nested."""
+        """Yield True if this process has the lock, else False. It may be nested."""
         if self._locked:
             yield True
             return
@@ -301,10 +306,10 @@ class Index:
             if handle is not None:
                 os.close(handle)
 
-    # -- opening and making ----------------------------------------------------------------------
+    # -- opening and creating --------------------------------------------------------------------
 
     def _connect(self) -> None:
-        # writers wait for each other at the lock; this is for one that closes the file
+        # the timeout is for a process that is closing the file; writers wait for the lock
         db = sqlite3.connect(self.path, isolation_level=None, timeout=5, cached_statements=64)
         self._db = db
         self.fts = choose_engine(db, self._engine)
@@ -315,10 +320,11 @@ class Index:
             db.create_function("saturation", -1, _saturation, deterministic=True)
         self._inode = _inode(self.path)
 
-    def _renew(self, why: str) -> None:
-        """Under the lock: create a new file. Other processes read the old one until they check."""
+    def _replace(self, why: str) -> None:
+        """Create a new file. The caller holds the lock. Other processes read the old file until
+        their next check."""
         self._refuse_loss()
-        self._abandon()
+        self._close_connection()
         try:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 with suppress(FileNotFoundError):
@@ -327,10 +333,10 @@ class Index:
             self._connect()
             self._create()
         except (OSError, sqlite3.Error) as error:
-            self._abandon()
+            self._close_connection()
             raise BrainError(
                 f"The index cannot be created at {self.path} ({error}).",
-                "Make room for it there, or set dbPath in brain.yaml.",
+                "Free some space there, or set dbPath in brain.yaml.",
             ) from error
         self._write_seal()
         if why and why != "missing":
@@ -348,7 +354,7 @@ class Index:
         db = self.db
         db.execute(
             "PRAGMA page_size = 16384"
-        )  # one entry would leave half of the default 4096 empty
+        )  # in the default pages of 4096 bytes, one entry would leave half of the space empty
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(
             f"BEGIN IMMEDIATE;{self._schema()}"
@@ -362,14 +368,14 @@ class Index:
         self._shared = _inode(f"{self.path}-shm")
 
     def _schema(self) -> str:
-        schema = _packaged("schema.sql")
+        schema = _read_packaged("schema.sql")
         if self.fts == "fts4":
             schema = schema[: schema.index(_FTS_MARK)]
-            schema += _packaged("fts4.sql")
+            schema += _read_packaged("fts4.sql")
         return schema
 
-    def _abandon(self) -> None:
-        """Close the file and leave the seal as it is."""
+    def _close_connection(self) -> None:
+        """Close the file without changing the seal."""
         if self._db is not None:
             with suppress(sqlite3.DatabaseError):
                 self._db.close()
@@ -377,8 +383,8 @@ class Index:
         self._inode = self._shared = 0
 
     def healthy(self, quick: bool = False) -> bool:
-        """Compare the tables with the schema. Unless `quick`, also run the checks of SQLite and of
-        full text (rank 1 sees drift), which read the whole file."""
+        """Return True if the tables are those of the schema. Unless `quick`, also run the integrity
+        checks of SQLite and full text, which read the whole file."""
         check = ", rank) VALUES ('integrity-check', 1)"
         if self.fts == "fts4":
             check = ") VALUES ('integrity-check')"
@@ -398,8 +404,8 @@ class Index:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Raise IndexDamaged, which leads to a rebuild, for any error of SQLite that is not a lock or a
-    full disk. It may be a mistake in the statement as well: see `Index.damaged`."""
+    """Raise IndexDamaged, which leads to a rebuild, for each error of SQLite except a lock or a
+    full disk. The statement may be wrong instead: see `Index.damaged`."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -408,15 +414,15 @@ def reading() -> Iterator[None]:
 
 
 def raise_if_busy(error: sqlite3.Error) -> None:
-    """Raise Busy for a lock, and BrainError for a full disk: they are not damage."""
+    """Raise Busy for a lock, and BrainError for a full disk, which are not damage."""
     if _code(error) in _LOCKED:
-        raise Busy("Another process holds the index.", "Try again in a moment.") from error
+        raise Busy("Another process has locked the index.", "Try again in a moment.") from error
     if _code(error) == sqlite3.SQLITE_FULL:
-        raise BrainError("The disk of brain.db is full.", "Make room on it.") from error
+        raise BrainError("The disk of brain.db is full.", "Free some space.") from error
 
 
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
-_MISTAKES = (
+_WRONG_STATEMENT = (
     0, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_TOOBIG,
 )  # fmt: skip
 
@@ -427,7 +433,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def choose_engine(db: sqlite3.Connection, wanted: str) -> str:
-    """Return `wanted`, or for 'auto' the best full-text engine that this SQLite has."""
+    """Return `wanted`, or for 'auto' the best full-text engine of this SQLite."""
     if wanted != "auto":
         return wanted
     if ("ENABLE_FTS5",) in db.execute("PRAGMA compile_options").fetchall():
@@ -444,25 +450,26 @@ K1, B = 1.2, 0.75  # of bm25, as in FTS5
 
 
 def _saturation(matchinfo: bytes, *weights: float) -> float:
-    """Return how much of a phrase a row of FTS4 holds, from 0 to 1: FTS5's bm25 without the idf.
-    `matchinfo` is of the form 'pcalx'."""
+    """Return the saturation of a phrase in a row of FTS4, from 0 to 1: the bm25 of FTS5 without the
+    idf. `matchinfo` has the format 'pcalx'."""
     from sqlite_fts4 import decode_matchinfo
 
     _, columns, *numbers = decode_matchinfo(matchinfo)
     mean, length = numbers[:columns], numbers[columns : 2 * columns]
-    counts = numbers[2 * columns :: 3]  # each with two numbers of all rows
-    count = float(sum(n * weight for n, weight in zip(counts, weights, strict=True)))
+    counts_in_row = numbers[2 * columns :: 3]  # skip the two counts over all rows
+    count = float(sum(n * weight for n, weight in zip(counts_in_row, weights, strict=True)))
     relative = sum(length) / (sum(mean) or 1)
     return float(count / (count + K1 * (1 - B + B * relative)))
 
 
 def _is_tagged(tags: str, tag: str) -> bool:
-    """Return True if the tag is among these, or a parent of one. Obsidian's tags ignore case."""
+    """Return True if a tag, or a tag nested in it, is among these. Case does not matter in
+    Obsidian."""
     folded, name = tags.casefold(), tag.casefold()
     return f" {name} " in folded or f" {name}/" in folded
 
 
-def _packaged(name: str) -> str:
+def _read_packaged(name: str) -> str:
     """Return the text of a file in this folder."""
     with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
         return file.read()
@@ -473,7 +480,7 @@ def _stat(path: str) -> list[int]:
         st = os.stat(path)
     except OSError:
         return []
-    if st.st_size == 0:  # a reader leaves an empty WAL behind
+    if st.st_size == 0:  # a reader may leave an empty WAL
         return []
     return [st.st_ino, st.st_size, st.st_mtime_ns, st.st_ctime_ns]
 
@@ -485,30 +492,30 @@ def _inode(path: str) -> int:
         return 0
 
 
-# -- parts that many statements share --------------------------------------------------------------
+# -- parts of many statements ----------------------------------------------------------------------
 
 MODIFIED = "strftime('%Y-%m-%dT%H:%M:%fZ', f.mtime_ns / 1e9, 'unixepoch')"
 # The facts of a memory `c`, for a subquery.
 FACTS_OF = """facts k WHERE k.created != '' AND k.ref =
     coalesce((SELECT a.class FROM aliases a WHERE a.ref = c.ref), c.ref)"""
-# When an entry was created: as the memory itself says, else the journal, the note, the file's time.
-# The journal also knows the time of the day that a memory begins with.
+# The creation time of an entry: that in the memory itself, else in the journal, else of the note,
+# else of the file. If a memory begins with a day, its time of day may be in the journal.
 CREATED = f"""coalesce(
     iif(c.scope IN ('memory', 'archive'), (SELECT k.created FROM {FACTS_OF}
         AND (c.created IS NULL OR date(k.created, 'localtime') = c.created)), NULL),
     c.created, f.created, {MODIFIED})"""
 
-_MOST = 400  # values in one statement: old SQLite takes 999
+_MAX_VALUES = 400  # values in one statement; old versions of SQLite allow 999
 
 
 def marks(values: Sized | int) -> str:
-    """Return a placeholder for each value, in brackets."""
+    """Return placeholders for these values, in brackets."""
     count = values if isinstance(values, int) else len(values)
     return f"({','.join('?' * count)})"
 
 
 def owned(owners: Owners, table: str = "c") -> tuple[str, tuple[str, ...]]:
-    """Return the further condition that one of these agents owns a row, and its values."""
+    """Return the condition, after an AND, that one of these agents owns a row, and its values."""
     if owners is None:
         return "", ()
     return f" AND {table}.agent IN {marks(owners)}", owners
@@ -521,14 +528,14 @@ def each(
     values: Sequence[Any] = (),
     group: str = "",
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a statement that ends in `IN`, some of these at a time; `values` are
-    those of its other placeholders. `group` comes behind the list."""
-    every = [text(value) for value in wanted]
-    for at in range(0, len(every), _MOST):
-        part = every[at : at + _MOST]
-        yield from db.execute(f"{sql} {marks(part)} {group}", (*values, *part))
+    """Yield the rows of a statement that ends in `IN`, for some of the wanted values at a time.
+    `values` are for its other placeholders. `group` is added after the list."""
+    wanted_texts = [text(value) for value in wanted]
+    for start in range(0, len(wanted_texts), _MAX_VALUES):
+        batch = wanted_texts[start : start + _MAX_VALUES]
+        yield from db.execute(f"{sql} {marks(batch)} {group}", (*values, *batch))
 
 
-def text(given: str) -> str:
-    """Return a text without the halves of characters that SQLite cannot take."""
-    return given.encode("utf-8", "replace").decode()
+def text(value: str) -> str:
+    """Replace lone surrogates, which SQLite cannot store."""
+    return value.encode("utf-8", "replace").decode()

@@ -1,6 +1,6 @@
-"""Queries of full text: the rows that match, their saturation, and counts.
+"""Query the full text: matching rows, their saturation, and counts.
 
-Every statement, and so every count, is limited to the rows that the owners may read.
+Every statement, and so every count, is limited to rows of these owners (None: all).
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
 
     from brain.index.db import Owners
 
-WEIGHTS = {  # of the columns of each table
+WEIGHTS = {  # weights of the columns, by table
     "notes": (4.0, 4.0, 2.0, 1.0, 1.0, 1.0),
-    "passages": (1.0, 0.5, 1.0),  # a heading is in the text of its passage, too
+    "passages": (1.0, 0.5, 1.0),  # the text of a passage includes its heading
     "turns": (1.0,),
     "entries": (2.0, 1.5, 1.2, 1.0, 1.0),
     "characters": (1.0,),
 }
-_LEAST = 1e-6  # the idf that FTS5 gives a word that is in most rows
-_MOST = 10_000  # ids in one statement, whose length has a limit
+_MIN_IDF = 1e-6  # the idf of FTS5 for a word that is in most rows
+_MAX_IDS = 10_000  # in one statement, because its length is limited
 
 
 def size(index: Index, table: str, owners: Owners = None) -> int:
-    """Return how many rows a table has that may be read."""
-    every = int(index.value(f"SELECT count(*) FROM {table}_fts_docsize"))
+    """Return the number of rows of these owners in a table."""
+    total = int(index.value(f"SELECT count(*) FROM {table}_fts_docsize"))
     if owners is None:
-        return every
+        return total
     rows, sort = ("files", "scope = 'sources'") if table == "notes" else ("entries", "sort = ?")
-    hidden, values = _hidden(owners, rows)
-    given = (*values, table) if table != "notes" else values
-    return every - int(index.value(f"SELECT count(*) FROM {hidden} AND {sort}", given))
+    hidden_rows, values = _hidden(owners, rows)
+    all_values = (*values, table) if table != "notes" else values
+    return total - int(index.value(f"SELECT count(*) FROM {hidden_rows} AND {sort}", all_values))
 
 
 def count(index: Index, table: str, match: str, owners: Owners = None, most: int = -1) -> int:
-    """Return how many rows match and may be read; `most` at most, which is cheaper to find out."""
+    """Return the number of matching rows. A limit (`most`) makes this faster."""
     visible, values = _visible(table, owners)
-    some = f"SELECT 1 FROM {table}_fts WHERE {table}_fts MATCH ?{visible} LIMIT {most:d}"
-    return int(index.value(f"SELECT count(*) FROM ({some})", (match, *values)))
+    limited = f"SELECT 1 FROM {table}_fts WHERE {table}_fts MATCH ?{visible} LIMIT {most:d}"
+    return int(index.value(f"SELECT count(*) FROM ({limited})", (match, *values)))
 
 
 def saturations(
     index: Index, table: str, match: str, owners: Owners = None
 ) -> list[tuple[int, float]]:
-    """Return (row id, how much of one phrase the row holds, from 0 to 1) of the rows that match
-    and may be read: bm25 without the idf that FTS5 has in it."""
+    """Return (row id, saturation) of the rows that match a phrase. The saturation, from 0 to 1, is
+    the bm25 of FTS5 without the idf."""
     weights = ", ".join(map(str, WEIGHTS[table]))
     visible, values = _visible(table, owners)
     where = f"FROM {table}_fts WHERE {table}_fts MATCH ?{visible}"
@@ -61,22 +61,22 @@ def saturations(
         sql = f"SELECT rowid, saturation(matchinfo({table}_fts, 'pcalx'), {weights}) {where}"
         return index.rows(sql, (match, *values))
     rows = index.rows(f"SELECT rowid, -bm25({table}_fts, {weights}) {where}", (match, *values))
-    every = int(index.value(f"SELECT count(*) FROM {table}_fts_docsize"))
-    found = count(index, table, match) if visible else len(rows)
-    idf = max(_LEAST, math.log((every - found + 0.5) / (found + 0.5)))
+    total = int(index.value(f"SELECT count(*) FROM {table}_fts_docsize"))
+    matching_rows = count(index, table, match) if visible else len(rows)
+    idf = max(_MIN_IDF, math.log((total - matching_rows + 0.5) / (matching_rows + 0.5)))
     scale = 1 / idf / (K1 + 1)
     return [(id, rank * scale) for id, rank in rows]
 
 
 def matching(index: Index, table: str, match: str, owners: Owners = None) -> list[int]:
-    """Return the ids of the rows that match and may be read."""
+    """Return the ids of the matching rows."""
     visible, values = _visible(table, owners)
     sql = f"SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ?{visible}"
     return [id for (id,) in index.rows(sql, (match, *values))]
 
 
 def best(index: Index, table: str, match: str, owners: Owners, most: int) -> list[int]:
-    """Return the ids of the best rows that match any of several words and may be read."""
+    """Return the ids of the best rows that match any of several words, at most `most`."""
     visible, values = _visible(table, owners)
     rank = "ORDER BY rank" if index.fts == "fts5" else ""
     sql = f"SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ?{visible} {rank} LIMIT {most:d}"
@@ -84,7 +84,7 @@ def best(index: Index, table: str, match: str, owners: Owners, most: int) -> lis
 
 
 def _visible(table: str, owners: Owners) -> tuple[str, Sequence[str]]:
-    """Return the further condition that a row of full text may be read, and its values."""
+    """Return the condition, after an AND, that a row belongs to these owners, and its values."""
     if owners is None:
         return "", ()
     hidden, values = _hidden(owners, "files" if table == "notes" else "entries")
@@ -92,8 +92,8 @@ def _visible(table: str, owners: Owners) -> tuple[str, Sequence[str]]:
 
 
 def _hidden(owners: Sequence[str], rows: str) -> tuple[str, Sequence[str]]:
-    """Return the files or entries of others than these owners, as the end of a statement; from an
-    index of their own if what everyone may read is among the rest."""
+    """Return the end of a statement that selects the files or entries of other owners, and its
+    values. It uses a small index if these owners include the admin and entries without owner."""
     others = f"agent NOT IN {marks(owners)}"
     if {"", "admin"} <= set(owners):
         index = f"{rows} INDEXED BY {rows}_owned"
@@ -101,16 +101,16 @@ def _hidden(owners: Sequence[str], rows: str) -> tuple[str, Sequence[str]]:
     return f"{rows} WHERE {others}", owners
 
 
-def _listed(ids: Iterable[int]) -> str:
-    """Return row ids as a list in SQL. There may be more than SQLite has placeholders."""
+def _id_list(ids: Iterable[int]) -> str:
+    """Return row ids as an SQL list, because there may be too many for placeholders."""
     return f"({','.join(map(str, ids))})"
 
 
 def _in_steps(index: Index, sql: str, ids: Sequence[int], rest: str = "") -> list[Any]:
-    """Return the rows of a statement that ends in `IN`, for some of these ids at a time."""
+    """Return the rows of a statement that ends in `IN`, for some of the ids at a time."""
     found: list[Any] = []
-    for at in range(0, len(ids), _MOST):
-        found += index.rows(f"{sql} {_listed(ids[at : at + _MOST])}{rest}")
+    for start in range(0, len(ids), _MAX_IDS):
+        found += index.rows(f"{sql} {_id_list(ids[start : start + _MAX_IDS])}{rest}")
     return found
 
 
@@ -118,7 +118,7 @@ def _in_steps(index: Index, sql: str, ids: Sequence[int], rest: str = "") -> lis
 
 
 class Found(NamedTuple):
-    """An entry before it is ranked: only what ranking needs."""
+    """A match: the fields of an entry that ranking needs."""
 
     id: int
     file: int
@@ -127,7 +127,7 @@ class Found(NamedTuple):
     created: str
     path: str
     line: int
-    place: int  # in its session
+    place: int  # its number in the session
     siblings: int
     speaker: str  # of a turn
     text: str  # of a turn
@@ -139,34 +139,35 @@ _FOUND = f"""SELECT c.id, c.file, c.sort, c.scope, iif(c.scope = 'sources', '', 
 
 
 def entries(index: Index, ids: Sequence[int], filters: Filters) -> list[Found]:
-    """Return those of these entries that pass the filters; dates of notes are slow, so left out."""
+    """Return the entries with these ids that pass the filters. `created` is '' for notes, because
+    it is slow to find out."""
     where, values = filters.where(index)
     joined = "FROM entries c JOIN files f ON f.id = c.file"
-    rows = index.rows(f"{_FOUND} {joined} WHERE c.id IN {_listed(ids)} AND {where}", values)
-    make = tuple.__new__  # without Found's own way of taking arguments: there are many
+    rows = index.rows(f"{_FOUND} {joined} WHERE c.id IN {_id_list(ids)} AND {where}", values)
+    make = tuple.__new__  # skips the checks of the constructor, to save time
     return [make(Found, row) for row in rows]
 
 
 def notes_of(index: Index, passages: Sequence[int]) -> dict[int, int]:
-    """Return the note of each of these passages."""
+    """Return the id of the note of each passage."""
     sql = "SELECT id, file FROM entries INDEXED BY entries_note WHERE id IN"
     return dict(_in_steps(index, sql, passages))
 
 
 def first_passages(index: Index, notes: Sequence[int]) -> dict[int, int]:
-    """Return the first passage of each of these notes."""
+    """Return the id of the first passage of each note."""
     sql = "SELECT file, id FROM (SELECT file, id, min(start) FROM entries WHERE file IN"
     return dict(_in_steps(index, sql, notes, " GROUP BY file)"))
 
 
-def sorts(index: Index, ids: Sequence[int]) -> dict[int, tuple[str, int]]:
-    """Return (table of full text, file) of each of these entries."""
+def tables_and_files(index: Index, ids: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """Return (full-text table, file) of each entry."""
     rows = _in_steps(index, "SELECT id, sort, file FROM entries WHERE id IN", ids)
     return {id: (sort, file) for id, sort, file in rows}
 
 
-def spoken(index: Index, names: Sequence[str], owners: Owners) -> dict[int, int]:
-    """Return the number of turns of these speakers, named as written, by session."""
+def turn_counts(index: Index, names: Sequence[str], owners: Owners) -> dict[int, int]:
+    """Return the number of turns of these speakers, by session. Names are compared exactly."""
     visible, values = owned(owners)
     sql = f"""SELECT c.file, count(*) FROM entries c INDEXED BY entries_speaker
         WHERE c.scope = 'sessions' AND c.heading IN {marks(names)}{visible} GROUP BY 1"""
@@ -174,43 +175,44 @@ def spoken(index: Index, names: Sequence[str], owners: Owners) -> dict[int, int]
 
 
 def turns_of(index: Index, sessions: Sequence[int]) -> dict[int, range]:
-    """Return the row ids of the turns of each of these sessions, which are in a row."""
+    """Return the row ids of the turns of each session, which are consecutive."""
     sql = "SELECT file, min(id), count(*) FROM entries WHERE file IN"
     rows = _in_steps(index, sql, sessions, " GROUP BY file")
-    return {file: range(first, first + many) for file, first, many in rows}
+    return {file: range(first, first + turn_count) for file, first, turn_count in rows}
 
 
 def sessions(index: Index, owners: Owners) -> int:
-    """Return how many sessions may be read."""
+    """Return the number of sessions."""
     visible, values = owned(owners, "f")
     sql = f"SELECT count(*) FROM files f WHERE f.scope = 'sessions'{visible}"
     return int(index.value(sql, values))
 
 
 def digests(index: Index, notes: Sequence[int]) -> dict[int, bytes]:
-    """Return the digest of each of these notes: equal notes have equal ones."""
+    """Return the digest of the content of each note."""
     return dict(_in_steps(index, "SELECT id, digest FROM files WHERE id IN", notes))
 
 
 def texts(
     index: Index, table: str, match: str, letters: str, in_tags: bool, filters: Filters
 ) -> list[tuple[int, str, str]]:
-    """Return (id, tags, all other text with the path behind it) of entries that match, pass the
-    filters and hold these letters, which are in lower case; of very many, the first."""
+    """Return (id, tags, heading, text and path) of entries that match, pass the filters and contain
+    these letters, which are in lower case. At most 5,000 are returned."""
     where, values = filters.where(index)
-    rest = "c.heading || char(10) || c.text || char(10) || c.path"
-    by = "c.file" if table == "notes" else "c.id"
-    held = "c.tags" if in_tags else rest
+    other_text = "c.heading || char(10) || c.text || char(10) || c.path"
+    join_column = "c.file" if table == "notes" else "c.id"
+    searched = "c.tags" if in_tags else other_text
     if letters.isascii():
-        where, values = f"{where} AND instr(lower({held}), ?)", [*values, letters]
-    sql = f"""SELECT c.id, c.tags, {rest} FROM {table}_fts t
-        CROSS JOIN entries c ON {by} = t.rowid CROSS JOIN files f ON f.id = c.file
+        where, values = f"{where} AND instr(lower({searched}), ?)", [*values, letters]
+    sql = f"""SELECT c.id, c.tags, {other_text} FROM {table}_fts t
+        CROSS JOIN entries c ON {join_column} = t.rowid CROSS JOIN files f ON f.id = c.file
         WHERE {table}_fts MATCH ? AND {where} LIMIT 5000"""
     return index.rows(sql, (match, *values))
 
 
-def ends(index: Index, path: str, filters: Filters) -> list[tuple[int, str, str]]:
-    """Return the same of the first passages of notes whose path holds this, in lower case."""
+def notes_by_path(index: Index, path: str, filters: Filters) -> list[tuple[int, str, str]]:
+    """Return (id, tags, path) of the first passages of notes whose path contains this text in lower
+    case."""
     where, values = filters.where(index)
     sql = f"""SELECT c.id, c.tags, char(10) || c.path, min(c.start) FROM files f
         JOIN entries c ON c.file = f.id WHERE f.scope = 'sources' AND instr(lower(f.path), ?)
@@ -227,7 +229,7 @@ def any_matches(index: Index, table: str, match: str, filters: Filters) -> bool:
 
 
 def vocabulary(index: Index, first: str) -> set[str]:
-    """Return the words of full text that begin with this letter, as they are indexed."""
+    """Return the indexed words that begin with this letter."""
     found: set[str] = set()
     for table in ("passages", "turns", "entries"):
         name = f"{table}_words"
@@ -239,17 +241,17 @@ def vocabulary(index: Index, first: str) -> set[str]:
 
 
 def speakers(index: Index, owners: tuple[str, ...] | None = None, most: int = 200) -> list[str]:
-    """Return the speakers of the sessions, of all or of these owners; the first `most` of them."""
-    heard = "1"
+    """Return the speakers in the sessions of these owners, at most `most`."""
+    is_visible = "1"
     if owners is not None:
-        heard = f"""EXISTS (SELECT 1 FROM entries WHERE scope = 'sessions' AND heading = name
+        is_visible = f"""EXISTS (SELECT 1 FROM entries WHERE scope = 'sessions' AND heading = name
             AND agent IN {marks(owners)})"""
     sql = f"""
         WITH RECURSIVE one (name) AS (
             SELECT min(heading) FROM entries WHERE scope = 'sessions' UNION ALL
             SELECT (SELECT min(heading) FROM entries WHERE scope = 'sessions' AND heading > name)
             FROM one WHERE name IS NOT NULL
-        ) SELECT name FROM one WHERE name != '' AND {heard} LIMIT {most:d}
+        ) SELECT name FROM one WHERE name != '' AND {is_visible} LIMIT {most:d}
     """
     return [name for (name,) in index.rows(sql, owners or ())]
 
@@ -260,8 +262,9 @@ def any_feedback(index: Index) -> bool:
 
 
 def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
-    """Return (score, time of the last reinforcement or update) of entries that have feedback."""
-    some = f"c.id IN {_listed(ids)} AND c.scope = 'memory'"
+    """Return (score, time of the last reinforcement or update) of memories with feedback, by row
+    id."""
+    some = f"c.id IN {_id_list(ids)} AND c.scope = 'memory'"
     found = index.rows(
         f"SELECT c.id, k.score, k.touched FROM entries c JOIN facts k ON k.ref = c.ref"
         f" WHERE {some} UNION ALL SELECT c.id, k.score, k.touched FROM entries c"
@@ -271,8 +274,8 @@ def feedback(index: Index, ids: Sequence[int]) -> dict[int, tuple[float, str]]:
     return {id: (score, touched) for id, score, touched in found}
 
 
-def from_source(index: Index, source: str, owners: Owners) -> list[int]:
-    """Return the row ids of memories whose journal names this source, and that may be read."""
+def memories_from_source(index: Index, source: str, owners: Owners) -> list[int]:
+    """Return the row ids of memories with this source in the journal."""
     visible, values = owned(owners)
     sql = f"""SELECT c.id FROM facts k JOIN entries c ON c.ref = k.ref OR c.ref IN
         (SELECT a.ref FROM aliases a WHERE a.class = k.ref)
@@ -281,49 +284,49 @@ def from_source(index: Index, source: str, owners: Owners) -> list[int]:
 
 
 def titled(index: Index, words: str, most: int = 1_000) -> list[tuple[int, str, str]]:
-    """Return (note, title, path) of notes with these words in their name; of very many, the
-    first."""
-    both = f'{{title aliases}} : "{words}"' if index.fts == "fts5" else f'"{words}"'
+    """Return (note, title, path) of notes with these words in their title or aliases, at most
+    `most`."""
+    query = f'{{title aliases}} : "{words}"' if index.fts == "fts5" else f'"{words}"'
     sql = f"""SELECT f.id, f.title, f.path FROM notes_fts n CROSS JOIN files f ON f.id = n.rowid
         WHERE notes_fts MATCH ? LIMIT {most:d}"""
-    return index.rows(sql, (both,))
+    return index.rows(sql, (query,))
 
 
 def tagged(index: Index, tag: str, most: int = 1_000) -> list[int]:
-    """Return the row ids of entries that have this tag; of very many, the first."""
+    """Return the row ids of entries with this tag, at most `most`."""
     sql = f"SELECT id FROM entries WHERE instr(' ' || tags || ' ', ?) LIMIT {most:d}"
     return [id for (id,) in index.rows(sql, (f" {tag} ",))]
 
 
 # -- memories with the same words ------------------------------------------------------------------
 
-_COMMON = 300  # memories with a word; one that more have is looked up with the next word, if at all
-_ENOUGH = 4  # words that are not common
+_COMMON = 300  # a word in more memories is looked up together with the next word, if at all
+_ENOUGH = 4  # words that are not common, so that common ones are not looked up
 
 
 def sharing(index: Index, words: Sequence[str], owners: Owners, most: int) -> list[tuple[int, str]]:
-    """Return (row id, text) of the memories that share most of these words, at most `most`.
+    """Return (row id, text) of the memories that share the most of these words, at most `most`.
 
-    The words are single ones, in lower case and in their order. Words that many memories have are
-    not looked up alone, so that the cost does not grow with the number of memories.
+    The words are distinct, in lower case and in their order in the text. Words of many memories are
+    not looked up alone, so the time does not depend on the number of memories.
     """
-    found = [_in_text(index, [word], owners) for word in words]
+    found = [_entries_with_words(index, [word], owners) for word in words]
     shared = Counter(id for ids in found if len(ids) <= _COMMON for id in ids)
     if sum(len(ids) <= _COMMON for ids in found) < _ENOUGH:
-        for at, (word, following) in enumerate(pairwise(words)):
-            if len(found[at]) > _COMMON:
-                shared.update(_in_text(index, [word, following], owners)[:_COMMON])
-    # of those that share as many, the newest
+        for index_of_word, (word, following) in enumerate(pairwise(words)):
+            if len(found[index_of_word]) > _COMMON:
+                shared.update(_entries_with_words(index, [word, following], owners)[:_COMMON])
+    # prefer newer memories among equals
     best = sorted(shared, key=lambda id: (-shared[id], -id))[:most]
     visible, values = owned(owners)
-    where = f"c.id IN {_listed(best)} AND c.scope = 'memory'{visible}"
+    where = f"c.id IN {_id_list(best)} AND c.scope = 'memory'{visible}"
     rows = dict(index.rows(f"SELECT c.id, c.text FROM entries c WHERE {where}", values))
     return [(id, rows[id]) for id in best if id in rows]
 
 
-def _in_text(index: Index, words: Sequence[str], owners: Owners) -> list[int]:
-    """Return the ids of entries that may be read and whose text has all these words; some of very
-    many."""
+def _entries_with_words(index: Index, words: Sequence[str], owners: Owners) -> list[int]:
+    """Return the ids of entries whose text contains all these words, at most one more than
+    _COMMON."""
     quote = "" if index.fts == "fts4" else '"'
     match = " ".join(f"text:{quote}{word}{quote}" for word in words)
     visible, values = _visible("entries", owners)

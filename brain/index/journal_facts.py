@@ -1,7 +1,7 @@
-"""The facts of an entry, as `records` computed them from the journals.
+"""Read the facts of an entry, which `records` computes from the journals.
 
-An entry that had several ids (a person edited a bullet before it had an id of its own) is one entry
-here, known by any of them.
+An entry may have had several ids, if a person edited it before it had a written id. It is one entry
+here, and can be found by any of them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from brain.index.db import Index, each, reading, text
 
 
 class Facts(NamedTuple):
-    """Score, hits and origin of one entry. Unknown times are '', unknown values None."""
+    """The score, hits and origin of an entry. Unknown times are '', and unknown values None."""
 
     ref: str  # the smallest of its ids
-    score: float = 0.0  # as reinforced and demoted; clamped when ranking
+    score: float = 0.0  # the sum of feedback; ranking limits it
     hits: int = 0
     merges: int = 0
     reinforced: int = 0
     demoted: int = 0
     rejected: int = 0
-    touched: str = ""  # last reinforced or updated
+    touched: str = ""  # time of the last reinforcement or update
     last_hit: str = ""
     created: str = ""
     by: str = ""
@@ -35,8 +35,8 @@ class Facts(NamedTuple):
 
 
 def load(index: Index, refs: Iterable[str], pending: bool = True) -> dict[str, Facts]:
-    """Return the facts of these entries, by the id that was asked for. `pending` includes the hits
-    that this machine has not written to its journal yet."""
+    """Return the facts of these entries, by the given ids. With `pending`, include the hits that
+    this machine has not written to its journal yet."""
     wanted = set(refs)
     with reading():
         db = index.db
@@ -44,14 +44,16 @@ def load(index: Index, refs: Iterable[str], pending: bool = True) -> dict[str, F
         names = {ref: known.get(ref, ref) for ref in wanted}
         sql = f"SELECT {', '.join(Facts._fields)} FROM facts WHERE ref IN"
         found = {row[0]: Facts(*row) for row in each(db, sql, set(names.values()))}
-        for ref, count, at in _pending_hits(db, names) if pending else ():
+        for ref, count, last_time in _pending_hits(db, names) if pending else ():
             facts = found.get(ref, Facts(ref))
-            found[ref] = facts._replace(hits=facts.hits + count, last_hit=max(facts.last_hit, at))
+            found[ref] = facts._replace(
+                hits=facts.hits + count, last_hit=max(facts.last_hit, last_time)
+            )
     return {ref: found[name] for ref, name in names.items() if name in found}
 
 
 def _pending_hits(db: sqlite3.Connection, names: dict[str, str]) -> list[tuple[str, int, str]]:
-    """Return (entry, hits, last) of the uses that are not in the journal yet."""
+    """Return (id, hits, last time) for the uses that are not in the journal yet."""
     if not db.execute("SELECT 1 FROM pending_uses LIMIT 1").fetchone():
         return []
     members = {ref: name for name in set(names.values()) for ref in _members(db, name)}
@@ -59,15 +61,15 @@ def _pending_hits(db: sqlite3.Connection, names: dict[str, str]) -> list[tuple[s
     return [(members[ref], count, at) for ref, count, at in rows]
 
 
-def same(index: Index, ref: str) -> set[str]:
-    """Return all ids that the entry with this id has or had."""
+def all_ids(index: Index, ref: str) -> set[str]:
+    """Return all current and former ids of the entry with this id."""
     with reading():
         name = smallest_ids(index.db, [ref]).get(ref, ref)
         return _members(index.db, name) | {ref}
 
 
 def smallest_ids(db: sqlite3.Connection, refs: Iterable[str]) -> dict[str, str]:
-    """Return the smallest id of each of these entries that has several."""
+    """Return the smallest id of each of these entries that has several ids."""
     return dict(each(db, "SELECT ref, class FROM aliases WHERE ref IN", refs))
 
 

@@ -1,8 +1,8 @@
-"""Queries: entries by id, place, filter and kind, and facts about the vault.
+"""Read entries by id, place, filter and kind, and information about the vault.
 
-Every filter is inside the SQL, so that what may not be seen is not counted. The queries for what a
-context shows without a search (pinned memories, warnings, summaries, tasks) each have a small index
-of their own in schema.sql, so their cost does not grow with the vault.
+Every filter is in the SQL, so invisible entries are not counted. The queries for entries that a
+context shows without a search (pinned memories, warnings, summaries, tasks) have small indexes in
+schema.sql, so their time does not depend on the size of the vault.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from brain.index.db import Owners
 
-MOST_ALIKE = 1000  # entries that are looked at for the beginning of an id
+MAX_BY_PREFIX = 1000  # entries whose id begins with a text
 _FROM = "FROM entries c JOIN files f ON f.id = c.file"
 _ROW = f"""SELECT c.id, c.ref, c.scope, c.kind, c.status, c.agent, c.project, c.path, c.line,
     c.end_line, c.heading, c.text, c.tags, {CREATED}, f.title, c.extra {_FROM}"""
-# CREATED by the clock of this machine, as the days and times in notes are: what filters compare
-_HERE = (
+# CREATED in local time, which filters compare with days and times in notes
+_LOCAL_CREATED = (
     f"coalesce(CASE WHEN {CREATED} GLOB '*[T ]*[Z+-]*' THEN"
     f" strftime('%Y-%m-%dT%H:%M:%f', {CREATED}, 'localtime') END, {CREATED})"
 )
-_NEWEST = f"ORDER BY {_HERE} DESC, c.path, c.line"
-# a number, the smallest first, or a word
+_NEWEST = f"ORDER BY {_LOCAL_CREATED} DESC, c.path, c.line"
+# the priority of a task: a number, the smallest first, or a word
 _PRIORITY = """CASE lower(coalesce(json_extract(c.extra, '$.priority'), ''))
     WHEN 'critical' THEN 0 WHEN 'urgent' THEN 0 WHEN 'highest' THEN 0 WHEN 'high' THEN 1
     WHEN 'medium' THEN 2 WHEN 'normal' THEN 2 WHEN 'low' THEN 3 WHEN 'lowest' THEN 4 WHEN '' THEN 99
@@ -39,10 +39,10 @@ _DONE = "('completed', 'done', 'cancelled', 'canceled', 'closed', 'archived')"
 
 
 class Filters(NamedTuple):
-    """A selection of entries. Empty tuples and strings filter nothing.
+    """A selection of entries. Empty tuples and strings select all.
 
-    `owners` are the agents whose entries may be seen at all, None for everybody's; `superseded`
-    admits memories that another one supersedes.
+    `owners` are the agents whose entries are visible, None for all. `superseded` includes memories
+    that another one supersedes.
     """
 
     scopes: tuple[str, ...] = DEFAULT_SCOPES
@@ -57,9 +57,9 @@ class Filters(NamedTuple):
     excluded: tuple[int, ...] = ()  # row ids, filled in by `resolve`
 
     def resolve(self, index: Index) -> Filters:
-        """Return the same filters with the superseded memories looked up.
+        """Return the same filters with the row ids of superseded memories.
 
-        A caller that uses the filters in several statements saves time with it.
+        This saves time if the filters are used in several statements.
         """
         if self.superseded:
             return self
@@ -88,16 +88,16 @@ class Filters(NamedTuple):
             parts.append("tagged(c.tags, ?)")
             values.append(tag.lstrip("#"))
         if self.since:
-            parts.append(f"{_HERE} >= ?")
+            parts.append(f"{_LOCAL_CREATED} >= ?")
             values.append(self.since)
         if self.until:
-            parts.append(f"substr({_HERE}, 1, length(?)) <= ?")
+            parts.append(f"substr({_LOCAL_CREATED}, 1, length(?)) <= ?")
             values += [self.until, self.until]
         return " AND ".join(parts) or "1", [text(value) for value in values]
 
 
 class Row(NamedTuple):
-    """A entry with all that is known of it."""
+    """An entry with all its fields."""
 
     id: int
     ref: str
@@ -118,7 +118,7 @@ class Row(NamedTuple):
 
 
 def _rows(index: Index, rest: str, values: Sequence[Any] = ()) -> list[Row]:
-    """Return the entries of a statement, given from its WHERE on."""
+    """Return the entries of a statement, of which `rest` is the part from WHERE on."""
     return [Row(*row) for row in index.rows(f"{_ROW} {rest}", values)]
 
 
@@ -138,28 +138,29 @@ def listed(index: Index, filters: Filters, limit: int, offset: int = 0) -> list[
     return _rows(index, rest, (*values, limit, offset))
 
 
-def any_passes(index: Index, filters: Filters) -> bool:
-    """Return True if a entry passes the filters."""
+def any_entry(index: Index, filters: Filters) -> bool:
+    """Return True if an entry passes the filters."""
     where, values = filters.where(index)
     return index.value(f"SELECT 1 {_FROM} WHERE {where} LIMIT 1", values) is not None
 
 
 def by_ref(index: Index, ref: str) -> list[Row]:
-    """Return the entries with this id, in any case; if there are none, those whose id it begins."""
+    """Return the entries with this id in any case, else those whose id begins with it."""
     ref = text(ref)
     names = dict.fromkeys((ref, ref.lower(), ref.upper()) if "-" in ref or "_" in ref else (ref,))
     spans = [(name, name) for name in names]
-    if len(ref) >= 4 or ref[1:2] == "-":  # `m-w` begins an id, `it` a word
+    if len(ref) >= 4 or ref[1:2] == "-":  # `m-w` is the beginning of an id, but `it` may be a word
         spans += [(name, name + "\U0010ffff") for name in names]
     for span in spans:
-        rest = f"WHERE c.ref >= ? AND c.ref <= ? ORDER BY c.path, c.line LIMIT {MOST_ALIKE}"
+        rest = f"WHERE c.ref >= ? AND c.ref <= ? ORDER BY c.path, c.line LIMIT {MAX_BY_PREFIX}"
         if found := _rows(index, rest, span):
             return found
     return []
 
 
 def by_ids(index: Index, ids: Sequence[str], owners: Owners) -> dict[str, Row]:
-    """Return the memories and items with these ids; of several with one id, the first."""
+    """Return the memories and items with these ids. Of several with the same id, return the
+    first."""
     visible, values = owned(owners)
     where = f"c.ref IN {marks(ids)} AND c.scope IN ('memory', 'items'){visible}"
     found = _rows(index, f"WHERE {where} ORDER BY c.path DESC, c.line DESC", (*ids, *values))
@@ -167,14 +168,14 @@ def by_ids(index: Index, ids: Sequence[str], owners: Owners) -> dict[str, Row]:
 
 
 def by_fingerprint(index: Index, fingerprint: str, owners: Owners) -> list[Row]:
-    """Return the memories with these words, in the order of their notes."""
+    """Return the memories with this fingerprint, in the order of their notes."""
     visible, values = owned(owners)
     where = f"c.fingerprint = ? AND c.scope = 'memory'{visible}"
     return _rows(index, f"WHERE {where} ORDER BY c.path, c.line", (fingerprint, *values))
 
 
-def called(index: Index, refs: Sequence[str]) -> list[int]:
-    """Return the row ids of entries that have one of these ids; of very many, the first."""
+def row_ids(index: Index, refs: Sequence[str]) -> list[int]:
+    """Return the row ids of entries with these ids, at most 1,000."""
     sql = f"SELECT id FROM entries WHERE ref IN {marks(refs)} ORDER BY path, line, place LIMIT 1000"
     return [id for (id,) in index.rows(sql, [text(ref) for ref in refs])]
 
@@ -182,37 +183,38 @@ def called(index: Index, refs: Sequence[str]) -> list[int]:
 def other_transcript(
     index: Index, ref: str, role: str, native: str, path: str, owners: Owners
 ) -> str:
-    """Return the path of another transcript of these owners that has a message with this id and
-    role and, if it is given, this native id; '' if there is none."""
+    """Return the path of another transcript of these owners with a message that has this id and
+    role and, if given, this native id; '' if there is none."""
     sql = """SELECT path, extra, agent FROM entries WHERE ref = ? AND kind = ? AND path != ?
         AND path LIKE '%.jsonl'"""
     for other, extra, agent in index.rows(sql, (text(ref), role, path)):
-        is_seen = owners is None or agent in owners
-        if is_seen and (not native or f'"{native}"' in (extra or "")):
+        is_visible = owners is None or agent in owners
+        if is_visible and (not native or f'"{native}"' in (extra or "")):
             return str(other)
     return ""
 
 
 def by_place(index: Index, path: str, line: int) -> list[Row]:
-    """Return the entries of a file that contain this line, the narrowest first; all for line 0."""
+    """Return the entries of a file that contain this line, the shortest first; all for line 0."""
     where = "c.path = ? AND (? = 0 OR ? BETWEEN c.line AND c.end_line)"
     order = "c.end_line - c.line, c.line, c.id" if line else "c.line, c.id"
     return _rows(index, f"WHERE {where} ORDER BY {order}", (text(path), line, line))
 
 
 def linking(index: Index, ref: str) -> list[Row]:
-    """Return the entries that link to the block with this id, whatever note the link names."""
+    """Return the entries that link to the block with this id. The note in the link does not
+    matter."""
     where = "c.id IN (SELECT entry FROM links WHERE fragment = ?) AND c.ref != ?"
     return _rows(index, f"WHERE {where} ORDER BY c.path, c.line", (f"^{ref}", ref))
 
 
 def links_of(index: Index, id: int) -> list[Link]:
-    """Return the links of a entry."""
+    """Return the links of an entry."""
     sql = "SELECT line, kind, target, fragment FROM links WHERE entry = ? ORDER BY seq"
     return [Link(*row) for row in index.rows(sql, (id,))]
 
 
-# -- what a context shows without a search ---------------------------------------------------------
+# -- entries that a context shows without a search -------------------------------------------------
 
 
 def pinned(index: Index, owners: Owners) -> list[Row]:
@@ -220,7 +222,7 @@ def pinned(index: Index, owners: Owners) -> list[Row]:
     return _owned(index, "c.scope = 'memory' AND c.status = 'pinned'", owners)
 
 
-def of_kind(index: Index, kind: str, owners: Owners) -> list[Row]:
+def memories_of_kind(index: Index, kind: str, owners: Owners) -> list[Row]:
     """Return the memories of a kind, newest first."""
     return _owned(index, f"c.scope = 'memory' AND c.kind = '{kind}'", owners)
 
@@ -244,15 +246,15 @@ def _owned(index: Index, where: str, owners: Owners, order: str = _NEWEST) -> li
 
 
 def spans(index: Index, refs: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Return (path, start, end) of the entries with these ids in their notes, in bytes, by path."""
+    """Return (path, start, end) of the entries with these ids, as byte offsets, sorted by path."""
     sql = "SELECT path, start, stop FROM entries WHERE scope IN ('memory', 'archive') AND ref IN"
     with reading():
         return sorted((path, start, stop) for path, start, stop in each(index.db, sql, refs))
 
 
-def unseen(index: Index, paths: Sequence[str] | None) -> list[tuple[str, str]]:
-    """Return (id, time of the file) of the memories of these notes, or of all, whose creation time
-    is known from the time of their file alone."""
+def undated(index: Index, paths: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Return (id, time of the file) of memories in these notes, or in all, whose creation time is
+    known only from the time of their file."""
     sql = f"""SELECT c.ref, min({MODIFIED}) FROM files f CROSS JOIN entries c ON c.file = f.id
         WHERE f.scope IN ('memory', 'archive') AND f.created IS NULL AND c.created IS NULL
         AND c.kind NOT IN ('note', 'agent') AND NOT EXISTS (SELECT 1 FROM {FACTS_OF})"""
@@ -263,7 +265,7 @@ def unseen(index: Index, paths: Sequence[str] | None) -> list[tuple[str, str]]:
         return [(ref, created) for ref, created in rows]
 
 
-# -- about the vault -------------------------------------------------------------------------------
+# -- the vault -------------------------------------------------------------------------------------
 
 
 def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
@@ -274,17 +276,17 @@ def kinds(index: Index, owners: tuple[str, ...] | None = None) -> set[str]:
 
 
 def counts(index: Index, owners: tuple[str, ...] | None = None) -> dict[str, dict[str, int]]:
-    """Return how many files and entries each scope has, of all or of these owners."""
+    """Return the number of files and entries of each scope, of all or of these owners."""
     visible, values = owned(owners, "f")
     sql = f"SELECT f.scope, count(*) FROM files f WHERE 1{visible} GROUP BY 1"
-    files = dict(index.rows(sql, values))
+    file_count = dict(index.rows(sql, values))
     within = f" WHERE file IN (SELECT f.id FROM files f WHERE 1{visible})" if visible else ""
     entries = dict(index.rows(f"SELECT scope, count(*) FROM entries{within} GROUP BY 1", values))
-    return {s: {"files": files.get(s, 0), "entries": entries.get(s, 0)} for s in SCOPES}
+    return {s: {"files": file_count.get(s, 0), "entries": entries.get(s, 0)} for s in SCOPES}
 
 
 def counts_of_kinds(index: Index, owners: Owners) -> dict[str, int]:
-    """Return how many memories, items and tasks of each kind there are, the most frequent first."""
+    """Return the number of memories, items and tasks of each kind, the most frequent first."""
     visible, values = owned(owners)
     sql = f"""SELECT c.kind, count(*) FROM entries c WHERE c.scope IN ('memory', 'items', 'tasks')
         {visible} GROUP BY 1 ORDER BY 2 DESC, 1"""
@@ -292,7 +294,7 @@ def counts_of_kinds(index: Index, owners: Owners) -> dict[str, int]:
 
 
 def agents(index: Index) -> list[dict[str, Any]]:
-    """Return every agent with an AGENT.md, and what that says."""
+    """Return all agents with an AGENT.md, with the properties in it."""
     sql = """
         SELECT f.agent, f.project, f.path, max(c.extra) FROM files f LEFT JOIN entries c
         ON c.file = f.id AND c.kind = 'agent' WHERE f.agent != '' AND f.path LIKE '%/AGENT.md'
@@ -311,25 +313,26 @@ def owners(index: Index) -> set[str]:
     return {row[0] for row in index.rows("SELECT DISTINCT agent FROM files WHERE agent != ''")}
 
 
-def files(index: Index) -> int:
-    """Return how many files the index knows."""
+def file_count(index: Index) -> int:
+    """Return the number of files in the index."""
     return int(index.value("SELECT count(*) FROM files"))
 
 
-def any_known(index: Index, paths: Sequence[str]) -> bool:
-    """Return True if the index knows a file at one of these paths."""
+def has_file(index: Index, paths: Sequence[str]) -> bool:
+    """Return True if the index has a file at one of these paths."""
     sql = f"SELECT 1 FROM files WHERE path IN {marks(paths)} LIMIT 1"
     return index.value(sql, [text(path) for path in paths]) is not None
 
 
 def problems(index: Index) -> list[tuple[str, Problem]]:
-    """Return every problem, by path and line."""
+    """Return all problems, sorted by path and line."""
     sql = "SELECT path, line, code, message FROM problems ORDER BY path, line, code, message"
     return [(path, Problem(*rest)) for path, *rest in index.rows(sql)]
 
 
 def stale(index: Index) -> list[tuple[str, str]]:
-    """Return (path, why) of files whose rows are older than the file, and of folders with such."""
+    """Return (path, reason) of files whose rows may be out of date, and of folders with such
+    files."""
     sql = """
         SELECT path, stale FROM files INDEXED BY files_stale WHERE stale != ''
         UNION SELECT p.path, p.message FROM problems p WHERE p.code = 'unreadable' AND EXISTS
@@ -340,6 +343,6 @@ def stale(index: Index) -> list[tuple[str, str]]:
 
 
 def large_memories(index: Index, limit: int) -> list[str]:
-    """Return the memory notes of more bytes than this."""
+    """Return the paths of memory notes that have more bytes than the limit."""
     sql = "SELECT path FROM files WHERE scope = 'memory' AND size > ? ORDER BY path"
     return [path for (path,) in index.rows(sql, (limit,))]

@@ -1,10 +1,11 @@
-"""The journal as rows, and the facts that follow from them.
+"""Store the journal as rows, and compute facts from them.
 
-This module alone knows what a record means. `RECORD_TYPES` lists the types. The rows of one entry,
-replayed in the order of all records, give its facts: score, hits, who added it. An entry that had
-several ids (a person edited a bullet before it had an id of its own) is one entry here.
+Only this module defines the meaning of records. `RECORD_TYPES` lists the types. The records of an
+entry are replayed in order to compute its facts: score, hits, origin. An entry may have had several
+ids, if a person edited it before it had a written id. It is one entry here.
 
-The order is Lamport counter, device, sequence number, so every machine computes the same facts.
+Records are ordered by Lamport counter, device and sequence number, so every machine computes the
+same facts.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     Key: TypeAlias = tuple[int, str, int]  # lamport, device, seq
-    Purges: TypeAlias = dict[str, tuple[Key, str]]  # by id: the last purge, and when it was
+    Purges: TypeAlias = dict[str, tuple[Key, str]]  # by id: the key and time of the last purge
 
-UNREADABLE = "journal-unreadable"  # code of the problem of a journal file that cannot be read
-_MAX_COUNT = 1_000_000  # a larger count or score in one record is ignored
-_MANY = 1_000  # ids; to replay more of them, all rows are read in one pass
+UNREADABLE = "journal-unreadable"  # the code for a journal file that cannot be read
+_MAX_COUNT = 1_000_000  # a larger count or score in a record is ignored
+_MANY = 1_000  # ids; if more have to be replayed, all rows are read in one pass
 _COLUMNS = "id, at, device, seq, lamport, by, op, ref, path, data"
 
 
 class Conflict(NamedTuple):
-    """Two entries that contradict each other: contradictory, superseded or ambiguous."""
+    """A conflict between two entries. Its type is contradictory, superseded or ambiguous."""
 
     ref: str
     other: str
@@ -52,19 +53,19 @@ class Undo(Enum):
     """How a record is undone."""
 
     NO = "it cannot be undone"
-    TEXT = "the text before it is restored"
-    COUNT = "an undo record subtracts what it counted"
-    CONFLICT = "a conflict is resolved, a resolved one is open again"
-    PART = "only together with the change it belongs to"
+    TEXT = "the text before the change is restored"
+    COUNT = "an undo record subtracts its counts"
+    CONFLICT = "the conflict is open again"
+    PART = "only together with the change to which it belongs"
 
 
 class RecordType(NamedTuple):
     """A type of record: its effect on the facts of an entry, how it is undone, and whether an audit
     shows it by default.
 
-    It adds `delta` to the score unless the record has another, and one to `counts`. With `gives`,
-    the record may set values, with `touches` it changes when the entry was last touched. `apply`
-    does what only this type does.
+    A record adds `delta` to the score, unless it has its own delta, and one to each of `counts`. If
+    `gives`, it may set values. If `touches`, it changes the time when the entry was last touched.
+    `apply` has the effects that only this type has.
     """
 
     undo: Undo = Undo.NO
@@ -80,16 +81,18 @@ class _Replay:
     """The facts of one entry while its records are replayed in order."""
 
     def __init__(self) -> None:
-        self.thousandths = 0  # of the score; integers add up the same in any order
+        self.thousandths = 0  # of the score; the sum of integers does not depend on their order
         self.counts: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
         self.values: dict[str, Any] = {}
-        self.undos: list[tuple[str, str, int, str]] = []  # id, event, thousandths, type undone
+        self.undos: list[
+            tuple[str, str, int, str]
+        ] = []  # id, undone event, thousandths, undone type
 
     def add(self, record: Record) -> bool:
-        """Replay one record. Return True if it says anything about the facts."""
+        """Replay a record. Return True if it affects the facts."""
         type = RECORD_TYPES.get(record.op, _UNKNOWN)
         delta = record.data.get("delta", type.delta)
-        if delta and record.op != "undo":  # what an undo subtracts depends on all records
+        if delta and record.op != "undo":  # the effect of an undo depends on all records
             self.thousandths += to_thousandths(delta)
         for name in type.counts:
             self.counts[name] += 1
@@ -98,11 +101,11 @@ class _Replay:
         if type.apply:
             type.apply(self, record)
         if type.gives:
-            self.give(record)
+            self.set_values(record)
         return bool(type.apply or type.counts or type.gives or "delta" in record.data)
 
-    def give(self, record: Record) -> None:
-        """Take over the confidence, importance and source that a record gives."""
+    def set_values(self, record: Record) -> None:
+        """Set the confidence, importance and source from a record."""
         for name in _VALUES:
             value: Any = record.data.get(name)
             if is_number(value):
@@ -115,14 +118,14 @@ class _Replay:
         score = self.thousandths / 1000
         return Facts(ref, score, **self.counts, **self.values, purged=purged)
 
-    def see(self, created: str) -> None:
-        """Take over the time when an undated memory was seen, unless a record says who added it."""
+    def set_created(self, created: str) -> None:
+        """Set the creation time of an undated memory, unless a record created the memory."""
         if "by" not in self.values:
             self.values["created"] = min(created, self.values.get("created", created))
 
     def _subtract_undone(self) -> None:
-        """Subtract what was undone: once if two devices undid it, and not at all if the undo was
-        itself undone."""
+        """Subtract the effects of undone records: once if two devices undid the same record, and
+        not at all if the undo was undone."""
         undos: dict[str, list[tuple[str, str, int, str]]] = {}
         for undo in sorted(set(self.undos)):
             undos.setdefault(undo[1] or undo[0], []).append(undo)
@@ -140,36 +143,36 @@ class _Replay:
         self.counts = {name: max(0, count) for name, count in self.counts.items()}
 
 
-def _remember(replay: _Replay, record: Record) -> None:
-    """Take over who added an entry, and when, from the first of such records."""
+def _apply_origin(replay: _Replay, record: Record) -> None:
+    """Set the origin of an entry from the first record that creates it."""
     if "by" not in replay.values:
         replay.values["created"] = record.at
         replay.values["by"] = record.by
         replay.values["session"] = _text(record, "session")
 
 
-def _seen(replay: _Replay, record: Record) -> None:
-    replay.see(_text(record, "created") or record.at)
+def _apply_seen(replay: _Replay, record: Record) -> None:
+    replay.set_created(_text(record, "created") or record.at)
 
 
-def _hit(replay: _Replay, record: Record) -> None:
+def _apply_hit(replay: _Replay, record: Record) -> None:
     replay.values["last_hit"] = _text(record, "last") or record.at
-    replay.counts["hits"] += count_of(record) - 1  # it counts as one already
+    replay.counts["hits"] += count_of(record) - 1  # `add` has counted one
 
 
-def _undo(replay: _Replay, record: Record) -> None:
+def _apply_undo(replay: _Replay, record: Record) -> None:
     delta = to_thousandths(record.data.get("delta", 0))
     replay.undos.append((record.id, _text(record, "of"), delta, _text(record, "undid")))
     for name in _VALUES:
         if name in record.data and record.data[name] is None:
-            replay.values.pop(name, None)  # it had none before
+            replay.values.pop(name, None)  # there was no value before
 
 
 _VALUES = ("confidence", "importance")
 _COUNTS = ("hits", "merges", "reinforced", "demoted", "rejected")
 RECORD_TYPES: dict[str, RecordType] = {
-    "remember": RecordType(Undo.TEXT, gives=True, apply=_remember),
-    "promote": RecordType(gives=True, apply=_remember),
+    "remember": RecordType(Undo.TEXT, gives=True, apply=_apply_origin),
+    "promote": RecordType(gives=True, apply=_apply_origin),
     "update": RecordType(Undo.TEXT, gives=True, touches=True),
     "confirm": RecordType(Undo.TEXT, gives=True),
     "forget": RecordType(Undo.TEXT),
@@ -183,26 +186,26 @@ RECORD_TYPES: dict[str, RecordType] = {
     "merge": RecordType(Undo.COUNT, counts=("merges", "hits"), touches=True),
     "reinforce": RecordType(Undo.COUNT, delta=3, counts=("reinforced",), touches=True),
     "demote": RecordType(Undo.COUNT, delta=-1, counts=("demoted",)),
-    "reject": RecordType(audit=False, counts=("rejected",)),  # an agent had no use for it
-    "hit": RecordType(audit=False, counts=("hits",), apply=_hit),  # used in a prompt
-    "seen": RecordType(audit=False, apply=_seen),  # an undated memory that a sync saw first
+    "reject": RecordType(audit=False, counts=("rejected",)),  # an agent found no use for it
+    "hit": RecordType(audit=False, counts=("hits",), apply=_apply_hit),  # used in a prompt
+    "seen": RecordType(audit=False, apply=_apply_seen),  # a sync found an undated memory
     "conflict": RecordType(Undo.PART),
     "resolve": RecordType(Undo.CONFLICT),
-    "undo": RecordType(Undo.PART, gives=True, apply=_undo),
-    "overwritten": RecordType(Undo.PART),  # a person's words took the place of a change
+    "undo": RecordType(Undo.PART, gives=True, apply=_apply_undo),
+    "overwritten": RecordType(Undo.PART),  # a person's text replaced a change
     "removed": RecordType(Undo.TEXT),  # a person removed what Brain had written
     "reworded": RecordType(Undo.TEXT),  # a person reworded what Brain had written
-    "restored": RecordType(Undo.TEXT),  # a stale window lacked it
+    "restored": RecordType(Undo.TEXT),  # it was missing in a stale window
     "merged": RecordType(Undo.TEXT),  # from a late save, or from a stale window
-    "anchor": RecordType(),  # the id was written behind an entry
+    "anchor": RecordType(),  # the id was written after an entry
     "alias": RecordType(audit=False),  # `old` is another id of the same entry
     "used_together": RecordType(audit=False),  # useful in the same prompt as `other`
     "gap": RecordType(audit=False),  # a question without an answer
-    "purge": RecordType(),  # what was known before is forgotten
+    "purge": RecordType(),  # all earlier records are erased
 }
-_UNKNOWN = RecordType()  # of a later version; it is kept and counts for nothing
-_CREATES = ("remember", "promote")  # records that give an entry its id
-_OF_IDS = ("alias", "purge")  # records that say which ids belong together; they hold no words
+_UNKNOWN = RecordType()  # a type of a later version, which is kept and has no effect
+_CREATES = ("remember", "promote")  # records that create an entry
+_OF_IDS = ("alias", "purge")  # records about ids, which contain no text of an entry
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -220,10 +223,10 @@ def select(
     part_of: str = "",
     newest_first: bool = False,
 ) -> Iterator[Record]:
-    """Yield the records with any of these entries, ids and types, by an actor, in a time, or that
-    are part of a change, in order. Records that were purged are left out.
+    """Yield records in order, selected by entries, ids, types, actor, time and the change to which
+    they belong. Purged records are left out.
 
-    Raise BrainError if a journal file cannot be read: it may say that others are purged.
+    Raise BrainError if a journal file cannot be read, because it may contain a purge.
     """
     conditions: list[tuple[str, Sequence[str]]] = [
         (f"{column} IN {marks(values)}", tuple(values))
@@ -237,9 +240,9 @@ def select(
         conditions += [("""instr(data, '"part_of":')""", [])]
         conditions += [("instr(data, ?)", [f'"part_of":"{part_of}"'])]
     where = " AND ".join(["NOT purged", *(sql for sql, _ in conditions)])
-    values = [_plain(value) for _, some in conditions for value in some]
-    way = "DESC" if newest_first else "ASC"
-    order = ", ".join(f"{column} {way}" for column in ("lamport", "device", "seq"))
+    values = [_plain(value) for _, condition_values in conditions for value in condition_values]
+    direction = "DESC" if newest_first else "ASC"
+    order = ", ".join(f"{column} {direction}" for column in ("lamport", "device", "seq"))
     with reading():
         _refuse_unreadable(index.db)
         rows = index.db.execute(
@@ -250,7 +253,7 @@ def select(
 
 
 def of_refs(index: Index, refs: Iterable[str]) -> Iterator[Record]:
-    """Yield the records of these entries, of which there may be many, in any order."""
+    """Yield the records of these entries, which may be many, in any order."""
     sql = f"SELECT {_COLUMNS} FROM records WHERE NOT purged AND ref IN"
     with reading():
         _refuse_unreadable(index.db)
@@ -262,18 +265,18 @@ def _refuse_unreadable(db: sqlite3.Connection) -> None:
     if row := db.execute(sql, (UNREADABLE,)).fetchone():
         why = row[1].partition(";")[0]
         raise BrainError(
-            f"{row[0].partition('/')[2]} {why}. It may say that entries were purged, so no records"
-            " are shown until it can be read.",
+            f"{row[0].partition('/')[2]} {why}. Because it may purge entries, no records are shown"
+            " until it can be read.",
             "Make it readable.",
         )
 
 
 def conflicts(index: Index, open_only: bool = True) -> list[Conflict]:
-    """Return the conflicts that were reported, oldest first; the last one of each pair."""
+    """Return the last conflict of each pair of entries, oldest first."""
     with reading():
-        db, gone = index.db, purges(index.db)
+        db, all_purges = index.db, purges(index.db)
         found = [r for op in ("conflict", "resolve") for r in _of_type(db, op)]
-        records = sorted((r for r in found if not _other_purged(r, gone)), key=_key)
+        records = sorted((r for r in found if not _other_purged(r, all_purges)), key=_key)
         names = smallest_ids(db, {id for r in records for id in (r.ref, _text(r, "other"))})
     reported: dict[tuple[str, ...], Record] = {}
     resolved: dict[tuple[str, ...], Record] = {}
@@ -285,22 +288,24 @@ def conflicts(index: Index, open_only: bool = True) -> list[Conflict]:
         elif record.ref and other:
             reported.pop(pair, None)
             reported[pair] = record
-    shown = []
+    found_conflicts = []
     for pair, record in reported.items():
-        # a resolve without `other` ends all conflicts of its entry
-        ends = [resolved.get(each) for each in (pair, ("", pair[0]), ("", pair[1]))]
-        last = max(filter(None, ends), key=_key, default=None)
-        over = last.at if last and last.key > record.key else ""
-        if not (open_only and over):
+        # a resolve record without `other` ends all conflicts of its entry
+        resolutions = [resolved.get(each) for each in (pair, ("", pair[0]), ("", pair[1]))]
+        last = max(filter(None, resolutions), key=_key, default=None)
+        resolved_at = last.at if last and last.key > record.key else ""
+        if not (open_only and resolved_at):
             type_ = _text(record, "type") or "ambiguous"
             other = _text(record, "other")
-            shown.append(Conflict(record.ref, other, type_, record.at, record.by, record.id, over))
-    return shown
+            found_conflicts.append(
+                Conflict(record.ref, other, type_, record.at, record.by, record.id, resolved_at)
+            )
+    return found_conflicts
 
 
 def counters(index: Index) -> dict[str, Any]:
-    """Return when the journal begins and when the memories were last compacted, and how often one
-    was promoted, evicted and used, on all devices."""
+    """Return the time of the first record and of the last compaction, and the number of promotions,
+    evictions and uses, on all devices."""
     sql = """SELECT (SELECT min(at) FROM records), max(iif(op = 'compact', at, NULL)),
         sum(op = 'promote'), sum(op = 'evict') FROM records
         WHERE op IN ('promote', 'evict', 'compact') AND NOT purged"""
@@ -317,7 +322,7 @@ def counters(index: Index) -> dict[str, Any]:
 
 
 def _of_type(db: sqlite3.Connection, op: str, purged: bool = False) -> Iterator[Record]:
-    """Yield the records of a type; with those from before a purge if `purged`."""
+    """Yield the records of a type. `purged` includes purged records."""
     sql = f"SELECT {_COLUMNS} FROM records WHERE op = ?{'' if purged else ' AND NOT purged'}"
     return map(_record, db.execute(sql, (op,)))
 
@@ -347,7 +352,7 @@ class Touched:
     def __init__(self) -> None:
         self.refs: set[str] = set()
         self.pairs: set[tuple[str, str]] = set()
-        self.changes_ids = False  # a record says which ids are one entry
+        self.changes_ids = False  # True if a record affects the ids of entries
 
     def add(self, record: Record) -> None:
         self.refs.add(record.ref)
@@ -359,7 +364,7 @@ class Touched:
 
 
 def insert(db: sqlite3.Connection, records: Iterable[Record], touched: Touched) -> None:
-    """Add records. One that is there already, by device and number, is ignored."""
+    """Add records. Ignore a record whose device and number are in the index already."""
     import orjson
 
     def row(record: Record) -> tuple[Any, ...]:
@@ -379,10 +384,10 @@ def delete_device(db: sqlite3.Connection, device: str, touched: Touched) -> None
 
 def purges(db: sqlite3.Connection) -> Purges:
     """Return the ids of entries that were purged, with the key and time of the last purge."""
-    found = list(_of_type(db, "purge", purged=True))
-    names = _alias_classes(db) if found else {}
+    purge_records = list(_of_type(db, "purge", purged=True))
+    names = _alias_classes(db) if purge_records else {}
     last: Purges = {}
-    for record in found:
+    for record in purge_records:
         for ref in _purged_refs(record):
             name = names.get(ref, ref)
             purge = record.key, record.at
@@ -392,48 +397,50 @@ def purges(db: sqlite3.Connection) -> Purges:
 
 def _purged_refs(record: Record) -> set[str]:
     refs = record.data.get("refs")
-    more = [ref for ref in refs if isinstance(ref, str)] if isinstance(refs, list) else []
-    return {record.ref, *more} - {""}
+    other_refs = [ref for ref in refs if isinstance(ref, str)] if isinstance(refs, list) else []
+    return {record.ref, *other_refs} - {""}
 
 
 def update_facts(db: sqlite3.Connection, touched: Touched | None) -> None:
-    """Bring facts, alias classes and learned links up to date with the records. None means all.
+    """Update facts, aliases and learned links from the records, for touched entries or for all
+    (None).
 
-    The words of purged entries are removed from the records here.
+    This also removes the text of purged entries from the records.
     """
-    gone = purges(db)
-    _erase(db, gone)
+    all_purges = purges(db)
+    _erase_purged(db, all_purges)
     if touched is None or touched.changes_ids:
         names = _alias_classes(db)
-        before = dict(db.execute("SELECT ref, class FROM aliases"))
-        if names != before:
+        old_names = dict(db.execute("SELECT ref, class FROM aliases"))
+        if names != old_names:
             db.execute("DELETE FROM aliases")
             db.executemany("INSERT INTO aliases VALUES (?, ?)", names.items())
             if touched is not None:
-                changed = names.items() ^ before.items()
+                changed = names.items() ^ old_names.items()
                 touched.refs.update(id for pair in changed for id in pair)
     if touched is None or len(touched.refs) > _MANY:
-        _replay_all(db, gone)
+        _replay_all(db, all_purges)
         return
-    _replay_refs(db, touched.refs - {""}, gone)
+    _replay_refs(db, touched.refs - {""}, all_purges)
     pairs = set(touched.pairs)
     for column in ("one", "other"):  # a purge may have removed some of their records
-        pairs.update(each(db, f"SELECT one, other FROM learned WHERE {column} IN", gone))
+        pairs.update(each(db, f"SELECT one, other FROM learned WHERE {column} IN", all_purges))
     db.executemany("DELETE FROM learned WHERE one = ? AND other = ?", pairs)
     refs = {ref for pair in pairs for ref in pair}
     sql = f"SELECT {_COLUMNS} FROM records WHERE op = 'used_together' AND NOT purged AND ref IN"
-    _learn(db, map(_record, each(db, sql, refs)), gone, pairs)
+    _insert_learned(db, map(_record, each(db, sql, refs)), all_purges, pairs)
 
 
-def _erase(db: sqlite3.Connection, gone: Purges) -> None:
-    """Remove the records from before a purge. Those that say which ids are one entry stay, without
-    their words."""
-    before = "(lamport, device, seq) < (?, ?, ?)"
+def _erase_purged(db: sqlite3.Connection, gone: Purges) -> None:
+    """Remove the records before a purge. Records about ids are kept without text."""
+    is_before = "(lamport, device, seq) < (?, ?, ?)"
     values = [(ref, *key) for ref, (key, _) in gone.items()]
     ids = ", ".join(f"'{op}'" for op in (*_CREATES, *_OF_IDS))
-    db.executemany(f"DELETE FROM records WHERE ref = ? AND {before} AND op NOT IN ({ids})", values)
     db.executemany(
-        f"UPDATE records SET purged = 1 WHERE NOT purged AND ref = ? AND {before}", values
+        f"DELETE FROM records WHERE ref = ? AND {is_before} AND op NOT IN ({ids})", values
+    )
+    db.executemany(
+        f"UPDATE records SET purged = 1 WHERE NOT purged AND ref = ? AND {is_before}", values
     )
     creates = ", ".join(f"'{op}'" for op in _CREATES)
     db.execute(
@@ -443,26 +450,25 @@ def _erase(db: sqlite3.Connection, gone: Purges) -> None:
 
 
 def _alias_classes(db: sqlite3.Connection) -> dict[str, str]:
-    """Return the smallest id for each id of an entry that has several. An id that an entry was
-    created with belongs to no other entry, whatever an old journal says."""
+    """Map each id of an entry with several ids to the smallest one. The id with which an entry was
+    created is never an alias, even if an old journal contains such a record."""
     aliases = _of_type(db, "alias", purged=True)
     pairs = {(alias.ref, _text(alias, "old")) for alias in aliases}
     pairs = {pair for pair in pairs if all(pair) and pair[0] != pair[1]}
     creates = ", ".join(f"'{op}'" for op in _CREATES)
     sql = f"SELECT DISTINCT ref FROM records WHERE op IN ({creates}) AND ref IN"
     created = {ref for (ref,) in each(db, sql, {id for pair in pairs for id in pair})}
-    return classes(pair for pair in pairs if created.isdisjoint(pair))
+    return group_ids(pair for pair in pairs if created.isdisjoint(pair))
 
 
-def classes(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Group ids that are equal, directly or through others. Return the smallest id of each
-    group."""
+def group_ids(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Group ids that are connected by pairs. Map each id to the smallest id of its group."""
     parent: dict[str, str] = {}
 
     def root(id: str) -> str:
-        while (up := parent.setdefault(id, id)) != id:
-            parent[id] = parent[up]
-            id = up
+        while (above := parent.setdefault(id, id)) != id:
+            parent[id] = parent[above]
+            id = above
         return id
 
     for one, other in pairs:
@@ -472,75 +478,75 @@ def classes(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _replay_all(db: sqlite3.Connection, gone: Purges) -> None:
-    """Compute all facts in one pass over the records, ordered by entry."""
+    """Compute all facts in one pass over the records, which are sorted by entry."""
     from itertools import groupby
 
     names = dict(db.execute("SELECT ref, class FROM aliases"))
-    seen = {ref for (ref,) in db.execute("SELECT ref FROM pending_seen")}
+    pending = {ref for (ref,) in db.execute("SELECT ref FROM pending_seen")}
     db.execute("DELETE FROM facts")
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM records WHERE NOT purged AND ref != ''"
         " ORDER BY ref, lamport, device, seq"
     )
-    done: set[str] = set()
-    found = []
-    for ref, some in groupby(map(_record, rows), key=lambda record: record.ref):
-        if ref not in names and ref not in seen:
-            done.add(ref)
-            found += _facts(ref, some, gone)
-    rest = {ref for ref in (*gone, *names, *seen) if ref not in done}
-    _put(db, found)
+    complete: set[str] = set()
+    all_facts = []
+    for ref, group in groupby(map(_record, rows), key=lambda record: record.ref):
+        if ref not in names and ref not in pending:
+            complete.add(ref)
+            all_facts += _facts(ref, group, gone)
+    rest = {ref for ref in (*gone, *names, *pending) if ref not in complete}
+    _insert_facts(db, all_facts)
     _replay_refs(db, rest, gone)
     db.execute("DELETE FROM learned")
-    _learn(db, _of_type(db, "used_together"), gone)
+    _insert_learned(db, _of_type(db, "used_together"), gone)
 
 
 def _replay_refs(db: sqlite3.Connection, refs: Collection[str], gone: Purges) -> None:
-    """Compute the facts of these entries, under all of their ids."""
+    """Compute the facts of these entries from the records of all their ids."""
     known = smallest_ids(db, refs)
     names = {known.get(ref, ref) for ref in refs}
-    ids = {name: name for name in names}  # each id, with the smallest of its entry
+    ids = {name: name for name in names}  # each id, and the smallest id of its entry
     ids |= dict(each(db, "SELECT ref, class FROM aliases WHERE class IN", names))
     records: dict[str, list[Record]] = {name: [] for name in names}
     sql = f"SELECT {_COLUMNS} FROM records WHERE NOT purged AND ref IN"
     for record in (_record(row) for row in each(db, sql, ids)):
         records[ids[record.ref]].append(record)
     db.executemany("DELETE FROM facts WHERE ref = ?", [(ref,) for ref in {*refs, *ids}])
-    seen: dict[str, list[str]] = {}
+    pending: dict[str, list[str]] = {}
     for ref, created in each(db, "SELECT ref, created FROM pending_seen WHERE ref IN", ids):
-        seen.setdefault(ids[ref], []).append(created)
-    found: list[Facts] = []
-    for name, some in records.items():
-        some.sort(key=_key)
-        found += _facts(name, some, gone, seen.get(name, ()))
-    _put(db, found)
+        pending.setdefault(ids[ref], []).append(created)
+    all_facts: list[Facts] = []
+    for name, group in records.items():
+        group.sort(key=_key)
+        all_facts += _facts(name, group, gone, pending.get(name, ()))
+    _insert_facts(db, all_facts)
 
 
 def _facts(
     ref: str, records: Iterable[Record], gone: Purges, seen: Sequence[str] = ()
 ) -> list[Facts]:
-    """Return the facts of an entry, in a list; an empty one if nothing is known. `seen` are times
-    that are not in the journal yet."""
+    """Return a list with the facts of an entry, or an empty list if there are none. `seen` are
+    creation times that are not in the journal yet."""
     replay = _Replay()
-    said = [replay.add(record) for record in records]
+    affects = [replay.add(record) for record in records]
     for created in seen:
-        replay.see(created)
+        replay.set_created(created)
     purged = gone[ref][1] if ref in gone else ""
-    return [replay.facts(ref, purged)] if any(said) or seen or purged else []
+    return [replay.facts(ref, purged)] if any(affects) or seen or purged else []
 
 
-def _put(db: sqlite3.Connection, found: Iterable[Facts]) -> None:
+def _insert_facts(db: sqlite3.Connection, all_facts: Iterable[Facts]) -> None:
     names = ", ".join(Facts._fields)
-    db.executemany(f"INSERT INTO facts ({names}) VALUES {marks(len(Facts._fields))}", found)
+    db.executemany(f"INSERT INTO facts ({names}) VALUES {marks(len(Facts._fields))}", all_facts)
 
 
-def _learn(
+def _insert_learned(
     db: sqlite3.Connection,
     records: Iterable[Record],
     gone: Purges,
     wanted: Collection[tuple[str, str]] | None = None,
 ) -> None:
-    """Sum up the learned links of these pairs, or of all."""
+    """Add the learned links of these pairs, or of all, as sums of their records."""
     sums: dict[tuple[str, str], list[Any]] = {}
     for record in records:
         pair = _pair(record)
@@ -563,7 +569,7 @@ def set_pending_uses(db: sqlite3.Connection, rows: Iterable[Sequence[Any]]) -> N
 
 
 def set_pending_seen(db: sqlite3.Connection, seen: dict[str, str]) -> Touched:
-    """Replace the times of memories that were seen and are not in the journal yet. Return the
+    """Replace the creation times of undated memories that are not in the journal yet. Return the
     entries whose facts change."""
     before = dict(db.execute("SELECT ref, created FROM pending_seen"))
     touched = Touched()
@@ -577,13 +583,13 @@ def set_pending_seen(db: sqlite3.Connection, seen: dict[str, str]) -> Touched:
 
 
 def count_of(record: Record) -> int:
-    """Return how many times something happened that a record reports."""
+    """Return the number of uses that a record counts."""
     count = record.data.get("count", 1)
     return count if type(count) is int and 0 < count < _MAX_COUNT else 1
 
 
 def to_thousandths(number: Any) -> int:
-    """Return a number as an integer count of thousandths; 0 if it is not a sensible number."""
+    """Return a number in thousandths, as an integer; 0 if it is not a number or too large."""
     return round(number * 1000) if is_number(number) and abs(number) < _MAX_COUNT else 0
 
 
@@ -602,5 +608,5 @@ def _text(record: Record, name: str) -> str:
 
 
 def _plain(value: str) -> str:
-    """Replace the halves of characters that SQLite cannot take."""
+    """Replace lone surrogates, which SQLite cannot store."""
     return value.encode("utf-8", "replace").decode()

@@ -1,7 +1,7 @@
-"""Relations between entries: links, tags, and which memory supersedes or contradicts which.
+"""Read relations between entries: links, tags, supersessions and contradictions.
 
-`owners` are the agents whose entries may be seen, None for everyone's. The filter is inside every
-statement, so that an entry that may not be seen connects nothing either.
+`owners` are the agents whose entries are visible, None for all. Every statement contains this
+filter, so an invisible entry does not connect other entries.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from brain.index.db import Owners
 
 _SCOPES = "('memory', 'items')"
-# few files hold memories: find the entries by their files instead of reading all entries
+# only a few files have memories, so find the entries by their files
 _ENTRIES = f"FROM files f CROSS JOIN entries c ON c.file = f.id AND c.scope IN {_SCOPES}"
-# the entries of a file have consecutive row ids, and so have their links
+# the entries of a file have consecutive row ids
 _LINKS = f"""FROM files f
     CROSS JOIN links l ON l.entry >= (SELECT min(id) FROM entries WHERE file = f.id)
         AND l.entry <= (SELECT max(id) FROM entries WHERE file = f.id)
@@ -62,18 +62,20 @@ def notes(index: Index, owners: Owners) -> list[tuple[str, str]]:
 def learned(index: Index, *, pending: bool) -> list[tuple[str, str, float]]:
     """Return (id, other id, times) of entries that were used together.
 
-    With `pending`, uses that only this machine knows are added, so a pair may appear twice.
+    With `pending`, uses that are not in the journal yet are added, so a pair may appear twice.
     """
     tables = [("learned", "one", "strength"), ("pending_uses", "ref", "count")]
     found: list[tuple[str, str, float]] = []
-    for table, one, times in tables if pending else tables[:1]:
-        found += index.rows(f"SELECT {one}, other, {times} FROM {table} WHERE other != ''")
+    for table, column, count_column in tables if pending else tables[:1]:
+        found += index.rows(
+            f"SELECT {column}, other, {count_column} FROM {table} WHERE other != ''"
+        )
     return found
 
 
 def weights(index: Index) -> list[tuple[str, str, str, float]]:
-    """Return (id, other id or note, type, weight) of the links whose weight was set, the last
-    weight last. One that was undone is left out, unless its undo was undone."""
+    """Return (id, other id or note, type, weight) of links with a set weight, oldest first. Weights
+    that were undone are left out."""
     undone = """SELECT 1 FROM records {0} WHERE {0}.op = 'undo' AND {0}.ref = {1}.ref
         AND json_extract({0}.data, '$.of') = {1}.id"""
     sql = f"""SELECT r.ref, json_extract(r.data, '$.other'), json_extract(r.data, '$.as'),
@@ -84,7 +86,7 @@ def weights(index: Index) -> list[tuple[str, str, str, float]]:
 
 
 def aliases(index: Index) -> dict[str, str]:
-    """Return the smallest id of each entry that had several, by every one of them."""
+    """Map each id of an entry with several ids to the smallest one."""
     return dict(index.rows("SELECT ref, class FROM aliases"))
 
 
@@ -94,8 +96,8 @@ def aliases(index: Index) -> dict[str, str]:
 def supersessions(index: Index, owners: Owners) -> list[tuple[str, str, str]]:
     """Return (id, superseded id, created) for each memory that supersedes another one.
 
-    No agent supersedes for others: its memory replaces memories of its own, the admin's replaces
-    any. If an agent asks, its own memories count like the admin's.
+    An agent's memory supersedes only its own memories for others, but all memories for the agent
+    itself. A memory of the admin supersedes memories of all agents.
     """
     own = ""
     if owners is None:
@@ -108,7 +110,7 @@ def _relations(
     index: Index, kind: str, owners: Owners, condition: str = ""
 ) -> list[tuple[str, str, str]]:
     visible, values = owned(owners)
-    # the kind is written out, because an index of its own has it as its condition
+    # the kind is not a placeholder, so that SQLite uses the partial index for it
     sql = f"""SELECT c.ref, substr(l.fragment, 2), {CREATED} FROM links l
         CROSS JOIN entries c ON c.id = l.entry AND c.scope = 'memory'
         CROSS JOIN files f ON f.id = c.file
@@ -119,11 +121,11 @@ def _relations(
 def successors(
     index: Index, ids: Iterable[str] | None = None, owners: Owners = None
 ) -> dict[str, str]:
-    """Return the current successor of each superseded memory, of these ids or of all.
+    """Map superseded memories, of these ids or all, to their current successors.
 
-    The successor is followed to the end, each time to the newest memory that supersedes (of two
-    from one day, to the smaller id). Memories that supersede each other in a circle all stay: they
-    have no successor, and a chain that leads into a circle ends where it enters it.
+    A chain of successors is followed to its end. If several memories supersede the same one, the
+    newest is used, and of two from the same day, the smaller id. Memories that supersede each other
+    in a circle have no successor, and a chain that leads into a circle ends at its first memory.
     """
     if not (rows := supersessions(index, owners)):
         return {}
@@ -134,66 +136,66 @@ def successors(
             newest.setdefault(names.get(old, old), new)
     if ids is None:
         ids = [*newest, *(id for id, name in names.items() if name in newest)]
-    ends = ((id, _end(names.get(id, id), newest, names)) for id in ids)
+    ends = ((id, _last_successor(names.get(id, id), newest, names)) for id in ids)
     return {id: end for id, end in ends if end}
 
 
-def _end(name: str, newest: Mapping[str, str], names: Mapping[str, str]) -> str:
-    """Return the last memory that supersedes an entry, '' if the entry stays."""
-    seen = [name]
-    end = ""
-    while seen[-1] in newest:
-        end = newest[seen[-1]]
-        next_name = names.get(end, end)
-        if next_name in seen:
-            return "" if next_name == name else end
-        seen.append(next_name)
-    return end
+def _last_successor(start: str, newest: Mapping[str, str], names: Mapping[str, str]) -> str:
+    """Return the last memory in the chain of successors; '' if there is none."""
+    chain = [start]
+    successor = ""
+    while chain[-1] in newest:
+        successor = newest[chain[-1]]
+        next_name = names.get(successor, successor)
+        if next_name in chain:
+            return "" if next_name == start else successor
+        chain.append(next_name)
+    return successor
 
 
 def superseded_rows(index: Index, owners: Owners) -> list[int]:
     """Return the row ids of all superseded memories."""
-    if not (gone := successors(index, owners=owners)):
+    if not (superseded := successors(index, owners=owners)):
         return []
     sql = "SELECT c.id FROM entries c WHERE c.scope = 'memory' AND c.ref IN"
     with reading():
-        return sorted(id for (id,) in each(index.db, sql, gone))
+        return sorted(id for (id,) in each(index.db, sql, superseded))
 
 
 def contradictions(index: Index, ids: Iterable[str], owners: Owners = None) -> dict[str, list[str]]:
-    """Return the memories that contradict each of these, whichever of the two says so.
+    """Map these ids to the memories that contradict them. The relation holds in both directions.
 
-    A superseded memory contradicts nothing any more.
+    Superseded memories are left out.
     """
     ids = list(ids)
     if not ids or not (rows := _relations(index, "contradicts", owners)):
         return {}
     names = aliases(index)
-    asked = {names.get(id, id) for id in ids}
+    wanted = {names.get(id, id) for id in ids}
     pairs = {(names.get(id, id), names.get(other, other)) for id, other, _ in rows}
-    pairs = {pair for pair in pairs if asked.intersection(pair)}
+    pairs = {pair for pair in pairs if wanted.intersection(pair)}
     if not pairs:
         return {}
-    gone = successors(index, {side for pair in pairs for side in pair}, owners)
-    pairs = {pair for pair in pairs if not gone.keys() & set(pair)}
-    present = _present(index, {side for pair in pairs for side in pair}, names, owners)
+    superseded = successors(index, {side for pair in pairs for side in pair}, owners)
+    pairs = {pair for pair in pairs if not superseded.keys() & set(pair)}
+    current = _current_ids(index, {side for pair in pairs for side in pair}, names, owners)
     found: dict[str, set[str]] = {}
     for one, other in pairs | {(other, one) for one, other in pairs}:
-        if one != other and one in present and other in present:
-            found.setdefault(one, set()).add(present[other])
-    opposed = ((id, found.get(names.get(id, id), set())) for id in ids)
-    return {id: sorted(others) for id, others in opposed if others}
+        if one != other and one in current and other in current:
+            found.setdefault(one, set()).add(current[other])
+    contradicting = ((id, found.get(names.get(id, id), set())) for id in ids)
+    return {id: sorted(others) for id, others in contradicting if others}
 
 
-def _present(
+def _current_ids(
     index: Index, wanted: set[str], names: Mapping[str, str], owners: Owners
 ) -> dict[str, str]:
-    """Return the present id of those of these memories that exist."""
+    """Map the smallest ids of memories that still exist to their current ids."""
     visible, values = owned(owners)
     ids = wanted.union(id for id, name in names.items() if name in wanted)
     sql = f"SELECT c.ref FROM entries c WHERE c.scope = 'memory'{visible} AND c.ref IN"
-    present: dict[str, str] = {}
+    current: dict[str, str] = {}
     with reading():
         for (id,) in sorted(each(index.db, sql, ids, values)):
-            present.setdefault(names.get(id, id), id)
-    return present
+            current.setdefault(names.get(id, id), id)
+    return current

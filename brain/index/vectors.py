@@ -1,9 +1,9 @@
-"""vectors.db: the vectors of texts, in the state folder of this machine.
+"""Store the vectors of texts in vectors.db, in the state folder of this machine.
 
-A vector is kept by its model and the digest of its text, so that a new index, a renamed note or
-a second copy of a text needs no model. It is a cache: a damaged file is replaced by an empty one.
-Vectors of texts that are gone are removed a month after they were last seen, or at once if a memory
-is purged.
+A vector is stored by its model and the digest of its text. So a text is not embedded again for a
+new index, a renamed note or a copy of the text. The file is a cache: a damaged file is replaced by
+an empty one. The vectors of deleted texts are removed a month after the text was last seen, or
+immediately if a memory is purged.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 FILE = "vectors.db"
 KEEP = 30  # days
 SWEEP = 7  # days between two sweeps
-_WAIT = 2.0  # seconds for another process that writes
-_MOST = 400  # values in one statement: old SQLite takes 999
-_MANY = 5000  # texts whose vectors are read with all others
+_TIMEOUT = 2.0  # seconds to wait for another process that writes
+_MAX_VALUES = 400  # in one statement; old versions of SQLite allow 999
+_MANY = 5000  # texts; for more, all vectors are read
 _VERSION = 2
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -62,9 +62,9 @@ class Model(NamedTuple):
 
 
 class Vectors:
-    """The file vectors.db. Nothing is opened or created until it is used.
+    """The file vectors.db, which is opened on first use.
 
-    Raise NoModel if the file cannot be used, Busy if another process holds it for too long.
+    Methods raise NoModel if the file cannot be used, and Busy if another process locks it too long.
     """
 
     def __init__(self, folder: str) -> None:
@@ -78,7 +78,7 @@ class Vectors:
         self._db = None
 
     def model(self, key: str) -> Model | None:
-        """Return the model with this key. None if it is new."""
+        """Return the model with this key; None if it is new."""
         sql = "SELECT * FROM models WHERE id = ? AND key = ?"
         values = (model_id(key), key)
         row = self._run(lambda db: db.execute(sql, values).fetchone())
@@ -99,33 +99,34 @@ class Vectors:
         self._run(work, write=True)
 
     def get(self, model: Model, digests: Collection[bytes]) -> dict[bytes, bytes]:
-        """Return the stored vectors of these texts, without those of a wrong size."""
+        """Return the stored vectors of these texts, by digest. Vectors of another size are left
+        out."""
         wanted = list(dict.fromkeys(digests))
         sql = "SELECT digest, vector FROM vectors WHERE model = ? AND length(vector) = ?"
-        which = model.id, model.size
+        model_values = model.id, model.size
 
         def work(db: sqlite3.Connection) -> dict[bytes, bytes]:
-            if len(wanted) > _MANY:  # five times as fast as to look for each
+            if len(wanted) > _MANY:  # five times as fast as a search for each
                 every = set(wanted)
-                return {text: row for text, row in db.execute(sql, which) if text in every}
+                return {text: row for text, row in db.execute(sql, model_values) if text in every}
             found: dict[bytes, bytes] = {}
-            for at in range(0, len(wanted), _MOST):
-                part = wanted[at : at + _MOST]
-                some = f"{sql} AND digest IN ({','.join('?' * len(part))})"
-                found.update(db.execute(some, (*which, *part)))
+            for start in range(0, len(wanted), _MAX_VALUES):
+                batch = wanted[start : start + _MAX_VALUES]
+                limited = f"{sql} AND digest IN ({','.join('?' * len(batch))})"
+                found.update(db.execute(limited, (*model_values, *batch)))
             return found
 
         return self._run(work)
 
     def add(self, model: Model, rows: Iterable[tuple[bytes, bytes]], day: int) -> None:
-        """Keep these vectors, by the digests of their texts."""
+        """Store vectors, given as (digest of the text, vector)."""
         values = [(model.id, text, day, vector) for text, vector in rows]
         sql = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)"
         self._run(lambda db: db.executemany(sql, values), write=True)
 
     def sweep(self, model: Model, digests: Iterable[bytes], day: int) -> None:
-        """Record that these texts exist, and remove the vectors of texts, also of other models,
-        that were not seen for a month."""
+        """Record that these texts exist. Remove vectors, of all models, whose text was not seen for
+        a month."""
 
         def work(db: sqlite3.Connection) -> None:
             sql = "UPDATE vectors SET seen = ? WHERE model = ? AND digest = ?"
@@ -136,15 +137,15 @@ class Vectors:
         self._run(work, write=True)
 
     def purge(self, digests: Collection[bytes]) -> bool:
-        """Remove the vectors of all other texts, of every model, and leave nothing of them in the
-        file. Return False if another process is reading it."""
+        """Remove the vectors of all other texts, of every model, and erase them from the file.
+        Return False if another process is reading it."""
         if not os.path.exists(self.path):
             return True
 
         def work(db: sqlite3.Connection) -> None:
-            kept = set(digests)
-            every = db.execute("SELECT DISTINCT digest FROM vectors").fetchall()
-            gone = [row for row in every if row[0] not in kept]
+            remaining = set(digests)
+            stored = db.execute("SELECT DISTINCT digest FROM vectors").fetchall()
+            gone = [row for row in stored if row[0] not in remaining]
             db.executemany("DELETE FROM vectors WHERE digest = ?", gone)
 
         def clean(db: sqlite3.Connection) -> bool:
@@ -157,39 +158,39 @@ class Vectors:
     # -- the file ----------------------------------------------------------------------------------
 
     def _run(
-        self, work: Callable[[sqlite3.Connection], T], write: bool = False, again: bool = True
+        self, work: Callable[[sqlite3.Connection], T], write: bool = False, retry: bool = True
     ) -> T:
-        """Return what `work` returns. All that it writes is kept, or nothing. A damaged file is
-        replaced."""
+        """Return the result of `work`. With `write`, run it in a transaction. If the file is
+        damaged, replace it and run `work` again."""
         try:
             db = self._connect()
             if write:
                 db.execute("BEGIN IMMEDIATE")
             try:
-                found = work(db)
+                result = work(db)
                 if write:
                     db.execute("COMMIT")
-                return found
+                return result
             finally:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
         except (sqlite3.Error, OSError) as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise Busy("Another process writes vectors.db.", "Try again.") from error
+                raise Busy("Another process is writing vectors.db.", "Try again.") from error
             self.close()
-            if again and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            if retry and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 self._remove()
-                return self._run(work, write, again=False)
+                return self._run(work, write, retry=False)
             raise NoModel(
-                f"{self.path} cannot be used ({error}).", "Make room for it, or delete it."
+                f"{self.path} cannot be used ({error}).", "Free some space, or delete it."
             ) from error
 
     def _connect(self) -> sqlite3.Connection:
         if self._db is None:
             os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-            db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
+            db = sqlite3.connect(self.path, timeout=_TIMEOUT, isolation_level=None)
             try:
                 version = db.execute("PRAGMA user_version").fetchone()[0]
                 if version not in (0, _VERSION):
@@ -219,5 +220,5 @@ def model_id(key: str) -> int:
 
 
 def text_digest(text: str) -> bytes:
-    """Return the digest by which the vector of a text is kept."""
+    """Return the digest of a text."""
     return digest(text.encode("utf-8", "replace"))

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     # the row of an entry, its links, and its columns of full text
     NewEntry = tuple[tuple[Any, ...], tuple[Link, ...], tuple[str, ...]]
 
-FINE_SLACK, COARSE_SLACK = 20_000_000, 2_500_000_000  # ns: ext4 and its kind; FAT counts in 2 s
+FINE_SLACK, COARSE_SLACK = (
+    20_000_000,
+    2_500_000_000,
+)  # ns; ext4 and similar file systems, and FAT, whose times are multiples of 2 s
 
 
 class Stat(NamedTuple):
@@ -39,14 +42,14 @@ class Stat(NamedTuple):
 
     @property
     def racy(self) -> bool:
-        """True if the file was read so soon after a change that another one could have the same
+        """True if the file was read so soon after a change that another change could have the same
         times."""
         slack = FINE_SLACK if self.ctime_ns % 1_000_000_000 else COARSE_SLACK
         return self.ctime_ns > self.seen_ns - slack
 
 
 class Known(NamedTuple):
-    """A file as the index has it: enough to decide if it must be read again."""
+    """The fields of an indexed file that decide whether it has to be read again."""
 
     id: int
     stat: Stat
@@ -54,9 +57,9 @@ class Known(NamedTuple):
 
 
 class ParsedFile(NamedTuple):
-    """A file that was read and is to be stored; `id` is None for one not seen before.
+    """A file to store. `id` is None for a new file.
 
-    With a `part`, the document has only the entries of this part of a known file.
+    If there is a `part`, the document has only the entries of this part of the file.
     """
 
     id: int | None
@@ -71,15 +74,17 @@ class ParsedFile(NamedTuple):
 
 
 def known(index: Index, paths: Iterable[str] | None = None) -> dict[str, Known]:
-    """Return the files in the index by path: all, or these paths and all below them."""
+    """Return the indexed files by path: all, or those at and below these paths."""
     sql = "SELECT path, id, size, mtime_ns, ctime_ns, inode, seen_ns, digest FROM files WHERE"
-    return {row[0]: Known(row[1], Stat(*row[2:7]), row[7]) for row in _each(index, sql, paths)}
+    return {
+        row[0]: Known(row[1], Stat(*row[2:7]), row[7]) for row in _rows_below(index, sql, paths)
+    }
 
 
 def unchanged(index: Index, walk: str, stamps: dict[str, tuple[int, int, int, int]]) -> bool:
-    """Return True if these are all known files, each unchanged since it was read, and none was read
-    so soon after a change that it must be read again. This is much faster than a comparison with
-    `known`, above all if the same walk was the last one that led to a write."""
+    """Return True if these are all indexed files, none has changed since it was read, and none was
+    read so soon after a change that it has to be read again. This is much faster than a comparison
+    with `known`, especially if the last write was after the same walk."""
     if index.value("SELECT 1 FROM meta WHERE key = 'whole' AND value = ?", (walk,)):
         return True
     if _any_racy(index):
@@ -97,9 +102,9 @@ def _any_racy(index: Index) -> bool:
 _BELOW = "(path = ? OR (path >= ? AND path < ?))"
 
 
-def _each(index: Index, sql: str, paths: Iterable[str] | None) -> Iterable[tuple[Any, ...]]:
-    """Return the rows for these paths and all below them, path by path: one condition for a
-    thousand of them would be too deep for SQLite."""
+def _rows_below(index: Index, sql: str, paths: Iterable[str] | None) -> Iterable[tuple[Any, ...]]:
+    """Return the rows at and below these paths, with one statement per path, because SQLite limits
+    the depth of a condition."""
     if paths is None:
         return index.rows(f"{sql} 1")
     return chain.from_iterable(index.rows(f"{sql} {_BELOW}", _below(p)) for p in sorted(paths))
@@ -112,31 +117,31 @@ def _below(path: str) -> tuple[str, str, str]:
 
 
 def storable(path: str) -> str:
-    """Return a path as the index stores it: bytes that are not UTF-8 are escaped."""
+    """Return a path for the index, in which bytes that are not UTF-8 are escaped."""
     return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
 
 
 def scope_of(index: Index, file: int) -> str:
-    """Return the scope of a known file."""
+    """Return the scope of an indexed file."""
     return str(index.value("SELECT scope FROM files WHERE id = ?", (file,)))
 
 
 def entries(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
-    """Return the texts of a file's entries by id, in order; of two with one id the first."""
-    where, values = _inside(file, part)
+    """Return the texts of a file's entries by id, in order. If ids are equal, the first is used."""
+    where, values = _in_part(file, part)
     sql = f"SELECT ref, text FROM entries WHERE {where} ORDER BY line DESC, id DESC"
     return dict(reversed(index.rows(sql, values)))
 
 
 def headings(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
     """Return the headings above a file's entries, by id."""
-    where, values = _inside(file, part)
+    where, values = _in_part(file, part)
     return dict(index.rows(f"SELECT ref, heading FROM entries WHERE {where}", values))
 
 
 def written_ids(index: Index, file: int, part: Part | None = None) -> list[str]:
     """Return the ids that are written in a memory note."""
-    where, values = _inside(file, part)
+    where, values = _in_part(file, part)
     sql = f"SELECT ref FROM entries WHERE {where} AND {_WRITTEN}"
     return [ref for (ref,) in index.rows(sql, values)]
 
@@ -144,7 +149,7 @@ def written_ids(index: Index, file: int, part: Part | None = None) -> list[str]:
 _WRITTEN = "json_extract(extra, '$.anchored') IS NOT NULL"
 
 
-def _inside(file: int, part: Part | None) -> tuple[str, tuple[int, ...]]:
+def _in_part(file: int, part: Part | None) -> tuple[str, tuple[int, ...]]:
     """Return a condition on the entries of a file, or of a part of it, and its values."""
     if part is None:
         return "file = ?", (file,)
@@ -152,10 +157,10 @@ def _inside(file: int, part: Part | None) -> tuple[str, tuple[int, ...]]:
 
 
 def can_replace(index: Index, parsed: ParsedFile) -> bool:
-    """Return True if the rest of a file stays as it is when this part of it is replaced.
+    """Return True if replacing this part of a file does not affect the rest of its rows.
 
-    An id that is derived from words depends on all entries: it counts those with the same words and
-    avoids the ids of others. A problem may have its reason anywhere.
+    An id that is derived from words depends on all entries, because it counts entries with the same
+    words and differs from all other ids. The reason for a problem may be anywhere in the file.
     """
     part = parsed.part
     if part is None or index.value("SELECT 1 FROM problems WHERE path = ?", (parsed.path,)):
@@ -163,9 +168,11 @@ def can_replace(index: Index, parsed: ParsedFile) -> bool:
     role = index.rows("SELECT scope, agent, project, stale FROM files WHERE id = ?", (parsed.id,))
     if role != [(parsed.scope, parsed.agent, parsed.project, "")]:
         return False
-    inside, values = _inside(parsed.id or 0, part)
-    before = index.rows(f"SELECT ref FROM entries WHERE {inside} ORDER BY start", values)
-    outside = "+file = ? AND NOT (start >= ? AND start < ?)"  # +: to be found by ref if possible
+    condition, values = _in_part(parsed.id or 0, part)
+    before = index.rows(f"SELECT ref FROM entries WHERE {condition} ORDER BY start", values)
+    outside = (
+        "+file = ? AND NOT (start >= ? AND start < ?)"  # the + makes SQLite use the index on ref
+    )
     refs = {entry.ref for entry in parsed.document.entries}
     sql = f"SELECT 1 FROM entries WHERE {outside} AND ref IN"
     if [ref for (ref,) in before] != list(part.refs) or any(each(index.db, sql, refs, values)):
@@ -184,13 +191,13 @@ def can_replace(index: Index, parsed: ParsedFile) -> bool:
     return not any(all(word in text for word in words) for words in wanted for text in texts)
 
 
-_MANY = 1_000_000  # pairs of entries; to compare more takes longer than to parse the file
+_MANY = 1_000_000  # pairs of entries; comparing more takes longer than parsing the file
 
 
 def store(index: Index, batch: Sequence[ParsedFile]) -> None:
     """Replace the rows of these files.
 
-    A broken file that was known before keeps its old entries and is marked stale.
+    A broken file that was indexed before keeps its old entries and is marked as stale.
     """
     db = index.db
     next_file = _next_id(db, "files")
@@ -202,25 +209,25 @@ def store(index: Index, batch: Sequence[ParsedFile]) -> None:
         if file_id is None:
             file_id, next_file = next_file, next_file + 1
         document = parsed.document
-        kept = document.broken and parsed.id is not None
-        stale = document.problems[0].message if kept else ""
-        names, headings, tags = _fields(parsed)
+        keeps_entries = document.broken and parsed.id is not None
+        stale = document.problems[0].message if keeps_entries else ""
+        names, headings, tags = _note_columns(parsed)
         files.append(
             (file_id, parsed.path, *parsed.stat, parsed.digest, parsed.scope, parsed.agent,
              parsed.project, document.title, names, headings, tags, document.created, stale)
         )  # fmt: skip
         if parsed.id is not None:
-            _unlist_note(index, parsed.id)
-        if kept:
-            _relabel(index, parsed)
+            _remove_note_from_full_text(index, parsed.id)
+        if keeps_entries:
+            _update_owner(index, parsed)
             continue
         rows = _entry_rows(file_id, parsed)
         if parsed.id is not None:
             rows = _replace(index, parsed, rows)
-        listed = texts.setdefault(_sort(parsed.scope), [])
+        table_rows_of_scope = texts.setdefault(_full_text_table(parsed.scope), [])
         for row, its_links, columns in rows:
             entries.append((next_entry, *row))
-            listed.append((next_entry, *columns))
+            table_rows_of_scope.append((next_entry, *columns))
             links += [(next_entry, seq, *link) for seq, link in enumerate(its_links)]
             next_entry += 1
         if parsed.scope == "sources":
@@ -230,19 +237,22 @@ def store(index: Index, batch: Sequence[ParsedFile]) -> None:
     db.executemany(_UPSERT_FILE, files)
     db.executemany(f"INSERT INTO entries VALUES {marks(23)}", entries)
     db.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", links)
-    for table, some in (*texts.items(), ("notes", notes)):  # not read back: that is slow
-        _list(index, table, some)
-    _list_characters(index, [(row[0], *row[-4:]) for row in entries])
+    for table, table_rows in (
+        *texts.items(),
+        ("notes", notes),
+    ):  # reading the texts back would be slow
+        _add_to_full_text(index, table, table_rows)
+    _add_characters(index, [(row[0], *row[-4:]) for row in entries])
     set_problems(db, [(parsed.path, parsed.document.problems) for parsed in batch])
 
 
-def _sort(scope: str) -> str:
-    """Return the table of full text that has the entries of the files of a scope."""
+def _full_text_table(scope: str) -> str:
+    """Return the full-text table for the entries of a scope."""
     return {"sources": "passages", "sessions": "turns"}.get(scope, "entries")
 
 
-def _fields(parsed: ParsedFile) -> tuple[str, str, str]:
-    """Return aliases, headings and tags of a note, as full text has them."""
+def _note_columns(parsed: ParsedFile) -> tuple[str, str, str]:
+    """Return the aliases, headings and tags of a note for the full text."""
     if parsed.scope != "sources":
         return "", "", ""
     document = parsed.document
@@ -253,34 +263,36 @@ def _fields(parsed: ParsedFile) -> tuple[str, str, str]:
 
 
 def _replace(index: Index, parsed: ParsedFile, rows: list[NewEntry]) -> list[NewEntry]:
-    """Remove the rows of a known file, or of a part of it, that are not among these, and move the
-    others to where they are now. Return the rows that are missing."""
-    db, (where, values) = index.db, _inside(parsed.id or 0, parsed.part)
+    """Remove the old rows of a file, or of a part of it, that are not among these, and update the
+    positions of the others. Return the rows to add."""
+    db, (where, values) = index.db, _in_part(parsed.id or 0, parsed.part)
     role = index.rows("SELECT title, scope FROM files WHERE id = ?", (parsed.id,))
     if parsed.scope == "sessions" or role != [(parsed.document.title, parsed.scope)]:
-        _clear(index, where, [values])  # ids of turns are in a row; and titles are in full text
+        _delete_entries(
+            index, where, [values]
+        )  # ids of turns are consecutive, and full text contains titles
         return rows
     links: dict[int, list[tuple[Any, ...]]] = {}
     sql = f"SELECT * FROM links WHERE entry IN (SELECT id FROM entries WHERE {where})"
     for id, _, *link in db.execute(sql, values):
         links.setdefault(id, []).append(tuple(link))
     old = db.execute(f"SELECT * FROM entries WHERE {where}", values).fetchall()
-    known = {_content(row, links.get(id, ())): (id, row[_PLACED]) for id, *row in old}
-    gone = {id for id, *_ in old}
+    known = {_content(row, links.get(id, ())): (id, row[_POSITION]) for id, *row in old}
+    removed = {id for id, *_ in old}
     missing: list[NewEntry] = []
     moved: list[tuple[int, ...]] = []
     for entry in rows:
         row, its_links, _ = entry
-        id, place = known.pop(_content(row, its_links), (0, []))
+        id, position = known.pop(_content(row, its_links), (0, []))
         if not id:
             missing.append(entry)
             continue
-        gone.discard(id)
-        if place != list(row[_PLACED]):
-            moved.append((*row[_PLACED], id, row[_PLACED.start] - place[0]))
-    _clear(index, "id = ?", [(id,) for id in gone])
+        removed.discard(id)
+        if position != list(row[_POSITION]):
+            moved.append((*row[_POSITION], id, row[_POSITION.start] - position[0]))
+    _delete_entries(index, "id = ?", [(id,) for id in removed])
     if parsed.part:
-        _shift(db, parsed.id or 0, parsed.part)
+        _shift_positions(db, parsed.id or 0, parsed.part)
     sql = "UPDATE entries SET line = ?, end_line = ?, start = ?, stop = ? WHERE id = ?"
     db.executemany(sql, [row[:5] for row in moved])
     sql = "UPDATE links SET line = line + ? WHERE entry = ?"
@@ -288,28 +300,28 @@ def _replace(index: Index, parsed: ParsedFile, rows: list[NewEntry]) -> list[New
     return missing
 
 
-def _shift(db: sqlite3.Connection, file: int, part: Part) -> None:
-    """Move the rows behind a part of a file that has another length now."""
-    lines, size, behind = part.lines, part.size, "file = ? AND start >= ?"
+def _shift_positions(db: sqlite3.Connection, file: int, part: Part) -> None:
+    """Update the positions of the rows after a part of a file whose length has changed."""
+    lines, size, is_after = part.lines, part.size, "file = ? AND start >= ?"
     if lines:
-        some = f"entry IN (SELECT id FROM entries WHERE {behind})"
-        db.execute(f"UPDATE links SET line = line + ? WHERE {some}", (lines, file, part.stop))
+        is_linked = f"entry IN (SELECT id FROM entries WHERE {is_after})"
+        db.execute(f"UPDATE links SET line = line + ? WHERE {is_linked}", (lines, file, part.stop))
     if lines or size:
         db.execute(
             "UPDATE entries SET line = line + ?, end_line = end_line + ?, start = start + ?,"
-            f" stop = stop + ? WHERE {behind}",
+            f" stop = stop + ? WHERE {is_after}",
             (lines, lines, size, size, file, part.stop),
         )
 
 
 def _content(row: Sequence[Any], links: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return all of an entry except its place."""
-    line = row[_PLACED.start]
-    pointed = [(link[0] - line, *link[1:]) for link in links]
-    return (*row[: _PLACED.start], *row[_PLACED.stop :], *pointed)
+    """Return the content of an entry without its position, for comparison."""
+    line = row[_POSITION.start]
+    relative_links = [(link[0] - line, *link[1:]) for link in links]
+    return (*row[: _POSITION.start], *row[_POSITION.stop :], *relative_links)
 
 
-_PLACED = slice(8, 12)  # line, end_line, start and stop in the row of an entry, without its id
+_POSITION = slice(8, 12)  # line, end_line, start and stop in the row of an entry, without its id
 _UPSERT_FILE = f"""
     INSERT INTO files VALUES {marks(17)}
     ON CONFLICT (id) DO UPDATE SET
@@ -325,7 +337,7 @@ _UPSERT_FILE = f"""
 """
 
 
-HEADING = 1_000  # characters: every passage of a note repeats the headings above it
+MAX_HEADING = 1_000  # characters, because every passage repeats the headings above it
 
 
 def _entry_rows(file: int, parsed: ParsedFile) -> list[NewEntry]:
@@ -333,37 +345,37 @@ def _entry_rows(file: int, parsed: ParsedFile) -> list[NewEntry]:
     _, path, _, _, scope, agent, project, document, _ = parsed
     is_note, is_memory, is_session = (scope == name for name in ("sources", "memory", "sessions"))
     siblings = len(document.entries) if is_session else 1
-    table = _sort(scope)
-    found: list[NewEntry] = []
-    for at, entry in enumerate(document.entries):
+    table = _full_text_table(scope)
+    rows: list[NewEntry] = []
+    for number, entry in enumerate(document.entries):
         (ref, kind, status, heading, text, tags, line, end_line, created, links, start, end, extra,
          lead) = entry  # fmt: skip
-        heading, words = heading[:HEADING], f" {' '.join(tags)} " if tags else ""
+        heading, words = heading[:MAX_HEADING], f" {' '.join(tags)} " if tags else ""
         its_scope, fingerprint = scope, None
         columns: tuple[str, ...] = (text,)
         if is_note:
-            start = end = at
+            start = end = number
             columns = document.title, heading, text[lead:]
         elif not is_session:
             source = (extra or {}).get("sourceFile", "")
             columns = text, words, path, heading, f"{kind} {source}"
         if is_memory and kind == "note":
-            its_scope = "sources"  # what is not a memory, such as a table, is found like any note
+            its_scope = "sources"  # a table, for example, is not a memory
         elif is_memory:
-            from brain.formats import plain_text  # not needed to search
+            from brain.formats import plain_text  # a search does not need it
 
             fingerprint = plain_text.fingerprint(plain_text.without_links(text))
         row = (
             file, its_scope, agent, project, kind, status, created, ref, line, end_line, start, end,
-            _json(extra) if extra else None, at if is_session else 0, siblings, lead, table,
+            _json(extra) if extra else None, number if is_session else 0, siblings, lead, table,
             fingerprint, heading, text, words, path,
         )  # fmt: skip
-        found.append((row, links, columns))
-    return found
+        rows.append((row, links, columns))
+    return rows
 
 
 def _json(extra: dict[str, Any]) -> str:
-    import json  # which few notes need
+    import json  # only a few notes need it
 
     return json.dumps(extra, ensure_ascii=False)
 
@@ -378,9 +390,9 @@ def touch(db: sqlite3.Connection, seen: Iterable[tuple[int, Stat]]) -> None:
 
 
 def finish(index: Index, walk: str) -> None:
-    """Record that the index has the whole vault, as this walk found it ('' without a walk).
+    """Record that the index contains the whole vault, with the digest of the walk ('' for none).
 
-    A walk is not recorded while a file has to be read again whatever its times are.
+    The digest is not recorded while a file has to be read again in any case.
     """
     value = "" if walk and _any_racy(index) else walk
     index.db.execute("INSERT OR REPLACE INTO meta VALUES ('whole', ?)", (value,))
@@ -390,8 +402,8 @@ def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:
     """Remove files, given as (id, path), with all their rows."""
     db = index.db
     for id, _ in gone:
-        _unlist_note(index, id)
-    _clear(index, "file = ?", [(id,) for id, _ in gone])
+        _remove_note_from_full_text(index, id)
+    _delete_entries(index, "file = ?", [(id,) for id, _ in gone])
     db.executemany("DELETE FROM files WHERE id = ?", [(id,) for id, _ in gone])
     db.executemany("DELETE FROM problems WHERE path = ?", [(path,) for _, path in gone])
 
@@ -406,9 +418,9 @@ def set_problems(db: sqlite3.Connection, found: Sequence[tuple[str, tuple[Proble
 def problems_of(
     index: Index, codes: Iterable[str], paths: Iterable[str] | None
 ) -> list[tuple[str, Problem]]:
-    """Return the stored problems with these codes, of these paths and all below them, in order."""
+    """Return the stored problems with these codes at and below these paths, sorted."""
     sql = f"SELECT path, line, code, message FROM problems WHERE {_has_code(codes)} AND"
-    return sorted({(path, Problem(*problem)) for path, *problem in _each(index, sql, paths)})
+    return sorted({(path, Problem(*problem)) for path, *problem in _rows_below(index, sql, paths)})
 
 
 def replace_problems(
@@ -417,7 +429,7 @@ def replace_problems(
     paths: Iterable[str] | None,
     found: Iterable[tuple[str, Problem]],
 ) -> None:
-    """Make `found` the problems with these codes, of these paths and all below them."""
+    """Replace the problems with these codes at and below these paths."""
     sql = f"DELETE FROM problems WHERE {_has_code(codes)} AND"
     if paths is None:
         db.execute(f"{sql} 1")
@@ -428,39 +440,40 @@ def replace_problems(
 
 
 def _has_code(codes: Iterable[str]) -> str:
-    """Return a condition on codes, which need no quoting."""
+    """Return a condition on codes. They need no placeholders."""
     return "code IN ({})".format(", ".join(f"'{code}'" for code in sorted(codes)))
 
 
-def _clear(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
-    """Remove entries: those that meet this condition with each of the values."""
+def _delete_entries(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
+    """Remove the entries that meet a condition, for each tuple of values."""
     db = index.db
-    _unlist(index, where, values)
+    _remove_from_full_text(index, where, values)
     sql = f"DELETE FROM links WHERE entry IN (SELECT id FROM entries WHERE {where})"
     db.executemany(sql, values)
     db.executemany(f"DELETE FROM entries WHERE {where}", values)
 
 
-def _list(index: Index, table: str, rows: list[tuple[Any, ...]]) -> None:
-    """Add rows to a table of full text, given as their ids and its columns."""
+def _add_to_full_text(index: Index, table: str, rows: list[tuple[Any, ...]]) -> None:
+    """Add rows to a full-text table, given as (id, *columns)."""
     columns = FULL_TEXTS[table]
     sql = f"INSERT INTO {table}_fts (rowid, {', '.join(columns)}) VALUES {marks(1 + len(columns))}"
     index.db.executemany(sql, rows)
 
 
-def _list_characters(index: Index, rows: list[tuple[Any, ...]]) -> None:
-    """Add the characters of scripts without spaces to full text, given as an id and texts."""
-    apart = [
-        (id, _apart("\n".join((heading, text, tags, path))))
+def _add_characters(index: Index, rows: list[tuple[Any, ...]]) -> None:
+    """Add the characters of scripts without spaces to full text. Rows are (id, heading, text, tags,
+    path)."""
+    characters_by_id = [
+        (id, _characters_text("\n".join((heading, text, tags, path))))
         for id, heading, text, tags, path in rows
         if not (text.isascii() and heading.isascii() and tags.isascii() and path.isascii())
     ]
-    _list(index, "characters", [row for row in apart if row[1]])
+    _add_to_full_text(index, "characters", [row for row in characters_by_id if row[1]])
 
 
-def _apart(text: str) -> str:
-    """Return the characters of scripts without spaces, the words that are attached to them, and a 0
-    for each other word, so that the length counts as it is; '' without such characters."""
+def _characters_text(text: str) -> str:
+    """Return the characters of scripts without spaces, the words next to them, and a 0 for each
+    word of the text, so that bm25 uses its length; '' if there are no such characters."""
     characters = unspaced_characters(text)
     return (
         " ".join([characters, *words_next_to_unspaced(text), *("0" for _ in text.split())])
@@ -469,23 +482,23 @@ def _apart(text: str) -> str:
     )
 
 
-def _unlist(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
-    """Remove such entries from full text, while their old values can be read."""
-    some = f"(SELECT id FROM entries WHERE {where})"
-    index.db.executemany(f"DELETE FROM characters_fts WHERE rowid IN {some}", values)
+def _remove_from_full_text(index: Index, where: str, values: Sequence[tuple[int, ...]]) -> None:
+    """Remove entries from full text, before they are deleted."""
+    selected = f"(SELECT id FROM entries WHERE {where})"
+    index.db.executemany(f"DELETE FROM characters_fts WHERE rowid IN {selected}", values)
     for table, view in _VIEWS.items():
-        _unlist_rows(index, table, view, f"id IN {some}", values)
+        _remove_full_text_rows(index, table, view, f"id IN {selected}", values)
 
 
-def _unlist_note(index: Index, file: int) -> None:
-    """Remove a note from full text, while its passages can be read."""
-    _unlist_rows(index, "notes", "note_texts", "id = ?", [(file,)])
+def _remove_note_from_full_text(index: Index, file: int) -> None:
+    """Remove a note from full text, before its passages are deleted."""
+    _remove_full_text_rows(index, "notes", "note_texts", "id = ?", [(file,)])
 
 
 _VIEWS = {"passages": "passage_texts", "turns": "turn_texts", "entries": "entry_texts"}
 
 
-def _unlist_rows(
+def _remove_full_text_rows(
     index: Index, table: str, view: str, where: str, values: Sequence[tuple[int, ...]]
 ) -> None:
     if index.fts == "fts4":
@@ -497,11 +510,11 @@ def _unlist_rows(
     index.db.executemany(sql, values)
 
 
-def _relabel(index: Index, parsed: ParsedFile) -> None:
-    """Give the kept entries of a broken file its present path and owner. The file is not a note,
-    because any text can be parsed as a note."""
-    db, file, scope, table = index.db, parsed.id or 0, parsed.scope, _sort(parsed.scope)
-    _unlist(index, "file = ?", [(file,)])
+def _update_owner(index: Index, parsed: ParsedFile) -> None:
+    """Update the path and owner of the kept entries of a broken file. It is not a plain note,
+    because those are never broken."""
+    db, file, scope, table = index.db, parsed.id or 0, parsed.scope, _full_text_table(parsed.scope)
+    _remove_from_full_text(index, "file = ?", [(file,)])
     db.execute(
         "UPDATE entries SET path = ?, agent = ?, project = ?, sort = ?,"
         " scope = iif(kind = 'note' AND ? = 'memory', 'sources', ?) WHERE file = ?",
@@ -509,9 +522,9 @@ def _relabel(index: Index, parsed: ParsedFile) -> None:
     )
     sql = f"""SELECT id, {", ".join(FULL_TEXTS[table])} FROM {_VIEWS[table]}
         WHERE id IN (SELECT id FROM entries WHERE file = ?)"""
-    _list(index, table, db.execute(sql, (file,)).fetchall())
+    _add_to_full_text(index, table, db.execute(sql, (file,)).fetchall())
     sql = "SELECT id, heading, text, tags, path FROM entries WHERE file = ?"
-    _list_characters(index, db.execute(sql, (file,)).fetchall())
+    _add_characters(index, db.execute(sql, (file,)).fetchall())
 
 
 def _next_id(db: sqlite3.Connection, table: str) -> int:

@@ -1,8 +1,8 @@
 """The registry of operations: everything a user can do, one function per operation.
 
 The Python interface, the commands, `brain --help` and the references are derived from it. To add an
-operation, write its function and add it here, to `brain.api`, and how the command line shows its
-result to the module of its group in `brain.cli`.
+operation, write its function, add it here and to `brain.api`, and add a view of its result to the
+module of its group in `brain.cli`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ GROUPS = ("set up", "connect", "find", "write", "sessions", "review", "maintain"
 
 
 class Operation(NamedTuple):
-    """An operation by its name on the command line; in Python, spaces are underscores.
+    """An operation. `name` is its name on the command line; in Python, spaces are underscores.
 
-    `home` is the module of its function, and the function if it has another name. `key` names a
-    plain result in JSON.
+    `home` is the module of its function, followed by `:` and the function if it has another name.
+    `key` is the member of the JSON document for a plain result.
     """
 
     name: str
@@ -60,8 +60,8 @@ def call(
     *args: P.args,
     **options: P.kwargs,
 ) -> R:
-    """Call an operation. If it finds the index damaged before it has written anything, rebuild the
-    index and call it again."""
+    """Call an operation. If the index is damaged and the operation has not written anything yet,
+    rebuild the index and call the operation again."""
     writes = vault.writes
     try:
         try:

@@ -1,4 +1,4 @@
-"""Agents of a vault: create one, list them, and register one on this machine."""
+"""Create agents, list them, and register them on this machine."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.open_vault import OpenVault
 
-_NAME = re.compile(r"\w[\w.-]*( [\w.-]+)*\Z")  # safe as a folder on every system, and in YAML
-_MOST = 60  # characters of a name
+_NAME = re.compile(r"\w[\w.-]*( [\w.-]+)*\Z")  # safe as a folder name on every system, and in YAML
+_MAX_NAME = 60  # characters
 _AGENT = """\
 ---
 type: {type}
@@ -41,16 +41,16 @@ def agent_add(
     _require_person(vault, by, "create agents")
     _refuse_type(type)
     name = unicodedata.normalize("NFC", name.strip())
-    if not _NAME.match(name) or len(name) > _MOST or name.endswith("."):
+    if not _NAME.match(name) or len(name) > _MAX_NAME or name.endswith("."):
         raise BadRequest(
             f"{name!r} is not a name for an agent.",
             "Use letters, digits, `-`, `_`, `.` and single spaces, at most 60.",
         )
     with vault.writing():
         vault.store.refuse_off()
-        _refuse_taken(vault, name)
+        _refuse_used_name(vault, name)
         path = f"{_new_home(vault, name)}/AGENT.md"
-        words = " ".join(about.split()) or "Say here what it is for."
+        words = " ".join(about.split()) or "Describe its purpose here."
         text = _AGENT.format(
             type=type, id=re.sub(r"[^\w-]", "_", name), name=config.to_yaml(name), title=name,
             about=words,
@@ -60,8 +60,8 @@ def agent_add(
     return _agent(vault, name, path)
 
 
-def _refuse_taken(vault: OpenVault, name: str) -> None:
-    """Raise BadRequest if an agent has this name already, in any case and with any accents."""
+def _refuse_used_name(vault: OpenVault, name: str) -> None:
+    """Raise BadRequest if an agent has this name already. Case and accents do not matter."""
     names = [ADMIN, PERSON.name, *(read.owners(vault.index) - {name})]
     for found in read.agents(vault.index):
         names += [str(found.get(key, "")) for key in ("agent", "id", "name")]
@@ -71,13 +71,13 @@ def _refuse_taken(vault: OpenVault, name: str) -> None:
 
 
 def _new_home(vault: OpenVault, name: str) -> str:
-    """Return the folder for a new agent: where it has files already, else in the project of its
-    name, else in agents/."""
+    """Return the folder for a new agent: the folder of its existing files, else in the project with
+    its name, else in agents/."""
     if name in read.owners(vault.index):
         return access.home(vault, name)
     is_project = os.path.isdir(f"{vault.paths.folder_path}/projects/{name}")
-    place = f"projects/{name}/agent" if is_project else f"agents/{name}"
-    return f"{vault.paths.brain}/{place}"
+    folder = f"projects/{name}/agent" if is_project else f"agents/{name}"
+    return f"{vault.paths.brain}/{folder}"
 
 
 def _folded(name: str) -> str:
@@ -86,8 +86,7 @@ def _folded(name: str) -> str:
 
 
 def agent_list(vault: OpenVault, *, by: Actor | str = "") -> list[Agent]:
-    """Return the agents of the vault that the actor may read, each with its type on this
-    machine."""
+    """Return the agents that the actor may read, each with its type on this machine."""
     owners = access.readable(access.resolve(vault, by))
     vault.refresh()
     return [
@@ -115,7 +114,7 @@ def agent_register(vault: OpenVault, name: str, *, type: str = "", by: Actor | s
 
 
 def _agent(vault: OpenVault, name: str, path: str) -> Agent:
-    """Return an agent with its type. Two agents of one name have none."""
+    """Return an agent with its type. Agents with the same name have the lowest type."""
     registered = access.registry(vault).get(name)
     try:
         effective = access.resolve(vault, name).type

@@ -1,4 +1,4 @@
-"""Change a memory: its text, tags, links, section and score; or forget it."""
+"""Change the text, tags, links, section or score of a memory, or forget it."""
 
 from __future__ import annotations
 
@@ -42,44 +42,52 @@ def update(
     `replace`, all other tags are removed, except those for its kind and status."""
     with vault.writing():
         lookup.check_range(confidence=confidence, importance=importance)
-        new = lookup.words(tags)
+        new_tags = lookup.words(tags)
         values = {"confidence": confidence, "importance": importance}
         values = {name: value for name, value in values.items() if value is not None}
         if text and not text.strip():
             raise BadRequest("The text is empty.", "To delete a memory, use `brain forget`.")
-        if not (text or new or values or replace):
+        if not (text or new_tags or values or replace):
             raise BadRequest(
                 "There is nothing to change.", "Give a text, a tag, an importance or a confidence."
             )
-        row, actor = _memory(vault, id, agent, session, by)
-        old = _replaced(row, new) if replace else ()
+        row, actor = _memory_and_actor(vault, id, agent, session, by)
+        removed_tags = _replaced_tags(row, new_tags) if replace else ()
         data: dict[str, Any] = {"why": why} if why else {}
         if values:
-            known = journal_facts.load(vault.index, [row.ref]).get(row.ref)
-            data |= values | {"was": {name: known and getattr(known, name) for name in values}}
+            known_facts = journal_facts.load(vault.index, [row.ref]).get(row.ref)
+            data |= values | {
+                "was": {name: known_facts and getattr(known_facts, name) for name in values}
+            }
         if not text:
-            change = Retag(row.path, row.ref, new, old) if new or old else None
+            change = (
+                Retag(row.path, row.ref, new_tags, removed_tags)
+                if new_tags or removed_tags
+                else None
+            )
             write = Write(
                 "update", row.ref, change, data if change else data | {"agent": row.agent}
             )
             changed = _change(vault, row, [write], actor, "updated")
             return Updated(**vars(changed), near=[], conflicts=[])
-        return _reworded(vault, row, actor, text, data, Retag(row.path, row.ref, new, old))
+        return _reword(
+            vault, row, actor, text, data, Retag(row.path, row.ref, new_tags, removed_tags)
+        )
 
 
 def rewrite(vault: OpenVault, id: str, text: str, expect: str, *, by: Actor | str = "") -> Updated:
-    """Replace the whole text of a memory, tags, links and nested lines included, but only if it is
-    `expect` now. Its id and score stay."""
+    """Replace the whole text of a memory, including tags, links and nested lines, but only if it is
+    `expect` now. Its id and score are kept."""
     with vault.writing():
         if not text.strip():
             raise BadRequest("The text is empty.", "To delete a memory, use `brain forget`.")
-        row, actor = _memory(vault, id, "", "", by)
+        row, actor = _memory_and_actor(vault, id, "", "", by)
         if row.text != expect:
             raise StaleFile(f"{row.ref} was changed since it was read.", "Read and edit it again.")
-        return _reworded(vault, row, actor, text, {}, None, whole=True)
+        return _reword(vault, row, actor, text, {}, None, whole=True)
 
 
-def _reworded(
+def _reword(
     vault: OpenVault,
     row: Row,
     actor: Actor,
@@ -88,45 +96,49 @@ def _reworded(
     tags: Retag | None,
     whole: bool = False,
 ) -> Updated:
-    """Reword a memory, and link it to those that it contradicts now."""
+    """Reword a memory, and link it to the memories that it now contradicts."""
     found = _similar(vault, row, text, actor)
-    first, then = mark(row, found, actor)
-    writes = [*first, Write("update", row.ref, Update(row.path, row.ref, text, whole), data), *then]
+    anchors, links_and_conflicts = mark(row, found, actor)
+    writes = [
+        *anchors,
+        Write("update", row.ref, Update(row.path, row.ref, text, whole), data),
+        *links_and_conflicts,
+    ]
     if tags and (tags.add or tags.remove):
         writes.append(Write("tag", row.ref, tags))
     rules = apply.redacted(vault, text)[1]
-    changed = _change(vault, row, writes, actor, "updated", rules, main=len(first))
+    changed = _change(vault, row, writes, actor, "updated", rules, main=len(anchors))
     near, conflicts = mentioned(found)
     return Updated(**vars(changed), near=near, conflicts=conflicts)
 
 
-def _replaced(row: Row, new: Sequence[str]) -> tuple[str, ...]:
-    """Return the tags that new ones replace: all but those of the status, and of the kind unless
-    the new ones name another."""
-    kept = {tag.lstrip("#").casefold() for tag in new} | {"pinned", "candidate"}
-    has_kind = kinds.kind_of_tags(tag.lstrip("#") for tag in new)
+def _replaced_tags(row: Row, new_tags: Sequence[str]) -> tuple[str, ...]:
+    """Return the tags that new tags replace: all except those of the status, and those of the kind
+    unless a new tag names a kind."""
+    kept = {tag.lstrip("#").casefold() for tag in new_tags} | {"pinned", "candidate"}
+    has_kind = kinds.kind_of_tags(tag.lstrip("#") for tag in new_tags)
     others = [tag for tag in row.tags.split() if tag.casefold() not in kept]
     return tuple(tag for tag in others if has_kind or not kinds.kind_of_tags([tag]))
 
 
-def _memory(
+def _memory_and_actor(
     vault: OpenVault, id: str, agent: str, session: str, by: Actor | str
 ) -> tuple[Row, Actor]:
-    """Return the memory to change, and who changes it."""
+    """Return the memory to change, and the actor."""
     actor = access.resolve(vault, by, session)
     return lookup.memory(vault, id, actor, agent), actor
 
 
 def _similar(vault: OpenVault, row: Row, text: str, by: Actor) -> Similar:
-    """Return the memories that are similar to a new text, and those that it contradicts and the old
-    text did not."""
+    """Return the memories that are similar to a new text, and those that contradict it but not the
+    old text."""
     owners = comparable(vault, row.path, by)
     before = similar(vault.index, row.text, owners=owners, kind=row.kind, exclude=[row.ref])
     now = similar(vault.index, text, owners=owners, kind=row.kind, exclude=[row.ref])
-    known = {other.ref for other in before.contradicts}
-    against = tuple(other for other in now.contradicts if other.ref not in known)
+    known_refs = {other.ref for other in before.contradicts}
+    contradicting = tuple(other for other in now.contradicts if other.ref not in known_refs)
     near = ((now.same, 1.0), *now.near) if now.same else now.near
-    return Similar(near=near, contradicts=against, conflict_types=now.conflict_types)
+    return Similar(near=near, contradicts=contradicting, conflict_types=now.conflict_types)
 
 
 def forget(
@@ -162,7 +174,7 @@ def pin(
 ) -> Changed:
     """Include a memory in every context. This also confirms a candidate."""
     with vault.writing():
-        row, actor = _memory(vault, id, agent, session, by)
+        row, actor = _memory_and_actor(vault, id, agent, session, by)
         return _set_status(vault, row, actor, "pin", "pinned", add="pinned", remove="candidate")
 
 
@@ -171,7 +183,7 @@ def unpin(
 ) -> Changed:
     """Stop including a memory in every context."""
     with vault.writing():
-        row, actor = _memory(vault, id, agent, session, by)
+        row, actor = _memory_and_actor(vault, id, agent, session, by)
         return _set_status(vault, row, actor, "unpin", "unpinned", remove="pinned")
 
 
@@ -180,7 +192,7 @@ def confirm(
 ) -> Changed:
     """Mark a candidate as trusted."""
     with vault.writing():
-        row, actor = _memory(vault, id, agent, session, by)
+        row, actor = _memory_and_actor(vault, id, agent, session, by)
         return _set_status(vault, row, actor, "confirm", "confirmed", remove="candidate")
 
 
@@ -206,7 +218,9 @@ def reinforce(
     """Report that a memory, or another entry of a context, was useful. This raises its score."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
-        return _weigh(vault, id, agent, actor, "reinforce", vault.config.reinforceWeight, why)
+        return _add_to_score(
+            vault, id, agent, actor, "reinforce", vault.config.reinforceWeight, why
+        )
 
 
 def demote(
@@ -222,14 +236,14 @@ def demote(
     lowers its score."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
-        return _weigh(vault, id, agent, actor, "demote", -vault.config.demoteWeight, why)
+        return _add_to_score(vault, id, agent, actor, "demote", -vault.config.demoteWeight, why)
 
 
-def _weigh(
+def _add_to_score(
     vault: OpenVault, id: str, agent: str, by: Actor, op: str, delta: float, why: str
 ) -> Feedback:
-    """Change the score of an entry that the actor may read; its note stays as it is. The id of a
-    passage changes with each edit, so feedback on one is not kept in the journal."""
+    """Change the score of an entry that the actor may read, without changing its note. Feedback on
+    a passage is not recorded in the journal, because the id of a passage changes with each edit."""
     from brain.operations import usage
 
     row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
@@ -258,7 +272,7 @@ def tag(
         new, old = lookup.words(add), lookup.words(remove)
         if not new and not old:
             raise BadRequest("No tags are given.", "Name tags to add or to remove.")
-        row, actor = _memory(vault, id, agent, session, by)
+        row, actor = _memory_and_actor(vault, id, agent, session, by)
         change = Retag(row.path, row.ref, new, old)
         return _change(vault, row, [Write("tag", row.ref, change)], actor, "tagged")
 
@@ -272,11 +286,11 @@ def move(
     session: str = "",
     by: Actor | str = "",
 ) -> Changed:
-    """Move a memory to another section of its note. A new section is created."""
+    """Move a memory to another section of its note. A missing section is created."""
     with vault.writing():
         if not section.strip():
             raise BadRequest("The section is empty.", "Name a heading of the note, or a new one.")
-        row, actor = _memory(vault, id, agent, session, by)
+        row, actor = _memory_and_actor(vault, id, agent, session, by)
         change = Move(row.path, row.ref, section)
         return _change(vault, row, [Write("move", row.ref, change)], actor, "moved")
 
@@ -331,18 +345,18 @@ def _relate(
     if other and other.ref == row.ref:
         raise BadRequest("A memory cannot be linked to itself.", "Name another one.")
     change = Relate(row.path, row.ref, kind, value, gone)
-    first = apply.anchor(other, by) if other and not gone else []
+    anchors = apply.anchor(other, by) if other and not gone else []
     target = other.ref if other else value.strip("[]").partition("#")[0].partition("|")[0]
     data = {} if weight is None else {"weight": weight, "as": kind, "other": target}
-    writes = [*first, Write("unlink" if gone else "link", row.ref, change, data)]
+    writes = [*anchors, Write("unlink" if gone else "link", row.ref, change, data)]
     if other and kind == "contradicts":
         writes.append(conflict_record(row, other, "" if gone else "contradictory"))
-    return _change(vault, row, writes, by, "unlinked" if gone else "linked", main=len(first))
+    return _change(vault, row, writes, by, "unlinked" if gone else "linked", main=len(anchors))
 
 
 def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | None]:
-    """Return the text of a link, and the memory it leads to, if any. An id is preferred to a note
-    of that name, and a note to a memory with this text."""
+    """Return the text of a link, and the memory to which it leads, if any. An id is preferred to
+    the name of a note, and the name of a note to the text of a memory."""
     to = to.strip()
     if to.startswith("[[") and "^" not in to:
         return to, None
@@ -350,7 +364,7 @@ def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | 
     is_id = any(row.ref == id for row in read.by_ref(vault.index, id))
     if not is_id and (note := lookup.note_link(vault, to, by)):
         return f"[[{note}]]", None
-    other = _other(vault, to, by)
+    other = _linked_entry(vault, to, by)
     if lookup.is_memory(other):
         return lookup.link_to(other, row.path), other
     if not other.path.endswith(".md"):
@@ -358,15 +372,14 @@ def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | 
     return f"[[{other.path.removesuffix('.md')}]]", None
 
 
-def _other(vault: OpenVault, to: str, by: Actor) -> Row:
-    """Return the entry that a link leads to. It is not looked up by words that are apart in the
-    text."""
+def _linked_entry(vault: OpenVault, to: str, by: Actor) -> Row:
+    """Return the entry to which a link leads. Words must occur together in its text."""
     with suppress(NotFound):
         other = lookup.find(vault, to, owners=access.readable(by))
         name, text = (" ".join(words.casefold().split()) for words in (to, other.text))
         if " " not in name or name in text or other.path.rpartition("/")[2] in to:
             return other
-    remedy = f"A note that is yet to be made is written [[{to}]]."
+    remedy = f"To link to a note that does not exist yet, write [[{to}]]."
     raise NotFound(f"There is no note or memory {to!r}.", remedy)
 
 
@@ -379,11 +392,13 @@ def _change(
     rules: Sequence[str] = (),
     main: int = 0,
 ) -> Changed:
-    """Apply changes of which at least one is about this memory, and return it."""
+    """Apply changes, of which at least one is about this memory. Return the memory."""
     results = apply.apply(vault, writes, by, main)
-    place = (row.path, row.ref)
-    mine = [r for r in results if (c := r.write.change) and (c.path, c.ref) == place] or results
-    done = mine[0].done if len(mine) == 1 else None
-    if done and done.outcome == "already" and "weight" not in mine[0].write.data:
+    own_place = (row.path, row.ref)
+    own_results = [
+        r for r in results if (c := r.write.change) and (c.path, c.ref) == own_place
+    ] or results
+    applied = own_results[0].done if len(own_results) == 1 else None
+    if applied and applied.outcome == "already" and "weight" not in own_results[0].write.data:
         outcome = "unchanged"
-    return apply.changed(apply.current(vault, row), outcome, mine[0], rules)
+    return apply.changed(apply.current(vault, row), outcome, own_results[0], rules)

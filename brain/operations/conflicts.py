@@ -42,7 +42,7 @@ def conflicts(
     supersedes the other."""
     vault.refresh()
     actor = access.resolve(vault, by)
-    pairs = _pairs(vault, actor) if all else _open(vault, actor)
+    pairs = _pairs(vault, actor) if all else _open_pairs(vault, actor)
     if agent:
         (name,) = lookup.visible(vault, actor, agent) or ("",)
         pairs = [pair for pair in pairs if name in (pair.one.agent, pair.other.agent)]
@@ -58,38 +58,38 @@ def _conflict(pair: Pair) -> Conflict:
     )  # fmt: skip
 
 
-def _open(vault: OpenVault, by: Actor) -> list[Pair]:
-    """Return the unresolved conflicts of which neither memory is gone or superseded."""
+def _open_pairs(vault: OpenVault, by: Actor) -> list[Pair]:
+    """Return the unresolved conflicts between memories that exist and are not superseded."""
     found = [pair for pair in _pairs(vault, by) if not pair.conflict.resolved]
     refs = {row.ref for pair in found for row in (pair.one, pair.other)}
-    gone = relations.successors(vault.index, refs, access.readable(by)) if refs else {}
-    return [pair for pair in found if not gone.keys() & {pair.one.ref, pair.other.ref}]
+    superseded = relations.successors(vault.index, refs, access.readable(by)) if refs else {}
+    return [pair for pair in found if not superseded.keys() & {pair.one.ref, pair.other.ref}]
 
 
 def _pairs(vault: OpenVault, by: Actor) -> list[Pair]:
-    """Return all conflicts of which neither memory is gone. One whose newer memory supersedes the
-    older is `superseded`, whatever it was before."""
+    """Return all conflicts between memories that exist. If one memory supersedes the other, the
+    type of the conflict is `superseded`."""
     found = []
     for conflict in records.conflicts(vault.index, open_only=False):
         one, other = _row(vault, conflict.ref, by), _row(vault, conflict.other, by)
         if one and other:
             found.append(Pair(conflict, one, other))
     rows = relations.supersessions(vault.index, access.readable(by)) if found else []
-    replaced = {frozenset(ids) for *ids, _ in rows}
+    supersessions = {frozenset(ids) for *ids, _ in rows}
     return [
         pair._replace(conflict=pair.conflict._replace(type="superseded"))
-        if {pair.one.ref, pair.other.ref} in replaced
+        if {pair.one.ref, pair.other.ref} in supersessions
         else pair
         for pair in found
     ]
 
 
 def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:
-    """Return the memory with this id, or that had it before; None if it is gone."""
+    """Return the memory with this current or former id; None if it was deleted."""
     owners = access.readable(by)
-    for same in sorted(journal_facts.same(vault.index, ref), key=lambda each: each != ref):
-        for row in read.by_ref(vault.index, same):
-            if row.ref == same and (owners is None or row.agent in owners):
+    for id in sorted(journal_facts.all_ids(vault.index, ref), key=lambda each: each != ref):
+        for row in read.by_ref(vault.index, id):
+            if row.ref == id and (owners is None or row.agent in owners):
                 return row
     return None
 
@@ -107,24 +107,24 @@ def resolve(
     supersedes the other memory. That memory can still be read, but is no longer recalled."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
-        pairs = [pair for pair in _open(vault, actor) if pair.conflict.event == id]
+        pairs = [pair for pair in _open_pairs(vault, actor) if pair.conflict.event == id]
         if not pairs and EVENT.fullmatch(id):
             raise NotFound(f"There is no open conflict {id!r}.", "See `brain conflicts`.")
         if not pairs:
             row = lookup.memory(vault, id, actor, agent)
-            pairs = [p for p in _open(vault, actor) if row.ref in (p.one.ref, p.other.ref)]
+            pairs = [p for p in _open_pairs(vault, actor) if row.ref in (p.one.ref, p.other.ref)]
             if not pairs:
                 raise NotFound(f"{row.ref} is in no open conflict.", "See `brain conflicts`.")
         kept = lookup.memory(vault, keep, actor) if keep else None
-        writes = [write for pair in pairs for write in _end(vault, pair, kept, actor)]
-        main = next(at for at, write in enumerate(writes) if write.op == "resolve")
+        writes = [write for pair in pairs for write in _end_writes(vault, pair, kept, actor)]
+        main = next(index for index, write in enumerate(writes) if write.op == "resolve")
         results = apply.apply(vault, writes, actor, main)
-        holds = apply.current(vault, kept or pairs[0].one)
-        ended = [_conflict(pair) for pair in pairs]
-        return apply.changed(holds, "resolved", results[0], cls=Resolved, resolved=ended)
+        valid = apply.current(vault, kept or pairs[0].one)
+        ended_conflicts = [_conflict(pair) for pair in pairs]
+        return apply.changed(valid, "resolved", results[0], cls=Resolved, resolved=ended_conflicts)
 
 
-def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Write]:
+def _end_writes(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Write]:
     """Return the writes that remove the links of a conflict and record its end."""
     writes: list[Write] = []
     for row, other in ((pair.one, pair.other), (pair.other, pair.one)):
@@ -151,8 +151,8 @@ def _end(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> list[Writ
 
 
 def comparable(vault: OpenVault, path: str, by: Actor) -> tuple[str, ...]:
-    """Return the owners whose memories a new one in this note is compared with: the owner of the
-    note and the admin, as far as the actor may read them."""
+    """Return the owners whose memories are compared with a new one in this note: the owner of the
+    note and the admin, if the actor may read them."""
     owners = sorted({access.ADMIN, vault.owner(path)})
     return tuple(owner for owner in owners if access.may(by, "read", owner))
 
@@ -178,7 +178,8 @@ def fields_of(
 
 
 def mark(row: Row, found: Similar, by: Actor) -> tuple[list[Write], list[Write]]:
-    """Return the writes that link a memory to those it contradicts: their ids, then its line."""
+    """Return the writes that link a memory to those it contradicts: first the writes of their ids,
+    then those of the links."""
     first: list[Write] = []
     then: list[Write] = []
     for other in found.contradicts:
@@ -190,7 +191,7 @@ def mark(row: Row, found: Similar, by: Actor) -> tuple[list[Write], list[Write]]
 
 
 def conflict_record(row: Row, other: Row, type: str) -> Write:
-    """Return the record of a conflict of this type, or of its end for ''."""
+    """Return the record of a conflict of this type; for '', the record of its end."""
     data = {"other": other.ref, "agent": row.agent}
     if not type:
         return Write("resolve", row.ref, None, data)

@@ -1,4 +1,4 @@
-"""The context of a question: what an agent should know before it answers, within a budget."""
+"""Build the context of a question for an agent, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from brain.index.read import Row
     from brain.open_vault import OpenVault
 
-REMAINING = 100_000  # tokens of context that are left, unless the caller knows
-QUESTION, WORD = 10_000, 200  # characters of a question, and of a word in a huge one, that count
-SLOW_TOP_K, SLOW_MAX_MATCHES = 5, 100  # while the last recalls took too long
+REMAINING = 100_000  # tokens of context that are left, if the caller does not give them
+QUESTION, WORD = 10_000, 200  # characters of a question, and of each word in a longer one
+SLOW_TOP_K, SLOW_MAX_MATCHES = 5, 100  # limits while recalls are too slow
 NO_MATCH = "No match; showing only pinned memories and recent summaries."
 NO_CONTENT = "The prompt has no content words; nothing was looked up for it."
 
@@ -84,10 +84,10 @@ def context(
     )  # fmt: skip
     _check(asked)
     freshness = vault.refresh() if check else vault.unchecked()
-    started, modelled = time.perf_counter(), _modelled(vault)
-    slow = usage.why_degraded(vault)
-    config = vault.config._replace(topK=SLOW_TOP_K) if slow else vault.config
-    asked, searched = _bounded(asked)
+    started, modelled = time.perf_counter(), _model_seconds(vault)
+    slow_reason = usage.why_degraded(vault)
+    config = vault.config._replace(topK=SLOW_TOP_K) if slow_reason else vault.config
+    asked, searched = _shortened(asked)
     current = usage.current_round(vault, asked, actor)
     current = current._replace(shown=tuple(sorted({*current.shown, *shown})))
     request = Request(
@@ -97,76 +97,81 @@ def context(
         owners=_owners(vault, asked.agent, actor),
         scopes=lookup.filters(vault, asked.scopes).scopes if asked.scopes else DEFAULT_SCOPES,
         tasks=asked.tasks and (not asked.scopes or "tasks" in asked.scopes),
-        max_matches=SLOW_MAX_MATCHES if slow else MAX_MATCHES,
-        shown=frozenset((*current.shown, session)),  # it knows its own summary
+        max_matches=SLOW_MAX_MATCHES if slow_reason else MAX_MATCHES,
+        shown=frozenset((*current.shown, session)),  # without its own summary
     )
-    off = _off(config)
+    off_reason = _off_reason(config)
     recalled, notes = Recalled(), list[str]()
-    if not off:
+    if not off_reason:
         now = vault.clock()
         model, notes = semantic.model(vault)
-        find = partial(pipeline.recall, vault.index, request, now, config, rerank=rerank)
+        recall = partial(pipeline.recall, vault.index, request, now, config, rerank=rerank)
         try:
-            recalled = find(meaning=model)
+            recalled = recall(meaning=model)
         except NoModel as error:
-            recalled, notes = find(), [semantic.words_alone(error)]
-    degraded = slow or ("out of time: ties were not followed" if recalled.is_late else "")
+            recalled, notes = recall(), [semantic.words_alone(error)]
+    degraded = slow_reason or ("out of time: ties were not followed" if recalled.is_late else "")
     if degraded:
         notes = [*notes, f"Degraded: {degraded}."]
     elif notes:
         degraded = "not all was searched by meaning"
     notes = [*recalled.notes, *notes]
     package = _package(asked, recalled, degraded, current, vault.clock())
-    # a given budget is what the caller wants, whatever the settings say
+    # a given budget overrides the settings
     allocation = allocate(remaining, config) if budget is None else divide(budget)
     count, estimated = token_count.counter_or_estimate(config.tokenizer)
     notes += [estimated] if estimated else []
     if characters:
-        count = _within(count, allocation.total, characters)
+        count = _limited_by_characters(count, allocation.total, characters)
     fitted = fit(package, allocation, format, count, config)
-    # to look at less would not make a model any faster
-    ms = (time.perf_counter() - started - (_modelled(vault) - modelled)) * 1000
-    if nothing := off or _nothing(recalled, package, fitted, current):
-        notes = [*notes, nothing]
+    # without the time of the model, which fewer matches would not reduce
+    ms = (time.perf_counter() - started - (_model_seconds(vault) - modelled)) * 1000
+    if no_answer := off_reason or _reason_for_no_answer(recalled, package, fitted, current):
+        notes = [*notes, no_answer]
     found = Context(
         asked=asked, fitted=fitted, recalled=recalled, round=current, degraded=degraded,
         freshness=freshness, notes=tuple(notes),
     )  # fmt: skip
-    if not off:
-        with suppress(BrainError, OSError):  # what is learned is never in the way
+    if not off_reason:
+        with suppress(
+            BrainError, OSError
+        ):  # a context must not fail because usage cannot be written
             usage.learn(vault, found, ms, actor)
     return found
 
 
-def _within(count: Count, total: int, characters: int) -> Count:
-    """Return a counter by which a text of more characters has more than `total` tokens."""
+def _limited_by_characters(count: Count, total: int, characters: int) -> Count:
+    """Return a token counter that also enforces a limit of characters: a longer text counts as more
+    than `total` tokens."""
     return lambda text: max(count(text), ceil(len(text) * total / characters))
 
 
-def _modelled(vault: OpenVault) -> float:
-    """Return the seconds that the model of a hybrid search took so far in this process."""
+def _model_seconds(vault: OpenVault) -> float:
+    """Return the seconds that the model of a hybrid search has taken in this process."""
     meaning = vault.__dict__.get("meaning")  # without creating it
     return meaning.spent if meaning else 0.0
 
 
 def _check(asked: Asked) -> None:
     if not asked.query.strip():
-        raise BadRequest("There is nothing to recall for.", "Give a question, or what you do.")
+        raise BadRequest("The question is empty.", "Give a question or a task.")
     render.find(asked.format)
     for number in (asked.remaining, asked.budget or 0):
         if number < 0:
             raise BadRequest(f"{number} tokens cannot be used.", "Give 0 or more.")
 
 
-def _off(config: Config) -> str:
-    """Return why contexts are turned off; '' if they are not."""
+def _off_reason(config: Config) -> str:
+    """Return the reason why contexts are off; '' if they are on."""
     if config.memory and config.autoInject:
         return ""
     return f"Contexts are turned off: {'autoInject' if config.memory else 'memory'} is false."
 
 
-def _nothing(recalled: Recalled, package: Package, fitted: Fitted, current: Round) -> str:
-    """Return why the context has no answer to the question; '' if it has one."""
+def _reason_for_no_answer(
+    recalled: Recalled, package: Package, fitted: Fitted, current: Round
+) -> str:
+    """Return the reason why a context has no answer to the question; '' if it has one."""
     if not recalled.has_topic and not recalled.warnings:
         return NO_CONTENT
     if any(parts for _, parts in fitted.package.sections):
@@ -179,26 +184,26 @@ def _nothing(recalled: Recalled, package: Package, fitted: Fitted, current: Roun
     return "Nothing is known about that."
 
 
-def _bounded(asked: Asked) -> tuple[Asked, str]:
-    """Return (request, text). Of a huge question only the first different words are searched for;
-    all of it is part of the text, which may trigger warnings."""
+def _shortened(asked: Asked) -> tuple[Asked, str]:
+    """Return (arguments, text). If the question is very long, only its first distinct words are
+    searched for. The whole question is then added to the text, which may trigger warnings."""
     if len(asked.query) <= QUESTION:
         return asked, asked.text
     words = dict.fromkeys(word[:WORD] for word in asked.query.split())
-    kept = " ".join(words)[:QUESTION]
-    return asked._replace(query=kept), f"{asked.query}\n\0\n{asked.text}"
+    shortened = " ".join(words)[:QUESTION]
+    return asked._replace(query=shortened), f"{asked.query}\n\0\n{asked.text}"
 
 
 def _owners(vault: OpenVault, agent: str, by: Actor) -> tuple[str, ...] | None:
-    """Return the owners of the entries: the agent and the admin, as far as `by` may read them."""
-    seen = access.readable(by)
+    """Return the owners of the entries: the agent and the admin, if the actor may read them."""
+    readable = access.readable(by)
     if not agent:
-        return seen
-    access.refuse_unseen(agent, seen)
-    own = access.readable(access.resolve(vault, agent))
-    if own is None or seen is None:
-        return own if seen is None else seen
-    return tuple(owner for owner in own if owner in seen)
+        return readable
+    access.refuse_unseen(agent, readable)
+    of_agent = access.readable(access.resolve(vault, agent))
+    if of_agent is None or readable is None:
+        return of_agent if readable is None else readable
+    return tuple(owner for owner in of_agent if owner in readable)
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -227,7 +232,7 @@ def _package(
 
 
 def _round(current: Round, is_new: bool) -> str:
-    """Return the line of the round, and what was shown before; '' without a session."""
+    """Return the line about the round and the entries shown before; '' without a session."""
     if not current.session:
         return ""
     many = len(current.shown)
@@ -269,7 +274,7 @@ def _part(
 
 
 def _citation(row: Row) -> tuple[str, int]:
-    """Return (path, line) of an entry; of an item, of the note that it was extracted from."""
+    """Return (path, line) of an entry. For an item, it is the place from which it was extracted."""
     extra = json.loads(row.extra) if row.scope == "items" and row.extra else {}
     if isinstance(path := extra.get("sourceFile"), str) and path:
         line = extra.get("lineNumber")
@@ -284,7 +289,7 @@ def _tier(row: Row, session: str, asked: Asked) -> str:
 
 
 def _notes(excerpts: Iterable[Excerpt], asked: Asked) -> tuple[Part, ...]:
-    """Return notes with their passages and sessions with their turns, best first."""
+    """Return notes with their passages, and sessions with their turns, best first."""
     words = Words(terms(asked.query))
     notes: dict[str, Part] = {}
     for row, _, _, place in excerpts:
@@ -300,7 +305,7 @@ def _notes(excerpts: Iterable[Excerpt], asked: Asked) -> tuple[Part, ...]:
 
 
 def _passage(row: Row, words: Words) -> tuple[str, int]:
-    """Return (text, line) of a passage; properties of the note are included only if they match."""
+    """Return (text, line) of a passage. Properties of the note are included only if they match."""
     body = body_at(row.text)
     best, _ = best_line(row.text, words) if body else (0, "")
     top = row.text.count("\n", 0, body)

@@ -1,4 +1,4 @@
-"""The state of the vault and its index: show it, check it, and update the index."""
+"""Report the state of the vault, check it, and update the index."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Found = tuple[str, Problem]
 
 
-def examined(vault: OpenVault) -> list[Found]:
-    """Return the problems that only `brain doctor` looks for: secrets in memory notes, pending
-    writes, a journal that cannot be written, folders without an atomic exchange of files, a missing
-    tokenizer."""
+def doctor_problems(vault: OpenVault) -> list[Found]:
+    """Return the problems that only `brain doctor` checks: secrets in memory notes, pending writes,
+    removed memories, temporary files, a journal that cannot be written, disks without an atomic
+    exchange of files, and a missing tokenizer."""
     notes = _memory_notes(vault)
     return [
         *_secrets(vault, notes), *_pending(vault), *_removed(vault),
@@ -36,7 +36,7 @@ def examined(vault: OpenVault) -> list[Found]:
 
 
 def _memory_notes(vault: OpenVault) -> list[str]:
-    """Return the notes that have memories, those in the archive included."""
+    """Return the notes with memories, including those in the archive."""
     rows = read.listed(vault.index, Filters(scopes=("memory", "archive")), -1)
     return list(dict.fromkeys(row.path for row in rows if row.path.endswith(".md")))
 
@@ -45,7 +45,7 @@ def _folders(notes: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(map(os.path.dirname, notes)))
 
 
-def large(vault: OpenVault) -> list[Found]:
+def large_memories(vault: OpenVault) -> list[Found]:
     """Return memory notes with more characters than `maxMemorySize`."""
     limit, found = vault.config.maxMemorySize, []
     for path in read.large_memories(vault.index, limit):
@@ -74,12 +74,12 @@ def _secrets(vault: OpenVault, paths: Iterable[str]) -> Iterator[Found]:
 
 
 def _orphans(vault: OpenVault, folders: Iterable[str]) -> Iterator[Found]:
-    """Yield temporary files next to notes that no write of this machine has left."""
+    """Yield temporary files next to notes that are not from a write of this machine."""
     for orphan in vault.store.orphans(folders):
-        what = "nothing new; `brain doctor --fix` deletes it"
+        content = "nothing new; `brain doctor --fix` deletes it"
         if count := len(orphan.lines):
-            what = f"{count} lines that {orphan.path} lacks; `brain doctor --fix` merges them"
-        yield orphan.name, Problem(0, "orphaned", f"is a temporary file that holds {what}")
+            content = f"{count} lines that {orphan.path} lacks; `brain doctor --fix` merges them"
+        yield orphan.name, Problem(0, "orphaned", f"is a temporary file that holds {content}")
 
 
 def _removed(vault: OpenVault) -> Iterator[Found]:
@@ -92,10 +92,10 @@ def _removed(vault: OpenVault) -> Iterator[Found]:
 
 
 def _pending(vault: OpenVault) -> Iterator[Found]:
-    for one in vault.store.pending():
-        why = f": {one.why}" if one.why else ""
-        message = f"{one.write.op} of {one.write.ref} is not written yet{why}"
-        yield one.path, Problem(0, "pending", message)
+    for write in vault.store.pending():
+        why = f": {write.why}" if write.why else ""
+        message = f"{write.write.op} of {write.write.ref} is not written yet{why}"
+        yield write.path, Problem(0, "pending", message)
 
 
 def _journal(vault: OpenVault) -> Iterator[Found]:
@@ -126,7 +126,7 @@ def problems(vault: OpenVault) -> list[Found]:
     """Return the problems of indexed files and of brain.yaml."""
     found = read.problems(vault.index)
     found += [(f"{vault.paths.brain}/brain.yaml", problem) for problem in vault.warnings]
-    return sorted([*found, *large(vault)])
+    return sorted([*found, *large_memories(vault)])
 
 
 def doctor(
@@ -140,14 +140,14 @@ def doctor(
         access.require_admin(access.resolve(vault, by), "fix the vault")
         vault.store.refuse_off()
         _fix(vault)
-    seen = lookup.visible(vault, by, agent)
+    visible = lookup.visible(vault, by, agent)
     healthy = vault.index.healthy()
     if not healthy:
         vault.sync(rebuild=True)
     found = [
         FileProblem(path=path, line=problem.line, code=problem.code, message=problem.message)
-        for path, problem in sorted([*problems(vault), *examined(vault)])
-        if seen is None or vault.owner(path) in seen
+        for path, problem in sorted([*problems(vault), *doctor_problems(vault)])
+        if visible is None or vault.owner(path) in visible
     ]
     return Diagnosis(healthy=healthy, paused=vault.paused, problems=found, freshness=freshness)
 
@@ -199,8 +199,8 @@ def sync(
 ) -> Stats:
     """Update the index from the files, or only from the paths in `only`. Return what changed.
 
-    `rebuild` starts with an empty index. `accept_loss` accepts that nearly all files are gone.
+    `rebuild` starts with an empty index. `accept_loss` accepts that nearly all files are missing.
     """
-    # its counts are those of all files
+    # its counts include all files
     access.require_admin(access.resolve(vault, by), "sync the vault; each question does that")
     return vault.sync(only, rebuild=rebuild, accept_loss=accept_loss)

@@ -123,7 +123,7 @@ def _refuse_unknown(vault: OpenVault, wanted: Comparison | Group, filters: Filte
 
 
 def open_(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -> Place:
-    """Return where an entry can be opened: in Obsidian, and in an editor."""
+    """Return the address of an entry in Obsidian, and its file and line for an editor."""
     vault.refresh()
     row, line = lookup.locate(vault, id, lookup.visible(vault, by, agent))
     line = line or row.line
@@ -137,21 +137,21 @@ def open_(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -
 
 
 def _obsidian_url(vault_name: str, row: Row, heading: str) -> str:
-    """Return the address that opens an entry in Obsidian: its block if its id is written there,
-    else its heading."""
+    """Return the address that opens an entry in Obsidian: its block if its id is in the file, else
+    its heading."""
     import re
     from urllib.parse import quote
 
     path = row.path.removesuffix(".md")
     if lookup.is_anchored(row):
         path += f"#^{row.ref}"
-    elif heading:  # characters that would end a link are left out, as Obsidian does
+    elif heading:  # like Obsidian, leave out characters that would end a link
         path += "#" + " ".join(re.sub(r"[#^|\[\]\\]|%%", " ", heading).split())
     return f"obsidian://open?vault={quote(vault_name, safe='')}&file={quote(path, safe='')}"
 
 
 def heading_above(row: Row, line: int) -> str:
-    """Return the nearest heading above a line of a note or a memory; '' without one."""
+    """Return the nearest heading above a line of a note or a memory; '' if there is none."""
     if row.scope in ("memory", "archive"):
         return row.heading.rpartition(" > ")[2]
     if row.scope != "sources":

@@ -1,4 +1,4 @@
-"""Questions that had no answer, and suggestions for tags."""
+"""List questions that had no answer, and suggest tags."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.open_vault import OpenVault
 
-SHORTEST_TAG = 3
+MIN_TAG = 3  # characters
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -42,15 +42,15 @@ def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | st
             snippet=use.snippet or usage.snippet(use.text),
             open=not _is_answered(vault, use),
         )
-        for use in sum_uses(_asked(vault))
+        for use in sum_uses(_all_gaps(vault))
         if (sees_all or use.other == actor.name) and (not agent or use.other == agent)
     ]
     found.sort(key=lambda gap: (-gap.count, gap.last, gap.id, gap.agent or ""))
     return Gaps(gaps=[gap for gap in found if all or gap.open], tags=_suggest_tags(vault, actor))
 
 
-def _asked(vault: OpenVault) -> list[Use]:
-    """Return the gaps of the journal, and those that are not in it yet. `other` is the asker."""
+def _all_gaps(vault: OpenVault) -> list[Use]:
+    """Return the gaps in the journal, and those that are not in it yet. `other` is the asker."""
     found = [
         Use(
             op="gap",
@@ -69,18 +69,18 @@ def _asked(vault: OpenVault) -> list[Use]:
 
 
 def _is_answered(vault: OpenVault, gap: Use) -> bool:
-    """Return True if the agent that asked now finds an entry that was not rejected before."""
+    """Return True if the asker would now find an entry that was not rejected before."""
     owners = None
     if gap.other:
-        with suppress(NotFound):  # the agent is gone; anyone may answer its question
+        with suppress(NotFound):  # the agent does not exist any more, so search for all owners
             owners = access.readable(access.resolve(vault, gap.other))
     found = answer_ids(vault.index, gap.text, owners, vault.clock(), vault.config)
     return not found <= set(gap.refs)
 
 
 def _suggest_tags(vault: OpenVault, by: Actor) -> list[TagSuggestion]:
-    """Return memories that were useful for one question and share no tag, with a tag for them: the
-    longest word of the question that all of them contain. `brain tag` writes it."""
+    """Suggest a tag for memories that were useful for the same question and share no tag: the
+    longest word of the question that all of them contain."""
     found: dict[tuple[str, ...], TagSuggestion] = {}
     owners = access.readable(by)
     for recall in usage.recalls_of(vault, by):
@@ -91,7 +91,7 @@ def _suggest_tags(vault: OpenVault, by: Actor) -> list[TagSuggestion]:
             continue
         words = [fold(word) for term in terms(str(recall["query"])) for word in term.words]
         texts = [{stem(word) for word in _WORD.findall(fold(row.text))} for row in rows.values()]
-        common = [w for w in words if len(w) >= SHORTEST_TAG and all(stem(w) in t for t in texts)]
+        common = [w for w in words if len(w) >= MIN_TAG and all(stem(w) in t for t in texts)]
         if tag := max(common, key=len, default=""):
             found[refs] = TagSuggestion(tag=tag, ids=sorted(rows), query=recall["query"])
     return list(found.values())

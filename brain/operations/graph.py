@@ -1,4 +1,4 @@
-"""The graph of memories: all of it, or the part around one entry."""
+"""Return the graph of memories, or the part of it around an entry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brain.open_vault import OpenVault
 
 FORMATS = ("json", "canvas")
-ALIKE = 0.6  # a cosine from which on two memories belong together by their meaning alone
+MIN_SIMILARITY = 0.6  # cosine of memories that are in one cluster only because of their meaning
 
 
 def graph(
@@ -34,8 +34,8 @@ def graph(
     """Return how memories are connected: all memories, or those up to `depth` steps from one entry.
     With the format `canvas`, return the content of a .canvas file for Obsidian."""
     freshness = vault.refresh()
-    drawn = _graph(vault, id, depth, agent, format or "json", by)
-    return drawn if format == "canvas" else results.Graph(**drawn, freshness=freshness)
+    document = _graph(vault, id, depth, agent, format or "json", by)
+    return document if format == "canvas" else results.Graph(**document, freshness=freshness)
 
 
 def _graph(
@@ -46,12 +46,12 @@ def _graph(
     filters = lookup.filters(vault, agent=agent, by=by)
     owners, config = filters.owners, vault.config
     graph = nodes.full_graph(vault.index, owners, "".join(filters.agents))
-    found = clusters.find(graph, _similar(vault, owners))
+    all_clusters = clusters.find(graph, _similar(vault, owners))
     root = _root(vault, lookup.find(vault, id, owners=owners), graph) if id else ""
     if root:
         graph = nodes.neighbourhood(graph, root, depth or config.cascadeDepth)
     entries = {node.id for node in graph.nodes if node.type in ENTRIES}
-    shown = [cluster for cluster in found if entries.intersection(cluster.members)]
+    shown = [cluster for cluster in all_clusters if entries.intersection(cluster.members)]
     if format == "canvas":
         return export.canvas(graph, shown)
     return export.shape(clusters.add(graph, shown), shown, root)
@@ -63,7 +63,7 @@ def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str
         return []
     filters = Filters(scopes=("memory", "items"), owners=owners)
     names = {row.id: row.ref for row in entries.entries(vault, filters, -1)}
-    least = max(ALIKE, vault.config.similarityThreshold)
+    least = max(MIN_SIMILARITY, vault.config.similarityThreshold)
     model, _ = semantic.model(vault)
     try:
         return model.pairs(names, least) if model else []
@@ -71,14 +71,14 @@ def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str
         return []
 
 
-def _root(vault: OpenVault, row: Row, whole: Graph) -> str:
-    """Return the node of an entry; for a passage, that of its note."""
+def _root(vault: OpenVault, row: Row, graph: Graph) -> str:
+    """Return the node of an entry; for a passage, the node of its note."""
     name = row.path.removesuffix(".md")
-    ids = {node.id for node in whole.nodes}
-    for id in (row.ref, *sorted(journal_facts.same(vault.index, row.ref)), f"[[{name}]]"):
+    ids = {node.id for node in graph.nodes}
+    for id in (row.ref, *sorted(journal_facts.all_ids(vault.index, row.ref)), f"[[{name}]]"):
         if id in ids:
             return id
     raise NotFound(
-        f"{row.ref} in {row.path}, line {row.line}, has no tie to any memory.",
-        "The graph is of memories, items, their tags, and the notes that they name.",
+        f"{row.ref} in {row.path}, line {row.line}, is not connected to any memory.",
+        "The graph contains memories, items, their tags, and the notes to which they link.",
     )

@@ -1,4 +1,4 @@
-"""The history of a memory, and the audit of all changes, from the journal."""
+"""Return the history of a memory, and the audit of all changes, from the journal."""
 
 from __future__ import annotations
 
@@ -38,47 +38,47 @@ def history(
     deleted."""
     actor = access.resolve(vault, by)
     vault.refresh()
-    same = refs(vault, id, actor, agent)
-    found = [r for r in records.select(vault.index, refs=same) if may_see(vault, r, actor)]
-    return [*_with_texts(vault, found), *_pending(vault, same, actor)]
+    all_refs = refs(vault, id, actor, agent)
+    found = [r for r in records.select(vault.index, refs=all_refs) if may_see(vault, r, actor)]
+    return [*_with_texts(vault, found), *_pending(vault, all_refs, actor)]
 
 
-def value(record: Record, **more: Any) -> ChangeRecord:
+def to_result(record: Record, **extra_data: Any) -> ChangeRecord:
     """Return a record of the journal as a result."""
     return ChangeRecord(
         event=record.id, at=record.at, by=record.by, op=record.op, id=record.ref,
-        path=record.path or None, device=record.device, data=record.data | more,
+        path=record.path or None, device=record.device, data=record.data | extra_data,
     )  # fmt: skip
 
 
 def _pending(vault: OpenVault, same: set[str], by: Actor) -> Iterator[ChangeRecord]:
-    for one in vault.store.pending():
-        if one.write.ref in same and access.may(by, "read", vault.owner(one.path)):
+    for write_ in vault.store.pending():
+        if write_.write.ref in same and access.may(by, "read", vault.owner(write_.path)):
             yield ChangeRecord(
-                event=one.write.id, at=pending.time_of(one), by=one.by, op=one.write.op,
-                id=one.write.ref, path=one.path, device=None,
-                data={"state": "pending", "text": pending.text_of(one), **one.write.data},
+                event=write_.write.id, at=pending.time_of(write_), by=write_.by, op=write_.write.op,
+                id=write_.write.ref, path=write_.path, device=None,
+                data={"state": "pending", "text": pending.text_of(write_), **write_.write.data},
             )  # fmt: skip
 
 
 def _with_texts(vault: OpenVault, found: Sequence[Record]) -> list[ChangeRecord]:
-    """Return records as results, each with the `text` that its change left. The journal has only a
-    digest of that; the text is in the file or in the record of a later change, unless a person
-    has changed it since."""
+    """Return records as results, with the `text` after each change if it is known. The journal has
+    only a digest of that text. The text itself is in the file, or in the record of a later
+    change."""
     wanted = [record for record in found if record.data.get("after")]
     texts: dict[str, str] = {}
     for text in _known_texts(vault, wanted) if wanted else ():
         texts[digest(text.encode("utf-8", "replace")).hex()] = text
     return [
-        value(record, text=texts[after])
+        to_result(record, text=texts[after])
         if (after := str(record.data.get("after", ""))) in texts
-        else value(record)
+        else to_result(record)
         for record in found
     ]
 
 
 def _known_texts(vault: OpenVault, found: Sequence[Record]) -> Iterator[str]:
-    """Yield the known texts of the entries and settings of these records, now and before."""
+    """Yield the current and earlier texts of the entries and settings of these records."""
     refs = list(dict.fromkeys(record.ref for record in found))
     for record in records.of_refs(vault.index, refs):
         yield str(record.data.get("before", ""))
@@ -88,7 +88,7 @@ def _known_texts(vault: OpenVault, found: Sequence[Record]) -> Iterator[str]:
         yield from (data[start:stop].decode("utf-8", "replace") for _, start, stop in spans)
     if any(record.path == settings for record in found):
         text = vault.read(settings).decode("utf-8", "replace")
-        with suppress(Refused):  # a setting that is there twice
+        with suppress(Refused):  # the setting is there twice
             yield from (brain_yaml.lines_of(text, ref) for ref in refs if ref in SETTINGS)
 
 
@@ -114,8 +114,8 @@ def audit(
             vault.index,
             refs=refs(vault, id, actor) if id else (),
             by=who,
-            since=when(vault, since),
-            until=when(vault, until, timestamps.end_of),
+            since=to_record_time(vault, since),
+            until=to_record_time(vault, until, timestamps.end_of),
             ops=tuple(ops),
             newest_first=True,
         )
@@ -130,39 +130,39 @@ def audit(
 
 
 def _refuse_unknown(vault: OpenVault, who: str, agent: str, ops: Sequence[str], by: Actor) -> None:
-    """Raise NotFound if no actor, agent or record type has that name."""
+    """Raise NotFound if an actor, agent or record type does not exist."""
     owners = access.readable(by)
     access.refuse_unseen(agent, owners)
-    seen = [r for r in records.select(vault.index) if may_see(vault, r, by)]
-    done = {record.op for record in seen}
+    visible = [r for r in records.select(vault.index) if may_see(vault, r, by)]
+    types = {record.op for record in visible}
     for op in ops:
-        _refuse_unless("type of change", op, {*done, *RECORD_TYPES})
-    if agent and owners is None and agent not in {owner(vault, record) for record in seen}:
+        _require_known("type of change", op, {*types, *RECORD_TYPES})
+    if agent and owners is None and agent not in {owner(vault, record) for record in visible}:
         access.agent_name(vault, agent)
     if who:
         names = read.owners(vault.index) if owners is None else set(owners)
-        _refuse_unless("record of", who, {record.by for record in seen} | names | {PERSON.name})
+        _require_known("record of", who, {record.by for record in visible} | names | {PERSON.name})
 
 
-def _refuse_unless(what: str, name: str, known: set[str]) -> None:
-    """Raise NotFound, with a suggestion, if a name is not one of these."""
+def _require_known(noun: str, name: str, known: set[str]) -> None:
+    """Raise NotFound, with a suggestion, if a name is not among the known ones."""
     if name in known:
         return
     names = sorted(known - {""})
     remedy = suggest(name, names) or f"Known names: {', '.join(names)}."
-    raise NotFound(f"There is no {what} {name!r}.", remedy)
+    raise NotFound(f"There is no {noun} {name!r}.", remedy)
 
 
 def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
-    """Return all ids of an entry. A deleted one is given by its whole id. Raise NotFound, too, if
-    the actor may not read it."""
+    """Return all ids of an entry. A deleted entry is found only by its whole id. Raise NotFound
+    also if the actor may not read the entry."""
     owners = lookup.visible(vault, by, agent)
     try:
-        found = journal_facts.same(
+        found = journal_facts.all_ids(
             vault.index, lookup.find(vault, name, owners=owners, titles=False).ref
         )
     except NotFound:
-        found = journal_facts.same(vault.index, lookup.bare_id(name))
+        found = journal_facts.all_ids(vault.index, lookup.bare_id(name))
         if not any(True for _ in records.select(vault.index, refs=found)):
             raise
     if not any(may_see(vault, r, by) for r in records.select(vault.index, refs=found)):
@@ -171,8 +171,8 @@ def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
 
 
 def may_see(vault: OpenVault, record: Record, by: Actor) -> bool:
-    """Return True if an actor may read the memories that a record is about. Of questions without an
-    answer, an agent may read its own."""
+    """Return True if an actor may read the memories of a record. An agent may read only its own
+    unanswered questions."""
     owners = access.readable(by)
     if owners is None:
         return True
@@ -180,7 +180,7 @@ def may_see(vault: OpenVault, record: Record, by: Actor) -> bool:
         return bool(record.data.get("agent")) and record.data["agent"] == by.name
     if record.path or record.data.get("agent"):
         return owner(vault, record) in owners
-    refs = [record.ref, str(record.data.get("other", ""))]  # hits and the like name no owner
+    refs = [record.ref, str(record.data.get("other", ""))]  # records of hits have no owner
     rows = [_row(vault, ref) for ref in refs if ref]
     return all(row is not None and row.agent in owners for row in rows)
 
@@ -190,10 +190,12 @@ def _row(vault: OpenVault, ref: str) -> Row | None:
 
 
 def owner(vault: OpenVault, record: Record) -> str:
-    """Return the agent whose memory a record is about; '' if it does not say."""
+    """Return the owner of the memory of a record; '' if the record does not name it."""
     return vault.owner(record.path) if record.path else str(record.data.get("agent", ""))
 
 
-def when(vault: OpenVault, text: str, bound: Callable[[str], str] = timestamps.start_of) -> str:
-    """Return a time as records have it. The text is a local date or time, or an age."""
+def to_record_time(
+    vault: OpenVault, text: str, bound: Callable[[str], str] = timestamps.start_of
+) -> str:
+    """Return a time in the format of records. The text is a local date or time, or an age."""
     return bound(time_of(text, vault.clock()))

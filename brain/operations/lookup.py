@@ -1,7 +1,7 @@
-"""Resolve the names of entries, notes and filters that a user gives.
+"""Find the entries, notes and filters that a user names.
 
 An entry is named by an id (`m-…`, `^m-…`, `[id:…]`, a prefix), by `path:line`, or by words that
-only one memory has.
+only one memory contains.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     Owners = tuple[str, ...] | None
 
 EDITABLE = ("memory", "archive")
-ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # as in a prompt, or as in a link
+ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # an id in a prompt or in a link
 PLACE = r"(.+):([0-9]{1,9})"
-UNUSED_ID = r"m-[0-9a-z]{4,8}"  # an id that no entry has is not searched for as words
+UNUSED_ID = r"m-[0-9a-z]{4,8}"  # a text of this form is never searched for as words
 OTHER_KINDS = ("note", "agent", "task", "session", "user", "assistant", "system", "tool")
 
 
@@ -38,21 +38,21 @@ OTHER_KINDS = ("note", "agent", "task", "session", "user", "assistant", "system"
 
 
 class Location(NamedTuple):
-    """An entry, and the line of its file that a name means; 0 if it means the whole file."""
+    """An entry, and the named line of its file; 0 if the whole file was named."""
 
     row: Row
     line: int
 
 
 def find(vault: OpenVault, name: str, *, owners: Owners = None, titles: bool = True) -> Row:
-    """Return the entry of this name, if one of `owners` (None: all) has it. Raises NotFound or
+    """Return the entry with this name, if one of `owners` (None: all) owns it. Raise NotFound or
     Ambiguous."""
     return locate(vault, name, owners, titles).row
 
 
 def locate(vault: OpenVault, name: str, owners: Owners = None, titles: bool = True) -> Location:
-    """Return the entry of this name, and where it is; of a whole file, its first entry. Without
-    `titles`, no note is meant by its name or title."""
+    """Return the entry with this name and its line. For a whole file, return its first entry.
+    Without `titles`, notes are not found by name or title."""
 
     def seen(rows: list[Row]) -> list[Row]:
         return [row for row in rows if owners is None or row.agent in owners]
@@ -70,36 +70,37 @@ def locate(vault: OpenVault, name: str, owners: Owners = None, titles: bool = Tr
         if found := seen(read.by_place(vault.index, candidate, line)):
             return Location(found[0], line)
     if titles and (paths := notes_named(vault, name, owners)[0]):
-        firsts = [rows[0] for path in paths if (rows := read.by_place(vault.index, path, 0))]
-        if firsts:
-            return Location(_only(name, firsts), 0)
+        first_entries = [rows[0] for path in paths if (rows := read.by_place(vault.index, path, 0))]
+        if first_entries:
+            return Location(_only(name, first_entries), 0)
     if not re.fullmatch(UNUSED_ID, name) and (found := seen(_by_words(vault, name))):
         return Location(_only(name, found), found[0].line)
     raise NotFound(
-        f"There is no entry {name!r}.", "Look for it with `brain search` or `brain list`."
+        f"There is no entry {name!r}.", "Search for it with `brain search` or `brain list`."
     )
 
 
 def _only(name: str, found: list[Row]) -> Row:
     if len(found) > 1:
         places = ", ".join(f"{row.path}:{row.line} ({row.ref})" for row in found[:5])
-        many = f"{len(found)}" if len(found) < read.MOST_ALIKE else "very many"
-        raise Ambiguous(f"{name!r} could be any of {many}: {places}.", "Give its id or path:line.")
+        count = f"{len(found)}" if len(found) < read.MAX_BY_PREFIX else "very many"
+        raise Ambiguous(f"{name!r} could be any of {count}: {places}.", "Give its id or path:line.")
     return found[0]
 
 
 def _paths(vault: OpenVault, path: str) -> list[str]:
-    """Return the files that a path may mean: relative to the vault, or to the current folder."""
+    """Return the possible paths in the vault for a path that is relative to the vault or to the
+    current folder."""
     root = vault.paths.root_path
-    seen = os.path.normpath(os.path.join(vault.here or root, path))
-    return [path, seen.removeprefix(f"{root}/")] if seen.startswith(f"{root}/") else [path]
+    absolute = os.path.normpath(os.path.join(vault.here or root, path))
+    return [path, absolute.removeprefix(f"{root}/")] if absolute.startswith(f"{root}/") else [path]
 
 
 def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
     """Return the entry that had this id before a person edited it."""
     if not id.isascii():
         return []
-    others = journal_facts.same(vault.index, id) - {id}
+    others = journal_facts.all_ids(vault.index, id) - {id}
     return [row for other in sorted(others) for row in read.by_ref(vault.index, other)]
 
 
@@ -115,36 +116,36 @@ def _by_words(vault: OpenVault, words: str) -> list[Row]:
 
 def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:
     """Return the owners whose entries an operation may use: all that the actor may read, or only
-    this agent."""
-    seen = access.readable(access.resolve(vault, by))
-    access.refuse_unseen(agent, seen)
-    return (access.agent_name(vault, agent),) if agent else seen
+    `agent`."""
+    readable = access.readable(access.resolve(vault, by))
+    access.refuse_unseen(agent, readable)
+    return (access.agent_name(vault, agent),) if agent else readable
 
 
 def words(values: Iterable[str]) -> tuple[str, ...]:
-    """Return words that are given as a list, or as one word."""
+    """Return a tuple of words, which are given as a list or as one word."""
     return (values,) if isinstance(values, str) else tuple(values)
 
 
 def is_memory(row: Row) -> bool:
-    """Return True for an entry of a memory note or of the archive."""
+    """Return True for a memory in a memory note or in the archive."""
     return row.scope in EDITABLE and row.kind != "note" and row.path.endswith(".md")
 
 
 def memory(vault: OpenVault, name: str, by: Actor, agent: str = "") -> Row:
-    """Return the memory of this name that the actor may read. With `agent`, only memories of that
-    agent are meant."""
+    """Return the memory with this name that the actor may read. `agent` limits the search to
+    memories of that agent."""
     row = find(vault, name, owners=visible(vault, by, agent), titles=False)
     if not is_memory(row):
         raise BadRequest(
             f"{row.ref} is not a memory; it is in {row.path}, line {row.line}.",
-            "Only entries of a MEMORY.md or of the archive can be changed so.",
+            "Only entries of a MEMORY.md or of the archive can be changed.",
         )
     return row
 
 
 def bare_id(name: str) -> str:
-    """Return an id without the marks that it has in a prompt or a note."""
+    """Return an id without the characters around it in a prompt or a note."""
     return name.strip().removeprefix("[id:").removesuffix("]").lstrip("^")
 
 
@@ -152,20 +153,20 @@ def bare_id(name: str) -> str:
 
 
 def note_link(vault: OpenVault, name: str, by: Actor) -> str:
-    """Return the link target of the note with this path, name or title; '' if the actor can read
-    none. It is a whole path if several notes have the name, or if `name` is a path."""
-    found, every = notes_named(vault, name, access.readable(by))
+    """Return the link target for the note with this path, name or title; '' if no readable note has
+    it. It is a whole path if several notes have the name, or if `name` is a path."""
+    found, all_paths = notes_named(vault, name, access.readable(by))
     if not found:
         return ""
-    first = found[0].removesuffix(".md")
-    file = first.rpartition("/")[2]
-    alike = [path for path in every if f"/{_fold(path)}".endswith(f"/{_fold(file)}.md")]
-    return first if "/" in _note_name(vault, name) or len(alike) > 1 else file
+    path_without_suffix = found[0].removesuffix(".md")
+    file = path_without_suffix.rpartition("/")[2]
+    same_name = [path for path in all_paths if f"/{_fold(path)}".endswith(f"/{_fold(file)}.md")]
+    return path_without_suffix if "/" in _note_name(vault, name) or len(same_name) > 1 else file
 
 
 def notes_named(vault: OpenVault, name: str, owners: Owners) -> tuple[list[str], list[str]]:
-    """Return the paths of the notes with this path, name or title, the exact path first; and the
-    paths of all notes."""
+    """Return two lists: the paths of the notes with this path, name or title, the exact path first,
+    and the paths of all notes."""
     from brain.index import relations
 
     wanted = _note_name(vault, name)
@@ -185,7 +186,8 @@ def _fold(name: str) -> str:
 
 
 def link_to(row: Row, path: str) -> str:
-    """Return the link to an entry from a note: `[[#^id]]` inside it, the whole path elsewhere."""
+    """Return the link to an entry from a note: `[[#^id]]` in the same note, else with the whole
+    path."""
     place = "" if row.path == path else row.path.removesuffix(".md")
     return f"[[{place}#^{row.ref}]]"
 
@@ -210,7 +212,7 @@ def filters(
     superseded: bool = False,
     by: Actor | str = "",
 ) -> Filters:
-    """Return checked filters. Raises BadRequest or NotFound."""
+    """Check filters and return them. Raise BadRequest or NotFound."""
     owners = access.readable(access.resolve(vault, by))
     access.refuse_unseen(agent, owners)
     return Filters(
@@ -227,7 +229,7 @@ def filters(
 
 
 def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
-    """Return a kind that exists, in its own spelling. Raises BadRequest."""
+    """Return an existing kind in its own spelling. Raise BadRequest if there is none."""
     from brain.kinds import KINDS, kind_named
 
     known = {*KINDS, *OTHER_KINDS}
@@ -237,13 +239,15 @@ def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:
     folded = kind_named(name)
     if found := {name, folded} & known:
         return name if name in found else folded
-    every = sorted(known)
-    remedy = suggest(folded, every) or f"Kinds: {', '.join(every)}."
+    sorted_kinds = sorted(known)
+    remedy = suggest(folded, sorted_kinds) or f"Kinds: {', '.join(sorted_kinds)}."
     raise BadRequest(f"There is no kind {name!r}.", remedy)
 
 
 def check_range(**values: float | None) -> None:
-    """Raise BadRequest for a value that is given and not from 0 to 1."""
+    """Raise BadRequest if a given value is not from 0 to 1."""
     for name, value in values.items():
         if value is not None and not 0 <= value <= 1:
-            raise BadRequest(f"{name} must be from 0 to 1, not {value}.", "0.8 is a good one.")
+            raise BadRequest(
+                f"{name} must be from 0 to 1, not {value}.", "Give a number such as 0.8."
+            )

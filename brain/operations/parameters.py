@@ -1,5 +1,5 @@
-"""The parameters of operations: their help, their form on the command line, and the names of
-scopes and times."""
+"""Describe the parameters of operations and their form on the command line, and parse scopes and
+times."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 class Parameter(NamedTuple):
-    """A parameter. `flags` replace `--name`. An `argument` has no flag. `words` are joined by
-    spaces. `least` and `most` limit a number."""
+    """A parameter. `flags` replace `--name`. An `argument` has no flag. If `words`, several words
+    are joined by spaces. `least` and `most` limit a number."""
 
     meaning: str
     flags: tuple[str, ...] = ()
@@ -34,11 +34,11 @@ class Parameter(NamedTuple):
     most: int | None = None
 
 
-HIDDEN = ("vault", "check", "rerank", "only", "fields", "characters", "shown")  # for Python alone
+HIDDEN = ("vault", "check", "rerank", "only", "fields", "characters", "shown")  # only in Python
 _TIME = "Start: a date (2026-02-01) or an age (2h, 7d)."
 
-# By name. What differs for one operation is under `operation.name`, for the operations on sessions
-# under `session.name`.
+# By name. The key `operation.name` is for one operation only, and `session.name` for all operations
+# on sessions.
 PARAMETERS = {
     "id": Parameter("An id, PATH:LINE, or words that only one memory has.", argument=True),
     "search.question": Parameter(
@@ -227,14 +227,14 @@ PARAMETERS = {
 
 
 def parameter(operation: str, name: str) -> Parameter:
-    """Return the parameter of an operation."""
+    """Return the description of a parameter of an operation."""
     group = operation.partition(" ")[0]
     places = (f"{operation}.{name}", f"{group}.{name}", name)
     return next(PARAMETERS[place] for place in places if place in PARAMETERS)
 
 
 def scopes_of(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the scopes of these names, each once. Raises BadRequest."""
+    """Return the scopes with these names, without repetitions. Raise BadRequest for other names."""
     found: dict[str, None] = {}
     for name in names:
         if name not in SCOPES and name not in OTHER_SCOPES:
@@ -245,8 +245,9 @@ def scopes_of(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def time_of(text: str, now: datetime, whole_days: bool = False) -> str:
-    """Return a date or time as it is, and an age (`30m`, `2h`, `7d`) as the time that it means.
-    With `whole_days`, an age in days or weeks means a day: most entries have no time of day."""
+    """Convert an age (`30m`, `2h`, `7d`) to a time. Return a date or time unchanged. With
+    `whole_days`, convert an age in days or weeks to a day, because most entries have no time of
+    day."""
     text = text.strip()
     if not (match := _AGE.fullmatch(text)):
         return text

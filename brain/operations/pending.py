@@ -1,4 +1,4 @@
-"""Pending writes, pausing, and writing usage to the journal."""
+"""List pending writes, pause and resume writing, and write usage to the journal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pending(
     """Return the writes that are not in their note yet, and the entries of agents that a person
     removed in the last day. `undo` restores such entries. If `drop` is given, cancel the pending
     write of this event first."""
-    seen = lookup.visible(vault, by, agent)
+    visible = lookup.visible(vault, by, agent)
     dropped: list[PendingWrite] = []
     if drop:
         access.require_admin(access.resolve(vault, by), "drop pending writes")
@@ -35,25 +35,25 @@ def pending(
     vault.refresh()
     found = [_value(each) for each in vault.store.pending()]
     found = [*dropped, *found, *removed(vault)]
-    return [each for each in found if seen is None or vault.owner(each.path) in seen]
+    return [each for each in found if visible is None or vault.owner(each.path) in visible]
 
 
-def _value(one: Pending, state: str = "pending") -> PendingWrite:
+def _value(write: Pending, state: str = "pending") -> PendingWrite:
     return PendingWrite(
-        event=one.write.id,
-        at=time_of(one),
-        by=one.by,
-        op=one.write.op,
-        id=one.write.ref,
-        path=one.path,
-        text=text_of(one),
+        event=write.write.id,
+        at=time_of(write),
+        by=write.by,
+        op=write.write.op,
+        id=write.write.ref,
+        path=write.path,
+        text=text_of(write),
         state=state,
-        why=one.why,
+        why=write.why,
     )
 
 
 def removed(vault: OpenVault) -> list[PendingWrite]:
-    """Return the entries with an id that a person removed in the last day and that are not back."""
+    """Return the entries that a person removed in the last day and that were not restored."""
     since = (vault.clock().astimezone(UTC) - timedelta(days=1)).isoformat(timespec="seconds")[:19]
     found = records.select(vault.index, ops=("removed",), since=since, newest_first=True)
     return [
@@ -73,15 +73,15 @@ def removed(vault: OpenVault) -> list[PendingWrite]:
     ]
 
 
-def text_of(one: Pending) -> str:
-    """Return the text that a pending write gives an entry; '' if it gives none."""
-    change = one.write.change
+def text_of(write: Pending) -> str:
+    """Return the new text of the entry of a pending write; '' if it has none."""
+    change = write.write.change
     return str(getattr(change, "text", "") or getattr(change, "raw", ""))
 
 
-def time_of(one: Pending) -> str:
-    """Return the time of a pending write, as records have it."""
-    return to_utc(datetime.fromtimestamp(one.at, UTC))
+def time_of(write: Pending) -> str:
+    """Return the time of a pending write, in the format of records."""
+    return to_utc(datetime.fromtimestamp(write.at, UTC))
 
 
 def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
@@ -99,7 +99,7 @@ def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
 
 
 def _purged(vault: OpenVault) -> dict[str, str]:
-    """Return the entries with pending uses that were purged since, on any device, and when."""
+    """Return the times at which entries with pending uses were purged, on any device."""
     from brain.index import journal_facts
     from brain.journal.reader import update_index
 
@@ -111,8 +111,8 @@ def _purged(vault: OpenVault) -> dict[str, str]:
 
 
 def write_usage_if_due(vault: OpenVault) -> list[str]:
-    """Write usage to the journal if some of it is from an earlier day, or if writing it was cut
-    short. Return what went wrong."""
+    """Write usage to the journal if some of it is from an earlier day, or if an earlier attempt was
+    interrupted. Return the errors."""
     try:
         first = vault.state.first_use()
         if first and not vault.paused and (first[:10] < vault.now()[:10] or vault.state.batches()):
@@ -128,7 +128,7 @@ def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
     vault.store.refuse_read_only()
     with vault.store.locked():
         vault.claim()
-    with open(_mark(vault), "w", encoding="utf-8"):
+    with open(_pause_file(vault), "w", encoding="utf-8"):
         pass
     return True
 
@@ -139,11 +139,11 @@ def resume(vault: OpenVault, *, by: Actor | str = "") -> bool:
     access.require_admin(access.resolve(vault, by), "resume writing")
     vault.store.refuse_read_only()
     with suppress(FileNotFoundError):
-        os.unlink(_mark(vault))
+        os.unlink(_pause_file(vault))
     vault.absorb()
     return False
 
 
-def _mark(vault: OpenVault) -> str:
-    """Return the file that every writer on this machine looks for."""
+def _pause_file(vault: OpenVault) -> str:
+    """Return the path of the file that pauses all writing on this machine."""
     return f"{vault.paths.state_path}/paused"

@@ -1,4 +1,4 @@
-"""The current values of a memory, computed from its journal records, and its origin."""
+"""Compute the current values of a memory from its journal records, and return its origin."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from brain.model import Record
     from brain.open_vault import OpenVault
 
-QUARANTINE = 1.0  # days after which a candidate should have been used
+QUARANTINE = 1.0  # days in which a candidate should be used
 
 
 def entries(vault: OpenVault, rows: Sequence[Row]) -> list[Entry]:
-    """Return the entries of these rows; memories with their current values."""
+    """Return the entries of these rows. Memories have their current values."""
     known = journal_facts.load(vault.index, [row.ref for row in rows if lookup.is_memory(row)])
     now = vault.clock()
     return [
@@ -39,7 +39,7 @@ def entries(vault: OpenVault, rows: Sequence[Row]) -> list[Entry]:
 
 
 def values(row: Row, known: Facts | None, now: datetime) -> dict[str, Any]:
-    """Return the current values of a memory: those of `results.Memory`."""
+    """Return the current values of a memory, the fields of `results.Memory`."""
     found = known or Facts(row.ref)
     return {
         "score": found.score,
@@ -69,40 +69,44 @@ def _idle(row: Row, found: Facts, now: datetime) -> float:
 
 
 def details(vault: OpenVault, row: Row) -> dict[str, Any]:
-    """Return the origin of a memory, and each factor of its confidence and importance."""
-    found = journal_facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
-    ids = journal_facts.same(vault.index, row.ref)
+    """Return the origin of a memory, and the factors of its confidence and importance."""
+    memory_facts = journal_facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
+    ids = journal_facts.all_ids(vault.index, row.ref)
     try:
         history = list(records.select(vault.index, refs=ids))
-    except BrainError:  # a journal cannot be read, which `brain doctor` reports
+    except BrainError:  # `brain doctor` reports a journal that cannot be read
         history = []
-    made = next((record for record in history if record.op in ("remember", "promote")), None)
-    given = made.data if made else {}
+    creation = next((record for record in history if record.op in ("remember", "promote")), None)
+    creation_data = creation.data if creation else {}
     now = vault.clock()
     return {
         "provenance": Provenance(
-            by=made.by if made else found.by or PERSON.name,
-            at=made.at if made else row.created,
-            session=given.get("session", found.session or None),
-            messages=given.get("messages"),
-            snippet=given.get("snippet"),
-            source=source_of(found),
-            why=given.get("why"),
-            event=made.id if made else None,
-            since=[_step(record) for record in history if record is not made],
+            by=creation.by if creation else memory_facts.by or PERSON.name,
+            at=creation.at if creation else row.created,
+            session=creation_data.get("session", memory_facts.session or None),
+            messages=creation_data.get("messages"),
+            snippet=creation_data.get("snippet"),
+            source=source_of(memory_facts),
+            why=creation_data.get("why"),
+            event=creation.id if creation else None,
+            since=[_step(record) for record in history if record is not creation],
         ),
-        "confidence_factors": current_confidence(row, found, now)._asdict()
+        "confidence_factors": current_confidence(row, memory_facts, now)._asdict()
         | {
             "age_days": days_between(row.created, now),
-            "half_life": importance.half_life(row.kind, source_of(found)),
+            "half_life": importance.half_life(row.kind, source_of(memory_facts)),
         },
-        "importance_factors": _importance(row, found, now)._asdict()
-        | {"hits": found.hits, "idle_days": _idle(row, found, now), "status": row.status},
+        "importance_factors": _importance(row, memory_facts, now)._asdict()
+        | {
+            "hits": memory_facts.hits,
+            "idle_days": _idle(row, memory_facts, now),
+            "status": row.status,
+        },
     }
 
 
 def _step(record: Record) -> dict[str, Any]:
-    """Return a later change of a memory, in short."""
+    """Return a summary of a later change of a memory."""
     data = {key: record.data.get(key) for key in ("session", "why", "delta")}
     step = {"op": record.op, "at": record.at, "by": record.by, **data, "event": record.id}
     return {key: value for key, value in step.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Purge a memory: remove its line and every other copy of its text on this machine."""
+"""Purge a memory: remove it from its note, and remove every other copy of its text."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _STATE = "this machine's state folder, until other processes have finished with 
 
 def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     """Remove a memory from its note, the journal of this device, the index, the pending writes and
-    the usage. `left` lists where its words may still be. Other devices drop their records of it
-    once they read this purge.
+    the usage. `left` lists the places where copies of its text may be left. Other devices remove
+    their records of it when they read the record of this purge.
 
-    If the process is killed in between, call it again with the whole id. That also works for a
-    memory that is no longer in its note.
+    If the process is killed, call it again with the whole id, which also works for a memory that is
+    no longer in its note.
     """
     with vault.writing():
         vault.store.refuse_off()
@@ -37,24 +37,29 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
         with suppress(NotFound):
             row = lookup.memory(vault, id, by, agent)
         refs = (
-            journal_facts.same(vault.index, row.ref) if row else history.refs(vault, id, by, agent)
+            journal_facts.all_ids(vault.index, row.ref)
+            if row
+            else history.refs(vault, id, by, agent)
         )
-        known = records.select(vault.index, refs=refs)  # this may fail, so it comes first
-        texts = [row.text if row else "", *(str(record.data.get("before", "")) for record in known)]
+        known_records = records.select(vault.index, refs=refs)  # this may fail, so do it first
+        texts = [
+            row.text if row else "",
+            *(str(record.data.get("before", "")) for record in known_records),
+        ]
         linked = apply.linked_from(vault, refs, by)
-        gone = _remove(vault, row, by) if row else _removed(vault, refs, id, by)
-        settled = vault.store.scrub(refs, texts)
+        memory = _remove(vault, row, by) if row else _removed(vault, refs, id, by)
+        is_scrubbed = vault.store.scrub(refs, texts)
         usage.forget(vault, refs, texts)
-        data = {"refs": sorted(refs), "agent": gone.agent}
-        result = apply.apply(vault, [Write("purge", gone.id, None, data)], by)[0]
+        data = {"refs": sorted(refs), "agent": memory.agent}
+        result = apply.apply(vault, [Write("purge", memory.id, None, data)], by)[0]
         with vault.store.locked():
-            left = vault.journal.purge(refs)  # the journals of other devices that mention it
+            left = vault.journal.purge(refs)  # paths of journals of other devices that contain it
             vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
-        left += [] if vault.state.compact() and settled else [_STATE]
+        left += [] if vault.state.compact() and is_scrubbed else [_STATE]
         left += _purge_index(vault, refs)
         left += ["the history of its git repository"] if vault.store.git else []
         left += ["backups and sync services", "devices that have not synced since"]
-        return apply.changed(gone, "purged", result, cls=Forgotten, linked_from=linked, left=left)
+        return apply.changed(memory, "purged", result, cls=Forgotten, linked_from=linked, left=left)
 
 
 def _remove(vault: OpenVault, row: Row, by: Actor) -> Entry:
@@ -70,8 +75,8 @@ def _remove(vault: OpenVault, row: Row, by: Actor) -> Entry:
 
 
 def _removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Entry:
-    """Return a memory that is no longer in its note, perhaps purged by another device. Raise
-    NotFound if the journal does not know it."""
+    """Return a memory that is no longer in its note. Another device may have purged it. Raise
+    NotFound if the journal has no record of it."""
     found = records.select(vault.index, refs=refs)
     last = max(found, key=lambda r: (bool(r.path), r.key), default=None)
     if last is None:
@@ -82,16 +87,16 @@ def _removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Ent
 
 
 def _purge_index(vault: OpenVault, refs: Collection[str]) -> list[str]:
-    """Remove a memory from the index, and its vectors. Return the files that another process is
-    reading."""
+    """Remove a memory and its vectors from the index. Return the places that still contain it
+    because another process is reading them."""
     path = vault.index.path.removeprefix(f"{vault.paths.root_path}/")
     try:
         vault.sync()
         vault.write_events(wait=30.0)
         events.forget(vault.index, refs)
-        clean = vault.index.compact()
-        vectors = semantic.purge(vault)
+        is_compacted = vault.index.compact()
+        has_no_vectors = semantic.purge(vault)
     except BrainError:
-        clean = vectors = False
-    left = [] if clean else [f"{path}, which another process is reading"]
-    return [*left, *([] if vectors else [_STATE])]
+        is_compacted = has_no_vectors = False
+    left = [] if is_compacted else [f"{path}, which another process is reading"]
+    return [*left, *([] if has_no_vectors else [_STATE])]

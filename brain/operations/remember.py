@@ -1,4 +1,4 @@
-"""Store a memory in an agent's note, unless it is there already."""
+"""Store a memory in the note of an agent, unless it exists already."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ class Request(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The plan for a memory: a change, or an existing memory with the same text. The write for its
-    line comes first, then its parts."""
+    """The plan for a memory: the change that adds it, and the similar memories. The write of the
+    memory comes first, then its parts. If the same memory exists, there are no writes."""
 
     change: Add
     found: Similar
     rules: tuple[str, ...] = ()
     writes: tuple[Write, ...] = ()
-    mark: str = ""  # the fingerprint of the text
+    mark: str = ""  # the fingerprint of the text and links
 
 
 def remember(
@@ -117,8 +117,8 @@ def remember_all(
     session: str = "",
     by: Actor | str = "",
 ) -> list[Remembered]:
-    """Store several memories in one write: all of them or, on an error, none. Each is a text, or
-    the arguments of `remember` by name."""
+    """Store several memories in one write. On an error, none is stored. Each memory is a text, or a
+    mapping of arguments of `remember`."""
     with vault.writing():
         actor = access.resolve(vault, by, session)
         requests: list[dict[str, Any]] = [
@@ -138,62 +138,67 @@ def remember_all(
 def _remember(
     vault: OpenVault, requests: Sequence[Request], agent: str, by: Actor
 ) -> list[Remembered]:
-    """Store memories of one agent in one write. Those that exist already are merged one by one."""
+    """Store memories of one agent in one write. Memories that exist already are merged one by
+    one."""
     for request in requests:
         _check(request)
     seen = access.readable(by)
     access.refuse_unseen(agent, None if seen is None else (*seen, by.name))
     path = access.memory_note(vault, agent)
     headings = _headings(vault, path)
-    new: dict[str, Plan] = {}  # by fingerprint: equal texts are stored once
+    new_plans: dict[str, Plan] = {}  # by fingerprint, so that equal texts are stored once
     plans: list[Plan] = []
     for request in requests:
         plan = _plan(vault, request, path, by, headings)
-        plans.append(plan if plan.found.same else new.setdefault(plan.mark, plan))
-    results = apply.apply_each(vault, [plan.writes for plan in new.values()], by)
-    written = dict(zip(new, results, strict=True))
-    out: list[Remembered] = []
+        plans.append(plan if plan.found.same else new_plans.setdefault(plan.mark, plan))
+    results = apply.apply_each(vault, [plan.writes for plan in new_plans.values()], by)
+    written = dict(zip(new_plans, results, strict=True))
+    results_in_order: list[Remembered] = []
     for request, plan in zip(requests, plans, strict=True):
         if plan.found.same:
             found = _store_again(vault, request, plan.found.same, plan.change, by)
         elif (result := written.pop(plan.mark, None)) is not None:
-            found = _added(vault, plan, result)
+            found = _new_memory(vault, plan, result)
         else:
             found = _remembered(_entry(vault, plan), "duplicate", None)
-        unmade = _unmade(vault, request.links, by)
-        out.append(found.replace(redacted=sorted({*found.redacted, *plan.rules}), unmade=unmade))
-    return out
+        unmade = _missing_notes(vault, request.links, by)
+        results_in_order.append(
+            found.replace(redacted=sorted({*found.redacted, *plan.rules}), unmade=unmade)
+        )
+    return results_in_order
 
 
 def _plan(vault: OpenVault, request: Request, path: str, by: Actor, headings: Headings) -> Plan:
-    """Decide what a memory becomes: a new entry, or one that exists."""
-    text, rules = apply.redacted(vault, _dated(vault, request.text.strip(), request.date))
+    """Decide whether a memory becomes a new entry or is merged into an existing one."""
+    text, rules = apply.redacted(vault, _with_date(vault, request.text.strip(), request.date))
     links = tuple(_link(vault, link, path, by) for link in request.links)
-    kind, tags, section = _place(vault, request, headings)
+    kind, tags, section = _kind_tags_section(vault, request, headings)
     compared = " ".join([text, *links])
     found = similar(vault.index, compared, owners=comparable(vault, path, by), kind=kind)
     if found.same:
         change = Add(path, found.same.ref, text, section, _tags(request), links)
         return Plan(change, found, tuple(rules))
-    older = [lookup.memory(vault, id, by) for id in request.supersedes]
-    gone = {row.ref: "superseded" for row in older if row.ref in found.conflict_types}
-    against = tuple(row for row in found.contradicts if row.ref not in gone)
-    fields, first = fields_of(older, against, path, by)
-    change = Add(path, _free_id(vault), text, section, tags, links, fields)
+    superseded = [lookup.memory(vault, id, by) for id in request.supersedes]
+    superseded_types = {
+        row.ref: "superseded" for row in superseded if row.ref in found.conflict_types
+    }
+    contradicting = tuple(row for row in found.contradicts if row.ref not in superseded_types)
+    fields, anchors = fields_of(superseded, contradicting, path, by)
+    change = Add(path, _unused_id(vault), text, section, tags, links, fields)
     conflict = {"agent": vault.owner(path)}
     writes = [
         Write("remember", change.ref, change, _record_data(request, kind, by)),
-        *first,
+        *anchors,
         *(
             Write("conflict", change.ref, None, conflict | {"type": type, "other": other})
-            for other, type in (found.conflict_types | gone).items()
+            for other, type in (found.conflict_types | superseded_types).items()
         ),
     ]
-    found = found._replace(contradicts=against)
+    found = found._replace(contradicts=contradicting)
     return Plan(change, found, tuple(rules), tuple(writes), fingerprint(compared))
 
 
-def _added(vault: OpenVault, plan: Plan, result: Outcome) -> Remembered:
+def _new_memory(vault: OpenVault, plan: Plan, result: Outcome) -> Remembered:
     near, conflicts = mentioned(plan.found)
     outcome = "conflict" if conflicts else "added"
     return _remembered(_entry(vault, plan), outcome, result, near=near, conflicts=conflicts)
@@ -204,8 +209,8 @@ def _entry(vault: OpenVault, plan: Plan) -> Entry:
     row = apply.find(vault, path, ref)
     if row is None:
         raise NotFound(
-            f"{ref} was removed from {path} right after it was written.",
-            "`brain pending` lists it, and how to restore it.",
+            f"{ref} was removed from {path} immediately after it was written.",
+            "`brain pending` shows how to restore it.",
         )
     return entry(row)
 
@@ -242,32 +247,32 @@ def _headings(vault: OpenVault, path: str) -> Headings:
     return [seen.path(number) for number in range(len(seen.headings))]
 
 
-def _place(
+def _kind_tags_section(
     vault: OpenVault, request: Request, headings: Headings
 ) -> tuple[str, tuple[str, ...], str]:
-    """Return the kind of a memory, its tags, and its section. A kind that does not follow from the
-    section becomes a tag."""
+    """Return the kind, tags and section of a memory. If the section does not imply the kind, it is
+    added as a tag."""
     tagged = kinds.kind_of_tags([*request.tags, *TAG.findall(request.text)])
     kind = kinds.kind_named(request.kind) or tagged
     section = request.section
     if not section:
         kind = kind or kinds.DEFAULT_KIND
         section = _section(kind, headings, vault.config.sections)
-    usual = kinds.kind_of_headings(_headings_of(section, headings))
-    kind = kind or usual or kinds.DEFAULT_KIND
+    implied = kinds.kind_of_headings(_headings_of(section, headings))
+    kind = kind or implied or kinds.DEFAULT_KIND
     tags = _tags(request)
-    if kind != (tagged or usual or kinds.DEFAULT_KIND):
+    if kind != (tagged or implied or kinds.DEFAULT_KIND):
         tags = (*tags, kind)
     return kind, tags, section
 
 
 def _section(kind: str, headings: Headings, settings: tuple[str, ...]) -> str:
-    """Return the section for a kind: as the settings say (`decision=Choices made`), else one that
-    the note has for it, else its usual name."""
-    named = (setting.partition("=") for setting in settings)
-    chosen = {name.strip().casefold(): section.strip() for name, _, section in named}
-    if chosen.get(kind):
-        return chosen[kind]
+    """Return the section for a kind: the section in the settings (`decision=Choices made`), else an
+    existing section of the note for this kind, else the default section."""
+    pairs = (setting.partition("=") for setting in settings)
+    by_kind = {name.strip().casefold(): section.strip() for name, _, section in pairs}
+    if by_kind.get(kind):
+        return by_kind[kind]
     for path in headings:
         if path and kinds.kind_of_headings(path[-1:]) == kind:
             return path[-1]
@@ -275,7 +280,8 @@ def _section(kind: str, headings: Headings, settings: tuple[str, ...]) -> str:
 
 
 def _headings_of(section: str, headings: Headings) -> tuple[str, ...]:
-    """Return a section with the headings above it, if the note has it."""
+    """Return the path of headings of a section. If the note does not have it, return only its
+    name."""
     name = section.rpartition(" > ")[2]
     found = (path for path in headings if path and path[-1].casefold() == name.casefold())
     return next(found, (name,))
@@ -286,8 +292,8 @@ def _tags(request: Request) -> tuple[str, ...]:
     return tuple(reversed(tags.values()))
 
 
-def _dated(vault: OpenVault, text: str, date: str | bool | None) -> str:
-    """Return the text with a date before it, unless it begins with one or `date` is False."""
+def _with_date(vault: OpenVault, text: str, date: str | bool | None) -> str:
+    """Add a date before the text, unless it begins with one or `date` is False."""
     if date is False or (date is None and not vault.config.datePrefix):
         return text
     if DATE.match(text):
@@ -302,7 +308,7 @@ def _dated(vault: OpenVault, text: str, date: str | bool | None) -> str:
 
 
 def _link(vault: OpenVault, link: str, path: str, by: Actor) -> str:
-    """Return a link as it is written: to a memory by its id, or to a note by its name."""
+    """Return the text of a link: to a memory by its id, or to a note by its name."""
     link = link.strip()
     if link.startswith("[["):
         return link
@@ -315,19 +321,19 @@ def _is_memory(link: str) -> bool:
     return link.strip().lstrip("^").startswith("m-")
 
 
-def _unmade(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
+def _missing_notes(vault: OpenVault, links: Sequence[str], by: Actor) -> list[str]:
     """Return the linked notes that do not exist yet."""
-    named = [link.strip() for link in links if not _is_memory(link)]
-    named = [name for name in named if not name.startswith("[[")]
-    if all(lookup.note_link(vault, name, by) for name in named):
+    names = [link.strip() for link in links if not _is_memory(link)]
+    names = [name for name in names if not name.startswith("[[")]
+    if all(lookup.note_link(vault, name, by) for name in names):
         return []
     vault.sync()
-    left = [name for name in named if not lookup.note_link(vault, name, by)]
-    return [apply.redacted(vault, name)[0] for name in left]
+    missing = [name for name in names if not lookup.note_link(vault, name, by)]
+    return [apply.redacted(vault, name)[0] for name in missing]
 
 
 def _record_data(request: Request, kind: str, by: Actor) -> dict[str, Any]:
-    """Return the data of a new memory for the journal, besides its line."""
+    """Return the data of the journal record of a new memory."""
     usual = "user_stated" if by.type == "person" else "observed"
     values = {
         "kind": kind,
@@ -352,8 +358,8 @@ def _message_range(messages: str) -> list[int] | None:
     return [first, last]
 
 
-def _free_id(vault: OpenVault) -> str:
-    """Return a new id that no entry has."""
+def _unused_id(vault: OpenVault) -> str:
+    """Return a new unused id."""
     while True:
         ref = f"m-{random_letters(8)}"
         if not read.by_ref(vault.index, ref):
@@ -364,49 +370,50 @@ def _free_id(vault: OpenVault) -> str:
 
 
 def _store_again(vault: OpenVault, request: Request, row: Row, new: Add, by: Actor) -> Remembered:
-    """Record that a memory was stored again, and add what it lacks: tags, links and fields. It is
-    only reported if the actor may not write it, or if it belongs to another agent than the
-    requested one.
+    """Record that a memory was stored again, and add missing tags, links and fields. If the actor
+    may not write it, or if it belongs to another agent than the given one, only return it.
 
-    It supersedes the given memories, and is no longer superseded itself; `superseded_by` are the
-    memories that still replace it, because the actor may not change them.
+    The memory then supersedes the given memories, and is no longer superseded itself.
+    `superseded_by` are the memories that still supersede it, because the actor may not change them.
     """
     if row.path != new.path or not access.may(by, "write", row.agent):
         vault.store.allow(by, new.path)
         return _remembered(entry(row), "duplicate", None)
-    row = lookup.find(vault, row.ref)  # a request before this one may have changed it
-    ids = journal_facts.same(vault.index, row.ref)
-    older = [lookup.memory(vault, id, by) for id in request.supersedes]
-    if any(each.ref in ids for each in older):
+    row = lookup.find(vault, row.ref)  # an earlier request may have changed it
+    ids = journal_facts.all_ids(vault.index, row.ref)
+    superseded = [lookup.memory(vault, id, by) for id in request.supersedes]
+    if any(each.ref in ids for each in superseded):
         raise BadRequest("A memory cannot supersede itself.", "Name another one.")
-    first = [write for each in older for write in apply.anchor(each, by)]
-    targets = [lookup.link_to(each, row.path) for each in older]
+    anchors = [write for each in superseded for write in apply.anchor(each, by)]
+    targets = [lookup.link_to(each, row.path) for each in superseded]
     fields = [Relate(row.path, row.ref, "supersedes", target) for target in targets]
     supersede = [Write("link", row.ref, field) for field in fields]
-    more = [*_lacking(vault, row, new), *supersede, *_revive(vault, ids, by)]
+    additions = [*_missing_parts(vault, row, new), *supersede, *_end_supersessions(vault, ids, by)]
     data = {"agent": row.agent, **_record_data(request, "", by)}
     merge = Write("merge", row.ref, None, data)
-    result = apply.apply(vault, [*first, *more, merge], by, main=len(first))[0]
-    left = [Mention(id=newer.ref, text=newer.text) for newer, _ in _superseding(vault, ids, by)]
-    now = entry(lookup.find(vault, row.ref))
-    found = _remembered(now, "duplicate", result, superseded_by=left)
+    result = apply.apply(vault, [*anchors, *additions, merge], by, main=len(anchors))[0]
+    superseding = [
+        Mention(id=newer.ref, text=newer.text) for newer, _ in _superseding(vault, ids, by)
+    ]
+    current = entry(lookup.find(vault, row.ref))
+    found = _remembered(current, "duplicate", result, superseded_by=superseding)
     is_pending = any(pending.write.ref == row.ref for pending in vault.store.pending())
     return found.replace(state="pending") if is_pending else found
 
 
-def _lacking(vault: OpenVault, row: Row, new: Add) -> Iterator[Write]:
-    """Yield the writes that add the missing tags, links and fields. A memory that exists does not
-    become a candidate."""
+def _missing_parts(vault: OpenVault, row: Row, new: Add) -> Iterator[Write]:
+    """Yield the writes that add missing tags, links and fields. An existing memory does not become
+    a candidate."""
     from brain.formats import memory_edit, memory_md
 
     data = memory_edit.edit(new.path, b"", [new], row.agent).data
-    added = memory_md.parse(data, row.agent).entries[-1]  # the entry as it would have been added
-    have = {*row.tags.casefold().split(), "candidate"}
-    if tags := tuple(tag for tag in added.tags if tag.casefold() not in have):
+    added = memory_md.parse(data, row.agent).entries[-1]  # the entry that would have been added
+    existing_tags = {*row.tags.casefold().split(), "candidate"}
+    if tags := tuple(tag for tag in added.tags if tag.casefold() not in existing_tags):
         yield Write("tag", row.ref, Retag(row.path, row.ref, tags))
-    present = {(link.target, link.fragment) for link in read.links_of(vault.index, row.id)}
+    existing_links = {(link.target, link.fragment) for link in read.links_of(vault.index, row.id)}
     for link in added.links:
-        if link.kind in _PLAIN and (link.target, link.fragment) not in present:
+        if link.kind in _PLAIN and (link.target, link.fragment) not in existing_links:
             kind = link.kind if link.kind in RELATIONS else "relates_to"
             yield Write("link", row.ref, Relate(row.path, row.ref, kind, _as_text(link)))
     fields = entry(row).extra.get("fields") or {}
@@ -419,8 +426,8 @@ def _as_text(link: Link) -> str:
     return f"[[{link.target}{'#' if link.fragment else ''}{link.fragment}]]"
 
 
-def _revive(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Write]:
-    """Yield the writes that make a superseded memory current again. This also prevents cycles."""
+def _end_supersessions(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Write]:
+    """Yield the writes after which no memory supersedes this one. This also prevents cycles."""
     for new, link in _superseding(vault, ids, by):
         if access.may(by, "write", new.agent):
             change = Relate(new.path, new.ref, "supersedes", _as_text(link), gone=True)
@@ -428,7 +435,7 @@ def _revive(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[Write
 
 
 def _superseding(vault: OpenVault, ids: Collection[str], by: Actor) -> Iterator[tuple[Row, Link]]:
-    """Yield the memories that the actor may read and that supersede this one, with the link."""
+    """Yield the readable memories that supersede this one, each with its link."""
     rows = relations.supersessions(vault.index, access.readable(by))
     newer = {new for new, old, _ in rows if old in ids}
     for row in (row for ref in sorted(ids) for row in read.linking(vault.index, ref)):

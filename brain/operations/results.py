@@ -30,10 +30,10 @@ FIRST_WORDS = 40  # characters of a text that a repr shows
 
 @dataclass_transform(kw_only_default=True)
 class Value:
-    """Base of the results: fields by keyword, compared by value, with a short repr.
+    """The base class of results, with keyword fields, comparison by value, and a short repr.
 
-    To a type checker this is a dataclass. Real ones compile code for each class at every start,
-    which takes 10 ms for this module.
+    Type checkers treat it as a dataclass. Real dataclasses compile code for each class at every
+    start, which takes 10 ms for this module.
     """
 
     _fields: tuple[str, ...] = ()
@@ -66,8 +66,8 @@ class Value:
 
 
 class Provenance(Value):
-    """The origin of a memory: who stored it, when, in which session (and in which of its messages,
-    the first and the last), what was being discussed, why, and what followed."""
+    """The origin of a memory: the actor and time, the session and its first and last message, the
+    text that was being discussed, the reason, and later changes."""
 
     by: str
     at: str
@@ -83,8 +83,8 @@ class Provenance(Value):
 class Entry(Value):
     """A unit that can be found and addressed by id: a memory, item, task, turn or passage.
 
-    Paths are relative to the vault, lines count from 1. `extra` has what only some entries have.
-    `more` is the number of other entries in a file that was named by its path.
+    Paths are relative to the vault, and lines are numbered from 1. `extra` has the fields that only
+    some entries have. If a file was named by its path, `more` is the number of its other entries.
     """
 
     id: str
@@ -118,12 +118,12 @@ class Entry(Value):
 
 
 def entry(row: Row) -> Entry:
-    """Return the entry of a row of the index."""
+    """Return the entry for a row of the index."""
     return Entry(**entry_fields(row))
 
 
 def entry_fields(row: Row) -> dict[str, Any]:
-    """Return the fields of the entry of a row."""
+    """Return the fields of the entry for a row."""
     import json
 
     fields = row._asdict()
@@ -150,7 +150,7 @@ class Memory(Entry):
 
 
 class Listing(Value):
-    """Entries that pass a filter; iterate over it."""
+    """Entries that pass a filter. It can be iterated over."""
 
     entries: list[Entry]
     freshness: Freshness
@@ -161,12 +161,12 @@ class Listing(Value):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __getitem__(self, at: int) -> Entry:
-        return self.entries[at]
+    def __getitem__(self, index: int) -> Entry:
+        return self.entries[index]
 
 
 class Answer(Value):
-    """The results of a search, best first, and remarks for the user; iterate over it."""
+    """The results of a search, best first, and notes for the user. It can be iterated over."""
 
     query: str
     results: list[SearchResult]
@@ -179,12 +179,12 @@ class Answer(Value):
     def __len__(self) -> int:
         return len(self.results)
 
-    def __getitem__(self, at: int) -> SearchResult:
-        return self.results[at]
+    def __getitem__(self, index: int) -> SearchResult:
+        return self.results[index]
 
 
 class Place(Value):
-    """Where an entry can be opened: its address in Obsidian, its file and line for an editor."""
+    """The address of an entry in Obsidian, and its file and line for an editor."""
 
     id: str
     url: str
@@ -194,7 +194,8 @@ class Place(Value):
 
 
 class Graph(Value):
-    """Memories, their tags and notes as nodes, what connects them as edges, and clusters."""
+    """The graph of memories: memories, tags and notes as nodes, edges between them, and
+    clusters."""
 
     root: str | None
     nodes: list[dict[str, Any]]
@@ -223,7 +224,7 @@ class Asked(NamedTuple):
 
 
 class Context(Value):
-    """A context for an agent: `text` is for the prompt, the fields explain it."""
+    """A context for an agent. `text` is the text for the prompt, and the fields explain it."""
 
     asked: Asked
     fitted: Fitted
@@ -244,13 +245,13 @@ class Context(Value):
 
     @property
     def answers(self) -> list[str]:
-        """Ids of the memories in it that were found for the question."""
+        """The ids of the memories in the context that match the question."""
         found = {entry.id for entry in self.recalled.memories if entry.row.scope == "memory"}
         return [part.id for part in self.fitted.package.memories if part.id in found]
 
     @property
     def refs(self) -> list[str]:
-        """Ids of the memories in it."""
+        """The ids of all memories in the context."""
         package = self.fitted.package
         shown = (*package.warnings, *package.memories, *package.pinned)
         return list(dict.fromkeys(part.id for part in shown))
@@ -266,18 +267,18 @@ class Context(Value):
 
 
 class Mention(Value):
-    """Another memory, by its id and text."""
+    """The id and text of another memory."""
 
     id: str
     text: str
 
 
 class Changed(Entry):
-    """An entry after an operation, and what happened to it.
+    """An entry after an operation.
 
-    `outcome` is what was done, or `unchanged`. `state` is `written`, `pending` while a person types
-    in the note, or `unchanged`. `event` is the id for `undo`, None if nothing was done. `redacted`
-    are the rules that found secrets; these were left out.
+    `outcome` is the kind of change, such as `updated`, or `unchanged`. `state` is `written`,
+    `pending` while a person types in the note, or `unchanged`. `event` is the id for `undo`; None
+    without a change. `redacted` are the rules that found secrets, which were left out.
     """
 
     outcome: str
@@ -290,44 +291,45 @@ class Changed(Entry):
 
 
 class Updated(Changed):
-    """A reworded memory; other memories that say nearly the same, or the opposite."""
+    """A changed memory, and the other memories that are similar to it or contradict it."""
 
     near: list[Mention]
     conflicts: list[Mention]
 
 
 class Remembered(Updated):
-    """A stored memory: `added`, `duplicate` (it exists already) or `conflict` (stored, and linked
-    to what it contradicts). `unmade` are linked notes that do not exist yet; `superseded_by` are
-    memories that still replace a duplicate."""
+    """A stored memory. Its outcome is `added`, `duplicate` (it existed already) or `conflict`
+    (stored and linked to the memories that it contradicts). `unmade` are linked notes that do not
+    exist yet. `superseded_by` are memories that still supersede a duplicate."""
 
     superseded_by: list[Mention] | None = None
     unmade: list[str]
 
 
 class Forgotten(Changed):
-    """A deleted memory. `linked_from` still links to it; `left` is where a purged text may be."""
+    """A deleted memory. `linked_from` are places with links to it. `left` are places where copies
+    of a purged text may be left."""
 
     linked_from: list[str]
     left: list[str] | None = None
 
 
 class Feedback(Changed):
-    """A memory that was reinforced or demoted; `delta` was added to its score."""
+    """A memory that was reinforced or demoted. `delta` was added to its score."""
 
     delta: float
 
 
 class Undone(Changed):
-    """An undone change: its event, and its record type."""
+    """An entry after an undo. `of` is the event that was undone, and `undid` its record type."""
 
     of: str
     undid: str
 
 
 class Conflict(Value):
-    """Two memories that contradict each other. `type` is `contradictory`, `ambiguous` (they give
-    two names to what may be one thing) or `superseded` (one replaces the other)."""
+    """A conflict between two memories. `type` is `contradictory`, `ambiguous` (two names that may
+    or may not stand for the same thing) or `superseded` (one memory replaces the other)."""
 
     event: str
     type: str
@@ -338,7 +340,7 @@ class Conflict(Value):
 
 
 class Resolved(Changed):
-    """The memory that holds, and the conflicts that ended."""
+    """The memory that remains valid, and the conflicts that were resolved."""
 
     resolved: list[Conflict]
 
@@ -347,7 +349,7 @@ class Resolved(Changed):
 
 
 class ChangeRecord(Value):
-    """A record of the journal: what was done to which memory, when, by whom, on which device."""
+    """A record of the journal: the type of change, its time, actor, memory and device."""
 
     event: str
     at: str
@@ -360,7 +362,8 @@ class ChangeRecord(Value):
 
 
 class Reverted(Value):
-    """Changes of an agent that were undone, and those that were kept, each with `why_not`."""
+    """The changes of an agent that were undone, and those that were kept, with the reason
+    (`why_not`)."""
 
     agent: str
     since: str
@@ -369,8 +372,9 @@ class Reverted(Value):
 
 
 class PendingWrite(Value):
-    """An acknowledged change that is not in its note yet (`state` is `pending`, or `dropped` if it
-    was given up), or an entry that a person `removed`. `why` says why it is pending."""
+    """A write that is not in its note yet, or an entry that a person removed. `state` is `pending`,
+    `dropped` (discarded) or `removed`. `why` is the reason why the write is pending, or how to
+    restore the entry."""
 
     event: str
     at: str
@@ -384,8 +388,9 @@ class PendingWrite(Value):
 
 
 class Gap(Value):
-    """A question that had no answer; `open` if it still has none. `session` is where it was asked
-    last; `snippet` is the beginning of what was worked on then, else of the question."""
+    """A question that had no answer. It is `open` if it still has none. `session` is the session in
+    which it was asked last. `snippet` is the beginning of the text that was being edited then, else
+    of the question."""
 
     id: str
     query: str
@@ -398,7 +403,7 @@ class Gap(Value):
 
 
 class TagSuggestion(Value):
-    """Memories that answered one question and share no tag, and a tag for them."""
+    """A suggested tag for memories that answered the same question and share no tag."""
 
     tag: str
     ids: list[str]
@@ -406,7 +411,7 @@ class TagSuggestion(Value):
 
 
 class Gaps(Value):
-    """Questions that had no answer, and tags that would connect what was useful together."""
+    """Questions that had no answer, and suggested tags for memories that were useful together."""
 
     gaps: list[Gap]
     tags: list[TagSuggestion]
@@ -417,16 +422,16 @@ class Gaps(Value):
     def __len__(self) -> int:
         return len(self.gaps)
 
-    def __getitem__(self, at: int) -> Gap:
-        return self.gaps[at]
+    def __getitem__(self, index: int) -> Gap:
+        return self.gaps[index]
 
 
 # -- settings and state --------------------------------------------------------------------------
 
 
 class Agent(Value):
-    """An agent. `type` is the lower of what its AGENT.md `claims` and the highest type it may have
-    on this machine: the one that is `registered`, or the usual one if that is None."""
+    """An agent. `type` is the lower of two types: the one in its AGENT.md (`claims`), and the
+    highest type that it may have on this machine, which is `registered` or the default type."""
 
     name: str
     type: str
@@ -436,8 +441,8 @@ class Agent(Value):
 
 
 class Session(Value):
-    """A conversation. `state` is open, ended or archived; `parent` is the session it was forked
-    from, or the one that started it."""
+    """A conversation. `state` is open, ended or archived. `parent` is the session from which it was
+    forked, or which started it."""
 
     id: str
     agent: str
@@ -454,15 +459,15 @@ class Session(Value):
 
 
 class SessionMessages(Value):
-    """A session with its last messages, as they are in the transcript."""
+    """A session with its last messages, in the form of the transcript."""
 
     session: Session
     messages: list[dict[str, Any]]
 
 
 class SessionLine(Value):
-    """A message of a session that was `appended`, or was there `already`; `messages` is how many
-    the session has now."""
+    """A message of a session. `outcome` is `appended`, or `already` if the session had the message.
+    `messages` is the number of messages in the session."""
 
     session: str
     id: str
@@ -473,7 +478,7 @@ class SessionLine(Value):
 
 
 class FoundTranscripts(Value):
-    """The transcripts of a client on this machine, and their size in bytes."""
+    """The number of transcripts of a client on this machine, and their size in bytes."""
 
     client: str
     sessions: int
@@ -481,7 +486,7 @@ class FoundTranscripts(Value):
 
 
 class ImportedSession(Value):
-    """A session, and how many messages and bytes an import added to it."""
+    """A session, and the number of messages and bytes that an import added to it."""
 
     session: str
     agent: str
@@ -492,9 +497,9 @@ class ImportedSession(Value):
 
 
 class Imported(Value):
-    """The result of an import. `state` is `imported`, or `asks` if nothing was written because
-    `bytes` is so much that a person has to agree. `deleted` counts the sessions that were left out
-    because they were deleted from the vault. `problems` are others that were left out."""
+    """The result of an import. `state` is `imported`, or `asks` if the import is so large (`bytes`)
+    that a person has to confirm it. `deleted` is the number of sessions that were skipped because
+    they were deleted from the vault. `problems` are the errors of other skipped sessions."""
 
     state: str
     found: list[FoundTranscripts]
@@ -506,7 +511,7 @@ class Imported(Value):
 
 
 class SettingChange(Value):
-    """A setting of brain.yaml that was `set` or is `unchanged`."""
+    """A setting of brain.yaml. Its outcome is `set` or `unchanged`."""
 
     setting: str
     value: Any
@@ -516,21 +521,21 @@ class SettingChange(Value):
 
 
 class AliasChange(SettingChange):
-    """A word, and the words that mean the same now."""
+    """A word, and its synonyms after the change."""
 
     word: str
     stands_for: list[str]
 
 
 class Aliases(Value):
-    """The aliases in brain.yaml, and all that a search uses."""
+    """The aliases in brain.yaml, and all aliases that a search uses."""
 
     own: list[str]
     aliases: dict[str, list[str]]
 
 
 class Budget(Value):
-    """The token limit of a context, and what some contexts get, part by part."""
+    """The token limit of a context, and the allocation of tokens to its parts for some sizes."""
 
     ceiling: int
     allocations: list[dict[str, int]]
@@ -538,10 +543,10 @@ class Budget(Value):
 
 
 class Status(Value):
-    """The state of a vault: its index, how fresh that is, the last recall, the watching process.
-    `healthy` is by a quick check; `doctor` reads the whole index. `paused` is what turns writing
-    off (`pause` for `brain pause`, `--read-only`, or a setting), or ''. `counters` are of the whole
-    vault, and None for an actor who may not read all of it."""
+    """The state of a vault: its index and freshness, the last recall, and the daemon. `healthy` is
+    the result of a quick check; `doctor` checks the whole index. `paused` is the reason why writing
+    is off (`pause` for `brain pause`, `--read-only`, or a setting), or ''. `counters` cover the
+    whole vault; None for an actor who may not read all of it."""
 
     vault: str
     brain: str
@@ -561,7 +566,7 @@ class Status(Value):
 
 
 class FileProblem(Value):
-    """Something wrong with a file. `line` is 0 if it is about the whole file."""
+    """A problem of a file. `line` is 0 for the whole file."""
 
     path: str
     line: int
@@ -571,7 +576,7 @@ class FileProblem(Value):
 
 class Diagnosis(Value):
     """The problems of a vault. `healthy` is False if the index was damaged and has been rebuilt.
-    `paused` is what turns writing off, or ''."""
+    `paused` is the reason why writing is off, or ''."""
 
     healthy: bool
     paused: str

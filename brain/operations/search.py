@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from brain.access import Actor
     from brain.open_vault import OpenVault
 
-_MOST_COMPARED = 2000  # characters of an entry that others are compared to
+_MAX_COMPARED = 2000  # characters of an entry that are compared with other entries
 
 
 def search(
@@ -51,20 +51,22 @@ def search(
     filters = lookup.filters(
         vault, scopes, kinds, tags, agent, project, since, until, superseded, by
     )
-    most = vault.config.searchLimit if limit is None else limit
-    given = (vault.index, question, filters, most, vault.clock(), vault.config)
+    max_results = vault.config.searchLimit if limit is None else limit
+    arguments = (vault.index, question, filters, max_results, vault.clock(), vault.config)
     model, notes = semantic.model(vault)
     try:
-        hits, about = search(*given, model, passages)
+        results, remarks = search(*arguments, model, passages)
     except NoModel as error:
-        hits, about = search(*given, None, passages)
+        results, remarks = search(*arguments, None, passages)
         notes = [semantic.words_alone(error)]
-    shown = [{"id": h.row.ref, "path": h.row.path} for h in hits]
-    asked, _ = redact(question, emails=vault.config.redactEmails)
-    vault.events.publish(vault.now(), "memory:search", {"query": asked, "results": shown})
-    if not hits:
-        about = [*about, *_unknown(vault, filters)]
-    return Answer(query=question, results=hits, freshness=freshness, notes=(*about, *notes))
+    shown = [{"id": h.row.ref, "path": h.row.path} for h in results]
+    redacted_question, _ = redact(question, emails=vault.config.redactEmails)
+    vault.events.publish(
+        vault.now(), "memory:search", {"query": redacted_question, "results": shown}
+    )
+    if not results:
+        remarks = [*remarks, *_remarks_on_filters(vault, filters)]
+    return Answer(query=question, results=results, freshness=freshness, notes=(*remarks, *notes))
 
 
 def similar(
@@ -75,7 +77,7 @@ def similar(
 
     freshness = vault.refresh()
     row = lookup.find(vault, id, owners=lookup.visible(vault, by, agent))
-    question = strip_fields(row.text)[:_MOST_COMPARED]
+    question = strip_fields(row.text)[:_MAX_COMPARED]
     found = search(
         vault, question, scopes=["memory"], agent=agent, limit=limit + 1, check=False, by=by
     )
@@ -83,11 +85,13 @@ def similar(
     return found.replace(query=row.ref, results=others[:limit], freshness=freshness)
 
 
-def _unknown(vault: OpenVault, filters: Filters) -> list[str]:
-    """Return a remark for each tag and project that no entry has."""
-    every = Filters(scopes=SCOPES, owners=filters.owners)
-    wanted = [(f"is tagged #{t.lstrip('#')}", every._replace(tags=(t,))) for t in filters.tags]
+def _remarks_on_filters(vault: OpenVault, filters: Filters) -> list[str]:
+    """Return a note for each tag and project of the filters that no entry has."""
+    all_entries = Filters(scopes=SCOPES, owners=filters.owners)
+    conditions = [
+        (f"is tagged #{t.lstrip('#')}", all_entries._replace(tags=(t,))) for t in filters.tags
+    ]
     for project in filters.projects:
         condition = f"belongs to a project {project!r}"
-        wanted.append((condition, every._replace(projects=(project,))))
-    return [f"Nothing {s}." for s, f in wanted if not read.any_passes(vault.index, f)]
+        conditions.append((condition, all_entries._replace(projects=(project,))))
+    return [f"Nothing {s}." for s, f in conditions if not read.any_entry(vault.index, f)]

@@ -83,7 +83,7 @@ def revert(
         found = records.select(
             vault.index,
             by=_actor_name(vault, agent, actor),
-            since=history.when(vault, since),
+            since=history.to_record_time(vault, since),
             newest_first=True,
         )
         changes = [record for record in found if history.may_see(vault, record, actor)]
@@ -91,7 +91,7 @@ def revert(
             try:
                 undone.append(_undo(vault, record, force, actor))
             except BrainError as error:
-                kept.append(history.value(record, why_not=str(error)))
+                kept.append(history.to_result(record, why_not=str(error)))
         return Reverted(agent=agent, since=since, undone=undone, kept=kept)
 
 
@@ -337,7 +337,7 @@ def _current(vault: OpenVault, record: Record, first: Sequence[Write]) -> Curren
         data = file_types.edited(vault.paths, record.path, data, changes).data
     if _is_setting(vault, record):
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
-    same = journal_facts.same(vault.index, record.ref)
+    same = journal_facts.all_ids(vault.index, record.ref)
     for found in memory_md.parse(data, vault.owner(record.path)).entries:
         if found.ref in same and found.kind != "note":
             return Current(found.ref, data[found.start : found.end].decode())

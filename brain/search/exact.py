@@ -55,7 +55,7 @@ def _texts(
         expression = match(term, table, engine=index.fts)
         yield from fulltext.texts(index, table, expression, pattern.some, pattern.is_tag, filters)
     if re.search(r"[./\\]", pattern.some):
-        yield from fulltext.ends(index, pattern.some, filters)
+        yield from fulltext.notes_by_path(index, pattern.some, filters)
 
 
 def _titled(index: Index, question: str) -> list[int]:
@@ -78,7 +78,7 @@ def _with_id(index: Index, question: str) -> list[int]:
     question = question[:_MOST]
     words = (word for word in _NAME.findall(question) if not (word.isalpha() or word.isdigit()))
     ids = list(dict.fromkeys(words))[:MAX_TERMS]
-    found = read.called(index, ids) if ids else []
+    found = read.row_ids(index, ids) if ids else []
     signs = tags(question) if "#" in question and not question.isascii() else []
     signs = [tag for tag in signs if not re.search(r"\w", tag)]
     return found + [id for tag in signs[:MAX_TERMS] for id in fulltext.tagged(index, tag)]

@@ -198,7 +198,7 @@ class Search:
             scopes = tuple(scope for scope in self.filters.scopes if scope != "sessions")
             filters = self.filters._replace(scopes=scopes)
             cosines = hybrid.similar(self.meaning, self.index, asked.text, filters, rows)
-            others = fulltext.sorts(
+            others = fulltext.tables_and_files(
                 self.index, [*asked.exact, *(id for id in cosines if id not in rows)]
             )
             found += self._entries(asked, entries, cosines, others)
@@ -376,7 +376,7 @@ class Search:
                 if mask >> at & 1:
                     count[files[id]] = count.get(files[id], 0) + 1
         if asked.names:
-            spoken = fulltext.spoken(self.index, asked.speakers, self.owners)
+            spoken = fulltext.turn_counts(self.index, asked.speakers, self.owners)
             counts += [spoken for _ in asked.names]
         size = fulltext.sessions(self.index, self.owners)
         mean = fulltext.size(self.index, "turns", self.owners) / (size or 1)

@@ -96,7 +96,7 @@ class Lookup:
                 table == "entries" and source in SOURCES
             ):  # the source is in the journal, not in the text
                 known = dict(rows)
-                more = fulltext.from_source(self.index, source, self.owners)
+                more = fulltext.memories_from_source(self.index, source, self.owners)
                 rows += [(id, COMMON_SATURATION) for id in more if id not in known]
             if len(term.words) > 1 or term.column:
                 return rows
@@ -108,7 +108,7 @@ class Lookup:
         if term not in self._characters:
             expression = match(term, "characters", self.prefix, self.index.fts)
             rows = fulltext.saturations(self.index, "characters", expression, self.owners)
-            sorts = fulltext.sorts(self.index, [id for id, _ in rows])
+            sorts = fulltext.tables_and_files(self.index, [id for id, _ in rows])
             self._characters[term] = [(*sorts[id], id, much) for id, much in rows]
         if table != "notes":
             return [(id, much) for sort, _, id, much in self._characters[term] if sort == table]

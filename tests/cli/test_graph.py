@@ -56,7 +56,7 @@ def test_around_a_note(demo: Path, run: Run) -> None:
     )
     lonely = run("graph", "30_Resources/Sauerkraut.md:1")
     assert lonely.code == 4
-    assert "has no tie to any memory." in lonely.err
+    assert "is not connected to any memory." in lonely.err
 
 
 def test_json_has_the_documented_shape(demo: Path, run: Run) -> None:

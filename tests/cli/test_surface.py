@@ -248,7 +248,7 @@ def test_no_vault_here(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
         ([""], 2, "There is no command ''. See `brain --help`."),
         (["search"], 2, "Missing argument 'WORDS...'. See `brain search --help`."),
         (["list", "--scope", "x"], 2, "There is no scope 'x'. Scopes: "),
-        (["show", "zebra"], 4, "There is no entry 'zebra'. Look for it with"),
+        (["show", "zebra"], 4, "There is no entry 'zebra'. Search for it with"),
         (
             ["config", "serchLimit"],
             4,

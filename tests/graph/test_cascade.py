@@ -344,7 +344,7 @@ def test_following_always_ends(newer: dict[int, int]) -> None:
     """At something that is not superseded, or in a circle."""
     chain = {f"m-{old}": f"m-{new}" for old, new in newer.items() if old != new}
     for ref in chain:
-        end = relations._end(ref, chain, {})
+        end = relations._last_successor(ref, chain, {})
         around = [ref]
         while around[-1] in chain and around[-1] not in around[:-1]:
             around.append(chain[around[-1]])

@@ -32,7 +32,7 @@ def test_nothing_is_known_of_what_nothing_was_said_of(journal: Journal, known: I
     assert journal_facts.load(known, []) == {}
     assert links(known, "m-1") == []
     assert conflicts(known) == []
-    assert journal_facts.same(known, "m-1") == {"m-1"}
+    assert journal_facts.all_ids(known, "m-1") == {"m-1"}
     assert dump(known) == []
 
 

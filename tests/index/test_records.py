@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from brain.index import journal_facts
 from brain.index import records as index_records
 from brain.index.db import Index
-from brain.index.records import classes
+from brain.index.records import group_ids
 from brain.journal.codec import encode
 from brain.journal.reader import update_index
 from brain.journal.writer import Journal
@@ -190,8 +190,8 @@ def test_an_entry_is_known_by_each_of_its_ids(tmp_path: Path, known: Index) -> N
     put(journal, "demote", "m-1")
     assert {of(journal, known, ref).score for ref in REFS[:3]} == {5}
     assert of(journal, known, "m-2").ref == "m-1"
-    assert journal_facts.same(known, "m-3") == set(REFS[:3])
-    assert journal_facts.same(known, "m-9") == {"m-9"}
+    assert journal_facts.all_ids(known, "m-3") == set(REFS[:3])
+    assert journal_facts.all_ids(known, "m-9") == {"m-9"}
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -211,7 +211,7 @@ def test_an_id_that_an_entry_was_added_with_is_no_other_entrys(
     for ref in added if late else []:
         put(there, "remember", ref)
     assert [of(here, known, ref).score for ref in REFS[:2]] == [0, 3]
-    assert journal_facts.same(known, "m-1") == {"m-1"}
+    assert journal_facts.all_ids(known, "m-1") == {"m-1"}
     assert dump(known) == rebuilt(here, known)
     put(here, "purge", "m-1")
     assert [of(here, known, ref).score for ref in REFS[:2]] == [0, 3]
@@ -226,8 +226,8 @@ def test_an_id_that_an_entry_was_added_with_is_no_other_entrys(
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9))))
 def test_classes_do_not_depend_on_order(pairs: list[tuple[int, int]]) -> None:
     given_ = [(f"m-{a}", f"m-{b}") for a, b in pairs]
-    found = classes(given_)
-    assert found == classes(reversed(given_))
+    found = group_ids(given_)
+    assert found == group_ids(reversed(given_))
     assert all(found[a] == found[b] for a, b in given_)
     assert all(name == min(ref for ref in found if found[ref] == name) for name in found.values())
 

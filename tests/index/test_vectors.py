@@ -147,7 +147,7 @@ def test_a_file_of_another_version_is_replaced(kept: Vectors) -> None:
 def test_a_writer_is_not_waited_for_for_ever(
     kept: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vectors, "_WAIT", 0.05)
+    monkeypatch.setattr(vectors, "_TIMEOUT", 0.05)
     mine = model(kept)
     writer = sqlite3.connect(kept.path, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")

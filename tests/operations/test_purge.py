@@ -136,7 +136,7 @@ def test_an_entry_that_had_other_ids(made: Made) -> None:
         os.utime(note, (LONG_AGO, LONG_AGO))
         brain.sync()
     row = lookup.find(brain.vault, f"{WORD} one two three")
-    refs = journal_facts.same(brain.vault.index, row.ref)
+    refs = journal_facts.all_ids(brain.vault.index, row.ref)
     assert len(refs) == 3
     brain.reinforce(row.ref)
     brain.forget(row.ref, purge=True)

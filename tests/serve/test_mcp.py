@@ -130,7 +130,7 @@ def test_recalled_text_is_data_without_hidden_characters(desk: Desk) -> None:
         ({"id": OWN, "pin": True}, "There is no argument 'pin'. Did you mean 'pinned'?"),
         ({"id": 7}, "id: Input should be a valid string. memory_pin takes id, pinned, confirm."),
         ({"id": "m-00000000"},
-         "There is no entry 'm-00000000'. Look for it with `memory_query` or `memory_list`."),
+         "There is no entry 'm-00000000'. Search for it with `memory_query` or `memory_list`."),
     ],
 )  # fmt: skip
 def test_errors_say_what_to_do(desk: Desk, given: dict[str, Any], message: str) -> None:
