@@ -265,7 +265,7 @@ def test_a_note_that_is_not_there(made: Made) -> None:
     brain = made({NOTE: "- First ^m-00000001\n- Note that no such walrus eats clams\n"})
     text = note(brain)
     for name in ("No Such Note", "Architecture", "m-zzzzzzzz"):
-        with pytest.raises(NotFound, match=f"no note or memory '{name}'. A note that is yet to be"):
+        with pytest.raises(NotFound, match=f"no note or memory '{name}'. To link to a note that"):
             brain.link("m-00000001", name)
     assert note(brain) == text
     assert "#^m-" in brain.link("m-00000001", "such walrus").text
