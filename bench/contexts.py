@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import brain
 from bench import locomo, reference, vault_questions
@@ -23,7 +24,7 @@ from bench.scoring import interval
 from brain import new_vault
 from brain.context.budget import divide, fit
 from brain.context.parts import Package, Part, Passage
-from brain.operations import semantic
+from brain.operations import semantic, usage
 from brain.token_count import estimate
 
 BUDGETS = (500, 1_500, 5_000)
@@ -204,7 +205,9 @@ def _differences(budget: int, own: Sequence[Given], theirs: Sequence[Given]) -> 
 
 
 def _in_vault(root: Path, asked: Asked, scopes: Sequence[str]) -> list[list[Given]]:
-    with brain.open(root, state=root.parent / "state") as vault:
+    # on a busy machine, contexts become slow and then smaller
+    never = patch.object(usage, "why_degraded", lambda _: "")
+    with never, brain.open(root, state=root.parent / "state") as vault:
         vault.sync()
         semantic.embed(vault.vault)
         return [ask(asked, by_brain(vault, scopes), budget) for budget in BUDGETS]
