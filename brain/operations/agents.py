@@ -97,8 +97,8 @@ def agent_list(vault: OpenVault, *, by: Actor | str = "") -> list[Agent]:
 
 
 def agent_register(vault: OpenVault, name: str, *, type: str = "", by: Actor | str = "") -> Agent:
-    """Register an agent on this machine, with the highest type that it may have here: `type`, or
-    the type that its `AGENT.md` claims now. Only a person may register an agent."""
+    """Register an agent on this machine. `type` is the highest type that it may have here; the
+    default is the type that its `AGENT.md` claims now. Only a person may register an agent."""
     _require_person(vault, by, "register agents")
     vault.refresh()
     found = access.agent_name(vault, name)

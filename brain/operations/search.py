@@ -39,8 +39,9 @@ def search(
     """Return the best matches for a question, after updating the index. For each note, return only
     its best passage, or all matching passages with `passages`.
 
-    Superseded memories are returned only with `superseded`. Entries that `by` may not read are
-    never returned. If you have just updated the index, `check=False` skips the update.
+    Superseded memories are returned only with `superseded=True`. Entries that the actor `by` is not
+    allowed to read are never returned. If you have just updated the index, `check=False` skips the
+    update.
     """
     from brain.redact import redact
     from brain.search.search import search
