@@ -1,5 +1,5 @@
-"""Find the entries that contain a quotation, a tag, a path or an identifier exactly as it was
-written, or have the id that a question names. They come before all others."""
+"""Find the entries that contain a quotation, tag, path or identifier of the question exactly as
+written, or whose id the question names. They come before all other entries."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _RUN = f"[{UNSPACED}]"
 _LETTER = f"[^\\W{UNSPACED}]"  # also digits and `_`, which continue a word
 _WORD = r"[^\W_]+"
 _NAME = re.compile(r"[^\W_][\w.-]*[^\W_]")
-_MOST = 10_000  # characters of a question in which ids are looked for
+_MAX_QUESTION = 10_000  # characters of a question in which ids are searched for
 
 
 def counts(index: Index, question: str, wanted: Sequence[Term], filters: Filters) -> dict[int, int]:
-    """Return the number of exact terms that an entry contains as written, by row id. An id that the
-    question names counts more than all of them."""
+    """Return the number of exact terms that each entry contains as written, by row id. If the
+    question names the id or title of an entry, the number is greater than all others."""
     found: dict[int, int] = {}
     exact = [term for term in wanted if term.exact]
     for term in exact:
         pattern = exact_pattern(term)
-        holding = {
+        matching = {
             id
             for id, tags, text in _texts(index, term, pattern, filters)
             if pattern.occurs_in(fold(tags), fold(text))
         }
-        found |= {id: found.get(id, 0) + 1 for id in sorted(holding)}
-    ids = (*_with_id(index, question), *_titled(index, question))
+        found |= {id: found.get(id, 0) + 1 for id in sorted(matching)}
+    ids = (*_entries_by_id(index, question), *_notes_by_title(index, question))
     return found | dict.fromkeys(ids, len(exact) + 1)
 
 
@@ -58,7 +58,7 @@ def _texts(
         yield from fulltext.notes_by_path(index, pattern.some, filters)
 
 
-def _titled(index: Index, question: str) -> list[int]:
+def _notes_by_title(index: Index, question: str) -> list[int]:
     """Return the row ids of the first passages of notes whose name is the question."""
     name = fold(question.strip(" \t\n?!.\"'[]")).removesuffix(".md")
     words = re.findall(_WORD, name) if len(name) <= LONGEST else []
@@ -71,11 +71,10 @@ def _titled(index: Index, question: str) -> list[int]:
     return list(fulltext.first_passages(index, notes).values())
 
 
-def _with_id(index: Index, question: str) -> list[int]:
-    """Return the row ids of entries whose id occurs in the question: `m-7f3k2ab4`, also as in a
-    link or a prompt, `item_1`, `TASK-1`; and of those with a tag without letters, as `#🚀`, which
-    full text cannot find."""
-    question = question[:_MOST]
+def _entries_by_id(index: Index, question: str) -> list[int]:
+    """Return the row ids of entries whose id is in the question (`m-7f3k2ab4`, `item_1`, `TASK-1`),
+    and of entries with a tag without letters (`#🚀`), which full text cannot find."""
+    question = question[:_MAX_QUESTION]
     words = (word for word in _NAME.findall(question) if not (word.isalpha() or word.isdigit()))
     ids = list(dict.fromkeys(words))[:MAX_TERMS]
     found = read.row_ids(index, ids) if ids else []
@@ -88,19 +87,19 @@ class ExactPattern(NamedTuple):
     """The pattern of a term exactly as it was written."""
 
     is_tag: bool
-    some: str  # a part of it, which is looked for first
+    some: str  # a part of the term, which is searched for first
     pattern: re.Pattern[str]
 
     def occurs_in(self, tags: str, text: str) -> bool:
-        """Return True if the folded tags match, or the folded text, which ends in the path of its
+        """Return True if the folded tags match, or the folded text, which ends with the path of the
         file."""
         searched = tags if self.is_tag else text
         return self.some in searched and self.pattern.search(searched) is not None
 
 
 def exact_pattern(term: Term) -> ExactPattern:
-    """Return the pattern of a term exactly as it was written: a whole tag, path or identifier, not
-    a part of a longer one."""
+    """Return the pattern of a term exactly as it was written. It matches a whole tag, path or
+    identifier, but not a part of a longer one."""
     text = fold(term.exact)
     if text.startswith('"'):
         return _phrase(text[1:].strip().rstrip(".,;:!?").strip())
@@ -121,15 +120,15 @@ def _phrase(text: str) -> ExactPattern:
     return ExactPattern(False, text, re.compile(_within(text, re.escape(text))))
 
 
-def _gap(parts: list[str], at: int) -> str:
-    if not parts[at].isspace():
-        return re.escape(parts[at])
-    around = parts[at - 1] + parts[at + 1]  # a phrase has no white space at its ends
+def _gap(parts: list[str], index: int) -> str:
+    if not parts[index].isspace():
+        return re.escape(parts[index])
+    around = parts[index - 1] + parts[index + 1]  # a phrase has no white space at its ends
     return r"[\W_]+" if re.fullmatch(_WORD, around) else r"\s+"
 
 
 def _within(text: str, pattern: str) -> str:
-    """Return the pattern, limited to places where no word or path continues on either side."""
+    """Limit a pattern to places where no word or path continues before or after it."""
     joints = r"-./\\" if re.search(r"[./\\]", text) else "-"
     return _after(text, joints) + pattern + _before(text, joints)
 

@@ -1,7 +1,7 @@
 """Expand the words of a question by their other forms and by the user's own aliases.
 
-Irregular forms, which a stemmer does not find (*went* and *go*), count in conversations only: a
-note that says *left* mostly means a side.
+Irregular forms, which a stemmer does not find (*went* and *go*), are used only in conversations. In
+a note, *left* mostly means a side.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-ALIAS_WEIGHT = 0.5  # of an alias, relative to the word itself
-_PIECE = f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+"  # compiled when an alias needs it, which few do
+ALIAS_WEIGHT = 0.5  # weight of an alias, relative to the word itself
+_PIECE = f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+"  # compiled only when an alias needs it
 
 
 class Concept(NamedTuple):
@@ -38,20 +38,20 @@ class Concept(NamedTuple):
 def concepts(
     wanted: Sequence[Term], config: Config, question: str, *, irregular: bool = False
 ) -> list[Concept]:
-    """Return the concepts of a question; with `irregular`, irregular forms are alternatives."""
+    """Return the concepts of a question. With `irregular`, irregular forms are alternatives."""
     aliases = own_aliases(config.aliases)
-    every: list[tuple[Term, dict[str, float]]] = []
+    terms_with_weights: list[tuple[Term, dict[str, float]]] = []
     for term in wanted:
         word = _word(term)
         others = dict.fromkeys(forms(word), 1.0) if irregular and word and not term.column else {}
         if aliases:
             names = (word, *bases(word)) if word else (fold(term.exact),)
             known = (aliases.get(name, ()) for name in names)
-            others = {other: ALIAS_WEIGHT for some in known for other in some} | others
-        every.append((term, others))
-    for head in _heads(question, aliases) if aliases else ():
-        _share(every, head, aliases[head])
-    return [Concept(term, tuple(others.items())) for term, others in every]
+            others = {other: ALIAS_WEIGHT for synonyms in known for other in synonyms} | others
+        terms_with_weights.append((term, others))
+    for head in _aliased_phrases(question, aliases) if aliases else ():
+        _add_phrase_aliases(terms_with_weights, head, aliases[head])
+    return [Concept(term, tuple(others.items())) for term, others in terms_with_weights]
 
 
 def _term(words: str) -> Term:
@@ -72,7 +72,7 @@ def _word(term: Term) -> str:
 
 @lru_cache(maxsize=8)
 def own_aliases(entries: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Return the aliases of each folded word: in `word=other, words`, all are equivalent."""
+    """Return the aliases of each folded word. All words in `word=other, words` are equivalent."""
     found: dict[str, dict[str, None]] = {}
     for word, others in map(split_alias, entries):
         group = [word, *others] if word and others else []
@@ -88,7 +88,7 @@ def split_alias(entry: str) -> tuple[str, tuple[str, ...]]:
     return word, tuple(dict.fromkeys(other for other in others if other and other != word))
 
 
-def _heads(question: str, aliases: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _aliased_phrases(question: str, aliases: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yield the aliased phrases, of several words or characters, that occur in a question."""
     long = [head for head in aliases if not (head.isascii() and head.isalnum())]
     if not long:
@@ -107,21 +107,22 @@ def _heads(question: str, aliases: Mapping[str, Sequence[str]]) -> Iterator[str]
             yield head
 
 
-def _share(
+def _add_phrase_aliases(
     every: Sequence[tuple[Term, dict[str, float]]], head: str, others: Sequence[str]
 ) -> None:
-    """Divide the weight of the aliases of a head among the terms that are part of it."""
+    """Divide the weight of the aliases of a phrase among the terms of the question that are part of
+    it."""
     parts = set(re.findall(_PIECE, head))
     pairs = {head[at : at + 2] for at in range(len(head) - 1)}
-    mine = []
-    for term, known in every:
+    own_weights = []
+    for term, weights in every:
         word = _word(term)
-        inside = word in pairs if term.column == "spaced" else parts & {word, *bases(word)}
-        if word and (inside or word == head):
-            mine.append(known)
-    for known in mine:
+        is_part = word in pairs if term.column == "spaced" else parts & {word, *bases(word)}
+        if word and (is_part or word == head):
+            own_weights.append(weights)
+    for weights in own_weights:
         for other in others:
-            known.setdefault(other, ALIAS_WEIGHT / len(mine))
+            weights.setdefault(other, ALIAS_WEIGHT / len(own_weights))
 
 
 # -- forms of English words ------------------------------------------------------------------------
@@ -166,10 +167,10 @@ _ENDINGS = ("ing", "es", "s")  # `going` and `goes` are forms of `go`, and so of
 
 
 def forms(word: str) -> tuple[str, ...]:
-    """Return the irregular forms of a folded word; empty for a regular one."""
+    """Return the irregular forms of a folded word; () for a regular word."""
     if word in _FORMS:
         return _FORMS[word]
-    if word.endswith(("us", "as")):  # a stemmer takes `bus` for several of something
+    if word.endswith(("us", "as")):  # a stemmer treats `bus` as a plural
         return (f"{word}es",)
     if word.endswith(("uses", "ases")):
         return (word[:-2],)

@@ -2,10 +2,9 @@
 
     score = (share + note + passage + near + session + meaning) x author x when x dated
 
-Every part is between 0 and about 1, and none is scaled by the other results of a question, so that
-scores can be compared between questions. Feedback and recency are not part of a score: they order
-memories that cover the question equally. To add a factor, add it to a table and set it in
-`ranking`.
+Every part is between 0 and about 1. No part is scaled by the other results of a question, so scores
+can be compared between questions. Feedback and recency are not part of a score: they order memories
+that cover the question equally. To add a factor, add it to a table and set it in `ranking`.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ _TIME = re.compile(
     rf"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)[0-9]{{2}}|[0-9]+(?:st|nd|rd|th))\b"
 )
 
-SCORE_FACTOR = 0.2  # a score of 10, the most that feedback gives, counts 7 times
-RECENCY_DECAY = 0.01  # per day: a memory of 100 days counts half of one of today
+SCORE_FACTOR = 0.2  # the maximum score of 10 multiplies by 7
+RECENCY_DECAY = 0.01  # per day: after 100 days, the factor is 0.5
 
 
 def author(turn: Found, expected: Expected) -> float:
@@ -77,7 +76,7 @@ MULTIPLIED: dict[str, Callable[[Found, Expected], float]] = {
 
 
 def score(factors: Mapping[str, float]) -> float:
-    """Return the score that follows from the factors; one that is missing changes nothing."""
+    """Compute a score from its factors. A missing factor has no effect."""
     added = sum(factors[name] for name in ADDED if name in factors)
     return added * math.prod(factors[name] for name in MULTIPLIED if name in factors)
 
@@ -93,13 +92,13 @@ def feedback(score: float) -> float:
 
 
 def recency(days: float) -> float:
-    """Return a factor that falls slowly with age."""
+    """Return a factor that decreases slowly with age."""
     return 1 / (1 + RECENCY_DECAY * days)
 
 
 def days_between(earlier: str, now: datetime) -> float:
-    """Return the days from an ISO time to `now`; never negative, 0 if it is not a time. A time
-    without a zone is local."""
+    """Return the number of days from an ISO time to `now`, at least 0; 0 if the text is not a time.
+    A time without a zone is local."""
     try:
         then = datetime.fromisoformat(earlier)
     except ValueError:

@@ -1,7 +1,7 @@
 """Find similar words for a question without results: `sqlte` finds *sqlite*.
 
-A similar word has the same first letter. It occurs in an entry that passes the filters, so that the
-message reveals no word of an entry that the actor may not read.
+A similar word has the same first letter. It occurs in an entry that passes the filters, so the
+message does not reveal words of entries that the actor may not read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ENDINGS = ("", "e", "s", "ed", "ing", "ion", "ation", "al", "ly")
 
 
 def similar(index: Index, wanted: Sequence[Concept], filters: Filters) -> list[Concept]:
-    """Return the concepts with similar words as alternatives; [] without similar words."""
+    """Return the concepts with similar words as alternatives; [] if there are no similar words."""
     if index.fts != "fts5":
         return []
     named = {word for c in wanted if c.term.exact and not c.term.column for word in c.term.words}
@@ -42,8 +42,8 @@ def similar(index: Index, wanted: Sequence[Concept], filters: Filters) -> list[C
 
 
 def note(wanted: Sequence[Concept], texts: Iterable[str]) -> str:
-    """Return the message for results found by similar words, which it names as they are written in
-    these texts."""
+    """Return the message for results that were found by similar words. It shows these words as they
+    are written in the texts."""
     asked = [concept.term.words[0] for concept in wanted if concept.others]
     stems = {stem(word) for concept in wanted for word, _ in concept.others}
     words = (word for text in texts for word in re.findall(r"[^\W_]+", text))
@@ -61,7 +61,7 @@ def _either(words: list[str]) -> str:
 
 
 def _may_be_wrong(term: Term) -> bool:
-    """Return True for one word of letters that is long enough."""
+    """Return True for a single word of letters that is long enough to be misspelt."""
     word = term.words[0]
     plain = len(term.words) == 1 and not (term.column or term.exact)
     return plain and word.isalpha() and SHORTEST <= len(word) <= LONGEST
@@ -71,19 +71,19 @@ def _words(index: Index, word: str, filters: Filters) -> list[str]:
     """Return the most similar words that occur in entries that pass the filters."""
     from difflib import SequenceMatcher, get_close_matches
 
-    root, every = stem(word), fulltext.vocabulary(index, word[0])
-    known = sorted(
+    root, vocabulary = stem(word), fulltext.vocabulary(index, word[0])
+    candidates = sorted(
         term
-        for term in every
+        for term in vocabulary
         if term.isalpha() and (len(word) >= LONG or abs(len(term) - len(root)) <= 1)
     )
     similar = {
         word: SequenceMatcher(None, term, root).ratio()
-        for term in get_close_matches(root, known, 4 * WORDS, SIMILAR)
+        for term in get_close_matches(root, candidates, 4 * WORDS, SIMILAR)
         if (word := _with_stem(term)) and _occurs(index, word, filters)
     }
-    most = max(similar.values(), default=0.0)
-    return [word for word, ratio in similar.items() if ratio == most][:WORDS]
+    best_ratio = max(similar.values(), default=0.0)
+    return [word for word, ratio in similar.items() if ratio == best_ratio][:WORDS]
 
 
 def _occurs(index: Index, word: str, filters: Filters) -> bool:
@@ -94,7 +94,7 @@ def _occurs(index: Index, word: str, filters: Filters) -> bool:
 
 
 def _with_stem(root: str) -> str:
-    """Return a word that has this stem; '' if no ending gives one."""
+    """Return a word with this stem; '' if no ending gives one."""
     words = [root + ending for ending in _ENDINGS]
     if root.endswith("i"):
         words.append(f"{root[:-1]}y")

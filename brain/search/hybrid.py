@@ -1,11 +1,11 @@
-"""Meaning as one addend of a score: the calibrated cosine of an entry, never scaled by question.
+"""Add the meaning of an entry to its score: a calibrated cosine, which is not scaled per question.
 
     meaning(note) = the highest cosine of its passages
     added         = vectorWeight x 1.5 (turns: 0.5) x meaning
 
-An entry without a word of the question must be as similar as `similarityThreshold`.
+An entry without a word of the question must be at least as similar as `similarityThreshold`.
 
-`embed.meanings` has a model and its vectors. `passages` yields the texts that the model embeds, and
+`embed.meanings` has a model and its vectors. `passages` yields the texts for the model, and
 `similar` returns the entries that are nearest to a question and pass the filters.
 """
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from brain.index.read import Filters
 
 WEIGHTS = {"passages": 1.5, "entries": 1.5, "turns": 0.5}
-NEAREST = 300  # entries that are considered for their meaning alone
-WINDOW = 700  # characters, as a passage has at most
-WINDOWS = 32  # of one entry; what comes behind them is found by its words
+NEAREST = 300  # entries that are considered only because of their meaning
+WINDOW = 700  # characters, the maximum of a passage
+WINDOWS = 32  # per entry; the rest is found only by its words
 LEAD = 160  # characters of title and heading
 BEFORE = 240  # characters of the turn before
 PAGE = 2000  # entries that are read at once
-STEP = 600  # of the nearest, of which those are taken that pass the filters
+STEP = 600  # nearest entries to which the filters are applied at first
 _HEADING = re.compile(r"\A#{1,6}[ \t].*")
 
 
@@ -56,7 +56,7 @@ def without_names(question: str, names: Iterable[str]) -> str:
 
 
 class Piece(NamedTuple):
-    """An entry to embed; `before` is the turn before it in a session."""
+    """An entry to embed. `before` is the previous turn of a session."""
 
     id: int
     scope: str
@@ -84,8 +84,8 @@ def passages(index: Index, after: int = 0) -> Iterator[tuple[int, str]]:
 def texts(piece: Piece) -> list[str]:
     """Return the texts of an entry to embed, each of a size that a model can read.
 
-    The text of a turn starts with the end of the one before, to which it may be the answer; that of
-    a passage of a note starts with its title and headings, and lacks its properties.
+    The text of a turn starts with the end of the previous turn, which it may answer. The text of a
+    passage starts with the title and headings of the note, and does not include its properties.
     """
     text = piece.text
     if piece.scope == "sessions":
@@ -122,13 +122,12 @@ def similar(
     also: Iterable[int] = (),
     limit: int = NEAREST,
 ) -> dict[int, float]:
-    """Return the cosines of the `limit` entries that are nearest to a question and pass the
-    filters, and of the entries of `also`, which the actor may read, the nearest first. Entries as
-    near as the last one are included."""
+    """Return the cosines of the nearest entries that pass the filters, at most `limit` and ties,
+    and of the entries in `also`, which the actor may read. The nearest entry comes first."""
     if meanings is None:
         return {}
     also, last = set(also), 0.0
-    for most in (STEP, 0):  # all, if too few of the nearest pass the filters
+    for most in (STEP, 0):  # 0: all, if too few of the nearest pass the filters
         cosines = meanings.cosines(question, most, also)
         found: dict[int, float] = {}
         for id in passing(index, list(cosines)[: most or None], filters):
@@ -142,7 +141,7 @@ def similar(
 
 
 def passing(index: Index, ids: list[int], filters: Filters) -> list[int]:
-    """Return those of these entries that pass the filters, in the order given."""
+    """Return the ids of the entries that pass the filters, in the given order."""
     where, values = filters.where(index)
     sql = f"SELECT c.id FROM entries c JOIN files f ON f.id = c.file WHERE {where}"
     some = f" AND c.id IN ({','.join(map(str, ids))})" if len(ids) <= STEP else ""

@@ -1,10 +1,10 @@
 """Read a question as a person types it: its terms, the speakers and the times that it names.
 
-The six steps: URLs go, hyphens become spaces, other punctuation goes, single characters go, every
-word is quoted, the words are joined with OR. The exceptions: text in quotes is a phrase; a `#tag`,
-a path or an identifier is looked up as one phrase and by its words, and entries that contain it
-exactly come first; characters of scripts without spaces count one by one; stop words count only
-if there are no other words.
+The six steps: remove URLs, replace hyphens by spaces, remove other punctuation, remove single
+characters, quote every word, and join the words with OR. The exceptions: text in quotes is a
+phrase. A `#tag`, a path or an identifier is looked up as one phrase and by its words, and entries
+that contain it exactly come first. Characters of scripts without spaces are looked up one by one.
+Stop words are used only if there are no other words.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ _SMALL = STOP_WORDS | FILLERS
 _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+|\b[wW]{3}\.\S+")
 _QUOTED = re.compile(r'"([^"]*)"|\u201c([^\u201c\u201d]*)\u201d')
 _WORD = re.compile(r"[^\W_]+")
-_RUN = f"[{UNSPACED}]+"  # compiled when a question needs it, which few do
-_AROUND = ".,;:!?()[]{}<>'\"`，。、；：！？（）「」"  # not part of a name that it surrounds
+_UNSPACED_RUN = f"[{UNSPACED}]+"  # compiled only when a question needs it
+_AROUND = (
+    ".,;:!?()[]{}<>'\"`，。、；：！？（）「」"  # characters around a name that are not part of it
+)
 _BEFORE = _AROUND.replace(".", "")
 _SIGNED = re.compile(r"--?[A-Za-z]|\.[A-Za-z]|[A-Za-z]\w*\+\+\Z|[A-Za-z]{1,2}#\Z")  # .env, C++
 _NAMED_TAG = re.compile(r"\Atag:#?(?=\w)", re.I)  # as Obsidian searches for a tag
@@ -49,8 +51,7 @@ class Term(NamedTuple):
 
 
 def terms(question: str) -> tuple[Term, ...]:
-    """Return the terms of a question; empty if it has no words. Each character is read once,
-    however long the question is."""
+    """Return the terms of a question; () if it has no words. The time is linear in its length."""
     text = unicodedata.normalize("NFC", question)
     found: list[Term] = []
 
@@ -61,11 +62,11 @@ def terms(question: str) -> tuple[Term, ...]:
     text = _QUOTED.sub(phrase, _URL.sub(" ", text))
     tokens = dict.fromkeys(text.split())
     alone = len(tokens) == 1 and not found
-    return _without_noise(chain(found, *(_token_terms(token, alone) for token in tokens)))
+    return _without_stop_words(chain(found, *(_token_terms(token, alone) for token in tokens)))
 
 
 def without_quotes(question: str) -> str:
-    """Return the question with its quotations as plain words."""
+    """Return the question without quotation marks, so that quotations are plain words."""
     return _QUOTED.sub(lambda match: f" {match.group()[1:-1]} ", question)
 
 
@@ -74,12 +75,12 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _quotation(text: str) -> list[Term]:
-    """Return the terms of a quotation: a phrase. Of a script without spaces, the sequence of
-    characters is one term, and each other word is another."""
-    if not text.isascii() and re.search(_RUN, text):
+    """Return the terms of a quotation. It is one phrase. In a script without spaces, the sequence
+    of characters is one term, and each other word is another term."""
+    if not text.isascii() and re.search(_UNSPACED_RUN, text):
         text = text[:LONGEST]
-        characters = Term(tuple("".join(re.findall(_RUN, text))), "spaced", f'"{text}')
-        return [characters, *(Term((word,)) for word in _words(re.sub(_RUN, " ", text)))]
+        characters = Term(tuple("".join(re.findall(_UNSPACED_RUN, text))), "spaced", f'"{text}')
+        return [characters, *(Term((word,)) for word in _words(re.sub(_UNSPACED_RUN, " ", text)))]
     first = list(islice(_WORD.finditer(text), MAX_TERMS))
     words = tuple(found.group() for found in first)
     if not words or max(map(len, words)) > LONGEST:
@@ -88,9 +89,9 @@ def _quotation(text: str) -> list[Term]:
 
 
 def _token_terms(token: str, alone: bool) -> Iterator[Term]:
-    """Yield the terms of a token: its tag or name, and its words."""
+    """Yield the terms of a token: a tag or name, and the words in it."""
     token = _NAMED_TAG.sub("#", token)
-    runs = "" if token.isascii() else _RUN
+    runs = "" if token.isascii() else _UNSPACED_RUN
     if len(token) > LONGEST and not (runs and re.search(runs, token)):
         return
     plain = _SHORTENED.sub("", token)
@@ -110,7 +111,7 @@ def _token_terms(token: str, alone: bool) -> Iterator[Term]:
 
 
 def _tag(token: str) -> Term | None:
-    """Return the term of a tag; None for other tokens, and for `#123`, as in Obsidian."""
+    """Return the term for a tag; None for other tokens. `#123` is not a tag in Obsidian."""
     text = token.lstrip(_BEFORE)
     tag = text.strip(f"#{_AROUND}").rstrip("/")
     if not text.startswith("#") or tag.isdigit() or not (words := tuple(_words(tag))):
@@ -152,18 +153,18 @@ def _parts(run: str) -> Iterator[str]:
         yield from dict.fromkeys(run[i : i + 2] for i in range(len(run) - 1))
 
 
-def _without_noise(found: Iterable[Term]) -> tuple[Term, ...]:
-    """Return the first different terms, without single letters. Stop words are returned only if
-    there are no other words."""
-    loud: dict[Term, None] = {}
-    quiet: dict[Term, None] = {}
+def _without_stop_words(found: Iterable[Term]) -> tuple[Term, ...]:
+    """Return the first distinct terms, without single letters, and without stop words unless there
+    are no other words."""
+    content_terms: dict[Term, None] = {}
+    stop_words: dict[Term, None] = {}
     for term in found:
         if term.column or term.exact or len(term.words[0]) > 1:
-            is_loud = term.exact or term.words[0].casefold() not in _SMALL
-            (loud if is_loud else quiet)[term] = None
-        if len(loud) == MAX_TERMS:
+            is_content = term.exact or term.words[0].casefold() not in _SMALL
+            (content_terms if is_content else stop_words)[term] = None
+        if len(content_terms) == MAX_TERMS:
             break
-    return tuple(loud or quiet)[:MAX_TERMS]
+    return tuple(content_terms or stop_words)[:MAX_TERMS]
 
 
 # -- the expected answer ---------------------------------------------------------------------------
@@ -190,9 +191,9 @@ _DATE = re.compile(
 class Expected(NamedTuple):
     """Properties that the answer to a question should have."""
 
-    names: frozenset[str] = frozenset()  # folded names of speakers that it mentions
-    time: bool = False  # it asks when
-    dates: tuple[tuple[str, str, str], ...] = ()  # (year, month, day) that it names, '' for any
+    names: frozenset[str] = frozenset()  # folded names of speakers in the question
+    time: bool = False  # True if the question asks for a time
+    dates: tuple[tuple[str, str, str], ...] = ()  # (year, month, day) in the question, '' for any
 
 
 def expected(question: str, speakers: Iterable[str]) -> Expected:

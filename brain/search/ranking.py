@@ -3,9 +3,9 @@
 1. Understand the question: terms, aliases, names of speakers, times (`question`, `expansion`).
 2. Look up the share of it that notes, passages, entries and turns contain (`retrieve`).
 3. Score the best that pass the filters (`factors`), with their meaning if a model is given.
-4. Put first what contains a quoted text, tag, path or identifier exactly as written (`exact`).
+4. Put first the entries that contain a quotation, tag, path or identifier as written (`exact`).
 5. Order by score. Feedback and recency order memories that cover the question equally.
-6. If nothing matches, try the beginnings of words, then quoted words one by one, then similar
+6. If there is no match, try the beginnings of words, then quoted words one by one, then similar
    words (`fuzzy`).
 """
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     Cosines = Mapping[int, float]  # by row id
     Sorts = Mapping[int, tuple[str, int]]  # table of full text and file of an entry, by row id
 
-MIN_MATCHES = 60  # that are scored of each sort, for a page of ten
-MAX_SEEDS = 500  # turns that hand on to their neighbours, and memories whose feedback is read
-BEST_SESSIONS = 5  # of which all turns are scored
-SHOWN_PASSAGES = 5  # of a note that are looked at, the best by their words and meaning
-SAME_COVERAGE = 0.1  # memories whose coverage differs by less cover a question equally
-SPARE = 40  # more are read, since some may not pass the filters
+MIN_MATCHES = 60  # matches of each sort that are scored, for a page of ten results
+MAX_SEEDS = 500  # turns that score their neighbours, and memories whose feedback is read
+BEST_SESSIONS = 5  # sessions of which all turns are scored
+SHOWN_PASSAGES = 5  # best passages of a note that are read
+SAME_COVERAGE = 0.1  # memories cover a question equally if their coverage differs by less
+SPARE = 40  # additional rows that are read, because some may not pass the filters
 UNQUOTED = "No results for the text in quotes. Showing results for its words."
 
 
@@ -56,29 +56,29 @@ class Match:
         self, found: Found, factors: dict[str, float], mask: int, basis: Basis, exact: int = 0
     ) -> None:
         self.found, self.factors, self.exact = found, factors, exact
-        self.mask, self.basis = mask, basis  # which concepts of the question it contains
-        self.passages = [found.id]  # of a note, the best first
+        self.mask, self.basis = mask, basis  # the concepts of the question in the entry
+        self.passages = [found.id]  # row ids of the passages of a note, the best first
         self.also: list[str] = []  # paths of equal notes
         self.weak = False  # a turn without a word of the question, below `similarityThreshold`
 
     @property
     def score(self) -> float:
-        """The score, from 0 to about 1; higher with meaning."""
+        """The score, from 0 to about 1, or higher with meaning."""
         return factors.score(self.factors)
 
     @property
     def covered(self) -> float:
-        """The fraction of the question that it contains."""
+        """The fraction of the question that the entry contains."""
         return self.basis.covered(self.mask)
 
     @property
     def key(self) -> tuple[int, float, tuple[str, int, int]]:
-        """The place among all matches."""
+        """The sort key among all matches."""
         return -self.exact, -self.score, self.place
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """The order of equal scores."""
+        """The sort key among equal scores."""
         return self.found.path, self.found.line, self.found.place
 
 
@@ -87,21 +87,21 @@ class Question(NamedTuple):
 
     text: str
     concepts: list[Concept]
-    spoken: list[Concept]  # what is looked up in turns: in all forms, without names of speakers
-    names: list[Concept]  # of speakers
-    speakers: list[str]  # whom it names, as written
+    spoken: list[Concept]  # concepts for turns: with all forms, without names of speakers
+    names: list[Concept]  # concepts that are names of speakers
+    speakers: list[str]  # speakers that the question names, as written
     expected: Expected
-    exact: dict[int, int]  # how much an entry contains exactly as written, by row id
+    exact: dict[int, int]  # number of exact terms in an entry, by row id
 
 
 class Matches(NamedTuple):
     """Matches of a question, best first, and how they were found."""
 
     ranked: list[Match]
-    prefix: bool = False  # the terms only match as beginnings of words
+    prefix: bool = False  # True if the terms match only as beginnings of words
     note: str = ""
-    corrections: Sequence[Concept] = ()  # similar words, where the question's own match nothing
-    concepts: Sequence[Concept] = ()  # what was searched for
+    corrections: Sequence[Concept] = ()  # similar words, if the words of the question have no match
+    concepts: Sequence[Concept] = ()  # the concepts that were searched for
 
 
 def find_matches(
@@ -115,9 +115,10 @@ def find_matches(
     passages: bool = False,
     weak: bool = False,
 ) -> Matches:
-    """Return the matches of a question, at least `limit` of each sort if there are so many: of a
-    note its best passage, or with `passages` all. With `weak`, notes and turns may be less similar
-    than `similarityThreshold`. The same index, question and clock give the same matches."""
+    """Return the matches of a question, at least `limit` of each sort if there are enough. Of a
+    note, return its best passage, or with `passages` all passages. With `weak`, notes and turns may
+    be less similar than `similarityThreshold`. The same index, question and clock give the same
+    matches."""
     search = Search(index, filters.resolve(index), limit, now, config, meaning, passages, weak)
     if (asked := search.understand(question)) is None:
         return Matches([])
@@ -127,7 +128,7 @@ def find_matches(
         for prefix in (False, True) if form else ():
             if form and (found := search.rank(form, prefix)):
                 return Matches(found, prefix, note, concepts=form.concepts)
-    from brain.search import fuzzy  # few questions need it
+    from brain.search import fuzzy  # only a few questions need it
 
     similar = fuzzy.similar(index, (loose or asked).concepts, search.filters)
     if similar and (found := search.rank(asked._replace(concepts=similar, spoken=similar))):
@@ -153,13 +154,13 @@ class Search:
         self.index, self.filters, self.now, self.config = index, filters, now, config
         self.meaning, self.passages, self.weak = meaning, passages, weak
         self.enough = max(MIN_MATCHES, 2 * limit)
-        # only entries that the actor may read, of the requested agents, are counted
+        # count only entries of the requested agents that the actor may read
         self.owners: Owners = filters.agents or filters.owners
         if filters.agents and filters.owners is not None:
             self.owners = tuple(a for a in filters.agents if a in filters.owners)
 
     def understand(self, text: str) -> Question | None:
-        """Return the question with its concepts; None if it has no word, no tag and no id."""
+        """Return the question with its concepts; None if it has no word, tag or id."""
         wanted = terms(text)
         first = exact.counts(self.index, text, wanted, self.filters)
         if not wanted and not first:
@@ -186,8 +187,8 @@ class Search:
         return "sessions" in self.filters.scopes
 
     def rank(self, asked: Question, prefix: bool = False, by_words: bool = True) -> list[Match]:
-        """Return the matches of a question in their order; with `by_words`, only if one of them
-        contains a word."""
+        """Return the ranked matches of a question. With `by_words`, return none unless one of them
+        contains a word of the question."""
         lookup = Lookup(self.index, self.owners, prefix)
         found: list[Match] = []
         if self.filters.scopes != ("sessions",):
@@ -228,7 +229,7 @@ class Search:
         matches = []
         for found in self._best(scores | weighed, asked.exact):
             parts = self._parts("entries", found.id, shares, cosines)
-            if found.scope == "memory":  # a note or a task is not less true for being old
+            if found.scope == "memory":  # age does not matter for a note or task
                 score, touched = feedback.get(found.id, (0.0, ""))
                 days = factors.days_between(max(found.created, touched), self.now)
                 parts |= {"feedback": factors.feedback(score), "recency": factors.recency(days)}
@@ -237,7 +238,7 @@ class Search:
         return matches
 
     def _feedback(self, scores: Mapping[int, float]) -> dict[int, tuple[float, str]]:
-        """Return the feedback on the best of these: only they can become results by it."""
+        """Return the feedback on the best of these entries. It cannot make others results."""
         if not fulltext.any_feedback(self.index):
             return {}
         best = next(_batches(scores, {}, max(self.enough, MAX_SEEDS)), [])
@@ -289,8 +290,8 @@ class Search:
         self, asked: Question, batch: list[int], notes: Mapping[int, int], part: Shares,
         cosines: Cosines,
     ) -> Iterator[tuple[int, list[Found]]]:  # fmt: skip
-        """Yield the notes with a passage that passes the filters, and such passages, the best
-        first; of a note without a matching passage, its first."""
+        """Yield the notes with a passage that passes the filters, and these passages, the best
+        first. For a note without a matching passage, yield its first one."""
 
         def worth(id: int) -> tuple[int, float]:
             similar = hybrid.added(cosines.get(id, 0.0), "passages", self.config)
@@ -301,12 +302,12 @@ class Search:
             if note in wanted:
                 wanted[note].append(id)
         ids: list[int] = []
-        for some in wanted.values():
-            if len(some) > SHOWN_PASSAGES and not (self.passages or self.filters.tags):
-                least = sorted(map(worth, some), reverse=True)[SHOWN_PASSAGES - 1]
-                some = [id for id in some if worth(id) >= least]
-            ids += some
-        missing = [note for note, some in wanted.items() if not some]
+        for of_note in wanted.values():
+            if len(of_note) > SHOWN_PASSAGES and not (self.passages or self.filters.tags):
+                threshold = sorted(map(worth, of_note), reverse=True)[SHOWN_PASSAGES - 1]
+                of_note = [id for id in of_note if worth(id) >= threshold]
+            ids += of_note
+        missing = [note for note, of_note in wanted.items() if not of_note]
         ids += fulltext.first_passages(self.index, missing).values()
         passing: dict[int, list[Found]] = {}
         for found in fulltext.entries(self.index, ids, self.filters):
@@ -319,26 +320,26 @@ class Search:
         self, asked: Question, note: int, passages: Sequence[Found], whole: Shares, part: Shares,
         cosines: Cosines,
     ) -> Match:  # fmt: skip
-        """Return the match of a note with these passages, of which the first is shown."""
+        """Return the match of a note with these passages. The first one is shown."""
         ids, scale = [found.id for found in passages], self._words(1 / (1 + PASSAGE_WEIGHT))
         parts = {
             "note": whole.scores.get(note, 0.0) * scale,
-            "passage": PASSAGE_WEIGHT * _most(part.scores, ids) * scale,
+            "passage": PASSAGE_WEIGHT * _largest(part.scores, ids) * scale,
         }
-        if similar := _most(cosines, ids):
+        if similar := _largest(cosines, ids):
             parts["meaning"] = hybrid.added(similar, "passages", self.config)
         mask = whole.masks.get(note, 0)
         for id in ids:
             mask |= part.masks.get(id, 0)
-        match = Match(passages[0], parts, mask, whole.basis, _most(asked.exact, ids))
+        match = Match(passages[0], parts, mask, whole.basis, _largest(asked.exact, ids))
         match.passages = ids
         return match
 
     # -- turns -----------------------------------------------------------------------------------
 
     def _turns(self, asked: Question, lookup: Lookup) -> list[Match]:
-        """Return the best turns: by their words, those of the turns around them, and those of the
-        whole session."""
+        """Return the best turns, scored by their own words, those of the turns around them, and
+        those of the whole session."""
         own = lookup.shares("turns", asked.spoken)
         question = hybrid.without_names(asked.text, asked.expected.names)
         filters = self.filters._replace(scopes=("sessions",))
@@ -366,8 +367,8 @@ class Search:
         return matches
 
     def _sessions(self, asked: Question, own: Shares) -> tuple[dict[int, float], list[int]]:
-        """Return the share of the question that each session contains, by its file, as if a session
-        were one text in which each turn is a word, and the turns of the best sessions. The names of
+        """Return the share of the question in each session, by file, and the turns of the best
+        sessions. A session is scored like a text in which each turn is a word. The names of
         speakers count."""
         files = fulltext.notes_of(self.index, list(own.masks))
         counts: list[dict[int, int]] = [{} for _ in asked.spoken]
@@ -397,7 +398,7 @@ class Search:
     # -- all sorts -------------------------------------------------------------------------------
 
     def _is_near(self, cosine: float) -> bool:
-        """Return True if an entry may be found by its meaning alone."""
+        """Return True if an entry is similar enough to be found only by its meaning."""
         return cosine >= self.config.similarityThreshold
 
     def _best(
@@ -407,7 +408,7 @@ class Search:
         enough: int = 0,
         filters: Filters | None = None,
     ) -> list[Found]:
-        """Return the best entries that pass the filters; those of `first` come first."""
+        """Return the best entries that pass the filters. Entries in `first` come first."""
         enough, best = enough or self.enough, []
         for batch in _batches(scores, first, enough):
             best += fulltext.entries(self.index, batch, filters or self.filters)
@@ -417,14 +418,15 @@ class Search:
         return [found for _, found in sorted(zip(place, best, strict=True))][:enough]
 
     def _without_copies(self, ranked: list[Match]) -> list[Match]:
-        """Return the matches without copies of a note before, whose match lists their paths."""
+        """Remove copies of a note that is ranked higher. The match of that note lists their
+        paths."""
         notes = {match.found.file for match in ranked if match.found.sort == "passages"}
         digests = fulltext.digests(self.index, sorted(notes))
-        shown: dict[bytes, Match] = {}
+        by_digest: dict[bytes, Match] = {}
         kept = []
         for match in ranked:
             digest = digests.get(match.found.file, b"")
-            other = shown.setdefault(digest, match) if digest else match
+            other = by_digest.setdefault(digest, match) if digest else match
             if other.found.file == match.found.file:
                 kept.append(match)
             elif match.found.path not in other.also:
@@ -432,24 +434,24 @@ class Search:
         return kept
 
     def _order(self, ranked: list[Match]) -> list[Match]:
-        """Order memories that cover the question equally by feedback and recency, in the places
-        that they have together. None of them moves below an entry that covers less."""
-        ordered, done = list(ranked), set()
-        for at, first in enumerate(ranked):
-            if first.found.scope != "memory" or at in done:
+        """Order memories that cover the question equally by feedback and recency. They are
+        exchanged only with each other, so none of them moves below an entry that covers less."""
+        ordered, placed = list(ranked), set()
+        for leader_place, leader in enumerate(ranked):
+            if leader.found.scope != "memory" or leader_place in placed:
                 continue
-            places, most = [], first.covered
-            for place in range(at, len(ranked)):
+            places, best_covered = [], leader.covered
+            for place in range(leader_place, len(ranked)):
                 match = ranked[place]
-                if match.exact != first.exact:
+                if match.exact != leader.exact:
                     break
-                same = abs(match.covered - first.covered) < SAME_COVERAGE
-                if same and match.found.scope == "memory" and place not in done:
+                covers_equally = abs(match.covered - leader.covered) < SAME_COVERAGE
+                if covers_equally and match.found.scope == "memory" and place not in placed:
                     places.append(place)
-                    most = max(most, match.covered)
-                elif match.covered < most:
+                    best_covered = max(best_covered, match.covered)
+                elif match.covered < best_covered:
                     break
-            done.update(places)
+            placed.update(places)
             group = [ranked[place] for place in places]
             group.sort(key=lambda match: (-factors.order(match.factors), match.place))
             for place, match in zip(places, group, strict=True):
@@ -458,7 +460,8 @@ class Search:
 
 
 def neighbours(turn: Found) -> Iterator[tuple[int, float]]:
-    """Yield (row id, weight of the share of this turn) of the turns around a turn."""
+    """Yield (row id, weight) of the turns around a turn. The weight multiplies the share of this
+    turn."""
     start = turn.id - turn.place
     session = range(start, start + turn.siblings)
     for step, (after, before) in enumerate(zip(AFTER, BEFORE, strict=True), 1):
@@ -469,23 +472,25 @@ def neighbours(turn: Found) -> Iterator[tuple[int, float]]:
             yield turn.id - step, before
 
 
-def _most(values: Mapping[int, T], ids: Iterable[int]) -> T:
-    """Return the largest of these values, 0 without any."""
+def _largest(values: Mapping[int, T], ids: Iterable[int]) -> T:
+    """Return the largest of the values of these ids; 0 if there is none."""
     return max((values[id] for id in ids if id in values), default=0)
 
 
 def _batches(
     scores: Mapping[int, float], first: Mapping[int, int], enough: int
 ) -> Iterator[list[int]]:
-    """Yield row ids in batches, the best first. Equal scores are never divided, so that the answer
-    does not depend on the order in which the index was filled."""
-    if known := [id for id in first if id in scores]:
-        yield known
-    left = sorted((id for id in scores if id not in first), key=scores.__getitem__, reverse=True)
-    at, step = 0, enough + SPARE
-    while at < len(left):
-        stop = min(len(left), at + step)
-        while stop < len(left) and scores[left[stop]] == scores[left[stop - 1]]:
+    """Yield row ids in batches, the best first. Rows with equal scores are in the same batch, so
+    the result does not depend on the order in which the index was filled."""
+    if exact_ids := [id for id in first if id in scores]:
+        yield exact_ids
+    remaining = sorted(
+        (id for id in scores if id not in first), key=scores.__getitem__, reverse=True
+    )
+    start, step = 0, enough + SPARE
+    while start < len(remaining):
+        stop = min(len(remaining), start + step)
+        while stop < len(remaining) and scores[remaining[stop]] == scores[remaining[stop - 1]]:
             stop += 1
-        yield left[at:stop]
-        at, step = stop, 4 * step
+        yield remaining[start:stop]
+        start, step = stop, 4 * step

@@ -4,8 +4,8 @@
     covered = sum of idf of the concepts that the row holds / sum of all idf
     share   = held x (0.7 + 0.3 x covered)
 
-A saturation is bm25 without its idf, from 0 to 1. The idf counts only rows that the actor may read;
-a concept that no row contains counts, too.
+A saturation is bm25 without its idf, from 0 to 1. The idf counts only rows that the actor may read.
+A concept that no row contains is part of the sums, too.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
     from brain.index.db import Owners
 
-ALL_WEIGHT = 0.3  # of a share depends on how much of the question is covered
-# A word of many passages is not weighed in each of them: it adds the saturation of an average
-# passage to those that a rarer word found.
-COMMON = 0.1  # of all passages hold such a word
-FEW = 2_000  # passages; a word of fewer is always weighed
-COMMON_SATURATION = 0.45  # of a word in a row of average length
-ENOUGH = 200  # passages found by rarer words; if there are fewer, the best for any word are added
+ALL_WEIGHT = 0.3  # part of a share that depends on how much of the question is covered
+# The saturation of a word in many passages is not computed for each of them. It adds an average
+# saturation to the passages that contain a rarer word.
+COMMON = 0.1  # fraction of all passages that contain such a word
+FEW = 2_000  # passages; the saturation of a word in fewer is always computed
+COMMON_SATURATION = 0.45  # saturation of a word in a row of average length
+ENOUGH = 200  # passages with rarer words; if there are fewer, the best for any word are added
 BEST = 2_000
 
 
 class Basis:
-    """The concepts of shares: in how many of all rows each occurs, and its idf."""
+    """The concepts of shares, with the number of rows in which each occurs, and its idf."""
 
     def __init__(self, concepts: Sequence[Concept], counts: Sequence[int], size: int) -> None:
         self.concepts, self.counts, self.size = concepts, counts, size
@@ -49,7 +49,7 @@ class Basis:
 
 
 class Shares(NamedTuple):
-    """Shares of a question, by row id; `masks` has a bit for each concept that the row holds."""
+    """Shares of a question, by row id. `masks` has a bit for each concept in the row."""
 
     scores: dict[int, float]
     masks: dict[int, int]
@@ -57,7 +57,7 @@ class Shares(NamedTuple):
 
 
 class Lookup:
-    """The look-ups of one question in the index, for the owners that its actor may read."""
+    """Looks up one question in the index, for the owners that the actor may read."""
 
     def __init__(self, index: Index, owners: Owners, prefix: bool = False) -> None:
         self.index, self.owners, self.prefix = index, owners, prefix
@@ -74,16 +74,16 @@ class Lookup:
         return combine([found[c] for c in concepts], Basis(concepts, counts, size))
 
     def saturations(self, table: str, concept: Concept) -> dict[int, float]:
-        """Return the saturation of a concept in each row: that of its best term."""
+        """Return the saturation of a concept in each row, which is that of its best term."""
         best: dict[int, float] = {}
-        for term, worth in concept.every:
+        for term, weight in concept.every:
             rows = self._rows(table, term)
-            if not best and worth == 1.0:
+            if not best and weight == 1.0:
                 best = dict(rows)
                 continue
-            for row, much in rows:
-                if much * worth > best.get(row, 0.0):
-                    best[row] = much * worth
+            for row, value in rows:
+                if value * weight > best.get(row, 0.0):
+                    best[row] = value * weight
         return best
 
     def _rows(self, table: str, term: Term) -> list[tuple[int, float]]:
@@ -104,30 +104,31 @@ class Lookup:
 
     def _glued(self, table: str, term: Term) -> list[tuple[int, float]]:
         """Return the rows that contain characters of a script without spaces, or a word between
-        them: for full text `我们用Redis做缓存` is one word. Of a note, its best passage counts."""
+        them, because full text reads `我们用Redis做缓存` as one word. For a note, use its best
+        passage."""
         if term not in self._characters:
             expression = match(term, "characters", self.prefix, self.index.fts)
             rows = fulltext.saturations(self.index, "characters", expression, self.owners)
             sorts = fulltext.tables_and_files(self.index, [id for id, _ in rows])
-            self._characters[term] = [(*sorts[id], id, much) for id, much in rows]
+            self._characters[term] = [(*sorts[id], id, value) for id, value in rows]
         if table != "notes":
-            return [(id, much) for sort, _, id, much in self._characters[term] if sort == table]
+            return [(id, value) for sort, _, id, value in self._characters[term] if sort == table]
         best: dict[int, float] = {}
-        for sort, note, _, much in self._characters[term]:
+        for sort, note, _, value in self._characters[term]:
             if sort == "passages":
-                best[note] = max(best.get(note, 0.0), much)
+                best[note] = max(best.get(note, 0.0), value)
         return list(best.items())
 
     # -- common words ----------------------------------------------------------------------------
 
     def _common(self, concepts: Sequence[Concept], size: int) -> dict[Concept, int]:
         """Return the number of passages of each common concept."""
-        most = max(FEW, int(size * COMMON))
-        if size <= most:
+        limit = max(FEW, int(size * COMMON))
+        if size <= limit:
             return {}
         plain = [c for c in concepts if all(term.column != "spaced" for term, _ in c.every)]
-        every = {c: self._count(c, most + 1) for c in plain}
-        return {c: self._count(c) for c, count in every.items() if count > most}
+        limited_counts = {c: self._count(c, limit + 1) for c in plain}
+        return {c: self._count(c) for c, count in limited_counts.items() if count > limit}
 
     def _count(self, concept: Concept, most: int = -1) -> int:
         expression = self._any([concept])
@@ -139,7 +140,7 @@ class Lookup:
         common: Mapping[Concept, int],
         rare: Mapping[Concept, Mapping[int, float]],
     ) -> dict[Concept, dict[int, float]]:
-        """Return the rows of common concepts among the passages that rarer ones found."""
+        """Return the rows of common concepts among the passages that contain rarer ones."""
         index, owners = self.index, self.owners
         rows: set[int] = set().union(*rare.values()) if rare else set()
         near = f"({self._any(rare)}) AND " if len(rows) >= ENOUGH and index.fts == "fts5" else ""
@@ -161,25 +162,25 @@ class Lookup:
 
 
 def combine(found: Sequence[Mapping[int, float]], basis: Basis) -> Shares:
-    """Return the shares that follow from the saturation of each concept, by row id."""
-    held: dict[int, float] = {}
+    """Compute the shares from the saturations of the concepts, by row id."""
+    contained: dict[int, float] = {}
     masks: dict[int, int] = {}
-    every = basis.idf
-    whole = sum(every) or 1.0
-    for at, rows in enumerate(found):
-        bit, weight = 1 << at, every[at] / whole
-        for row, much in rows.items():
-            held[row] = held.get(row, 0.0) + weight * much
+    idfs = basis.idf
+    idf_sum = sum(idfs) or 1.0
+    for index, rows in enumerate(found):
+        bit, weight = 1 << index, idfs[index] / idf_sum
+        for row, value in rows.items():
+            contained[row] = contained.get(row, 0.0) + weight * value
             masks[row] = masks.get(row, 0) | bit
     complete = {
         mask: 1 - ALL_WEIGHT + ALL_WEIGHT * basis.covered(mask) for mask in set(masks.values())
     }
-    scores = {row: much * complete[masks[row]] for row, much in held.items()}
+    scores = {row: value * complete[masks[row]] for row, value in contained.items()}
     return Shares(scores, masks, basis)
 
 
 def saturation(count: float, length: float) -> float:
-    """Return the saturation of a word that occurs `count` times, from 0 to 1, as in bm25; `length`
+    """Return the saturation of a word that occurs `count` times, from 0 to 1, as in bm25. `length`
     is relative to the mean."""
     return count / (count + K1 * (1 - B + B * length))
 
@@ -190,8 +191,8 @@ def idf(count: int, size: int) -> float:
 
 
 def match(term: Term, table: str, prefix: bool = False, engine: str = "fts5") -> str:
-    """Return a term as an FTS expression, its words quoted; with `prefix`, as the beginning of a
-    word. FTS4 has no phrases in one column, and needs the star inside the quotes."""
+    """Return a term as an FTS expression with quoted words. With `prefix`, it matches the beginning
+    of a word. FTS4 has no phrases in one column, and needs the star inside the quotes."""
     words, star = " ".join(term.words), "*" if prefix else ""
     if engine == "fts4":
         return f'"{words}{star}"'

@@ -26,7 +26,7 @@ class SearchResult:
         self.row = row
         self.match = match
         self.prefix = prefix
-        self.conflicts: list[str] = []  # the ids of memories that say the opposite
+        self.conflicts: list[str] = []  # the ids of contradicting memories
 
     def __repr__(self) -> str:
         words = self.text.split("\n", 1)[0][:40]
@@ -79,14 +79,14 @@ class SearchResult:
 
     @property
     def line(self) -> int:
-        """The line of the file that answers best, from 1; of JSON, where the record starts: the
-        lines of its text are not lines of the file."""
+        """The number of the best matching line, from 1. In a JSON file, it is the first line of the
+        record, because the lines of its text are not lines of the file."""
         if not self.row.path.endswith(".md"):
             return self.row.line
         return min(self.row.end_line, self.row.line + self._best[0])
 
     def snippet(self, opening: str = "«", closing: str = "»") -> str:
-        """Return an excerpt of that line with the words of the question marked."""
+        """Return an excerpt of the best line, in which the words of the question are marked."""
         return mark(self._best[1], self._words, opening, closing)
 
 
@@ -96,7 +96,7 @@ def indexed_text(row: Row) -> str:
 
 
 class Results(NamedTuple):
-    """The results of a search; `notes` are remarks for the user."""
+    """The results of a search, and notes for the user."""
 
     results: list[SearchResult]
     notes: list[str]
@@ -112,7 +112,7 @@ def search(
     meaning: Meaning | None = None,
     passages: bool = False,
 ) -> Results:
-    """Return the best `limit` results; see `ranking`. NoModel if a model does not answer."""
+    """Return the best results, at most `limit`; see `ranking`. Raise NoModel if a model fails."""
     if limit <= 0:
         return Results([], [])
     matches = ranking.find_matches(index, question, filters, limit, now, config, meaning, passages)

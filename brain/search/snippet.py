@@ -16,7 +16,7 @@ _PROPERTIES = re.compile(r"---[ \t]*\r?\n(?:.*\n)*?---[ \t]*\r?(?:\n|\Z)")
 
 
 class Words:
-    """The words of a question, in all their forms, to be found in folded text."""
+    """Finds the words of a question, in all their forms, in folded text."""
 
     def __init__(self, wanted: tuple[Term, ...], prefix: bool = False) -> None:
         single = {fold(word) for term in wanted if term.column != "spaced" for word in term.words}
@@ -40,7 +40,7 @@ class Words:
 
 
 def _root(word: str) -> str:
-    """Return the common beginning of all words with the stem of this one."""
+    """Return the common beginning of all words that have the same stem as this word."""
     root = stem(word)
     return root[:-1] if len(root) > 2 and root != word else root
 
@@ -50,19 +50,19 @@ def _longest_first(words: set[str]) -> list[str]:
 
 
 def best_line(text: str, words: Words) -> tuple[int, str]:
-    """Return (line from 0, its text) of the first line with the most different words.
+    """Return (number from 0, text) of the first line with the most distinct words.
 
-    A line of the properties counts only if no other line contains a word. Without any word it is
+    A line of the properties is used only if no other line contains a word. If no line does, return
     the first line with text after the properties.
     """
     folded = fold(text)
     body = body_at(text)
     per_line: dict[tuple[bool, int], set[str]] = {}
-    row = at = 0
+    line = offset = 0
     for start, _, word in words.spans(folded):
-        row += folded.count("\n", at, start)
-        at = start
-        per_line.setdefault((at >= body, row), set()).add(word)
+        line += folded.count("\n", offset, start)
+        offset = start
+        per_line.setdefault((offset >= body, line), set()).add(word)
     if not per_line:
         rest = text[body:].lstrip() or text.lstrip("- \t\r\n")  # nothing but properties
         best = text.count("\n", 0, len(text) - len(rest))
@@ -84,17 +84,18 @@ def mark(line: str, words: Words, opening: str, closing: str) -> str:
     spans = [(start, stop) for start, stop, _ in words.spans(folded)]
     start = _window(line, spans[0][0] if spans else 0)
     stop = min(len(line), start + WIDTH)
-    out, at = ["…" if start else ""], start
+    parts, position = ["…" if start else ""], start
     for a, b in spans:
-        if a >= at and b <= stop:
-            out += [line[at:a], opening, line[a:b], closing]
-            at = b
-    out += [line[at:stop], "…" if stop < len(line) else ""]
-    return "".join(out)
+        if a >= position and b <= stop:
+            parts += [line[position:a], opening, line[a:b], closing]
+            position = b
+    parts += [line[position:stop], "…" if stop < len(line) else ""]
+    return "".join(parts)
 
 
 def _window(line: str, first: int) -> int:
-    """Return the start of the excerpt: before the first match, at a word if one starts near."""
+    """Return the start of an excerpt before the first match, at the start of a word if one is
+    near."""
     if len(line) <= WIDTH:
         return 0
     start = max(0, min(first - WIDTH // 4, len(line) - WIDTH))
