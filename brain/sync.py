@@ -21,7 +21,7 @@ from brain.formats.text import digest
 from brain.index import read, write
 from brain.index.db import Index
 from brain.index.write import Known, ParsedFile, Stat
-from brain.model import Document, Problem
+from brain.model import Document, Entry, Problem
 from brain.vault import files
 from brain.vault.layout import Vault
 from brain.vault.scan import CODES, Scan, scan
@@ -246,10 +246,11 @@ def _settle(
     """Write the rest besides the entries, and the new stat values of files that were read and had
     not changed, now that something is written anyway."""
     index, db = job.index, job.index.db
-    gone = [
-        compare(path, write.scope_of(index, id), write.entries(index, id), {}) for id, path in left
-    ]
-    deltas = [delta for delta in gone if delta]
+    deltas: list[Delta] = []
+    for id, path in left:
+        texts = {ref: was.text for ref, was in write.entries(index, id).items()}
+        if gone := compare(path, write.scope_of(index, id), texts, {}):
+            deltas.append(gone)
     if before and deltas:
         before(deltas)
     job.stats.deltas += deltas
@@ -359,30 +360,19 @@ def _delta(index: Index, parsed: ParsedFile) -> Delta | None:
     if parsed.document.broken and parsed.id is not None:
         return None
     before = write.entries(index, parsed.id, parsed.part) if parsed.id is not None else {}
-    after: dict[str, str] = {}
+    after: dict[str, Entry] = {}
     for entry in parsed.document.entries:
-        after.setdefault(entry.ref, entry.text)
-    edited = (
-        parsed.scope == "memory" and before.keys() - after.keys() and after.keys() - before.keys()
-    )
-    written = _written(index, parsed) if edited else frozenset()
-    return compare(parsed.path, parsed.scope, before, after, written, _moved(index, parsed))
-
-
-def _moved(index: Index, parsed: ParsedFile) -> set[str]:
-    """Return the memories of a note that are under another heading now."""
-    if parsed.scope != "memory" or parsed.id is None:
-        return set()
-    before = write.headings(index, parsed.id, parsed.part)
-    now = {entry.ref: entry.heading[: write.MAX_HEADING] for entry in parsed.document.entries}
-    return {ref for ref, heading in now.items() if before.get(ref, heading) != heading}
-
-
-def _written(index: Index, parsed: ParsedFile) -> frozenset[str]:
-    """Return the ids that are written in a memory note, or were written there before."""
-    before = write.written_ids(index, parsed.id, parsed.part) if parsed.id is not None else []
-    now = [entry.ref for entry in parsed.document.entries if (entry.extra or {}).get("anchored")]
-    return frozenset([*before, *now])
+        after.setdefault(entry.ref, entry)
+    path, scope = parsed.path, parsed.scope
+    old = {ref: was.text for ref, was in before.items()}
+    new = {ref: entry.text for ref, entry in after.items()}
+    if scope != "memory":
+        return compare(path, scope, old, new)
+    headings = {ref: entry.heading[: write.MAX_HEADING] for ref, entry in after.items()}
+    moved = {ref for ref, was in before.items() if headings.get(ref, was.heading) != was.heading}
+    written = {ref for ref, was in before.items() if was.written}
+    written |= {ref for ref, entry in after.items() if (entry.extra or {}).get("anchored")}
+    return compare(path, scope, old, new, written, moved)
 
 
 def compare(
@@ -390,7 +380,7 @@ def compare(
     scope: str,
     before: dict[str, str],
     after: dict[str, str],
-    written: frozenset[str] = frozenset(),
+    written: Collection[str] = (),
     moved: Collection[str] = (),
 ) -> Delta | None:
     """Return the difference between two states of a file; None if there is none.
@@ -429,7 +419,7 @@ def compare(
 
 
 def _pairs(
-    old: list[tuple[str, str]], new: list[tuple[str, str]], written: frozenset[str]
+    old: list[tuple[str, str]], new: list[tuple[str, str]], written: Collection[str]
 ) -> dict[str, str]:
     """Return {new id: old id} of entries, given as (id, text), that were edited in place. An entry
     whose id was `written` is the one that said the same without an id."""

@@ -158,6 +158,11 @@ def by_ref(index: Index, ref: str) -> list[Row]:
     return []
 
 
+def exact(index: Index, ref: str) -> list[Row]:
+    """Return the entries with exactly this id."""
+    return _rows(index, "WHERE c.ref = ? ORDER BY c.path, c.line", (text(ref),))
+
+
 def by_ids(index: Index, ids: Sequence[str], owners: Owners) -> dict[str, Row]:
     """Return the memories and items with these ids. Of several with the same id, return the
     first."""

@@ -56,6 +56,15 @@ class Known(NamedTuple):
     digest: bytes
 
 
+class KnownEntry(NamedTuple):
+    """An entry as the index has it: enough to see how it changed. `written` is 1 if its id is
+    written in its note."""
+
+    text: str
+    heading: str
+    written: int
+
+
 class ParsedFile(NamedTuple):
     """A file to store. `id` is None for a new file.
 
@@ -126,24 +135,12 @@ def scope_of(index: Index, file: int) -> str:
     return str(index.value("SELECT scope FROM files WHERE id = ?", (file,)))
 
 
-def entries(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
-    """Return the texts of a file's entries by id, in order. If ids are equal, the first is used."""
+def entries(index: Index, file: int, part: Part | None = None) -> dict[str, KnownEntry]:
+    """Return a file's entries by id, in order. If ids are equal, the first entry is used."""
     where, values = _in_part(file, part)
-    sql = f"SELECT ref, text FROM entries WHERE {where} ORDER BY line DESC, id DESC"
-    return dict(reversed(index.rows(sql, values)))
-
-
-def headings(index: Index, file: int, part: Part | None = None) -> dict[str, str]:
-    """Return the headings above a file's entries, by id."""
-    where, values = _in_part(file, part)
-    return dict(index.rows(f"SELECT ref, heading FROM entries WHERE {where}", values))
-
-
-def written_ids(index: Index, file: int, part: Part | None = None) -> list[str]:
-    """Return the ids that are written in a memory note."""
-    where, values = _in_part(file, part)
-    sql = f"SELECT ref FROM entries WHERE {where} AND {_WRITTEN}"
-    return [ref for (ref,) in index.rows(sql, values)]
+    sql = f"SELECT ref, text, heading, {_WRITTEN} FROM entries WHERE {where}"
+    rows = index.rows(f"{sql} ORDER BY line DESC, id DESC", values)
+    return {ref: KnownEntry(*row) for ref, *row in reversed(rows)}
 
 
 _WRITTEN = "json_extract(extra, '$.anchored') IS NOT NULL"

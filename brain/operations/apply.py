@@ -97,7 +97,7 @@ def _publish(vault: OpenVault, results: Sequence[Outcome]) -> None:
     find these changes."""
     writes = [result.write for result in results if result.write.change is None]
     for ref in dict.fromkeys(write.ref for write in writes if write.op in _REPORTED):
-        for row in [row for row in read.by_ref(vault.index, ref) if row.ref == ref][:1]:
+        for row in read.exact(vault.index, ref)[:1]:
             delta = Delta(row.path, row.scope, changed=((row.ref, row.text),))
             vault.events.publish(vault.now(), "memory:write", write_payload(delta))
 
@@ -147,8 +147,7 @@ def current(vault: OpenVault, row: Row) -> Entry:
 
 def find(vault: OpenVault, path: str, ref: str) -> Row | None:
     """Return the row of an entry in a file; None if there is none."""
-    rows = read.by_ref(vault.index, ref)
-    return next((row for row in rows if row.path == path and row.ref == ref), None)
+    return next((row for row in read.exact(vault.index, ref) if row.path == path), None)
 
 
 def linked_from(vault: OpenVault, ids: Iterable[str], by: Actor) -> list[str]:

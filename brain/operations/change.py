@@ -360,8 +360,7 @@ def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | 
     to = to.strip()
     if to.startswith("[[") and "^" not in to:
         return to, None
-    id = lookup.bare_id(to)
-    is_id = any(row.ref == id for row in read.by_ref(vault.index, id))
+    is_id = read.exact(vault.index, lookup.bare_id(to))
     if not is_id and (note := lookup.note_link(vault, to, by)):
         return f"[[{note}]]", None
     other = _linked_entry(vault, to, by)

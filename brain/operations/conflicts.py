@@ -88,8 +88,8 @@ def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:
     """Return the memory with this current or former id; None if it was deleted."""
     owners = access.readable(by)
     for id in sorted(journal_facts.all_ids(vault.index, ref), key=lambda each: each != ref):
-        for row in read.by_ref(vault.index, id):
-            if row.ref == id and (owners is None or row.agent in owners):
+        for row in read.exact(vault.index, id):
+            if owners is None or row.agent in owners:
                 return row
     return None
 

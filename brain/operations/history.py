@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brain.access import Actor
-    from brain.index.read import Row
     from brain.model import Record
     from brain.open_vault import OpenVault
 
@@ -181,12 +180,8 @@ def may_see(vault: OpenVault, record: Record, by: Actor) -> bool:
     if record.path or record.data.get("agent"):
         return owner(vault, record) in owners
     refs = [record.ref, str(record.data.get("other", ""))]  # records of hits have no owner
-    rows = [_row(vault, ref) for ref in refs if ref]
-    return all(row is not None and row.agent in owners for row in rows)
-
-
-def _row(vault: OpenVault, ref: str) -> Row | None:
-    return next((row for row in read.by_ref(vault.index, ref) if row.ref == ref), None)
+    rows = [read.exact(vault.index, ref)[:1] for ref in refs if ref]
+    return all(row and row[0].agent in owners for row in rows)
 
 
 def owner(vault: OpenVault, record: Record) -> str:

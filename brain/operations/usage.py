@@ -248,10 +248,9 @@ def last_injected(vault: OpenVault, by: Actor) -> State | None:
     if not last:
         return None
     one = last[-1]
-    there = [row.ref for ref in one["refs"] for row in read.by_ref(vault.index, ref)[:1]]
-    return {key: one[key] for key in ("at", "query", "agent", "session", "tokens")} | {
-        "refs": one["refs"], "gone": [ref for ref in one["refs"] if ref not in there],
-    }  # fmt: skip
+    gone = [ref for ref in one["refs"] if not read.exact(vault.index, ref)]
+    shown = {key: one[key] for key in ("at", "query", "agent", "session", "tokens")}
+    return shown | {"refs": one["refs"], "gone": gone}
 
 
 def health(vault: OpenVault) -> State:
