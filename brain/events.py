@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import sqlite3
     from typing import Any
 
-    from brain.sync import Delta, Stats
-
 Listener = Callable[[Event], None]
 
 KEPT = 1000  # events that the index keeps, and that wait in memory at most
@@ -64,30 +62,6 @@ class Events:
             for _, event in new:
                 for listener in list(self.listeners):
                     listener(event)
-
-
-def write_payload(delta: Delta) -> dict[str, Any]:
-    """Return the payload of `memory:write`. Texts of source passages are shortened."""
-    max_length = 200 if delta.scope == "sources" else 10_000
-    changes = {"added": delta.added, "changed": delta.changed, "removed": delta.removed}
-    entries_by_change = {
-        name: [{"id": ref, "text": text[:max_length]} for ref, text in entries]
-        for name, entries in changes.items()
-    }
-    return {"type": delta.scope, "path": delta.path, "delta": entries_by_change}
-
-
-def sync_payload(stats: Stats) -> dict[str, Any]:
-    """Return the payload of `memory:sync`: the counts of a sync."""
-    return {
-        "files": stats.files,
-        "added": len(stats.added),
-        "changed": len(stats.changed),
-        "moved": [{"from": old, "to": new} for old, new in stats.moved],
-        "removed": len(stats.removed),
-        "cold": stats.cold,
-        "seconds": round(stats.seconds, 3),
-    }
 
 
 # -- the recent events in brain.db -----------------------------------------------------------------

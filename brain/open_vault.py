@@ -15,12 +15,12 @@ from brain import access, events
 from brain import sync as syncing
 from brain._tuples import NamedTuple
 from brain.errors import BrainError, IndexDamaged
-from brain.events import Events, sync_payload, write_payload
+from brain.events import Events
 from brain.formats import brain_yaml
 from brain.index import read
 from brain.index.db import Index
 from brain.model import Event
-from brain.sync import Delta, Progress, Stats
+from brain.sync import Delta, Progress, Stats, sync_payload, write_payload
 from brain.timestamps import to_utc
 from brain.vault import files, layout, vault_id
 from brain.vault.layout import Vault

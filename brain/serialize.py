@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from brain.events import sync_payload
 from brain.open_vault import Freshness
 from brain.operations.results import ChangeRecord, Entry, entry
+from brain.sync import sync_payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

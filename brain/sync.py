@@ -31,6 +31,10 @@ BATCHES_A_COMMIT = 50  # in one transaction: each commit makes full text merge i
 FEW = 100  # below this many files a sudden loss is believed
 MANY = 10_000  # pairs of entries; of more it is not worth knowing which became which
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 Progress = Callable[[int, int], None]
 Edit = Callable[[bytes], bytes]
 
@@ -451,3 +455,30 @@ def _edited_pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> dic
         if likeness <= -0.5 and ref not in pairs and was not in pairs.values():
             pairs[ref] = was
     return pairs
+
+
+# -- events --------------------------------------------------------------------------------------
+
+
+def write_payload(delta: Delta) -> dict[str, Any]:
+    """Return the payload of `memory:write`. Texts of source passages are shortened."""
+    max_length = 200 if delta.scope == "sources" else 10_000
+    changes = {"added": delta.added, "changed": delta.changed, "removed": delta.removed}
+    entries_by_change = {
+        name: [{"id": ref, "text": text[:max_length]} for ref, text in entries]
+        for name, entries in changes.items()
+    }
+    return {"type": delta.scope, "path": delta.path, "delta": entries_by_change}
+
+
+def sync_payload(stats: Stats) -> dict[str, Any]:
+    """Return the payload of `memory:sync`: the counts of a sync."""
+    return {
+        "files": stats.files,
+        "added": len(stats.added),
+        "changed": len(stats.changed),
+        "moved": [{"from": old, "to": new} for old, new in stats.moved],
+        "removed": len(stats.removed),
+        "cold": stats.cold,
+        "seconds": round(stats.seconds, 3),
+    }

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +39,7 @@ LAYERS = (
     ("graph",),
     ("context",),
     ("open_vault",),
+    ("actors",),
     ("sessions",),
     ("operations",),
     ("serialize",),
@@ -72,8 +73,8 @@ def modules() -> Iterator[tuple[str, Path]]:
             yield name.removesuffix("/__init__"), path
 
 
-def imports(path: Path) -> Iterator[str]:
-    """The modules that a file imports when it runs, also inside functions; not those for types."""
+def imports(path: Path, types: bool = False) -> Iterator[str]:
+    """The modules that a file imports when it runs, also inside functions; or those for types."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = {
         id(inner)
@@ -82,15 +83,14 @@ def imports(path: Path) -> Iterator[str]:
         for inner in ast.walk(node)
     }
     for node in ast.walk(tree):
-        if id(node) in for_types:
+        if (id(node) in for_types) != types:
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            if node.module == "brain":
-                yield from (f"brain.{alias.name}" for alias in node.names)
-            else:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            if not str(node.module).startswith("brain"):
                 yield str(node.module)
 
 
@@ -102,11 +102,12 @@ def test_every_module_has_its_layer() -> None:
     assert {part(name) for name, _ in modules()} <= set(LEVEL)
 
 
-def test_imports_point_one_way() -> None:
+@pytest.mark.parametrize("types", [False, True])
+def test_imports_point_one_way(types: bool) -> None:
     wrong = []
     for name, path in modules():
         here = part(name)
-        for target in imports(path):
+        for target in imports(path, types):
             if target.startswith("brain."):
                 there = target.split(".")[1]
                 if there == "__version__":
@@ -114,6 +115,37 @@ def test_imports_point_one_way() -> None:
                 if LEVEL[there] > LEVEL[here] or (here, there) in APART:
                     wrong.append(f"brain/{name}.py imports {target}")
     assert wrong == []
+
+
+def test_no_modules_import_each_other() -> None:
+    """Also not through others, and not inside functions."""
+    paths = dict(modules())
+    inside = {
+        name: {module_of(target, paths) for target in imports(path)} - {name}
+        for name, path in paths.items()
+    }
+    while leaves := {name for name, targets in inside.items() if not targets & inside.keys()}:
+        inside = {name: targets for name, targets in inside.items() if name not in leaves}
+    assert inside == {}
+
+
+def module_of(target: str, known: Collection[str]) -> str:
+    """The module of the package that an import names, or of which it takes a name."""
+    parts = target.split(".")[1:]
+    paths = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next((path for path in paths if path in known), "")
+
+
+def test_a_package_needs_no_other_for_types_that_needs_it() -> None:
+    paths = dict(modules())
+    both = {
+        (part(name), part(module_of(target, paths)))
+        for name, path in paths.items()
+        for types in (False, True)
+        for target in imports(path, types)
+        if target.startswith("brain.") and module_of(target, paths)
+    }
+    assert [pair for pair in both if pair[0] < pair[1] and pair[::-1] in both] == []
 
 
 @pytest.mark.parametrize(
@@ -131,8 +163,8 @@ def test_a_library_has_its_homes(module: str, homes: set[str]) -> None:
 
 def test_nothing_calls_back_into_the_facade() -> None:
     """`brain/__init__.py` imports it for the user, when it is first used."""
-    users = [name for name, path in modules() if "brain.api" in imports(path)]
-    assert users == []
+    targets = {target for _, path in modules() for target in imports(path)}
+    assert [target for target in targets if f"{target}.".startswith("brain.api.")] == []
 
 
 def test_the_rules_are_pure() -> None:

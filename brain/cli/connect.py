@@ -170,12 +170,12 @@ def _brain() -> list[str]:
 
 def _agent(vault: OpenVault, name: str, title: str, dry_run: bool) -> list[Step]:
     """Create the agent unless the vault has it."""
-    from brain import access
+    from brain import actors
     from brain.connect.install import Step
     from brain.operations import agents, call
 
     try:
-        access.resolve(vault, name)
+        actors.resolve(vault, name)
     except NotFound:
         if not dry_run:
             call(agents.agent_add, vault, name, about=f"The memory of {title}.")

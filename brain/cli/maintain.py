@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain import access
+from brain import access, actors
 from brain.cli.output import (
     Progress,
     Values,
@@ -185,7 +185,7 @@ def _watch(by: str, vault: str | None, as_json: bool) -> None:
         daemon.only_one(open_vault.paths),
         stop_signals() as stop,
     ):
-        access.require_admin(access.resolve(open_vault, by), "watch the vault")
+        access.require_admin(actors.resolve(open_vault, by), "watch the vault")
         open_vault.events.subscribe(lambda event: _print(event, as_json))
         if not as_json:
             note(f"Watching {open_vault.paths.root}. Ctrl-C ends it.")
@@ -212,7 +212,7 @@ def _events(follow: bool, limit: int, by: str, vault: str | None, as_json: bool)
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as open_vault, stop_signals() as stop:
-        access.require_admin(access.resolve(open_vault, by), "see all events")
+        access.require_admin(actors.resolve(open_vault, by), "see all events")
         index = open_vault.index
         last = 0 if limit else events.newest(index)
         while True:

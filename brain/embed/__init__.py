@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
-INSTALL = (
-    "In the folder that Brain was installed from, run `pip install '.[hybrid]'`;"
-    " with pipx, `pipx install --force '.[hybrid]'`."
-)
 TIMEOUT = 5.0  # seconds for one answer
 SLOW = 1.0  # seconds; after a faster failure the model may be called again at once
 PAUSE = 60.0  # seconds without a call after a slow failure

@@ -10,9 +10,12 @@ import json
 import os
 from contextlib import suppress
 
-from brain.embed import INSTALL
 from brain.errors import NoModel, suggest
 
+INSTALL = (
+    "In the folder that Brain was installed from, run `pip install '.[hybrid]'`;"
+    " with pipx, `pipx install --force '.[hybrid]'`."
+)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,7 +25,8 @@ from contextlib import suppress
 from itertools import islice
 
 from brain._tuples import NamedTuple
-from brain.embed import INSTALL, embed_question, key_of, name_of
+from brain.embed import embed_question, key_of, name_of
+from brain.embed.local import INSTALL
 from brain.errors import Busy, NoModel
 from brain.index import vectors as files
 from brain.index.vectors import Model, text_digest

@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from brain.errors import BadRequest
 from brain.formats import links
-from brain.formats.json_spans import storable
 from brain.formats.links import field_name
 from brain.formats.markdown import MARKER, MATH, blank, blocks, code_and_comments
-from brain.formats.text import CLOCK, DAY
+from brain.formats.text import CLOCK, DAY, storable
 from brain.model import RELATIONS
 from brain.words import casefold
 

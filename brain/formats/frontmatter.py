@@ -176,7 +176,7 @@ def _read_yaml(block: str) -> tuple[dict[str, Any], list[Problem]]:
     import frontmatter
     import yaml
 
-    from brain.formats.json_spans import storable
+    from brain.formats.text import storable
 
     handler = _Handler()
     try:

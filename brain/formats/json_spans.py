@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from brain.formats.frontmatter import is_time
-from brain.formats.text import UNSAFE, decode, derived_id
+from brain.formats.text import UNSAFE, decode, derived_id, storable
 from brain.model import Document, Entry, Problem
 
 MAX_DEPTH = 100  # orjson writes at most 254 levels; no real file needs half of them
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
-_UNSTORABLE = re.compile("[\ud800-\udfff\0]")
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
@@ -139,17 +138,6 @@ def is_deep(value: Any) -> bool:
             return False
         level = [inner for v in nested for inner in (v.values() if isinstance(v, dict) else v)]
     return True
-
-
-def storable(value: Any) -> Any:
-    """Replace lone surrogates and NULs, which SQLite cannot store, by U+FFFD."""
-    if isinstance(value, str):
-        return _UNSTORABLE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [storable(inner) for inner in value]
-    if isinstance(value, dict):
-        return type(value)({storable(key): storable(inner) for key, inner in value.items()})
-    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

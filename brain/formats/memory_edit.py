@@ -28,7 +28,6 @@ from brain.formats.markdown import blocks, mask
 from brain.formats.memory_nearby import is_plain, part_around
 from brain.formats.memory_place import (
     ITEM,
-    RULE,
     Outline,
     Place,
     former,
@@ -37,7 +36,7 @@ from brain.formats.memory_place import (
     scan,
     usual,
 )
-from brain.formats.text import BOM, UNSAFE, Offsets, decode, refused
+from brain.formats.text import BOM, UNSAFE, Offsets, decode, newline_near, refused
 from brain.model import (
     Add,
     Anchor,
@@ -60,7 +59,6 @@ _MORE = re.compile(r"[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|[>|<]|```|~~~|\d{1,9}[.)
 _NESTED = re.compile(r"\n( {1,8}|\t)(?=[-*+] |\d{1,9}[.)] )")
 _WRITTEN = re.compile(r"^[-*+] .* \^([A-Za-z0-9-]+)$", re.MULTILINE)
 _ALL_WRITTEN = re.compile(rf"(?:(?:{_WRITTEN.pattern}|#{{1,6}} .*+|)(?:\n|\Z))*+", re.MULTILINE)
-_BULLET = re.compile(r"(?:\n|\A)([-*+])[ \t]+(?=\S)")
 
 
 class Misread(Exception):
@@ -361,23 +359,9 @@ class Note:
     def prefix(self, position: Position) -> str:
         return self.text[self.text.rfind("\n", 0, position.start) + 1 : position.start]
 
-    def newline(self, offset: int) -> str:
-        """Return the line ending of the line at an offset, else of the line before it."""
-        newline_at = self.text.find("\n", offset)
-        if newline_at < 0:
-            newline_at = self.text.rfind("\n", 0, offset)
-        return "\r\n" if newline_at > 0 and self.text[newline_at - 1] == "\r" else "\n"
-
     def nest(self) -> str:
         match = _NESTED.search(self.whole())
         return match.group(1) if match else "    "
-
-    def bullet(self) -> str:
-        """Return the marker of the first bullet of the note."""
-        for match in _BULLET.finditer(self.text):
-            if not RULE.match(self.text[match.start(1) :].partition("\n")[0]):
-                return match.group(1) + " "
-        return "- "
 
     # -- the changes -----------------------------------------------------------------------------
 
@@ -455,7 +439,7 @@ class Note:
         nest = (
             _common_indent(self.raw(position).split("\n")[1:]).removeprefix(indent) or self.nest()
         )
-        return Style(marker, indent, nest, self.newline(position.start), care > 0)
+        return Style(marker, indent, nest, newline_near(self.text, position.start), care > 0)
 
     def _replace(self, change: Replace, position: Position) -> Applied:
         if self.raw(position) == change.raw:
@@ -484,7 +468,7 @@ class Note:
         if (text[start : position.start] + text[position.end : stop]).strip():
             self.splice(position.start, position.end, "")  # other text is on its lines
         elif care:
-            self.splice(start, stop, self.newline(position.start) * (care == 1))
+            self.splice(start, stop, newline_near(self.text, position.start) * (care == 1))
         else:
             start, stop = self._with_blank_line(start, stop)
             if newline < 0 and start:  # keep the note without a newline at its end

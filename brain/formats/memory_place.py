@@ -22,7 +22,7 @@ from brain import kinds
 from brain.formats import markdown
 from brain.formats.entry import Style
 from brain.formats.markdown import blank, code_and_comments
-from brain.formats.text import refused
+from brain.formats.text import newline_near, refused
 from brain.model import Insert
 from brain.words import casefold
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 TITLE = "Agent Memory"
 ITEM = re.compile(r"([-*+]|(\d{1,9})([.)]))([ \t]+)(?=\S)")
 RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t\r]*$")
+_BULLET = re.compile(r"(?:\n|\A)([-*+])[ \t]+(?=\S)")
 _NUMBERS = re.compile(r"^(\d{1,9})[.)][ \t]", re.MULTILINE)
 _TITLE = re.compile(r"\w[\w ,.:;'()/&+-]*")  # words that are certainly a valid heading
 _CODE = re.compile("```|~~~")
@@ -255,7 +256,7 @@ def quick(note: Note, parsed: Outline, section: str) -> Place | None:
     item, loose = last_item
     if item[2] and _CODE.search(parsed.kept, start, end):
         return None  # lines of code may begin with numbers, too
-    style = Style(_next_marker(item, parsed.kept, start, end), newline=note.newline(end))
+    style = Style(_next_marker(item, parsed.kept, start, end), newline=newline_near(note.text, end))
     return Place(offset, style, heading, before=loose)
 
 
@@ -292,9 +293,9 @@ def _after_last(note: Note, inside: list[Position], heading: str, care: int) -> 
     raws = "\n".join(note.raw(p) for p in items)
     item = note.item(items[-1]) if items else None
     style = Style(
-        _next_marker(item, raws) if item else note.bullet(),
+        _next_marker(item, raws) if item else bullet(note.text),
         note.prefix(items[-1]) if items else "",
-        newline=note.newline(last.start),
+        newline=newline_near(note.text, last.start),
         careful=care > 0,
     )
     offset = note.text.find("\n", last.end) + 1 or len(note.text)
@@ -308,7 +309,7 @@ def _after_heading(note: Note, parsed: Outline, number: int) -> Place:
     """Return the place directly after a heading, or at the start of the body."""
     start, _ = parsed.region(number)
     heading = " > ".join(parsed.path(number))
-    style = Style(note.bullet(), newline=note.newline(start))
+    style = Style(bullet(note.text), newline=newline_near(note.text, start))
     if number < 0:
         return Place(start, style, heading, after=bool(_line_at(note.text, start).strip()))
     if start < len(note.text) and not note.text[start:].strip():
@@ -324,8 +325,8 @@ def _place_of_new_section(note: Note, parsed: Outline, section: str, care: int =
     """Return the place of a new section: in its parent if the path names one, else after the last
     section."""
     upper, _, title = " ".join(section.split()).lstrip("# ").rpartition(" > ")
-    newline = note.newline(len(note.text))
-    style = Style(note.bullet(), newline=newline, careful=care > 0)
+    newline = newline_near(note.text, len(note.text))
+    style = Style(bullet(note.text), newline=newline, careful=care > 0)
     if not note.text:
         heading_lines = f"# {TITLE}{newline}{newline}## {title}{newline}"
         return Place(0, style, f"{TITLE} > {title}", new_heading=heading_lines)
@@ -479,3 +480,11 @@ def _section_level(parsed: Outline) -> int:
     if levels.count(1) > 1:
         return 1
     return min((level for level in levels if level > 1), default=2)
+
+
+def bullet(text: str) -> str:
+    """Return the marker of the first bullet of the note."""
+    for match in _BULLET.finditer(text):
+        if not RULE.match(text[match.start(1) :].partition("\n")[0]):
+            return match.group(1) + " "
+    return "- "

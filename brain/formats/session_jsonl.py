@@ -13,7 +13,7 @@ import orjson
 
 from brain.formats import json_spans
 from brain.formats.json_spans import JsonError, Reading, Record, Refs, first_time, remaining_members
-from brain.formats.text import decode
+from brain.formats.text import decode, storable
 from brain.model import Document, Entry, Problem
 
 
@@ -23,7 +23,7 @@ def parse(data: bytes, name: str) -> Document:
     A call and its result have the same id and different roles. A line that does not parse is
     reported, and the other lines are read. Only merge markers make the session broken.
     """
-    name = json_spans.storable(name)
+    name = storable(name)
     # bytes that are not UTF-8 are reported below, line by line
     problems = [problem for problem in decode(data)[1] if problem.code != "invalid-utf8"]
     refs = Refs("t")
@@ -58,7 +58,7 @@ def _loads(line: str) -> Any:
         return json_spans.loads(line)
     if line.count("[") + line.count("{") > json_spans.MAX_DEPTH and json_spans.is_deep(value):
         raise json_spans.too_deep(0)
-    return json_spans.storable(value) if "\\u0000" in line else value
+    return storable(value) if "\\u0000" in line else value
 
 
 def _problem(error: jsonlines.InvalidLineError, line: int, *, last: bool) -> Problem:

@@ -13,6 +13,10 @@ from itertools import accumulate, pairwise
 from brain.errors import Refused
 from brain.model import Problem
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 try:
     from _blake2 import blake2b as blake2b  # importing hashlib would also load OpenSSL
 except ImportError:
@@ -30,6 +34,7 @@ UNSPACED = (
     "\u2e80-\u2fdf\u3040-\u30ff\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\uff66-\uff9f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0002fa1f"
 )
+_UNSTORABLE = re.compile("[\ud800-\udfff\0]")
 
 
 def decode(data: bytes) -> tuple[str, list[Problem]]:
@@ -104,6 +109,14 @@ class Offsets:
         return self._bytes[row] + len(within.encode()) + self._shift
 
 
+def newline_near(text: str, offset: int) -> str:
+    """Return the line ending of the line at an offset, else of the line before it."""
+    newline_at = text.find("\n", offset)
+    if newline_at < 0:
+        newline_at = text.rfind("\n", 0, offset)
+    return "\r\n" if newline_at > 0 and text[newline_at - 1] == "\r" else "\n"
+
+
 def refused(path: str, line: int, message: str) -> Refused:
     """Return the error for a file that cannot be edited. `message` is `problem; remedy`."""
     problem, _, remedy = message.partition("; ")
@@ -140,3 +153,14 @@ def words_next_to_unspaced(text: str) -> list[str]:
     """Return the words that are next to a character of such a script, with repetitions."""
     word = f"[^\\W_{UNSPACED}]+"
     return re.findall(f"(?<=[{UNSPACED}]){word}|{word}(?=[{UNSPACED}])", text)
+
+
+def storable(value: Any) -> Any:
+    """Replace lone surrogates and NULs, which SQLite cannot store, by U+FFFD."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [storable(inner) for inner in value]
+    if isinstance(value, dict):
+        return type(value)({storable(key): storable(inner) for key, inner in value.items()})
+    return value

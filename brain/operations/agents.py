@@ -6,7 +6,7 @@ import os
 import re
 import unicodedata
 
-from brain import access, config
+from brain import access, actors, config
 from brain.access import ADMIN, PERSON, RANKS
 from brain.errors import BadRequest, Denied, NotFound
 from brain.index import read
@@ -74,7 +74,7 @@ def _new_home(vault: OpenVault, name: str) -> str:
     """Return the folder for a new agent: the folder of its existing files, else in the project with
     its name, else in agents/."""
     if name in read.owners(vault.index):
-        return access.home(vault, name)
+        return actors.home(vault, name)
     is_project = os.path.isdir(f"{vault.paths.folder_path}/projects/{name}")
     folder = f"projects/{name}/agent" if is_project else f"agents/{name}"
     return f"{vault.paths.brain}/{folder}"
@@ -87,7 +87,7 @@ def _folded(name: str) -> str:
 
 def agent_list(vault: OpenVault, *, by: Actor | str = "") -> list[Agent]:
     """Return the agents that the actor may read, each with its type on this machine."""
-    owners = access.readable(access.resolve(vault, by))
+    owners = access.readable(actors.resolve(vault, by))
     vault.refresh()
     return [
         _agent(vault, each["agent"], each["path"])
@@ -101,33 +101,33 @@ def agent_register(vault: OpenVault, name: str, *, type: str = "", by: Actor | s
     default is the type that its `AGENT.md` claims now. Only a person may register an agent."""
     _require_person(vault, by, "register agents")
     vault.refresh()
-    found = access.agent_name(vault, name)
+    found = actors.agent_name(vault, name)
     path = next((a["path"] for a in read.agents(vault.index) if a["agent"] == found), "")
     if not path:
         raise NotFound(f"{found} has no AGENT.md.", f"Create it: `brain agent add {found}`.")
-    highest = type or access.claimed_type(vault, found)
+    highest = type or actors.claimed_type(vault, found)
     _refuse_type(highest)
     with vault.writing():
         vault.store.refuse_off()
-        access.register(vault, found, highest)
+        actors.register(vault, found, highest)
     return _agent(vault, found, path)
 
 
 def _agent(vault: OpenVault, name: str, path: str) -> Agent:
     """Return an agent with its type. Agents with the same name have the lowest type."""
-    registered = access.registry(vault).get(name)
+    registered = actors.registry(vault).get(name)
     try:
-        effective = access.resolve(vault, name).type
+        effective = actors.resolve(vault, name).type
     except Denied:
         effective = RANKS[0]
     return Agent(
-        name=name, type=effective, claims=access.claimed_type(vault, name), registered=registered,
+        name=name, type=effective, claims=actors.claimed_type(vault, name), registered=registered,
         path=path,
     )  # fmt: skip
 
 
 def _require_person(vault: OpenVault, by: Actor | str, action: str) -> None:
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     if actor.type != PERSON.type:
         raise Denied(f"{actor.name} may not {action}.", "Ask a person.")
 

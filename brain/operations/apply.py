@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from brain import access
-from brain.events import write_payload
 from brain.index import read
 from brain.journal.codec import event_id
 from brain.model import Anchor, Write
@@ -12,7 +11,7 @@ from brain.operations.results import Changed, Entry
 from brain.operations.results import entry as of_row
 from brain.redact import redact
 from brain.store import file_types
-from brain.sync import Delta
+from brain.sync import Delta, write_payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

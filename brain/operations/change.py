@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from brain import access, kinds
+from brain import access, actors, kinds
 from brain.compare.similar import Similar, similar
 from brain.errors import BadRequest, NotFound, StaleFile
 from brain.index import journal_facts, read
@@ -125,7 +125,7 @@ def _memory_and_actor(
     vault: OpenVault, id: str, agent: str, session: str, by: Actor | str
 ) -> tuple[Row, Actor]:
     """Return the memory to change, and the actor."""
-    actor = access.resolve(vault, by, session)
+    actor = actors.resolve(vault, by, session)
     return lookup.memory(vault, id, actor, agent), actor
 
 
@@ -154,7 +154,7 @@ def forget(
     """Delete a memory, with the lines nested in it. `purge` also removes its text from the
     journal, the index and the state folder, and lists the places where the text may still be."""
     with vault.writing():
-        actor = access.resolve(vault, by, session)
+        actor = actors.resolve(vault, by, session)
         if purge:
             from brain.operations.purge import purge as purge_memory
 
@@ -217,7 +217,7 @@ def reinforce(
 ) -> Feedback:
     """Report that a memory, or another entry of a context, was useful. This raises its score."""
     with vault.writing():
-        actor = access.resolve(vault, by, session)
+        actor = actors.resolve(vault, by, session)
         return _add_to_score(
             vault, id, agent, actor, "reinforce", vault.config.reinforceWeight, why
         )
@@ -235,7 +235,7 @@ def demote(
     """Report that a memory, or another entry of a context, was wrong, outdated or useless. This
     lowers its score."""
     with vault.writing():
-        actor = access.resolve(vault, by, session)
+        actor = actors.resolve(vault, by, session)
         return _add_to_score(vault, id, agent, actor, "demote", -vault.config.demoteWeight, why)
 
 
@@ -310,7 +310,7 @@ def link(
     are related. It is stored in the journal, even if the link already exists."""
     with vault.writing():
         lookup.check_range(weight=weight)
-        return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session), weight=weight)
+        return _relate(vault, id, to, as_, agent, actors.resolve(vault, by, session), weight=weight)
 
 
 def unlink(
@@ -325,7 +325,7 @@ def unlink(
 ) -> Changed:
     """Remove a link of this relation from a memory."""
     with vault.writing():
-        return _relate(vault, id, to, as_, agent, access.resolve(vault, by, session), gone=True)
+        return _relate(vault, id, to, as_, agent, actors.resolve(vault, by, session), gone=True)
 
 
 def _relate(

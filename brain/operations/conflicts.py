@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from brain import access
+from brain import access, actors
 from brain._tuples import NamedTuple
 from brain.errors import BadRequest, NotFound
 from brain.index import journal_facts, read, records, relations
@@ -41,7 +41,7 @@ def conflicts(
     With `all`, also return conflicts that were resolved, or that ended because one memory
     supersedes the other."""
     vault.refresh()
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     pairs = _pairs(vault, actor) if all else _open_pairs(vault, actor)
     if agent:
         (name,) = lookup.visible(vault, actor, agent) or ("",)
@@ -106,7 +106,7 @@ def resolve(
     """End the conflicts of a memory, or the conflict with this event. The memory `keep` then
     supersedes the other memory. That memory can still be read, but is no longer recalled."""
     with vault.writing():
-        actor = access.resolve(vault, by, session)
+        actor = actors.resolve(vault, by, session)
         pairs = [pair for pair in _open_pairs(vault, actor) if pair.conflict.event == id]
         if not pairs and EVENT.fullmatch(id):
             raise NotFound(f"There is no open conflict {id!r}.", "See `brain conflicts`.")

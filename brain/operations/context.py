@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from math import ceil
 
-from brain import access, token_count
+from brain import access, actors, token_count
 from brain.access import ADMIN
 from brain.context import recall as pipeline
 from brain.context import render, triggers
@@ -76,7 +76,7 @@ def context(
     passes `again` after the session was compacted, cleared or resumed, so that they are shown
     again. Entries in `shown` are left out as well. `check=False` skips the update of the index.
     """
-    actor = access.resolve(vault, by, session)
+    actor = actors.resolve(vault, by, session)
     asked = Asked(
         query=question, files=lookup.words(files), text=text, agent=agent, session=session,
         scopes=lookup.words(scopes), tasks=tasks, again=again, format=format,
@@ -200,7 +200,7 @@ def _owners(vault: OpenVault, agent: str, by: Actor) -> tuple[str, ...] | None:
     if not agent:
         return readable
     access.refuse_unseen(agent, readable)
-    of_agent = access.readable(access.resolve(vault, agent))
+    of_agent = access.readable(actors.resolve(vault, agent))
     if of_agent is None or readable is None:
         return of_agent if readable is None else readable
     return tuple(owner for owner in of_agent if owner in readable)

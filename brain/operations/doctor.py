@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from brain import access, lock
+from brain import access, actors, lock
 from brain.formats.text import decode
 from brain.index import read
 from brain.index.read import Filters
@@ -137,7 +137,7 @@ def doctor(
     notes. Nothing else is changed."""
     freshness = vault.refresh()
     if fix:
-        access.require_admin(access.resolve(vault, by), "fix the vault")
+        access.require_admin(actors.resolve(vault, by), "fix the vault")
         vault.store.refuse_off()
         _fix(vault)
     visible = lookup.visible(vault, by, agent)
@@ -167,7 +167,7 @@ def status(vault: OpenVault, *, agent: str = "", by: Actor | str = "") -> Status
     from brain.operations import usage
 
     freshness = vault.refresh()
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     owners = lookup.visible(vault, actor, agent)
     agents = read.agents(vault.index)
     return Status(
@@ -202,5 +202,5 @@ def sync(
     `rebuild` starts with an empty index. `accept_loss` accepts that nearly all files are missing.
     """
     # its counts include all files
-    access.require_admin(access.resolve(vault, by), "sync the vault; each question does that")
+    access.require_admin(actors.resolve(vault, by), "sync the vault; each question does that")
     return vault.sync(only, rebuild=rebuild, accept_loss=accept_loss)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from brain import access
+from brain import access, actors
 from brain.context.recall import answer_ids
 from brain.errors import NotFound
 from brain.graph.edges import topics
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[^\W_]+")
 def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = "") -> Gaps:
     """Return questions that had no answer, the most frequent first. With `all`, also return those
     that have an answer now. An agent gets only its own questions. Also suggest tags."""
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     vault.refresh()
     sees_all = access.readable(actor) is None
     found = [
@@ -73,7 +73,7 @@ def _is_answered(vault: OpenVault, gap: Use) -> bool:
     owners = None
     if gap.other:
         with suppress(NotFound):  # the agent does not exist any more, so search for all owners
-            owners = access.readable(access.resolve(vault, gap.other))
+            owners = access.readable(actors.resolve(vault, gap.other))
     found = answer_ids(vault.index, gap.text, owners, vault.clock(), vault.config)
     return not found <= set(gap.refs)
 

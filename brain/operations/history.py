@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import groupby, islice
 from operator import itemgetter
 
-from brain import access, timestamps
+from brain import access, actors, timestamps
 from brain.access import PERSON
 from brain.config import SETTINGS
 from brain.errors import NotFound, Refused, suggest
@@ -35,7 +35,7 @@ def history(
 ) -> list[ChangeRecord]:
     """Return the changes of one memory, oldest first, including pending changes. The memory may be
     deleted."""
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     vault.refresh()
     all_refs = refs(vault, id, actor, agent)
     found = [r for r in records.select(vault.index, refs=all_refs) if may_see(vault, r, actor)]
@@ -105,7 +105,7 @@ def audit(
 ) -> list[ChangeRecord]:
     """Return all changes, newest first. Filter them by the actor (`who`), by the owner of the
     memory (`agent`), and by type."""
-    actor, ops = access.resolve(vault, by), lookup.words(ops)
+    actor, ops = actors.resolve(vault, by), lookup.words(ops)
     vault.refresh()
     found = (
         record
@@ -137,7 +137,7 @@ def _refuse_unknown(vault: OpenVault, who: str, agent: str, ops: Sequence[str], 
     for op in ops:
         _require_known("type of change", op, {*types, *RECORD_TYPES})
     if agent and owners is None and agent not in {owner(vault, record) for record in visible}:
-        access.agent_name(vault, agent)
+        actors.agent_name(vault, agent)
     if who:
         names = read.owners(vault.index) if owners is None else set(owners)
         _require_known("record of", who, {record.by for record in visible} | names | {PERSON.name})

@@ -10,7 +10,7 @@ import os.path
 import re
 from unicodedata import normalize
 
-from brain import access
+from brain import access, actors
 from brain._tuples import NamedTuple
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
 from brain.index import journal_facts, read
@@ -117,9 +117,9 @@ def _by_words(vault: OpenVault, words: str) -> list[Row]:
 def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:
     """Return the owners whose entries an operation may use: all that the actor may read, or only
     `agent`."""
-    readable = access.readable(access.resolve(vault, by))
+    readable = access.readable(actors.resolve(vault, by))
     access.refuse_unseen(agent, readable)
-    return (access.agent_name(vault, agent),) if agent else readable
+    return (actors.agent_name(vault, agent),) if agent else readable
 
 
 def words(values: Iterable[str]) -> tuple[str, ...]:
@@ -213,13 +213,13 @@ def filters(
     by: Actor | str = "",
 ) -> Filters:
     """Check filters and return them. Raise BadRequest or NotFound."""
-    owners = access.readable(access.resolve(vault, by))
+    owners = access.readable(actors.resolve(vault, by))
     access.refuse_unseen(agent, owners)
     return Filters(
         scopes=scopes_of(words(scopes)) or Filters().scopes,
         kinds=tuple(check_kind(vault, kind, owners) for kind in words(kinds)),
         tags=words(tags),
-        agents=(access.agent_name(vault, agent),) if agent else (),
+        agents=(actors.agent_name(vault, agent),) if agent else (),
         projects=(project,) if project else (),
         since=as_date(time_of(since, vault.clock(), whole_days=True)),
         until=as_date(time_of(until, vault.clock(), whole_days=True)),

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
-from brain import access
+from brain import access, actors
 from brain.errors import BrainError
 from brain.index import read, records
 from brain.operations import lookup
@@ -29,7 +29,7 @@ def pending(
     visible = lookup.visible(vault, by, agent)
     dropped: list[PendingWrite] = []
     if drop:
-        access.require_admin(access.resolve(vault, by), "drop pending writes")
+        access.require_admin(actors.resolve(vault, by), "drop pending writes")
         vault.store.refuse_off()
         dropped = [_value(vault.store.drop(drop), state="dropped")]
     vault.refresh()
@@ -87,7 +87,7 @@ def time_of(write: Pending) -> str:
 def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
     """Write the usage that was counted on this machine to the journal. Return the number of
     records. Brain also does this once a day."""
-    access.require_admin(access.resolve(vault, by), "write the journal")
+    access.require_admin(actors.resolve(vault, by), "write the journal")
     vault.store.refuse_off()
     vault.refuse_loss()
     if purged := _purged(vault):
@@ -124,7 +124,7 @@ def write_usage_if_due(vault: OpenVault) -> list[str]:
 
 def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
     """Stop all writing on this machine until `resume`. Return True, because writing is paused."""
-    access.require_admin(access.resolve(vault, by), "pause writing")
+    access.require_admin(actors.resolve(vault, by), "pause writing")
     vault.store.refuse_read_only()
     with vault.store.locked():
         vault.claim()
@@ -136,7 +136,7 @@ def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
 def resume(vault: OpenVault, *, by: Actor | str = "") -> bool:
     """Allow writing again, and apply pending writes. Return False, because writing is not
     paused."""
-    access.require_admin(access.resolve(vault, by), "resume writing")
+    access.require_admin(actors.resolve(vault, by), "resume writing")
     vault.store.refuse_read_only()
     with suppress(FileNotFoundError):
         os.unlink(_pause_file(vault))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date as days
 
-from brain import access, kinds
+from brain import access, actors, kinds
 from brain._tuples import NamedTuple
 from brain.compare.similar import Similar, similar
 from brain.errors import BadRequest, NotFound
@@ -120,7 +120,7 @@ def remember_all(
     """Store several memories in one write. On an error, none is stored. Each memory is a text, or a
     mapping of arguments of `remember`."""
     with vault.writing():
-        actor = access.resolve(vault, by, session)
+        actor = actors.resolve(vault, by, session)
         requests: list[dict[str, Any]] = [
             {"text": memory} if isinstance(memory, str) else dict(memory) for memory in memories
         ]
@@ -144,7 +144,7 @@ def _remember(
         _check(request)
     seen = access.readable(by)
     access.refuse_unseen(agent, None if seen is None else (*seen, by.name))
-    path = access.memory_note(vault, agent)
+    path = actors.memory_note(vault, agent)
     headings = _headings(vault, path)
     new_plans: dict[str, Plan] = {}  # by fingerprint, so that equal texts are stored once
     plans: list[Plan] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from brain import access
+from brain import access, actors
 from brain.errors import BadRequest, NotFound, Refused
 from brain.operations.parameters import time_of
 from brain.operations.results import Session, SessionLine, SessionMessages
@@ -37,7 +37,7 @@ def session_start(
 ) -> Session:
     """Start a session of an agent, or continue the one that has this id. Sessions older than
     `sessionRetentionDays` are archived."""
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     place = _place(vault, id or ids.new(), agent, actor)
     now = vault.now()
     with _appending(vault, place, actor, create=True) as writer:
@@ -72,7 +72,7 @@ def session_append(
     tool, and `input` is the input of a tool call, as JSON. `fields` are stored unchanged. Secrets
     are removed.
     """
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     if role not in ROLES:
         raise BadRequest(f"There is no role {role!r}.", f"One of: {', '.join(ROLES)}.")
     given = _input(input)
@@ -154,7 +154,7 @@ def session_end(
 ) -> Session:
     """End a session, and wait until all its messages are on the disk. A later message reopens the
     session."""
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     place = catalog.locate(vault, id, _owners(vault, actor, agent))
     now = vault.now()
     with _appending(vault, place, actor) as writer:
@@ -175,7 +175,7 @@ def session_fork(
 ) -> Session:
     """Copy a session to a new one, up to a message. A tool call is always copied together with its
     result, if it has one. The new session names the old one as its parent."""
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     parent = catalog.locate(vault, id, _owners(vault, actor, agent))
     folder = os.path.dirname(parent.path)
     folder = catalog.unarchived(folder) if parent.is_archived else folder
@@ -236,7 +236,7 @@ def session_archive(
 ) -> list[Session]:
     """Move a session to the archive, or all sessions whose last message is older than
     `sessionRetentionDays`. `--scope archive` still finds them."""
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     owners = _owners(vault, actor, agent)
     if id:
         place = catalog.locate(vault, id, owners)
@@ -258,7 +258,7 @@ def session_archive(
 
 def _owners(vault: OpenVault, by: Actor | str, agent: str) -> tuple[str, ...] | None:
     """Return the agents whose sessions the actor may read (None: all), or only this one."""
-    seen = access.readable(access.resolve(vault, by))
+    seen = access.readable(actors.resolve(vault, by))
     access.refuse_unseen(agent, seen)
     return (catalog.folder_of(vault, agent).owner,) if agent else seen
 

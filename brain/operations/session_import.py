@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
-from brain import access
+from brain import actors
 from brain.errors import BrainError, NotFound
 from brain.operations import agents, lookup
 from brain.operations.parameters import time_of
@@ -41,7 +41,7 @@ def session_import(
     import adds only new messages. A new session without a project belongs to `agent`, or to the
     agent of the client, as `brain connect` names it. Without a path, an import of more than 20 MB
     needs `yes`. A session that was deleted from the vault is imported only with `again`."""
-    actor = access.resolve(vault, by)
+    actor = actors.resolve(vault, by)
     paths = lookup.words(paths)
     sources = importing.find(paths, vault.environ, _seconds(vault, since))
     found = _chosen(vault, sources, project, agent)

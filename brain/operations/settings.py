@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brain import access
+from brain import actors
 from brain.config import SETTINGS, nearest
 from brain.context.budget import allocate
 from brain.errors import BadRequest, NotFound
@@ -24,7 +24,7 @@ REMAINING = (100_000, 50_000, 20_000, 8_000, 1_000)
 
 def config(vault: OpenVault, name: str = "", *, by: Actor | str = "") -> dict[str, Any]:
     """Return all settings of this vault by name, or only the setting `name`."""
-    access.resolve(vault, by)
+    actors.resolve(vault, by)
     if name and name not in SETTINGS:
         raise NotFound(f"There is no setting {name!r}.", nearest(name))
     chosen = (name,) if name else SETTINGS
@@ -33,7 +33,7 @@ def config(vault: OpenVault, name: str = "", *, by: Actor | str = "") -> dict[st
 
 def alias_list(vault: OpenVault, *, by: Actor | str = "") -> Aliases:
     """Return the aliases of this vault, and all aliases that a search uses."""
-    access.resolve(vault, by)
+    actors.resolve(vault, by)
     known = own_aliases(vault.config.aliases)
     every = {word: list(known[word]) for word in sorted(known)}
     return Aliases(own=list(vault.config.aliases), aliases=every)
@@ -48,7 +48,7 @@ def alias_add(
     by: Actor | str = "",
 ) -> AliasChange:
     """Add words that mean the same as `word`."""
-    actor = access.resolve(vault, by, session)
+    actor = actors.resolve(vault, by, session)
     synonyms = lookup.words(synonyms)
     if rules := apply.redacted(vault, "\n".join([word, *synonyms]))[1]:
         raise BadRequest(
@@ -80,7 +80,7 @@ def alias_remove(
     by: Actor | str = "",
 ) -> AliasChange:
     """Remove these synonyms of `word`, or all of them."""
-    actor = access.resolve(vault, by, session)
+    actor = actors.resolve(vault, by, session)
     word, less = _words(word, lookup.words(synonyms))
     known = own_aliases(vault.config.aliases).get(word, ())
     if not known or not set(less) <= set(known):
@@ -134,7 +134,7 @@ def budget(
 ) -> Budget:
     """Return the token limit of a context, and how some contexts are divided. Set the limit if
     `tokens` is given."""
-    actor = access.resolve(vault, by, session)
+    actor = actors.resolve(vault, by, session)
     change = None
     if tokens is not None:
         if tokens < 1:

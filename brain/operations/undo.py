@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from difflib import unified_diff
 
-from brain import access
+from brain import access, actors
 from brain._tuples import NamedTuple
 from brain.access import PERSON
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
@@ -57,9 +57,9 @@ def undo(
     change is its own last change. `agent` limits this to the memory of one agent. If the entry was
     changed since, StaleFile is raised, with the difference. `force` undoes the change anyway."""
     with vault.writing():
-        actor = access.resolve(vault, by, session)
+        actor = actors.resolve(vault, by, session)
         access.refuse_unseen(agent, access.readable(actor))
-        owner = access.agent_name(vault, agent) if agent else ""
+        owner = actors.agent_name(vault, agent) if agent else ""
         _refuse_pending(vault, event, actor, owner)
         record = _find(vault, event, actor) if event else _last(vault, actor, owner)
         return _undo(vault, record, force, actor)
@@ -77,7 +77,7 @@ def revert(
     """Undo all changes of an agent since a time, newest first. Report the changes that could not be
     undone."""
     with vault.writing():
-        actor = access.resolve(vault, by, session)
+        actor = actors.resolve(vault, by, session)
         undone: list[Undone] = []
         kept: list[ChangeRecord] = []
         found = records.select(
@@ -106,9 +106,9 @@ def _actor_name(vault: OpenVault, agent: str, by: Actor) -> str:
     owners = access.readable(by)
     if owners is None:
         there = agent == PERSON.name or any(records.select(vault.index, by=agent))
-        return agent if there else access.agent_name(vault, agent)
+        return agent if there else actors.agent_name(vault, agent)
     with suppress(NotFound):
-        if (name := access.agent_name(vault, agent)) in owners:
+        if (name := actors.agent_name(vault, agent)) in owners:
             return name
     raise NotFound(f"There is no agent {agent!r}.", "Name an agent whose memory you may read.")
 

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from brain import access, lock
+from brain import access, actors, lock
 from brain._tuples import NamedTuple
 from brain.errors import BadRequest
 from brain.formats.text import digest
@@ -158,7 +158,7 @@ def _context_for(vault: OpenVault, hooks: Hooks, action: str, payload: Payload, 
 
 def _recalls(vault: OpenVault, agent: str, session: str) -> list[dict[str, Any]]:
     """Return the recalls of a session, oldest first."""
-    known = access.resolve(vault, agent, session).session
+    known = actors.resolve(vault, agent, session).session
     return [recall.value for recall in vault.state.last_recalls(session=known)] if known else []
 
 

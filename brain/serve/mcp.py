@@ -22,7 +22,7 @@ from mcp.server.mcpserver.tools import Tool as McpTool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from brain import __version__, access, daemon, operations, serialize
+from brain import __version__, access, actors, daemon, operations, serialize
 from brain.context.sanitize import clean
 from brain.errors import BadRequest, BrainError, Denied, NotFound, suggest
 from brain.open_vault import OpenVault
@@ -230,7 +230,7 @@ def _question(vault: OpenVault, tool: Tool, values: Mapping[str, Any], agent: st
     """Return a question to the user if a call changes global memory. Return '' if it does not, if
     it stores a pattern, or if the agent has no permission."""
     try:
-        actor = access.resolve(vault, agent)
+        actor = actors.resolve(vault, agent)
     except NotFound:
         return ""  # the operation reports the error
     if not access.may(actor, "write", access.ADMIN):
@@ -311,11 +311,11 @@ def _resources(worker: Worker) -> list[Any]:
 
 def _note(vault: OpenVault, owner: str, name: str, agent: str) -> str:
     """Return a note of an agent, if this one may read it."""
-    access.refuse_unseen(owner, access.readable(access.resolve(vault, agent)))
+    access.refuse_unseen(owner, access.readable(actors.resolve(vault, agent)))
     if name == "AGENT.md":
-        path = f"{access.home(vault, owner)}/{name}"
+        path = f"{actors.home(vault, owner)}/{name}"
     else:
-        path = access.memory_note(vault, owner)
+        path = actors.memory_note(vault, owner)
     return clean(vault.read(path).decode("utf-8", "replace"), MAX_NOTE)
 
 

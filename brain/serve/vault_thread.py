@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from brain import access, daemon
+from brain import actors, daemon
 from brain.open_vault import OpenVault
 
 P = ParamSpec("P")
@@ -29,7 +29,7 @@ class Worker:
 
     def _open(self, open_vault: Callable[[], OpenVault]) -> None:
         self._vault = open_vault()
-        self.agent = access.resolve(self._vault, self.agent).name
+        self.agent = actors.resolve(self._vault, self.agent).name
 
     def start(self) -> None:
         """Wait until the vault is open, and then update the index before the first question."""

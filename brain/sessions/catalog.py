@@ -11,7 +11,7 @@ import json
 import os
 from contextlib import suppress
 
-from brain import access
+from brain import actors
 from brain._tuples import NamedTuple
 from brain.errors import Ambiguous, NotFound
 from brain.formats import json_spans
@@ -58,7 +58,7 @@ class Place(NamedTuple):
 
 def folder_of(vault: OpenVault, agent: str) -> Folder:
     """Return the folder of an agent's sessions. It may not exist yet."""
-    path = "/".join([access.home(vault, agent), *vault.paths.names.sessions])
+    path = "/".join([actors.home(vault, agent), *vault.paths.names.sessions])
     return Folder(path, vault.owner(f"{path}/x{SUFFIX}"), False)
 
 

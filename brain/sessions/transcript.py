@@ -21,6 +21,7 @@ from brain import lock
 from brain._tuples import NamedTuple
 from brain.errors import BadRequest, BrainError, Busy, Refused
 from brain.formats import json_spans
+from brain.formats.text import storable
 from brain.vault import files
 
 TYPE_CHECKING = False
@@ -180,7 +181,7 @@ class Writer:
 def encode(line: Line) -> bytes:
     """Return a line as JSON, with its line end."""
     try:
-        return orjson.dumps(json_spans.storable(line)) + b"\n"
+        return orjson.dumps(storable(line)) + b"\n"
     except (orjson.JSONEncodeError, TypeError) as error:
         raise BadRequest(f"JSON cannot hold this message: {error}.", "Use plain values.") from None
 

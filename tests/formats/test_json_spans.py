@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from brain.formats import json_spans
 from brain.formats.json_spans import JsonError, Reading, Refs, elements, first_time, members
+from brain.formats.text import storable
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=8)
@@ -23,13 +24,13 @@ VALUES = st.recursive(
 
 @given(VALUES, st.sampled_from([None, 2, "\t"]), st.booleans())
 def test_reads_what_the_standard_library_reads(value: Any, indent: Any, ascii_only: bool) -> None:
-    text = json.dumps(json_spans.storable(value), indent=indent, ensure_ascii=ascii_only)
-    assert json_spans.loads(f" {text}\r\n") == json_spans.storable(value)
+    text = json.dumps(storable(value), indent=indent, ensure_ascii=ascii_only)
+    assert json_spans.loads(f" {text}\r\n") == storable(value)
 
 
 @given(st.lists(VALUES, max_size=5), st.sampled_from([None, 1, "\t"]), st.booleans())
 def test_elements_are_where_they_say(values: list[Any], indent: Any, ascii_only: bool) -> None:
-    values = json_spans.storable(values)
+    values = storable(values)
     text = "  " + json.dumps(values, indent=indent, ensure_ascii=ascii_only) + " tail"
     found = list(elements(text, 2))
     assert [value for value, _, _ in found] == values
@@ -38,7 +39,7 @@ def test_elements_are_where_they_say(values: list[Any], indent: Any, ascii_only:
 
 @given(st.dictionaries(st.text(), VALUES, max_size=5), st.sampled_from([None, 2]), st.booleans())
 def test_members_are_where_they_say(value: dict[str, Any], indent: Any, ascii_only: bool) -> None:
-    value = json_spans.storable(value)
+    value = storable(value)
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     found = list(members(text, 0))
     assert [(member.key, member.value) for member in found] == list(value.items())

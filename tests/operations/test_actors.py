@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brain import access
+from brain import actors
 from brain.access import Actor
 from brain.api import Brain
 from brain.errors import BrainError, Denied, NotFound, Refused
@@ -50,7 +50,7 @@ def house(made: Made) -> Brain:
     ],
 )
 def test_the_type_an_agent_has(house: Brain, name: str, type: str) -> None:
-    assert access.resolve(house.vault, name).type == type
+    assert actors.resolve(house.vault, name).type == type
 
 
 UNREADABLE = {
@@ -65,7 +65,7 @@ UNREADABLE = {
 @pytest.mark.parametrize("why", UNREADABLE)
 def test_a_claim_that_cannot_be_read_gives_nothing(made: Made, why: str) -> None:
     house = made({**FILES, "40_Brain/agents/helper/AGENT.md": UNREADABLE[why]})
-    assert access.resolve(house.vault, "helper").type == "skill"
+    assert actors.resolve(house.vault, "helper").type == "skill"
     with pytest.raises(Denied, match="helper may not write"):
         house.remember("Seals bark", agent="helper", by="helper")
 
@@ -75,10 +75,10 @@ def test_nor_does_one_behind_a_link(house: Brain) -> None:
     path = house.vault.paths.root / "40_Brain/agents/helper/AGENT.md"
     path.rename(house.vault.paths.root / "real.md")
     path.symlink_to(house.vault.paths.root / "real.md")
-    assert access.resolve(house.vault, "helper").type == "skill"
+    assert actors.resolve(house.vault, "helper").type == "skill"
     path.unlink()
     assert (
-        access.resolve(house.vault, "helper").type == "project"
+        actors.resolve(house.vault, "helper").type == "project"
     )  # it claims nothing; its place gives that
 
 
@@ -87,12 +87,12 @@ def test_the_registry_gives_and_takes(house: Brain) -> None:
     path = house.vault.paths.state / "agents.json"
     path.write_text(json.dumps({"boss": "admin", "zoo": "skill", "helper": "admin"}))
     types = {
-        name: access.resolve(house.vault, name).type for name in ("boss", "zoo", "helper", "admin")
+        name: actors.resolve(house.vault, name).type for name in ("boss", "zoo", "helper", "admin")
     }
     assert types == {"boss": "admin", "zoo": "skill", "helper": "skill", "admin": "admin"}
     path.write_text("not JSON")
     with pytest.raises(BrainError, match="Fix or delete it"):
-        access.resolve(house.vault, "boss")
+        actors.resolve(house.vault, "boss")
 
 
 def test_an_agent_that_is_not_there(house: Brain) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from brain import access
+from brain import actors
 from brain.api import Brain
 from brain.errors import BadRequest, Denied, NotFound
 from tests import kit
@@ -17,7 +17,7 @@ __all__ = ["run"]  # a fixture
 
 
 def type_of(brain: Brain, name: str) -> str:
-    return access.resolve(brain.vault, name).type
+    return actors.resolve(brain.vault, name).type
 
 
 def test_an_agent_is_created_in_one_step(brain: Brain) -> None:

@@ -124,8 +124,8 @@ def test_hostile_addresses_are_refused(root: Path, uri: str) -> None:
 def test_hostile_names_of_agents_are_refused(root: Path) -> None:
     names = [*TRAVERSAL[:40], *RESERVED, *(shape for shape in SHAPES if shape), *BIDI]
     with OpenVault(layout.find(root, root.parent / "state")) as vault:
-        from brain import access
+        from brain import actors
 
         for name in names:
             with pytest.raises((NotFound, BadRequest)):
-                access.resolve(vault, name)
+                actors.resolve(vault, name)

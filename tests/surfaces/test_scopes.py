@@ -21,7 +21,7 @@ import pytest
 from mcp import Client
 
 import brain
-from brain import access, serialize
+from brain import access, actors, serialize
 from brain.errors import BrainError
 from brain.open_vault import OpenVault
 from brain.operations import OPERATIONS, Operation
@@ -284,7 +284,7 @@ def test_no_tool_tells_of_what_the_agent_may_not_read(tmp_path: Path, actor: str
 def test_the_table_of_scopes_holds_for_each_pair(tmp_path: Path, actor: str, owner: str) -> None:
     house = House(tmp_path, list(AGENTS))
     with brain.open(house.root, state=house.state) as opened:
-        who = access.resolve(opened.vault, actor)
+        who = actors.resolve(opened.vault, actor)
         id = AGENTS[owner][4]
         for operation, action in (("show", "read"), ("reinforce", "read"), ("pin", "write")):
             named = next(each for each in OPERATIONS if each.name == operation)
