@@ -14,7 +14,9 @@ from brain.vault.layout import Role, Vault
 
 WRITABLE = ("memory", "session", "settings")
 SETTINGS = Role("settings", "")  # without an owner: only the admin may write it
-_real: dict[str, tuple[int, int]] = {}  # folders behind no symbolic link: device and inode
+_real: dict[
+    str, tuple[int, int]
+] = {}  # device and inode of folders without a symbolic link above them
 
 
 @lru_cache(256)
@@ -32,7 +34,7 @@ def role(vault: Vault, path: str) -> Role:
 
 
 def full(vault: Vault, path: str) -> str:
-    """Return where a file is on this machine. Refused if a folder on the way is a link."""
+    """Return the path of a file on this machine. Raise Refused if a folder above it is a link."""
     where = f"{vault.root_path}/{path}"
     if not _is_real(os.path.dirname(where)) or os.path.islink(where):
         raise Refused(f"{path} is behind a symbolic link.", "Brain writes real files only.")
@@ -40,8 +42,8 @@ def full(vault: Vault, path: str) -> str:
 
 
 def _is_real(folder: str) -> bool:
-    """Return True if no part of this path is a link. The parts are looked at again only if another
-    folder is found there than the last time."""
+    """Return True if no part of this path is a link. The parts are checked again only if the folder
+    is not the same as the last time."""
     try:
         st = os.stat(folder)
     except OSError:
@@ -67,13 +69,13 @@ def refuse_unsafe(path: str, found: Look | None, limit: int) -> None:
 
 
 def edited(vault: Vault, path: str, data: bytes, changes: Iterable[Change]) -> EditedFile:
-    """Return the file with these changes."""
+    """Apply changes to a file."""
     found = role(vault, path)
     return edit(found.format, path, data, list(changes), found.agent)
 
 
 def decode(data: bytes) -> str:
-    """Return a text for any bytes; `encode` gives them back."""
+    """Decode any bytes, so that `encode` returns the same bytes."""
     return data.decode("utf-8", "surrogateescape")
 
 

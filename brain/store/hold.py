@@ -1,5 +1,5 @@
-"""Hold a write back: while a person types in the note, git is at work, or the note is not safe to
-edit."""
+"""Decide whether a write waits: while a person types in the note, while a git command runs, or if
+the note cannot be edited safely."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ MAX_HOLD = 10.0  # seconds after which a write no longer waits for a person to p
 
 
 def reason(note: Note, git: str, config: Config, most: float = MAX_HOLD) -> str:
-    """Return why a note is not to be written now; '' if it may be. A person who types in it is
-    waited for, but not longer than `most` seconds."""
+    """Return the reason why a note must not be written now; '' if it may be. Wait for a person who
+    is typing at most `most` seconds."""
     if files.is_git_busy(git):
         return "git is at work"
     if why := _unsafe(note, config):
@@ -24,8 +24,8 @@ def reason(note: Note, git: str, config: Config, most: float = MAX_HOLD) -> str:
 
 
 def _is_typed_in(note: Note, seconds: float, most: float) -> bool:
-    """Return True if someone saved the note in the last seconds, unless its head has waited for
-    `most` seconds. A note that git has just checked out was not typed."""
+    """Return True if a person saved the note in the last seconds, unless its head has waited for
+    `most` seconds. A note that git has just checked out does not count."""
     assert note.history is not None
     if note.found is None or note.history.tip.written:
         return False

@@ -34,8 +34,7 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t\r]*$")
 
 
 def of_write(write: Write, path: str, by: str, session: str, done: Applied | None) -> NewRecord:
-    """Return the record of a write: with a digest of the text that it left, and the text that it
-    replaced."""
+    """Return the record of a write, with the replaced text and a digest of the new text."""
     data = dict(write.data)
     if session:
         data["session"] = session
@@ -48,8 +47,8 @@ def of_write(write: Write, path: str, by: str, session: str, done: Applied | Non
 
 
 def of_overwritten(write: Write, path: str, emails: bool) -> NewRecord:
-    """Return the record of a change that a person overwrote. It keeps the change, so that `undo`
-    can make it again."""
+    """Return the record of a change that a person overwrote. It contains the change, so that `undo`
+    can apply it again."""
     words = redact_value(to_json(write.change), emails=emails) if write.change else {}
     data = {"change": words, "of": write.id}
     return NewRecord(write.id, "overwritten", "person", write.ref, path, data)
@@ -61,8 +60,8 @@ def _text_before(text: str) -> dict[str, Any]:
 
 
 def splice(before: str, after: str) -> dict[str, Any]:
-    """Return (offset of a change, old text, length of the new text); nothing if the old text has a
-    secret, which must not be recorded."""
+    """Return (offset of a change, old text, length of the new text). Return {} if the old text
+    contains a secret, which must not be recorded."""
     start, end = shared_ends(before, after)
     removed = before[start : len(before) - end]
     if redact(removed, emails=False)[1] or (
@@ -75,7 +74,7 @@ def splice(before: str, after: str) -> dict[str, Any]:
 
 
 def unspliced(text: str, data: Mapping[str, Any]) -> str | None:
-    """Return the text from before a change, by its splice; None if it was changed since."""
+    """Return the text before a change, using its splice; None if the text was changed since."""
     found = data.get("splice")
     if not found or digest(file_types.encode(text)).hex() != found["digest"]:
         return None
@@ -84,7 +83,7 @@ def unspliced(text: str, data: Mapping[str, Any]) -> str | None:
 
 
 def stands(done: Applied | None, text: str) -> bool:
-    """Return True if a text holds what a change left."""
+    """Return True if a text still has the result of a change."""
     if done is None:
         return True
     if done.after:
@@ -109,8 +108,9 @@ def inverse(write: Write, done: Applied) -> Change | None:
 
 
 def of_observation(vault: Vault, note: Note, seen: Seen) -> Iterator[NewRecord]:
-    """Yield the records of an observed text of a memory note: a person removed or reworded an entry
-    that Brain had written, a stale window lacked one, a late save was merged."""
+    """Yield the records for an observed text of a memory note: entries of Brain that a person
+    removed or reworded, entries that were restored after a stale window, and merged entries of late
+    saves."""
     role = file_types.role(vault, note.path)
     if role.format != "memory":
         return
@@ -133,7 +133,7 @@ def _record(op: str, by: str, ref: str, path: str, data: dict[str, Any]) -> NewR
 
 
 def entry_id(unit: str, owner: str) -> str:
-    """Return the id of the entry that a unit is; '' if it is not an entry."""
+    """Return the id of the entry of a unit; '' if the unit is not an entry."""
     from brain.formats import memory_md
 
     if id := unit_id(unit):

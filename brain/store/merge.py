@@ -1,7 +1,7 @@
 """Split texts into units, compare them and merge them.
 
-A unit is a line at the margin with the lines nested below it. Everything here is pure, and linear
-in the size of the texts except where short runs of different lines are aligned.
+A unit is a line without indentation, with the lines nested below it. All functions are pure. Their
+time is linear in the size of the texts, except for the alignment of short runs of different lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 
 Units = tuple[str, ...]
 Text = TypeVar("Text", Units, str)
-Edits = list[tuple[int, int, list[str]]]  # (start, stop, what replaces these lines)
+Edits = list[tuple[int, int, list[str]]]  # (start, stop, new lines)
 Block = tuple[int, int, int, int, bool]  # (start and stop in each text, whether they are equal)
 
 ALIGNED = 10_000  # pairs of lines that are compared one by one
@@ -70,7 +70,7 @@ def apply_edits(old: Units, changes: Iterable[tuple[int, int, list[str]]]) -> Un
 
 
 def difference(old: Units, new: Units) -> dict[str, int]:
-    """Return how many more times, or fewer, each unit is in `new`."""
+    """Return for each unit how many more or fewer times it is in `new` than in `old`."""
     head, tail = shared_ends(old, new)
     counts = Counter(new[head : len(new) - tail])
     counts.subtract(old[head : len(old) - tail])
@@ -131,15 +131,15 @@ def _between(a: Units, b: Units, i1: int, i2: int, j1: int, j2: int) -> Iterator
 
 
 def shared_ends(a: Text, b: Text) -> tuple[int, int]:
-    """Return how many units, or characters, two texts share at the start, and of the rest at the
-    end."""
+    """Return the number of common units, or characters, at the start of two sequences, and at the
+    end of the rest."""
     most = min(len(a), len(b))
     head = _shared(a, b, most)
     return head, _shared(a[::-1], b[::-1], most - head)
 
 
 def _shared(a: Text, b: Text, most: int) -> int:
-    """Return how many units two texts share at the start, at most so many."""
+    """Return the number of common units at the start of two sequences, up to a limit."""
     low, high = 0, most
     if a[:high] == b[:high]:
         return high
@@ -158,9 +158,10 @@ def _shared(a: Text, b: Text, most: int) -> int:
 def merge(base: Units, head: Units, theirs: Units) -> Units:
     """Return the merge of two sides that were edited from one base.
 
-    How often a unit stays is decided by counting. The order is theirs, with the units that only the
-    head has in between; a unit that only the head moved keeps the head's place. An edit beats a
-    removal, two different edits both stay, and what both sides added is there once.
+    The number of each unit is decided by counting. The order is that of the text (`theirs`), with
+    the units that only the head has in between. A unit that only the head moved keeps its place in
+    the head. An edit wins over a removal, two different edits are both kept, and a unit that both
+    sides added is kept once.
     """
     if theirs in (base, head):
         return head
@@ -191,7 +192,7 @@ def merge(base: Units, head: Units, theirs: Units) -> Units:
 
 
 def merged_count(base: int, head: int, theirs: int) -> int:
-    """Return how often a unit is in a merged text."""
+    """Return the number of times that a unit is in a merged text."""
     if head in (base, theirs):
         return theirs
     if theirs == base:
@@ -212,8 +213,8 @@ def one_per_id(
     units: Units, theirs: Units, known: Collection[str], typed: Collection[str]
 ) -> Units:
     """Keep one wording of an entry that both sides reworded: that of the text if it is new, else
-    the head's. A unit that a person `typed` stays, without the id; only an agent's words give way.
-    An id that is twice in the text stays twice."""
+    that of the head. A unit that a person `typed` is kept without the id; only an agent's wording
+    is dropped. An id that is twice in the text is kept twice."""
     twice = _repeated_ids(units) - _repeated_ids(theirs)
     if not twice:
         return units
@@ -235,8 +236,8 @@ def _repeated_ids(units: Units) -> set[str]:
 
 
 def likeness(old: str, new: str) -> float:
-    """Return how much of an entry is left in other words, 0 to 1; 0 if it is another entry. Entries
-    with different ids are different entries."""
+    """Return the share of an entry that is left in a reworded one, from 0 to 1; 0 if they are
+    different entries. Entries with different ids are different."""
     id = unit_id(old)
     if id != unit_id(new):
         return 0.0

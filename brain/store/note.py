@@ -1,13 +1,13 @@
-"""A note on the disk: look at it, write its head, and recover after a crash.
+"""Read a note on the disk, write its head, and recover after a crash.
 
-Killed anywhere in here, the note is whole, with the change or without it, and the next process
-finds out which by state.db and the temporary files that it lists:
+If the process is killed at any point, the note is complete, with the change or without it. The next
+process finds out which from state.db and the temporary files that it lists:
 
 | killed after | the next process |
 |---|---|
 | the version is committed | writes the head |
 | the temporary file is written | finds its own version in it, deletes it and writes again |
-| the files are exchanged | finds something else in it: an observation; the tip is its version |
+| the files are exchanged | observes another text in it; the tip is the version in the note |
 | the displaced text is observed | finds a known version in it and deletes it |
 """
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-TEMP = ".brain-"  # how the names of temporary files begin; they end with the name of the note
-ROUNDS = 20  # writes in a row while others keep saving; then the write is pending
-HALF = 10.0  # seconds after which a text counts that looked like half a save
-QUIET = 1.0  # seconds for which a text must stand where leases do not exist
+TEMP = ".brain-"  # prefix of the names of temporary files, which end with the name of the note
+ROUNDS = 20  # attempts while other programs keep saving; then the write is pending
+HALF = 10.0  # seconds after which a text that looked like half a save is observed
+QUIET = 1.0  # seconds for which a text must not change on systems without leases
 SAVING = 0.2  # seconds that a save in place may take
 GONE = 1.0  # seconds after which a missing note counts as deleted
 DISPLACED = 60.0  # seconds for which a displaced file is kept where leases do not exist
@@ -43,7 +43,7 @@ WEEK = 7 * 86_400.0  # seconds for which versions are kept
 
 
 class Seen(NamedTuple):
-    """The effects of an observed text on units, and the text that had the units before."""
+    """The effects of an observed text on units, and the text before."""
 
     removed: tuple[str, ...]
     restored: tuple[str, ...]
@@ -100,7 +100,7 @@ class Note:
 
     @property
     def text(self) -> str:
-        """The text that should be in the note."""
+        """The text of the head, which should be in the note."""
         assert self.history is not None
         return merge.join(self.history.head)
 
@@ -111,18 +111,18 @@ class Note:
 
     @property
     def is_written(self) -> bool:
-        """True if the note holds what it should, as far as Brain knows."""
+        """True if the head is in the note, as far as Brain knows."""
         return self.history is None or self.history.is_written
 
     @property
     def is_new(self) -> bool:
-        """True if Brain has not written the note, and is not about to."""
+        """True if Brain has not written the note, and no write is pending."""
         return not self._saved_versions and self.is_written
 
     # -- looking -----------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Observe the text in the note, and those in the files that were displaced from it."""
+        """Observe the text in the note, and the texts in files that were displaced from it."""
         for name in list(self.temps):
             self.disk.complete_exchange(f"{self.folder}/{name}")
             self._look_at_displaced(name)
@@ -160,8 +160,8 @@ class Note:
         self._accept(found, mark)
 
     def _after_save(self, found: Look | None) -> Look | None:
-        """Wait a moment for the end of a save. Without a history, half a save looks like a whole
-        one."""
+        """Wait a moment for the end of a save. Without a history, half a save cannot be
+        recognised."""
         deadline = self.disk.uptime() + SAVING
         while found and found.has_writer and self.disk.uptime() < deadline:
             self.disk.sleep(0.01)
@@ -179,7 +179,7 @@ class Note:
             self._remember_file(found)
 
     def _remember_file(self, found: Look) -> None:
-        """Remember which file is in the note, and whether Brain's write was read."""
+        """Remember the identity of the file, and whether Brain's write was read."""
         self.row = self.row._replace(file=found.identity)
         if self.row.wrote and self.history and self.history.tip.written and found.shows_reads:
             identity, accessed, changed, uptime, read = json.loads(self.row.wrote)
@@ -188,7 +188,7 @@ class Note:
                 self.row = self.row._replace(wrote=json.dumps(wrote))
 
     def _look_for_missing(self) -> None:
-        """Wait for a note that is being replaced; after a while it is deleted."""
+        """Wait for a note that is being replaced. After a while, it counts as deleted."""
         assert self.history is not None
         if not self.row.digest:
             return
@@ -200,7 +200,7 @@ class Note:
         self._accept(None)
 
     def _may_be_half(self, found: Look, mark: str) -> bool:
-        """Return True if a text may be half a save, which is not observed yet."""
+        """Return True if a text may be half a save, so that it is not observed yet."""
         torn = self._is_torn(file_types.decode(found.data))
         if found.has_writer is None:
             is_recent = 0 <= self.disk.now() - found.modified < QUIET
@@ -225,13 +225,14 @@ class Note:
         return False
 
     def _has_stood(self, mark: str) -> bool:
-        """Return True if this content was in the note for a while. Else remember since when."""
+        """Return True if this content has been in the note for a while. If not, remember the
+        time."""
         half, stood = _stood(self.row.half, mark, self.disk.uptime())
         self.row = self.row._replace(half=half)
         return stood
 
     def _evidence(self, found: Look) -> Evidence:
-        """Return the evidence about a save, besides its text."""
+        """Return the evidence about a save, other than its text."""
         in_place = found.identity == self.row.file if self.row.file else None
         if in_place is False and found.born and found.changed - found.born > BIRTH:
             in_place = None  # by rename, and then in place: by two writers
@@ -256,8 +257,8 @@ class Note:
         self.seen.append(Seen(*outcome, before, by))
 
     def _look_at_displaced(self, name: str) -> None:
-        """Look at a file that was displaced. It stays listed until its text is merged and no
-        process can write to it any more."""
+        """Observe a displaced file. It is kept in state.db until its text is merged and no process
+        can write to it any more."""
         history, row = self.history, self.temps[name]
         assert history is not None
         full = f"{self.folder}/{name}"
@@ -299,7 +300,8 @@ class Note:
         return found.has_writer
 
     def _has_settled(self, name: str, found: Look) -> bool:
-        """Return True if an open file had this content for a while. Else remember since when."""
+        """Return True if an open file has had this content for a while. If not, remember the
+        time."""
         row, mark = self.temps[name], digest(found.data).hex()
         half, stood = _stood(row.half, mark, self.disk.uptime())
         self.temps[name] = row._replace(half=half)
@@ -307,7 +309,7 @@ class Note:
         return stood
 
     def _mark_unread(self, near: Version, found: Look) -> None:
-        """Remember whether anyone read a version of Brain's while it was in the note."""
+        """Remember whether another program read a version of Brain while it was in the note."""
         if near.written and self.row.wrote and found.shows_reads:
             identity, accessed, *_ = json.loads(self.row.wrote)
             if found.identity == identity:
@@ -325,7 +327,7 @@ class Note:
         self.history.change(merge.split(text))
 
     def begin(self) -> TempRow:
-        """Add the version of the head and a temporary file to the transaction that is open."""
+        """Add the version of the head and a temporary file to the open transaction."""
         assert self.history is not None
         self._forget_old_versions()
         near = self.history.tip
@@ -343,8 +345,8 @@ class Note:
         return temp
 
     def finish(self, temp: TempRow) -> bool:
-        """Write the version that `begin` prepared; False if the note came or went meanwhile. After
-        an error the head stays pending."""
+        """Write the version that `begin` prepared. Return False if the note was created or deleted
+        meanwhile. After an error, the head is still pending."""
         history = self.history
         assert history is not None
         version = history.version(temp.held)
@@ -369,7 +371,8 @@ class Note:
         return True
 
     def _place(self, full: str) -> bool:
-        """Put a temporary file in place of the note; False if the note came or went meanwhile."""
+        """Put a temporary file in the place of the note. Return False if the note was created or
+        deleted meanwhile."""
         try:
             if self.row.digest:
                 self.disk.exchange(full, self.full)
@@ -392,7 +395,7 @@ class Note:
         return file_types.encode(merge.join(version.units))
 
     def _forget_old_versions(self) -> None:
-        """Drop versions that are a week old, unless only the clock says so."""
+        """Drop versions that are a week old, unless the clock was set."""
         assert self.history is not None
         uptime = json.loads(self.row.wrote)[3] if self.row.wrote else 0.0
         if not 0 <= self.disk.uptime() - uptime < WEEK:
@@ -410,7 +413,7 @@ class Note:
     # -- saving ------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write what has changed to state.db."""
+        """Save the changes of this object to state.db."""
         history = self.history
         assert history is not None
         is_due = not history.is_written or bool(self.temps)
@@ -449,7 +452,7 @@ class Note:
 
 
 def _stood(half: str, mark: str, now: float) -> tuple[str, bool]:
-    """Return (record of a content by its digest, True if it was there for a while)."""
+    """Return (record of a content by its digest, True if it has been there for a while)."""
     before: list[Any] = json.loads(half) if half else ["", 0.0]
     if before[0] != mark or before[1] > now:
         return json.dumps([mark, now]), False

@@ -1,9 +1,10 @@
 """The critical section of a write.
 
-Under the lock of the vault: merge every text that appeared in a note, edit the head, commit the
-change to state.db (from here on it survives `kill -9`), exchange the files, append to the journal.
-The caller updates the index before the lock is released. A change that has to wait, because a
-person is typing or git is at work, stays in the head; any later process writes it to the note.
+The steps, under the lock of the vault: merge every text that appeared in a note, edit the head,
+commit the change to state.db (after this, it survives `kill -9`), exchange the files, and append to
+the journal. The caller updates the index before the lock is released. If a change has to wait,
+because a person is typing or a git command runs, it is kept in the head, and a later process writes
+it to the note.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _STOOD: dict[type[Any], tuple[str, ...]] = {
 
 
 class Outcome(NamedTuple):
-    """The result of a write: `written`, or `pending` while a person types or git is at work."""
+    """The result of a write: `written`, or `pending` while a person types or a git command runs."""
 
     write: Write
     state: str
@@ -86,19 +87,20 @@ class Store:
         self.disk = disk or Disk()
         self.read_only = read_only
         self.git = files.git_folder(vault.root_path)
-        # next to brain.db, so that a container and its host do not write at the same time
+        # next to brain.db, so that a container and its host use the same lock
         self._lock_path = f"{layout.database(vault, config.dbPath)}-write"
         self.max_hold = hold.MAX_HOLD
-        self._depth = 0  # of nested `locked`
-        self._handle = -1  # of the lock
-        self._notes: dict[str, Note] = {}  # looked at since the lock was taken
+        self._depth = 0  # number of nested `locked` blocks
+        self._handle = -1  # file descriptor of the lock; -1 if it is not held
+        self._notes: dict[str, Note] = {}  # notes that were read since the lock was taken
 
     # -- the lock ----------------------------------------------------------------------------------
 
     @contextmanager
     def locked(self, wait: float = LOCK_WAIT) -> Iterator[None]:
-        """Keep other writers of this machine out. May be nested. Busy if another process writes for
-        longer than `wait` seconds; exchange and merge are the guarantee, not the lock."""
+        """Lock the vault against other writers on this machine. Blocks may be nested. Raise Busy if
+        another process is still writing after `wait` seconds. The lock only saves merges: without
+        it, exchange and merge would still lose no text."""
         if not self._depth:
             self._take_lock(wait)
         self._depth += 1
@@ -141,7 +143,7 @@ class Store:
         return bool(row.due) or self.disk.stamp(f"{self.vault.root_path}/{row.path}") != row.looked
 
     def absorb(self, wait: float = LOCK_WAIT) -> None:
-        """Merge the texts that appeared in notes, write what is due, and record it."""
+        """Merge the texts that appeared in notes, apply pending writes, and record them."""
         if self.paused():
             return
         with self.locked(wait):
@@ -160,7 +162,7 @@ class Store:
             self.state.save([row._replace(why=why) for row in rows])
 
     def note(self, path: str) -> Note:
-        """Return a note that was looked at since the lock was taken."""
+        """Return a note. It is read once while the lock is held."""
         if path not in self._notes:
             note = self._load(path)
             note.look()
@@ -173,7 +175,7 @@ class Store:
         return Note(path, full, self.state, self.disk, self.git)
 
     def _save(self, note: Note) -> None:
-        """Save a note, with records of what was merged, restored and removed in it."""
+        """Save a note, with records of the entries that were merged, restored and removed."""
         assert note.history is not None
         if note.is_new:
             return
@@ -188,8 +190,8 @@ class Store:
             self.state.save(rows)
 
     def heads(self) -> dict[str, Callable[[bytes], bytes]]:
-        """Return, for each note with a pending write, the function that turns the text in the note
-        into the head. It takes no lock, so that a question does not wait for a writer."""
+        """Return for each note with a pending write a function that turns its text into the head.
+        This takes no lock, so that a question does not wait for a writer."""
         return {row.path: partial(self._head, row) for row in self.state.rows(NoteRow) if row.head}
 
     def _head(self, row: NoteRow, data: bytes) -> bytes:
@@ -209,8 +211,8 @@ class Store:
     def apply(
         self, writes: Sequence[Write], by: Actor = PERSON, exact: Mapping[str, bytes] | None = None
     ) -> list[Outcome]:
-        """Apply writes for an actor: all of them or, on an error, none. When this returns, they
-        survive a crash. `exact` gives the text that a file is to have after them.
+        """Apply writes for an actor. On an error, none is applied. When this returns, they survive
+        a crash. `exact` has the intended texts of files after the writes.
 
         Raises Denied, NotFound for an entry that is gone, StaleFile for one that is not what a
         change expects, and Refused for a file that cannot be edited safely.
@@ -245,8 +247,8 @@ class Store:
             ]
 
     def wait(self, outcomes: Sequence[Outcome], seconds: float) -> list[Outcome]:
-        """Wait until these changes are in their notes, at most so long. The lock is released while
-        nothing happens."""
+        """Wait until these changes are in their notes, or until the time limit. Release the lock
+        while waiting."""
         deadline = time.monotonic() + seconds
         late = {outcome.write.id for outcome in outcomes if outcome.state == "pending"}
         while late and time.monotonic() < deadline:
@@ -266,7 +268,7 @@ class Store:
         return write.change is None or self._notes[write.change.path].is_written
 
     def _edit(self, writes: Sequence[Write], exact: Mapping[str, bytes]) -> dict[str, Applied]:
-        """Change the heads of notes; return the result of each write, by id."""
+        """Change the heads of notes. Return the result of each write, by id."""
         out: dict[str, Applied] = {}
         texts: dict[str, bytes] = {}
         for path in dict.fromkeys(write.change.path for write in writes if write.change):
@@ -285,8 +287,8 @@ class Store:
         return out
 
     def _with_splices(self, writes: Sequence[Write], before: Mapping[str, str]) -> list[Write]:
-        """Record how each file changed, to the character, so that `undo` restores it exactly. This
-        needs one change as a whole, with its parts."""
+        """Add the exact change of each file to the records, so that `undo` restores it exactly. The
+        writes must be one change with all its parts."""
         if sum("part_of" not in write.data for write in writes) != 1:
             return list(writes)
         out, todo = [], dict(before)
@@ -301,8 +303,8 @@ class Store:
     def _commit(
         self, writes: Sequence[Write], done: Mapping[str, Applied], by: Actor
     ) -> dict[str, TempRow]:
-        """Acknowledge: from here on the changes survive a crash. Return the temporary file of each
-        note that is written now."""
+        """Commit the changes, so that they survive a crash. Return the temporary file of each note
+        that is written now."""
         now = self.disk.now()
         paths = dict.fromkeys(write.change.path for write in writes if write.change)
         rows = [
@@ -324,7 +326,7 @@ class Store:
         return temps
 
     def _write(self, note: Note, temp: TempRow | None = None) -> None:
-        """Write the head until it is in the note, or has to wait."""
+        """Write the head until it is in the note or has to wait."""
         for _ in range(ROUNDS):
             if temp is None:
                 if note.is_written or self._hold(note):
@@ -343,7 +345,8 @@ class Store:
         self._save(note)
 
     def _hold(self, note: Note) -> str:
-        """Return why a note is not to be written now, which the note keeps; '' if it may be."""
+        """Return the reason why a note must not be written now, and store it in the note; '' if it
+        may be written."""
         if not note.wait:
             note.wait = hold.reason(note, self.git, self.config, self.max_hold)
         return note.wait
@@ -351,8 +354,8 @@ class Store:
     # -- records -----------------------------------------------------------------------------------
 
     def _append_records(self, fresh: Collection[str] = ()) -> None:
-        """Write the records of pending changes that are in their notes. Those that another process
-        has written before it was killed are in the journal already."""
+        """Append the records of pending changes that are in their notes. A process that was killed
+        may have appended some of them already."""
         rows = [
             row for row in self.state.rows(PendingRow) if not row.done or self._is_done(row.path)
         ]
@@ -389,7 +392,7 @@ class Store:
         return note is None or journaling.stands(done, note.text)
 
     def name_vault(self) -> str:
-        """Write a new id to brain.yaml, and return it; '' if that is not possible now."""
+        """Write a new id to brain.yaml and return it; '' if that is not possible now."""
         path, id = f"{self.vault.brain}/brain.yaml", f"v-{random_letters(12)}"
         if self.vault.id:
             return self.vault.id
@@ -416,8 +419,8 @@ class Store:
         ]
 
     def drop(self, id: str) -> Pending:
-        """Give up a pending change. Later changes of the same entry stay. Raises StaleFile if the
-        entry is no longer what the change left."""
+        """Discard a pending change. Later changes of the same entry are kept. Raise StaleFile if
+        the entry is no longer what the change left."""
         with self.locked():
             found = next((one for one in self.pending() if one.write.id == id), None)
             if found is None:
@@ -435,7 +438,7 @@ class Store:
             return found
 
     def _without(self, text: str, write: Write, done: Applied) -> str:
-        """Return a text as it would be without a change."""
+        """Return a text without a change."""
         exact = journaling.unspliced(text, write.data)
         if exact is not None:
             return exact
@@ -450,8 +453,8 @@ class Store:
         return file_types.decode(edited.data)
 
     def scrub(self, refs: Collection[str], texts: Iterable[str]) -> bool:
-        """Remove all words of these entries from state.db. Return False if a displaced file that is
-        still open may contain some."""
+        """Remove the text of these entries from state.db. Return False if an open displaced file
+        may still contain some of it."""
         with self.locked():
             self.absorb()
             gone = {unit for text in texts if text for unit in merge.split(text)}
@@ -466,8 +469,8 @@ class Store:
     # -- temporary files that state.db does not list ---------------------------------------------
 
     def orphans(self, folders: Iterable[str]) -> Iterator[Orphan]:
-        """Yield the temporary files in these folders of the vault that state.db does not list:
-        another machine left them, or a state folder that is gone."""
+        """Yield the temporary files in these folders that state.db does not list. They were left by
+        another machine, or their state folder was deleted."""
         listed = {row.name for row in self.state.rows(TempRow)}
         for folder in folders:
             try:
@@ -511,8 +514,8 @@ class Store:
     # -- who may write -----------------------------------------------------------------------------
 
     def allow(self, by: Actor, path: str = "", owner: str = "", action: str = "write") -> None:
-        """Raise Denied if the actor may not write this file, or what this agent owns. Feedback
-        needs only the right to read."""
+        """Raise Denied if the actor may not write this file, or entries of this agent. Feedback
+        needs only permission to read."""
         self.refuse_off()
         if path:
             owner = file_types.role(self.vault, path).agent
@@ -537,7 +540,7 @@ class Store:
             raise Denied("Writing is off: `--read-only`.", "Leave that option out to write.")
 
     def paused(self) -> str:
-        """Return what turns writing off; see `access.paused`."""
+        """Return the reason why writing is off; see `access.paused`."""
         return access.paused(self.config, self.vault.state_path, self.read_only)
 
     def _redacted(self, write: Write) -> Write:
@@ -581,24 +584,24 @@ def _from_row(row: PendingRow) -> tuple[Write, Applied | None]:
 
 
 def _is_scrubbed(refs: Collection[str], texts: Collection[str], role: Role, unit: str) -> bool:
-    """Return True for a unit with one of these texts, and for an entry with one of these ids. An
-    entry that has none in the note is known by its words."""
+    """Return True for a unit with one of these texts, or with one of these ids. An entry without an
+    id in the note is recognised by its text."""
     is_entry = role.format == "memory" and unit.strip() != ""
     return unit in texts or (is_entry and journaling.entry_id(unit, role.agent) in refs)
 
 
 def _write_of(record: NewRecord) -> Write:
-    """Return a record as a write that changes no file."""
+    """Convert a record to a write that changes no file."""
     return Write(record.op, record.ref, None, record.data, record.id)
 
 
 def _changes_nothing(write: Write, done: Applied | None) -> bool:
-    """Return True for a change that finds nothing to do, and has nothing to record."""
+    """Return True for a change that had no effect and needs no record."""
     return done is not None and done.outcome == "already" and not write.data.keys() - {"part_of"}
 
 
 def _refuse_unwritable(folder: str) -> None:
-    """Raise PermissionError before anything is acknowledged that cannot be written."""
+    """Raise PermissionError if a note cannot be written, before its change is committed."""
     os.makedirs(folder, exist_ok=True)
     if not os.access(folder, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)

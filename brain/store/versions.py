@@ -1,9 +1,9 @@
-"""The recent versions of a note, and the choice of the one that a text was edited from.
+"""The recent versions of a note, and the choice of the version from which a text was edited.
 
 Every text that appears in a note is an observation. It was edited from an earlier version, its
 base. The difference between the two is merged into the head, the text that should be in the note.
-So a unit is removed only by a text whose base contained it. Everything here is pure: times, access
-times and the state of git are values that the disk layer hands in.
+So a unit is removed only by a text whose base contained it. All functions are pure: times, access
+times and the state of git are arguments.
 
 | situation | what happens |
 |---|---|
@@ -128,24 +128,24 @@ class Version:
 
     @property
     def changes(self) -> Edits:
-        """The edits that turn the version before this one into it."""
+        """The edits that turn the previous version into this one."""
         if self._edits is None:
             self._edits = edits(self.previous.units if self.previous else (), self.units)
         return self._edits
 
     def replace(self, units: Units, previous: Version | None) -> None:
-        """Replace the text, stored as changes of another version."""
+        """Replace the text, stored as changes to another version."""
         self._read()
         self._units, self._edits, self.previous = units, None, previous
 
     def follow(self, previous: Version | None) -> None:
-        """Store this version as changes of another one."""
+        """Store this version as changes to another version."""
         if previous is not self.previous:
             self.replace(self.units, previous)
 
 
 class Guard(NamedTuple):
-    """A unit whose presence, or absence, a stale window could undo."""
+    """A unit whose presence or absence a stale window could undo."""
 
     n: int  # the first version that had it; 0 while it is pending
     present: bool
@@ -154,7 +154,7 @@ class Guard(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """The evidence about a save, besides its text."""
+    """The evidence about a save, other than its text."""
 
     unread: bool = False  # the note was not read since Brain's last write
     read: bool = False  # it was read
@@ -232,14 +232,14 @@ class History:
 
     @property
     def last_written(self) -> Version:
-        """The last version that Brain wrote; the first of all if it wrote none."""
+        """The last version that Brain wrote; the first version if Brain wrote none."""
         return next((v for v in reversed(self.versions) if v.written), self.versions[0])
 
     def version(self, n: int) -> Version | None:
         return next((v for v in self.versions if v.n == n), None)
 
     def at_most(self, n: int) -> Version:
-        """Return the last version up to this number."""
+        """Return the last version whose number is not greater."""
         return next((v for v in reversed(self.versions) if v.n <= n), self.versions[0])
 
     @property
@@ -248,7 +248,8 @@ class History:
 
     @property
     def known_units(self) -> set[str]:
-        """All units of the versions and their ids: a text that has one of them got it from here."""
+        """All units of the versions and their ids. A text with one of them got it from this
+        note."""
         if self._known is None:
             self._known = set()
             self._know(self.versions[0].units)
@@ -267,7 +268,7 @@ class History:
     # -- which version a text was edited from ------------------------------------------------------
 
     def undone(self, theirs: Units, near: Version) -> list[str]:
-        """Return the guarded units that were as guarded in `near`, and are not in a text."""
+        """Return the guarded units that have the guarded state in `near` but not in a text."""
         was, there = set(near.units), set(theirs)
         return [
             unit
@@ -276,8 +277,8 @@ class History:
         ]
 
     def base(self, theirs: Units, near: Version, evidence: Evidence, in_note: bool) -> Version:
-        """Return the version that a text was most plausibly edited from. `near` was in its
-        place."""
+        """Return the version from which a text was most plausibly edited. `near` was in its place
+        before."""
         self._was_deliberate = False
         if not self.guards or evidence.git:
             return near  # alone, or git
@@ -318,13 +319,13 @@ class History:
 
     @property
     def _last_saves(self) -> list[Version]:
-        """The versions that nothing was edited from yet: the last save of each window."""
+        """The versions from which no other was edited: the last save of each window."""
         continued = {v.base for v in self.versions}
         return [v for v in self.versions if not v.written and v.n not in continued]
 
     def _is_deliberate(self, same: list[Version], undone: list[str], evidence: Evidence) -> bool:
-        """Return True if a text that was there before, to the letter, was brought back on purpose:
-        it undoes little, and someone has read the note since, or it was brought back before."""
+        """Return True if an earlier text was restored exactly and on purpose: it undoes only a
+        little, and someone has read the note since, or the same text was restored before."""
         if evidence.unread:
             return False
         born = max((self.guards[unit].n for unit in undone), default=-1)
@@ -333,9 +334,9 @@ class History:
         return seen or again
 
     def _is_deleted_again(self, theirs: Units, near: Version, evidence: Evidence) -> bool:
-        """Return True if a text is new and is the tip without some units that were restored
-        before: whoever saved it has everything else, and in the same order. A stale window that
-        removes a line which is gone from the head already saves such a text, too."""
+        """Return True if a text is new and is the tip without some units that were restored before.
+        So its writer had all other units in the same order. A stale window also saves such a text
+        if it removes a line that the head does not have any more."""
         if evidence.age < STOOD_AGAIN or evidence.unread:
             return False
         there = set(theirs)
@@ -357,8 +358,8 @@ class History:
         in_place: bool | None,
         most: float,
     ) -> float:
-        """Return the cost of a text that differs so from its base; any higher number than `most`
-        if it is more than that."""
+        """Return the cost of these differences of a text from its base. If it is more than `most`,
+        any greater number may be returned."""
         gone = [u for u, count in delta.items() if u.strip() for _ in range(-count)]
         new = [u for u, count in delta.items() if u.strip() for _ in range(count)]
         ids = {unit_id(u) for u in gone}
@@ -383,7 +384,7 @@ class History:
         return total + sum(costs[u] for u in gone)
 
     def _cost_of_more(self, unit: str, base: Version) -> float:
-        """Return the cost of a known unit that the text has and the base lacks."""
+        """Return the cost of a known unit that is in the text but not in the base."""
         if unit in base.own:
             return RETURNED
         guard = self.guards.get(unit)
@@ -391,8 +392,8 @@ class History:
         return PASTED if guard and guard.seen and not guard.present else KNOWS_MORE
 
     def _young(self, evidence: Evidence) -> set[str]:
-        """Return the units that came so shortly before a save that it cannot reword them, unless
-        the note was read in between."""
+        """Return the units that appeared so shortly before a save that it cannot have reworded
+        them, unless the note was read in between."""
         if evidence.read:
             return set()
         saved = self.last_written.at + evidence.age
@@ -410,8 +411,8 @@ class History:
     def observe(
         self, theirs: Units, near: Version, evidence: Evidence, in_note: bool, at: float = 0.0
     ) -> Outcome:
-        """Merge a text that someone saved into the head. `in_note` is False for a displaced file;
-        `near` was in its place."""
+        """Merge a saved text into the head. `in_note` is False for a displaced file. `near` was in
+        its place before."""
         base = self.base(theirs, near, evidence, in_note)
         seen = self._units_seen(base, theirs, evidence)
         if evidence.after_git:  # after git
@@ -452,9 +453,9 @@ class History:
         return Outcome(removed, restored, tuple(u for u in now - before if u.strip() and stale))
 
     def _units_seen(self, base: Version, theirs: Units, evidence: Evidence) -> Units:
-        """Return the part of its base that a text shows to have been seen. A version may be the
-        work of two writers between two looks; a window that saves in another way has the work of
-        the first."""
+        """Return the units of the base that the writer of a text has seen. A version may contain
+        the work of two writers, and a window that saves in another way has only that of the
+        first."""
         if not self.guards or evidence.git or base.written:
             return base.units
         if self._was_deliberate or _is_same_way(base, evidence.in_place):
@@ -468,7 +469,8 @@ class History:
         return (*(u for u in base.units if u in there or u not in base.new), *old)
 
     def _but_guarded(self, units: Units, theirs: Units) -> Units:
-        """Return a base against which a text changes everything but guarded units."""
+        """Return a base from which a text differs in all its changes except those of guarded
+        units."""
         there = set(theirs)
         guards = {u: guard for u, guard in self.guards.items() if guard.present != (u in there)}
         return (*(u for u in units if u not in guards), *(u for u in guards if u in there))
@@ -476,7 +478,7 @@ class History:
     def _own(
         self, base: Version, near: Version, theirs: Units, touched: frozenset[str]
     ) -> frozenset[str]:
-        """Return the units that the window of a text may have added or removed itself."""
+        """Return the units that the window of a text may have added or removed."""
         lacks = [u for u, count in difference(theirs, near.units).items() if count > 0]
         unseen = {u for u in lacks if (guard := self.guards.get(u)) and not guard.seen}
         own = touched | (set(lacks) - unseen)
@@ -513,7 +515,7 @@ class History:
         self.head = head
 
     def write(self, at: float = 0.0) -> Version:
-        """Return the version of the head, which is about to be written."""
+        """Return a version for the head, before it is written."""
         version = Version(self.next, self.head, at=at, written=True, previous=self.versions[-1])
         last = next((v for v in reversed(self.versions) if v.written or v.git), self.versions[0])
         for unit, count in difference(last.units, self.head).items():
@@ -540,14 +542,14 @@ class History:
             self._know((unit,))
 
     def _trim(self) -> None:
-        """Keep the oldest version and the last ones, and every other one between. An older base
-        only ever keeps more."""
+        """Keep the oldest version, the last ones, and every second one between them. An older base
+        keeps at least as many units."""
         if len(self.versions) > KEEP:
             old, late = self.versions[: KEEP // 2], self.versions[KEEP // 2 :]
             self._keep([*(v for i, v in enumerate(old) if i % 2 == 0 or v is self.tip), *late])
 
     def forget_before(self, time: float) -> None:
-        """Drop the versions from before a time, and the guards of those."""
+        """Drop the versions before a time, and their guards."""
         kept = [v for v in self.versions if v.at >= time or v is self.tip]
         if len(kept) < len(self.versions):
             self._keep(kept)
@@ -555,7 +557,7 @@ class History:
             self.guards = {u: g for u, g in self.guards.items() if not g.n or g.n >= first}
 
     def scrub(self, is_gone: Callable[[str], bool]) -> None:
-        """Remove units from all versions but the tip."""
+        """Remove units from all versions except the tip."""
         before: Version | None = None
         for version in self.versions:
             kept = version.units
@@ -577,15 +579,15 @@ class History:
 
 
 def _is_same_way(base: Version, in_place: bool | None) -> bool:
-    """Return True if the window that saved a version may have saved this text. Not if it is not
-    known how one of them was saved."""
+    """Return True if the window that saved a version may have saved this text. Return False if it
+    is unknown how one of them was saved."""
     return in_place is not None and in_place == base.in_place
 
 
 def _cost_of_lack(
     unit: str, base: Version, near: bool, own: frozenset[str], head: set[str]
 ) -> float:
-    """Return the cost of a unit that the base has and the text lacks."""
+    """Return the cost of a unit that is in the base but not in the text."""
     if unit not in own:
         return LACKS if unit in head else LACKS_GONE
     if near:
@@ -594,7 +596,7 @@ def _cost_of_lack(
 
 
 def _add(delta: dict[str, int], later: Version) -> dict[str, int]:
-    """Return the difference of a text from the version before `later`."""
+    """Return the difference between a text and the version before `later`."""
     before = later.previous.units if later.previous else ()
     out = dict(delta)
     for start, stop, units in later.changes:
