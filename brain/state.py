@@ -1,10 +1,10 @@
-"""state.db: data of this machine that must not sync.
+"""state.db: data of this machine that must not be synced.
 
-It is the write-ahead log and the version history of the notes that Brain writes, and holds who this
-device is, the uses that are not in the journal yet, the last recalls, and a few flags. It is one
-SQLite file in the state folder. A file of an older version is converted, with its pending writes. A
-damaged file, and one of a newer version, is set aside and a new one is started. That loses no line
-of a note, only pending writes and what was counted since yesterday.
+It is the write-ahead log and the version history of the notes that Brain writes. It also contains
+the id of this device, the uses that are not in the journal yet, the last recalls, and a few flags.
+It is an SQLite file in the state folder. A file of an older version is converted, with its pending
+writes. A damaged file, or one of a newer version, is renamed and a new file is created. No line of
+a note is lost then, only pending writes and the uses since the last day.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Device(NamedTuple):
 
 
 class Use(NamedTuple):
-    """Something that happened some `times`, the last time at `last`."""
+    """A use that happened `times` times, the last time at `last`."""
 
     op: str  # hit, used_together, reject, gap or seen
     ref: str
@@ -67,7 +67,7 @@ class Use(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """A context that an agent was given."""
+    """A context that an agent got."""
 
     id: Number
     ms: float
@@ -75,7 +75,7 @@ class Recall(NamedTuple):
 
 
 class Flag(NamedTuple):
-    """A value that is kept under a name."""
+    """A named value."""
 
     key: str
     value: str
@@ -258,7 +258,7 @@ class State:
         self._db = None
 
     def exists(self) -> bool:
-        """Return True if anything was stored yet. One stat call."""
+        """Return True if state.db exists. This takes at most one stat call."""
         return self._db is not None or os.path.exists(self.path)
 
     # -- rows --------------------------------------------------------------------------------------
@@ -290,19 +290,19 @@ class State:
     # -- the device --------------------------------------------------------------------------------
 
     def device(self) -> Device | None:
-        """Return the device of this state folder. None if nothing was written yet, or if the folder
+        """Return the device of this state folder; None if nothing was written yet, or if the folder
         is a copy of another one."""
         return next((d for d in self.rows(Device) if d.home == self._home()), None)
 
     def save_device(self, device: Device) -> None:
-        """Remember how far the journal was written. The disk is not waited for: what a power
-        failure takes is read again from the journal."""
+        """Save the end of the journal. This does not wait for the disk, because after a power
+        failure the end is read from the journal again."""
         with self.transaction():
             self.delete(Device)
             self.save([device])
 
     def new_device(self, id: str) -> Device:
-        """Return a device that has written nothing yet, after the one that was here."""
+        """Return a new device, which continues the counters of the former one."""
         os.makedirs(self.folder, 0o700, exist_ok=True)
         new = Device(id, home=self._home())
         for former in self.rows(Device):
@@ -316,7 +316,7 @@ class State:
     # -- uses --------------------------------------------------------------------------------------
 
     def add_uses(self, uses: Iterable[Use]) -> None:
-        """Count what happened, until it is written to the journal."""
+        """Add uses, which are kept until they are written to the journal."""
         sql = f"""INSERT {_into(Use)} ON CONFLICT DO UPDATE SET times = times + excluded.times,
             refs = iif(excluded.last >= last, excluded.refs, refs),
             session = iif(excluded.last >= last, excluded.session, session),
@@ -328,33 +328,33 @@ class State:
             self._mark_change()
 
     def uses(self, batch: str) -> list[Use]:
-        """Return the uses of a batch, each type of use of an entry or a pair once."""
+        """Return the uses of a batch, one for each type and entry or pair."""
         none = ("", "")  # `first` and `batch` are in the table only
         return [Use._make((*use[:-2], *none)) for use in self.rows(Use, batch=batch)]
 
     def first_use(self) -> str:
-        """Return when the oldest use happened, or ''."""
+        """Return the time of the oldest use; '' if there is none."""
         return next((row[0] or "" for row in self._fetch("SELECT min(first) FROM uses")), "")
 
     def begin_batch(self, batch: str) -> None:
-        """Give the uses that have no batch this one."""
+        """Assign this batch to the uses that have none."""
         with self._writing() as db:
             db.execute("UPDATE uses SET batch = ? WHERE batch = ''", (batch,))
 
     def batches(self) -> list[str]:
-        """Return the batches that are being written to the journal, or were when a process
-        died."""
+        """Return the batches that are being written to the journal, or that a killed process
+        left."""
         rows = self._fetch("SELECT DISTINCT batch FROM uses WHERE batch != '' ORDER BY batch")
         return [row[0] for row in rows]
 
     def end_batch(self, batch: str) -> None:
-        """Remove the uses of a batch; they are in the journal."""
+        """Remove the uses of a batch, which are in the journal now."""
         with self.transaction():
             self.delete(Use, batch=batch)
             self._mark_change()
 
     def drop_uses(self, until: Mapping[str, str]) -> None:
-        """Remove the uses of these entries up to a time each. Questions stay."""
+        """Remove the uses of each entry up to a time. Questions are kept."""
         sql = "DELETE FROM uses WHERE ? IN (ref, other) AND op != 'gap' AND last <= ?"
         with self._writing() as db:
             db.executemany(sql, until.items())
@@ -367,13 +367,13 @@ class State:
     # -- recalls and flags -------------------------------------------------------------------------
 
     def add_recall(self, ms: float, value: dict[str, Any], keep: int) -> None:
-        """Remember a recall, and only so many of those before it."""
+        """Save a recall, and keep only the last `keep` ones."""
         with self._writing() as db:
             self.save([Recall(None, ms, value)])
             db.execute("DELETE FROM recalls WHERE id <= (SELECT max(id) FROM recalls) - ?", (keep,))
 
     def last_recalls(self, most: int = -1, session: str = "") -> list[Recall]:
-        """Return the last recalls, at most so many, or those of a session; oldest first."""
+        """Return the last recalls, or those of a session, oldest first; at most `most`."""
         own = "json_extract(value, '$.session') = ?" if session else "1"
         sql = f"SELECT id, ms, value FROM recalls WHERE {own} ORDER BY id DESC LIMIT ?"
         found = self._fetch(sql, (session, most) if session else (most,))
@@ -402,8 +402,8 @@ class State:
             self.delete(Flag, key=key)
 
     def claim(self, key: str, now: float, seconds: float) -> bool:
-        """Return True if nothing else claimed this within so many seconds. Of several processes
-        that claim it at once, one gets True."""
+        """Return True if this key was not claimed within these seconds. If several processes claim
+        it at once, only one of them gets True."""
         key, old = f"{_CLAIM}{key}", now - _KEPT_CLAIMS
         with self._writing() as db:
             claimed = self.flag(key)
@@ -415,11 +415,11 @@ class State:
             return True
 
     def claimed(self, key: str) -> float:
-        """Return when this was claimed, in seconds since 1970; 0 if it was not."""
+        """Return the time of the last claim of a key, in seconds since 1970; 0 if there is none."""
         return float(self.flag(f"{_CLAIM}{key}") or 0)
 
     def compact(self) -> bool:
-        """Leave nothing of deleted rows in the file. False if another process reads it."""
+        """Erase deleted rows from the file. Return False if another process is reading it."""
         if not os.path.exists(self.path):
             return True
         with self._connected() as db:
@@ -431,8 +431,8 @@ class State:
         return bool(self._fetch(sql))
 
     def has_work(self, root: str) -> bool:
-        """Return True if a note below `root` that Brain writes was touched, or a write to it is
-        due, or has no record."""
+        """Return True if a note that Brain writes was changed, or if a write is pending or has no
+        record."""
         notes = self._fetch("SELECT path, due, looked FROM notes")
         touched = any(due or files.stamp(f"{root}/{path}") != was for path, due, was in notes)
         return touched or self.has_pending()
@@ -448,14 +448,13 @@ class State:
 
     @contextmanager
     def transaction(self, durable: bool = False) -> Iterator[None]:
-        """Write everything that is done inside at once, or nothing. `durable` waits for the disk;
-        the transactions before it are on the disk then, too."""
+        """Open a transaction. If `durable`, wait until it and all earlier ones are on the disk."""
         with self._writing(durable):
             yield
 
     @contextmanager
     def _writing(self, durable: bool = False) -> Iterator[sqlite3.Connection]:
-        """Open a transaction, or take part in the one that is open."""
+        """Open a transaction, or join the open one."""
         with self._connected() as db:
             is_nested: bool = db.in_transaction
             if is_nested:
@@ -472,7 +471,7 @@ class State:
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Open the file, unless the one on disk is open. Report what SQLite says as BrainError."""
+        """Open the file on disk, if it is not open. Convert errors of SQLite to BrainError."""
         if self._db is not None and self._db.in_transaction:
             yield self._db  # whoever began the transaction reports errors, after the rollback
             return
@@ -495,7 +494,7 @@ class State:
             raise _unusable(self.path, error) from error
 
     def _open(self) -> None:
-        """Connect to the file; set it aside and start a new one if it is damaged."""
+        """Connect to the file. If it is damaged, rename it and create a new one."""
         try:
             os.makedirs(self.folder, 0o700, exist_ok=True)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))

@@ -1,7 +1,8 @@
-"""Update the index from the files: walk, compare, read what changed, parse, store, remove the rest.
+"""Update the index from the files: walk, compare, read and parse changed files, store, remove
+others.
 
-Stat values only save reading; the digest decides. Nothing in the vault is written. A sync that
-finds nothing new writes nothing.
+Stat values only save reading; the digest decides whether a file has changed. A sync does not write
+to the vault. If it finds no change, it does not write at all.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from brain.vault import files
 from brain.vault.layout import Vault
 from brain.vault.scan import CODES, Scan, scan
 
-BATCH_FILES, BATCH_BYTES = 200, 4_000_000  # held in memory at once
-BATCHES_A_COMMIT = 50  # in one transaction: each commit makes full text merge its segments
-FEW = 100  # below this many files a sudden loss is believed
-MANY = 10_000  # pairs of entries; of more it is not worth knowing which became which
+BATCH_FILES, BATCH_BYTES = 200, 4_000_000  # that are in memory at once
+BATCHES_A_COMMIT = 50  # per transaction, because full text merges its segments at each commit
+FEW = 100  # files; if there were fewer, a sudden loss is accepted
+MANY = 10_000  # pairs of entries; with more, renamed entries are not searched for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ Edit = Callable[[bytes], bytes]
 
 
 class Delta(NamedTuple):
-    """How the entries of one brain file changed; each is (id, text)."""
+    """The changes of the entries of a brain file. Each entry is (id, text)."""
 
     path: str
     scope: str
@@ -85,15 +86,15 @@ def sync(
 ) -> Stats:
     """Update the index from the vault, or from these paths of it and all below them.
 
-    An index that has not seen the whole vault yet is filled from the whole vault. A file with
-    pending writes (`promised`) is indexed as if they were written. Files that were just `written`
-    may be missing, because another process replaces them at this moment. `before` is called with
-    the changes of entries in the transaction that stores them; if it raises, the index stays as it
-    was. Of a memory note whose bytes in the index are among `known_texts`, only the part that
-    changed is parsed and stored; the result is the same.
+    An index without a completed sync is filled from the whole vault. A file with pending writes
+    (`promised`) is indexed as if they were written. Files that were just `written` may be missing,
+    because another process is replacing them. `before` is called with the changes of entries in the
+    transaction that stores them; if it raises, the index is not changed. If the indexed text of a
+    memory note is among `known_texts`, only the changed part is parsed and stored, with the same
+    result.
 
-    Raise Busy if another process is still writing after `wait` seconds. Raise VaultLooksEmpty, and
-    change nothing, if nearly all files are gone and `accept_loss` is not given.
+    Raise Busy if another process is still writing after `wait` seconds. Raise VaultLooksEmpty
+    before any change if nearly all files are missing and `accept_loss` is not given.
     """
     started = time.monotonic()
     cold = not index.whole
@@ -114,7 +115,7 @@ def sync(
 
 
 def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
-    """Return True if nothing changed, as far as a quick check can tell; in doubt, False."""
+    """Return True if a quick check shows that nothing changed. In doubt, return False."""
     if cold or found.paths is not None:
         return False
     same = write.unchanged(index, _walk(found), found.stats)
@@ -147,7 +148,7 @@ class _Job:
         self.known_texts = known_texts
         self.known = write.known(index, found.paths)
         self.read: list[str] = []
-        self.racy: list[str] = []  # to be read only because they were last read after a change
+        self.racy: list[str] = []  # to read again, because they were read too soon after a change
         for path, stamp in found.stats.items():
             was = self.known.get(path)
             if was is None or was.stat[:4] != stamp or path in promised:
@@ -160,13 +161,16 @@ class _Job:
         self.gone = {path: was for path, was in self.known.items() if path not in self.there}
         if found.unseen:
             self.gone = {p: was for p, was in self.gone.items() if not found.may_hold(p)}
-        self.homeless: dict[bytes, list[str]] = {}  # files that are gone, by their digest
+        self.homeless: dict[bytes, list[str]] = {}  # missing files, by digest
         for path, was in self.gone.items():
             self.homeless.setdefault(was.digest, []).append(path)
-        self.same: list[tuple[str, Known, Stat, int]] = []  # read, and not changed
+        self.same: list[
+            tuple[str, Known, Stat, int]
+        ] = []  # files that were read and had not changed
 
     def _is_missing(self, path: str) -> bool:
-        """Return True for a file to index that was not found, for it is being replaced."""
+        """Return True for a written file that the walk did not find, because it is being
+        replaced."""
         role = self.vault.role(path)
         if path in self.found.stats or not self.found.covers(path) or not role:
             return False
@@ -174,13 +178,13 @@ class _Job:
         return path in self.known or not os.path.lexists(f"{self.vault.root_path}/{path}")
 
     def is_due(self) -> bool:
-        """Return True if something has to be written."""
+        """Return True if the index has to be changed."""
         if self.read or self.gone or self.stats.cold or _problems_differ(self.index, self.found):
             return True
         return any(self._is_edited(path) for path in self.racy)
 
     def _is_edited(self, path: str) -> bool:
-        """Return True if a file has another content than before, with the same stat values."""
+        """Return True if the content of a file changed, although its stat values did not."""
         try:
             data, _ = files.read(f"{self.vault.root_path}/{path}", self.config.maxFileSize)
         except OSError:
@@ -191,8 +195,8 @@ class _Job:
 def _refuse_loss(job: _Job) -> None:
     """Raise VaultLooksEmpty if the vault or its brain folder seems to be unmounted or half synced.
 
-    A brain folder that had a single file is believed: a person may have deleted it. Paths that were
-    not looked at count as present."""
+    The loss of a single file is accepted, because a person may have deleted it. Paths that were not
+    walked count as present."""
     vault, found, known = job.vault, job.found, job.known
     if not os.path.isdir(vault.folder_path):
         raise _loss_of(vault.root_path, len(found.stats), len(known))
@@ -220,7 +224,7 @@ def _loss_of(folder: str, here: int, before: int) -> VaultLooksEmpty:
 def _run(
     job: _Job, progress: Progress | None, before: Callable[[list[Delta]], None] | None
 ) -> None:
-    """Read and store what has to be, batch by batch, then remove what is gone."""
+    """Read and store changed files in batches, then remove the rows of missing files."""
     stats = job.stats
     batches = _batches(_read(job, progress))
     for _, group in groupby(enumerate(batches), lambda pair: pair[0] // BATCHES_A_COMMIT):
@@ -247,8 +251,7 @@ def _run(
 def _settle(
     job: _Job, left: list[tuple[int, str]], before: Callable[[list[Delta]], None] | None
 ) -> None:
-    """Write the rest besides the entries, and the new stat values of files that were read and had
-    not changed, now that something is written anyway."""
+    """Remove missing files, and write problems and the new stat values of unchanged files."""
     index, db = job.index, job.index.db
     deltas: list[Delta] = []
     for id, path in left:
@@ -269,7 +272,7 @@ def _settle(
 
 
 def _read(job: _Job, progress: Progress | None) -> Iterator[ParsedFile]:
-    """Read, digest and parse what the plan names. What turns out unchanged goes to `job.same`."""
+    """Read, digest and parse the files of the plan. Add unchanged files to `job.same`."""
     root, limit, paths = job.vault.root_path, job.config.maxFileSize, job.read + job.racy
     for number, path in enumerate(paths, 1):
         if progress:
@@ -280,14 +283,14 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[ParsedFile]:
             stat, links = Stat.from_result(st, seen), st.st_nlink
         except FileNotFoundError:
             if path not in job.promised:
-                continue  # gone meanwhile: what was known of it stays until the next walk
+                continue  # deleted meanwhile: its rows are kept until the next walk
             data, stat, links = b"", Stat(0, 0, 0, -1), 1
         except OSError as error:
             job.found.missed(path, "read", error)
             continue
         if path in job.promised and (promised := job.promised[path](data)) != data:
             data = promised
-            stat = stat._replace(inode=-1)  # so that it is read again
+            stat = stat._replace(inode=-1)  # so that the next sync reads it again
         mark, was = digest(data), job.known.get(path)
         if was and was.digest == mark:
             job.same.append((path, was, stat, links))
@@ -356,11 +359,11 @@ def _problems_differ(index: Index, found: Scan) -> bool:
     return write.problems_of(index, CODES, found.paths) != sorted(set(found.problems))
 
 
-# -- how the entries of a file changed, and which of the new ones is which of the old --------------
+# -- the changes of the entries of a file ----------------------------------------------------------
 
 
 def _delta(index: Index, parsed: ParsedFile) -> Delta | None:
-    """Return how the entries of this file are about to change; None if they are not."""
+    """Return the changes of the entries of a file; None if there are none."""
     if parsed.document.broken and parsed.id is not None:
         return None
     before = write.entries(index, parsed.id, parsed.part) if parsed.id is not None else {}
@@ -389,9 +392,9 @@ def compare(
 ) -> Delta | None:
     """Return the difference between two states of a file; None if there is none.
 
-    An entry is changed if its text is another one or it was `moved`. An entry whose id comes from
-    its text and that was edited in place counts as changed too. One whose id is `written` in the
-    note never becomes another entry."""
+    An entry is changed if its text differs or if it was `moved`. An entry with a derived id that
+    was edited in place is also changed, and gets a new id. An entry whose id is `written` in the
+    note never gets a new id."""
     both = [ref for ref in after if ref in before]
     changed = [ref for ref in both if before[ref] != after[ref] or ref in moved]
     added = [ref for ref in after if ref not in before]
@@ -425,8 +428,8 @@ def compare(
 def _pairs(
     old: list[tuple[str, str]], new: list[tuple[str, str]], written: Collection[str]
 ) -> dict[str, str]:
-    """Return {new id: old id} of entries, given as (id, text), that were edited in place. An entry
-    whose id was `written` is the one that said the same without an id."""
+    """Return {new id: old id} of entries, given as (id, text), that were edited in place. If a
+    person added an id (`written`), the old entry is the one with the same text."""
     by_text = {text: was for was, text in old if was not in written}
     named = {ref: by_text.pop(text) for ref, text in new if ref in written and text in by_text}
     taken = {*written, *named.values()}
@@ -437,8 +440,8 @@ def _pairs(
 
 
 def _edited_pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> dict[str, str]:
-    """Return the same for entries without written ids: in order if both lists have one length, else
-    the pairs that share at least half of their words."""
+    """Return {new id: old id} of entries without written ids: in order if the lists have the same
+    length, else the pairs that share at least half of their words."""
     if len(old) == len(new):
         return {ref: was for (ref, _), (was, _) in zip(new, old, strict=True)}
     if len(old) * len(new) > MANY:

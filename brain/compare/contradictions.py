@@ -1,6 +1,6 @@
-"""Find out if two texts contradict each other.
+"""Decide whether two texts contradict each other.
 
-A mark in a person's note must be right, so in doubt the answer is no. Sentences are compared by
+A mark in a person's note must be correct, so in doubt the answer is no. Sentences are compared by
 their content words, in any order. They contradict each other in one of three ways:
 
 - polarity: one denies what the other affirms. What is denied may not be narrower than what is
@@ -32,8 +32,8 @@ def contradicts(a: str, b: str) -> bool:
 
 
 def conflict_type(a: str, b: str) -> str:
-    """Return `contradictory` if the texts cannot both be true, `ambiguous` if they give two names
-    to what may be one thing or two; '' if they do not contradict each other."""
+    """Return `contradictory` if the texts cannot both be true, `ambiguous` if they have two names
+    that may or may not stand for the same thing, and '' if they do not contradict each other."""
     if fingerprint(a) == fingerprint(b):
         return ""
     found = {
@@ -94,7 +94,8 @@ def _narrows(extra: Word, common: set[str]) -> bool:
 
 
 def _are_apart(mine: list[Word], its: list[Word], common: set[str]) -> bool:
-    """Return True if the words that only one of the sentences has are about two things."""
+    """Return True if the words that only one of the sentences has belong to two different
+    things."""
     if not mine or not its:
         return False
     return (
@@ -105,7 +106,7 @@ def _are_apart(mine: list[Word], its: list[Word], common: set[str]) -> bool:
 
 
 def _are_parallel(one: Word, other: Word) -> bool:
-    """Return True if two words have the same place: after, or before, the same word."""
+    """Return True if two words are at the same place: after or before the same word."""
     if root(one.before) == root(other.before) or {one.before, other.before} <= _IS:
         return True
     return bool(one.after) and root(one.after) == root(other.after)
@@ -131,7 +132,7 @@ def _denies(one: Sentence, other: Sentence) -> bool:
 
 
 def _is_exception(sentence: Sentence, known: set[str]) -> bool:
-    """Return True for a sentence that has a condition which the other does not know."""
+    """Return True for a sentence with a condition that the other one does not have."""
     return "only" in sentence.every or any(
         word.root in _CONDITIONS - known and root(word.after) not in known
         for word in sentence.words
@@ -169,7 +170,8 @@ def _reverses(one: Sentence, other: Sentence) -> bool:
 
 
 def _sequence(sentence: Sentence) -> tuple[set[str], set[str]] | None:
-    """Return the words for what comes first, and for what comes then."""
+    """Return the words of the first and of the second event in a sentence with "before" or
+    "after"."""
     marks = [at for at, word in enumerate(sentence.words) if word.root in _ORDER]
     if not marks or sentence.past or sentence.words[marks[0]].denied:
         return None
@@ -227,7 +229,7 @@ def _values(sentence: Sentence, extra: list[Word]) -> dict[str, list[Word]]:
 
 
 def _differ(one: list[Word], other: list[Word]) -> bool:
-    """Return True if neither values are among the others, and the same things are counted."""
+    """Return True if neither list of values contains the other, and the same things are counted."""
     mine, its = {word.root for word in one}, {word.root for word in other}
     counted = {root(word.after) for word in (*one, *other) if word.after.endswith("s")}
     return not (mine <= its or its <= mine) and (one[0].type != "number" or len(counted) < 2)
@@ -272,8 +274,8 @@ def _is_plural(value: Word, sentence: Sentence) -> bool:
 
 
 def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], its: list[Word]) -> bool:
-    """Return True if the words in which the sentences differ are names in a relation that has one
-    at a time: "X owns …", "… is X", "… lives in X", "use X for …"."""
+    """Return True if the differing words are names in a relation that has only one at a time: "X
+    owns …", "… is X", "… lives in X", "use X for …"."""
     words = (*mine, *its)
     if min(len(mine), len(its)) > 1:
         return False
@@ -298,7 +300,7 @@ def _is_renamed(one: Sentence, other: Sentence, mine: list[Word], its: list[Word
 
 
 def _is_complement(value: Word) -> bool:
-    """Return True for what comes after "is", or after a colon."""
+    """Return True for a word after "is" or after a colon."""
     return not value.after.strip(".0123456789") and (
         value.before in _IS or (not value.before and value.clause > 0)
     )

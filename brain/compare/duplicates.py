@@ -1,9 +1,9 @@
-"""Find out if two texts are one memory.
+"""Decide whether two texts are the same memory.
 
-They are if their prose is equal, or almost equal: the share of common words is at least SAME, and
-they have the same numbers, names and denials. One phrase may be elsewhere, and the voice may be
-passive. A text of fewer than FEW words is only equal to its own prose. Links after the words, dates
-and filler words do not count.
+They are the same if their prose is equal, or if the share of common words is at least SAME and they
+have the same numbers, names and denials. One phrase may be at another place, and the voice may be
+passive. Texts of fewer than FEW words must have equal prose. Links after the words, dates and
+filler words do not count.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _COUNTS = frozenset(
 
 
 class Words(NamedTuple):
-    """The words of a text as stems, in order and each once, and those that may not differ."""
+    """The distinct stems of a text in order, and those that must not differ."""
 
     order: tuple[str, ...]
     fixed: frozenset[str]  # numbers, names and denials
@@ -82,12 +82,12 @@ class Words(NamedTuple):
 
 
 def similarity(a: str, b: str) -> float:
-    """Return the share of the words of both texts that are common, from 0 to 1."""
+    """Return the share of common words among the words of two texts, from 0 to 1."""
     return _jaccard(words(a), words(b))
 
 
 def is_same(a: str, b: str) -> bool:
-    """Return True if the texts are one memory."""
+    """Return True if the texts are the same memory."""
     a, b = without_links(a), without_links(b)
     if fingerprint(a) == fingerprint(b):
         return True
@@ -105,8 +105,8 @@ def _jaccard(one: Words, other: Words) -> float:
 
 
 def _is_reordered(one: Words, other: Words) -> bool:
-    """Return True if the common words come in the same order, or one phrase of a text is elsewhere
-    in the other ("In Go, use tabs" and "Use tabs in Go")."""
+    """Return True if the common words are in the same order, or if one phrase is at another place
+    ("In Go, use tabs" and "Use tabs in Go")."""
     common = set(one.sequence) & set(other.sequence)
     first = [word for word in one.sequence if word in common]
     second = [word for word in other.sequence if word in common]
@@ -121,7 +121,7 @@ def _is_reordered(one: Words, other: Words) -> bool:
 
 
 def terms(text: str) -> list[str]:
-    """Return the words of a text to look up, in order, as the full-text index splits them."""
+    """Return the words of a text for a full-text search, in order."""
     found = dict.fromkeys(_PLAIN.findall(prose(without_links(text)).lower()))
     every = [word for word in found if word not in _EMPTY and len(word) > 1]
     return every[:MOST_TERMS]
@@ -129,7 +129,7 @@ def terms(text: str) -> list[str]:
 
 @lru_cache(64)  # one text is compared with many
 def words(text: str) -> Words:
-    """Return the words of a text that count. Dates do not."""
+    """Return the words of a text for comparison, without dates."""
     text = _DATE.sub(" ", normalize("NFKC", prose(without_links(text))))
     text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     text = _NOT.sub(lambda match: f"{match[1] or match[2]} not", _FILLER.sub("", text))

@@ -1,11 +1,11 @@
-"""A sentence, read for comparison with another.
+"""Parse a sentence for comparison with another one.
 
-The content words of a sentence count, as stems. Words that say the same here ("maximum", "cap")
-have one root. A clause with an odd number of denials ("not", "stopped", "disabled") is denied, but
-not the subject of "forbids", and so is B in "A instead of B". Numbers with their units, dates,
-times, and words that exclude each other ("public", "private") are values of a type. A sentence that
-does not say something definite cannot be compared: a question, a condition, a plan, a guess, or a
-partial statement ("some").
+A sentence is compared by the stems of its content words. Words with the same meaning ("maximum",
+"cap") have the same root. A clause with an odd number of denials ("not", "stopped", "disabled") is
+denied, but not the subject of "forbids", and so is B in "A instead of B". Numbers with their units,
+dates, times, and words that exclude each other ("public", "private") are values of a type. A
+sentence that does not say something definite cannot be compared: a question, a condition, a plan, a
+guess, or a partial statement ("some").
 """
 
 from __future__ import annotations
@@ -49,15 +49,14 @@ class Sentence(NamedTuple):
     changed: bool  # it says that something is not as before: "now", "our new", "moved"
 
     def roots(self, denied: bool | None = None) -> set[str]:
-        """Return the roots of its words, or of those that are denied, or that are not."""
+        """Return the roots of all words, or only of those that are denied or not denied."""
         return {word.root for word in self.words if denied in (None, word.denied)}
 
 
 @lru_cache(64)  # one text is compared with many
 def sentences(text: str) -> tuple[Sentence | None, ...]:
-    """Return a text without nested lines as one, and its sentences if there are several.
-
-    A sentence that cannot be compared is None.
+    """Return a text without nested lines as one sentence, followed by its sentences if there are
+    several. A sentence that cannot be compared is None.
     """
     plain = normalize("NFKC", prose(without_links(text)))
     plain = plain.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\N{MINUS SIGN}", "-")
@@ -89,8 +88,8 @@ def _sentence(part: str) -> Sentence | None:
 
 
 def _words(raw: list[str], clause: int) -> list[Word]:
-    """Return the content words of a clause. A denial denies all of them, "instead of" those up to
-    the next preposition."""
+    """Return the content words of a clause. A denial applies to all of them, and "instead of"
+    applies to those before the next preposition."""
     raw = [word for word in raw if word.casefold() not in vocab.SKIPPED]
     lower = [vocab.NUMBERS.get(word.casefold(), word.casefold()) for word in raw]
     denials, over, asserted = 0, False, 0
@@ -126,8 +125,8 @@ def _is_unit(word: str, before: str) -> bool:
 
 
 def _value(meaning: str, word: str, before: str, after: str) -> tuple[str, str]:
-    """Return the type of a value, and the value, in seconds for "2 min"; ("", meaning) for a word
-    that is not a value."""
+    """Return the type of a value, and the value (in seconds for "2 min"). For a word that is not a
+    value, return ("", meaning)."""
     if meaning in vocab.TYPES:
         return vocab.TYPES[meaning], vocab.SECONDS.get(meaning, meaning)
     if not meaning[0].isdigit():  # "room B" has a number too

@@ -1,4 +1,4 @@
-"""The memories that say the same as a text, nearly the same, or the opposite."""
+"""Find the memories that are equal to a text, similar to it, or contradict it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ EVENTS = frozenset({"summary", "file_change", "task_progress"})  # kinds that co
 class Similar(NamedTuple):
     """The memories that are similar to a text.
 
-    `same` is the one that says this already, and `lacking` are the links of the text that it does
-    not have. `near` are at most three with their similarity, the nearest first. `conflict_types`
-    says how it contradicts others, by their ids. If there is a `same`, the others are empty.
+    `same` is the memory that is equal to the text, and `lacking` are the links of the text that it
+    does not have. `near` are at most three similar memories with their similarity, the nearest
+    first. `conflict_types` are the types of the contradictions, by the id of the memory. If there
+    is a `same`, the others are empty.
     """
 
     same: Row | None = None
@@ -39,10 +40,10 @@ class Similar(NamedTuple):
 def similar(
     index: Index, text: str, *, owners: Owners, kind: str = "", exclude: Collection[str] = ()
 ) -> Similar:
-    """Compare a text, with its links, to the memories of these owners (None: of all).
+    """Compare a text with its links to the memories of these owners (None: all).
 
-    Memories with an id in `exclude` are left out. A superseded memory contradicts nothing. Neither
-    does a memory of a kind that reports events, nor a text of such a `kind`.
+    Memories with an id in `exclude` are left out. Superseded memories and memories about events
+    have no contradictions, and neither has a text of a kind that reports events.
     """
     files = _files(text)
     rows = read.by_fingerprint(index, fingerprint(without_links(text)), owners)
@@ -69,9 +70,8 @@ def similar(
 
 
 def new_contradictions(index: Index, ref: str, text: str, owners: Owners) -> dict[str, str]:
-    """Return the ids of memories that contradict this one and are not reported as conflicts yet,
-    and the types of these conflicts. Only what a person typed is compared: operations compare what
-    they write."""
+    """Return the types of contradictions with other memories that are not recorded yet, by id. Only
+    text that a person typed is compared, because operations compare their own texts."""
     if any(records.select(index, refs=[ref], ops=("remember", "update"))):
         return {}
     kind = next((row.kind for row in read.by_ref(index, ref) if row.ref == ref), "")
@@ -83,7 +83,7 @@ def new_contradictions(index: Index, ref: str, text: str, owners: Owners) -> dic
 
 
 def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> dict[int, str]:
-    """Return the row ids of the texts that contradict this one, with the type of the conflict."""
+    """Return the type of the conflict for each text that contradicts this one, by row id."""
     related = sorted((id for id in scored if scored[id] >= RELATED), key=lambda id: -scored[id])
     if not related:
         return {}
@@ -94,9 +94,9 @@ def _opposite(text: str, texts: dict[int, str], scored: dict[int, float]) -> dic
 
 
 def _duplicate(equal: list[tuple[Row, str]], files: dict[str, str]) -> Similar | None:
-    """Return the memory that lacks the fewest links of the text.
+    """Return the equal memory that lacks the fewest links of the text.
 
-    Two memories that each link to a file which the other does not are about different things.
+    If the text and a memory each link to a file that the other does not, they are different.
     """
     found: list[tuple[int, Row, tuple[str, ...]]] = []
     for row, text in equal:

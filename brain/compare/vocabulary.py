@@ -1,4 +1,4 @@
-"""Words that mean the same, the opposite or nothing when two sentences are compared."""
+"""Vocabulary for comparing sentences: words with the same, the opposite or no meaning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def root_set(text: str) -> frozenset[str]:
 
 
 def root(word: str) -> str:
-    """Return the stem of a word in lower case, or of a word that means the same."""
+    """Return the stem of a lower-case word, or the root that it shares with its synonyms."""
     found = stem(word) if word.isalpha() else word
     if found.endswith("or") and len(found) > 6:  # "contributor", "contribute"
         found = found[:-2]
@@ -33,7 +33,7 @@ def root(word: str) -> str:
 
 
 def rewritten(part: str) -> str:
-    """Return a sentence without its reason, with one phrase for all that mean the same."""
+    """Return a sentence without its reason, in which equivalent phrases are unified."""
     part = _PHRASE.sub(_replacement, _REASON.sub("", part))
     for trigger, pattern, replacement in _REWRITES:
         if trigger in part:

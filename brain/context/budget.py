@@ -2,8 +2,8 @@
 
 The total is a share of the remaining context of the model. Warnings and pinned memories, the
 current task and summaries each have a share. Retrieval takes the rest: memories first, then the
-best passages of notes; the last tokens name further notes. Tokens that are left over go to parts
-that had no room before. The rendered text is what is counted.
+best passages of notes; the last tokens name further notes. Tokens that are left go to parts that
+had no room before. The tokens of the rendered text are counted.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ DROP_ORDER = ("further", "summaries", "notes", "bridge", "memories", "pinned", "
 
 
 class Allocation(NamedTuple):
-    """Tokens for each tier; together never more than the total."""
+    """The tokens for each tier. Their sum is never more than the total."""
 
     total: int
     always: int
@@ -101,7 +101,7 @@ def divide(total: int) -> Allocation:
 
 
 def _whole(value: float) -> int:
-    """Round down, save for an error of the floating point: 8 % of 625 is 50."""
+    """Round down, without errors of floating point: 8 % of 625 is 50."""
     return int(value + 1e-6)
 
 
@@ -112,9 +112,10 @@ def fit(
     count: Count,
     config: Config = _DEFAULTS,
 ) -> Fitted:
-    """Return as much of a package as the allocation holds: `count(text)` is never over its total.
+    """Return as much of a package as fits into the allocation: `count(text)` is never over its
+    total.
 
-    A part that contradicts another brings the marker that quotes both, or stays out.
+    A part that contradicts another one is included with the marker that quotes both, or left out.
     """
     picks = _Picks(package, allocation.total, format, count)
     _fill(picks, package, allocation, config)
@@ -138,7 +139,7 @@ def fit(
 
 
 def _fill(picks: _Picks, package: Package, allocation: Allocation, config: Config) -> None:
-    """Fill the shares, then retrieval, and give the rest to parts that had no room."""
+    """Fill the shares, then retrieval, and give the remaining tokens to parts that had no room."""
     always = allocation.always
     always -= picks.take_each("warnings", package.warnings, always)
     picks.take_each("pinned", package.pinned, always)
@@ -159,14 +160,14 @@ def _fill(picks: _Picks, package: Package, allocation: Allocation, config: Confi
 
 
 def _ends_first(parts: tuple[Part, ...], keep: int) -> list[Part]:
-    """Order parts so that `keep` from either end come first, then the middle."""
+    """Order parts so that `keep` parts from each end come first, then the middle."""
     last = len(parts) - 1
     ends = [at for step in range(keep) for at in (step, last - step) if 0 <= at <= last]
     return [parts[at] for at in dict.fromkeys([*ends, *range(len(parts))])]
 
 
 class _Picks:
-    """The parts that were chosen so far, and the tokens that are left."""
+    """The parts that are chosen so far, and the tokens that are left."""
 
     def __init__(self, package: Package, total: int, format: str, count: Count) -> None:
         self.format, self.count, self.package = render.find(format), count, package
@@ -188,7 +189,8 @@ class _Picks:
         return tokens
 
     def _extra(self, name: str, part: Part) -> int:
-        """Return the tokens that a part adds besides itself: its section's title, its conflicts."""
+        """Return the tokens that a part adds in addition to its own: the section's title and
+        conflicts."""
         title = 0 if self.chosen[name] else self.count(self.format.section(name, [])) + 2 * SEAM
         pairs = [pair for pair in self.pairs.get(part.id, ()) if pair not in self.marked]
         if pairs and not self.marked:
@@ -210,8 +212,8 @@ class _Picks:
         return tokens
 
     def take_each(self, name: str, parts: Iterable[Part], room: int, cut: bool = True) -> int:
-        """Choose the parts that fit, in order; one that is longer than the whole room is cut.
-        Return their tokens."""
+        """Choose the parts that fit, in order. A part that is longer than all available tokens is
+        shortened. Return the tokens of the chosen parts."""
         used, whole, offered = 0, min(room, self.room), getattr(self.package, name)
         for part in parts:
             at, left = offered.index(part), min(room - used, self.room)
@@ -245,8 +247,8 @@ class _Picks:
             self.take_each(name, parts, self.room)
 
     def take_notes(self, notes: tuple[Part, ...]) -> None:
-        """Choose the best passage of each note, two of the first notes, every turn; the last tokens
-        name further notes."""
+        """Choose the best passage of each note, two of the first notes, and every turn. The last
+        tokens name further notes."""
         rest = 0 if all(note.kind == "session" for note in notes) else NAMES
         kept = min(rest, self.room // 2)
         taken: dict[int, list[int]] = {}
@@ -285,7 +287,8 @@ class _Picks:
         return sum(tokens for _, tokens in self.chosen[name].values())
 
     def offered(self) -> int:
-        """Return about the tokens of all parts; those not counted are estimated by length."""
+        """Return the approximate tokens of all parts. Parts that were not counted are estimated by
+        length."""
         tokens = sum(map(self.spent, SECTIONS))
         for name in SECTIONS:
             for at, part in enumerate(getattr(self.package, name)):
@@ -312,7 +315,8 @@ class _Picks:
         return f"{package.round} No room for {', '.join(missing[:NAMED_IDS])}{more}."
 
     def drop(self, tokens: int) -> bool:
-        """Drop at least so many tokens, the least needed first. Return False if nothing is left."""
+        """Drop parts with at least this number of tokens, the least important first. Return False
+        if no part is left."""
         dropped = 0
         for name in DROP_ORDER:
             while self.chosen[name] and dropped < tokens:
@@ -334,7 +338,8 @@ def _excerpts(notes: tuple[Part, ...]) -> list[tuple[int, int, int]]:
 
 
 def shortened(part: Part, share: float) -> Part:
-    """Return a part with about that share of its text: both ends of it, or of its steps."""
+    """Return a part with about this share of its text, from both ends of the text or of its
+    steps."""
     room = int(_length(part) * share)
     if len(part.text) <= room // 2:
         return part._replace(steps=_ends(part.steps, room - len(part.text)))

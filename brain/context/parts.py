@@ -1,11 +1,11 @@
-"""The parts of a context: what an agent is given, before and after it is fitted into a budget."""
+"""The parts of a context, before and after it is fitted into a budget."""
 
 from __future__ import annotations
 
 from brain._tuples import NamedTuple
 
 LEFT_OUT = "…"  # in place of a step that there was no room for
-# In the order in which a prompt shows them: what answers comes right after what must not be missed.
+# In the order of a prompt: the answers come directly after the warnings.
 SECTIONS = ("warnings", "memories", "notes", "further", "pinned", "bridge", "summaries")
 
 
@@ -45,14 +45,14 @@ class Part(NamedTuple):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of all that it shows; the path of a note that is only named."""
+        """The ids of all entries in the part; the path of a note that is only named."""
         if self.passages:
             return tuple(passage.id for passage in self.passages)
         return (self.id or self.path,)
 
 
 class Conflict(NamedTuple):
-    """Two entries that say the opposite, and what each says."""
+    """Two entries that contradict each other, and their texts."""
 
     one: str
     other: str
@@ -72,8 +72,8 @@ class Package(NamedTuple):
     further: tuple[Part, ...] = ()  # notes that are only named
     summaries: tuple[Part, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
-    degraded: str = ""  # why less was looked at than usual, '' if it was not
-    round: str = ""  # which round of questions it is, and what was left out
+    degraded: str = ""  # the reason why fewer matches were used than usual; '' if they were not
+    round: str = ""  # the line about the round and the entries that were left out
 
     @property
     def sections(self) -> tuple[tuple[str, tuple[Part, ...]], ...]:
@@ -82,7 +82,7 @@ class Package(NamedTuple):
 
 
 def with_conflicts(package: Package, among: tuple[Conflict, ...]) -> Package:
-    """Return a package with those conflicts that one of its parts is a side of."""
+    """Return a package with only the conflicts of its parts."""
     shown = {part.id for _, parts in package.sections for part in parts}
     return package._replace(
         conflicts=tuple(pair for pair in among if pair.one in shown or pair.other in shown)

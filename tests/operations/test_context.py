@@ -975,7 +975,7 @@ def test_a_reranker_that_fails_changes_nothing(made: Made) -> None:
 
     said = brain.context("walrus", rerank=broken)
     assert shown(said) == plain
-    assert said.notes == ("The reranker failed (ValueError: no model); the order before it stays.",)
+    assert said.notes == ("The reranker failed (ValueError: no model); the original order is kept.",)
     for odd in (None, ["x"]):
         said = brain.context("walrus", rerank=lambda question, found, odd=odd: odd)
         assert shown(said) == plain
