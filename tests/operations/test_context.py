@@ -494,7 +494,7 @@ def test_it_can_be_turned_off(vault: MakeVault, opened: OpenBrain) -> None:
 
 def test_bad_requests(made: Made) -> None:
     brain = made({})
-    with pytest.raises(BadRequest, match="nothing to recall for"):
+    with pytest.raises(BadRequest, match="The question is empty"):
         brain.context("  ")
     with pytest.raises(BadRequest, match="no format 'poem'"):
         brain.context("x", format="poem")
@@ -975,7 +975,9 @@ def test_a_reranker_that_fails_changes_nothing(made: Made) -> None:
 
     said = brain.context("walrus", rerank=broken)
     assert shown(said) == plain
-    assert said.notes == ("The reranker failed (ValueError: no model); the original order is kept.",)
+    assert said.notes == (
+        "The reranker failed (ValueError: no model); the original order is kept.",
+    )
     for odd in (None, ["x"]):
         said = brain.context("walrus", rerank=lambda question, found, odd=odd: odd)
         assert shown(said) == plain
