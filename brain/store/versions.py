@@ -340,9 +340,10 @@ class History:
         if evidence.age < STOOD_AGAIN or evidence.unread:
             return False
         there = set(theirs)
-        if any(there <= set(v.units) for v in self._last_saves if v is not near):
-            return False
         gone = {u for u, count in difference(near.units, theirs).items() if count < 0 and u.strip()}
+        is_stale = any(there <= set(v.units) for v in self._last_saves if v is not near)
+        if is_stale and len(gone) > FEW:
+            return False
         if not all((guard := self.guards.get(unit)) and guard.restored for unit in gone):
             return False
         left = [unit for unit in near.units if unit.strip() and unit not in gone]

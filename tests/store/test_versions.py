@@ -221,9 +221,9 @@ def test_deleted_again_it_is_gone() -> None:
 def test_a_stale_window_deletes_a_line_that_the_agent_has_reworded() -> None:
     """Its text is the note without everything that was restored before, and it has seen nothing of
     that."""
-    page = Page("one, old ^a1").agent("one, old ^a1, agent").save("one, old ^a1, typed")
-    page.agent("one, new ^a1, typed, agent").save("one, old ^a1, typed, more")
-    assert page.save("one, typed, more").lines == {"one", "new ^a1", "typed", "more", "agent"}
+    page = Page("one, old ^a1").agent("one, old ^a1, a, b").save("one, old ^a1, typed")
+    page.agent("one, new ^a1, typed, a, b").save("one, old ^a1, typed, more")
+    assert page.save("one, typed, more").lines == {"one", "new ^a1", "typed", "more", "a", "b"}
 
 
 def test_a_line_that_is_pasted_stays_if_it_is_not_known_how_the_note_was_saved() -> None:
