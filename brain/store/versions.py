@@ -329,7 +329,7 @@ class History:
         if evidence.unread:
             return False
         born = max((self.guards[unit].n for unit in undone), default=-1)
-        again = any(v.undid and v.n > born for v in same) and evidence.age >= STOOD_AGAIN
+        again = any(v.undid and v.n >= born for v in same) and evidence.age >= STOOD_AGAIN
         seen = evidence.read and evidence.age >= STOOD and len(undone) <= FEW
         return seen or again
 
@@ -428,7 +428,7 @@ class History:
         version = Version(
             self.next, theirs, at=at, base=base.n, own=self._own(base, near, theirs, touched),
             new=frozenset(there - was), undid=in_note and base is not near
-            and bool(self.undone(theirs, near)), git=evidence.git, previous=self.versions[-1],
+            and any(now[unit] > there[unit] for unit in near.units), git=evidence.git, previous=self.versions[-1],
         )  # fmt: skip
         if base is near and in_note and theirs[: len(near.units) - 1] == near.units[:-1]:
             version.own, version.base = frozenset(), near.base  # append, perhaps without reading

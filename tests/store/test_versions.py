@@ -232,6 +232,14 @@ def test_a_line_that_is_pasted_stays_if_it_is_not_known_how_the_note_was_saved()
     assert page.save("two, agent, one").lines == {"one", "two", "agent"}
 
 
+def test_a_persons_line_that_is_deleted_again_is_gone() -> None:
+    """Without it, the note is what Brain wrote before. The line was not guarded at first."""
+    page = Page().agent("one, two, agent").save("one, two, agent, typed")
+    page.save("one, two, agent", Evidence(in_place=False, age=60))
+    page.save("one, two, agent", Evidence(in_place=False, age=60))
+    assert page.lines == {"one", "two", "agent"}
+
+
 def test_an_older_text_that_lacks_many_lines_is_not_deliberate() -> None:
     few = ", ".join(f"line {n}" for n in range(versions.FEW))
     assert Page().agent(f"one, two, {few}").save("one, two", READ).lines == {"one", "two"}
