@@ -428,7 +428,8 @@ class History:
         version = Version(
             self.next, theirs, at=at, base=base.n, own=self._own(base, near, theirs, touched),
             new=frozenset(there - was), undid=in_note and base is not near
-            and any(now[unit] > there[unit] for unit in near.units), git=evidence.git, previous=self.versions[-1],
+            and any(now[unit] > there[unit] for unit in near.units), git=evidence.git,
+            previous=self.versions[-1],
         )  # fmt: skip
         if base is near and in_note and theirs[: len(near.units) - 1] == near.units[:-1]:
             version.own, version.base = frozenset(), near.base  # append, perhaps without reading
