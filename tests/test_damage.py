@@ -202,7 +202,7 @@ def test_damage_is_told_in_one_line(vault: MakeVault, opened: OpenBrain) -> None
     (root / "40_Brain/brain.db").write_bytes(b"not a database")
     second = opened(root)
     second.search("walrus")
-    assert second.vault.index.news == "The index was changed from outside; it is built again."
+    assert second.vault.index.news == "The index was changed by another program; it is built again."
 
 
 def test_pages_that_nobody_was_seen_to_change(vault: MakeVault, opened: OpenBrain) -> None:
