@@ -122,6 +122,7 @@ def machine(programs: Path, tmp_path: Path) -> Iterator[Machine]:
             "ANTHROPIC_API_KEY": "sk-ant-api03-mock-000000000000",
             "DISABLE_AUTOUPDATER": "1",
             "MCP_CONNECTION_NONBLOCKING": "false",  # else the first prompt may be faster
+            "MCP_CONNECT_TIMEOUT_MS": "60000",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "GOOGLE_GEMINI_BASE_URL": url,
             "GEMINI_API_KEY": "mock",
