@@ -31,9 +31,7 @@ def changed_part(before: bytes, after: bytes, owner: str = "") -> tuple[Document
     """
     (old, old_problems), (new, new_problems) = decode(before), decode(after)
     properties, body_at, _ = frontmatter.properties_of(new)
-    common = (
-        new.rfind("\n", 0, _common_length(old, new, 0, 1)) + 1
-    )  # the length of the common lines
+    common = new.rfind("\n", 0, _common_length(old, new, 0, 1)) + 1  # length of the common lines
     if old_problems or new_problems or _is_long(old) or _is_long(new):
         return None
     if body_at != frontmatter.split(old)[1] or body_at > common:

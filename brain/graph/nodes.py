@@ -53,16 +53,16 @@ class Graph(NamedTuple):
 
 def full_graph(index: Index, owners: Owners, agent: str = "") -> Graph:
     """Return the graph of all memories and items, or of those of one agent."""
-    visible = edges(index, owners, agent=agent, pending=True)
+    graph_edges = edges(index, owners, agent=agent, pending=True)
     filters = Filters(scopes=("memory", "items"), owners=owners, agents=(agent,) if agent else ())
     rows = [row for row in read.listed(index, filters, -1) if not row.ref.startswith(PREFIXES)]
-    nodes = [*_entries(rows, visible), *_tags(rows)]
-    for id, note in visible.notes.items():
+    nodes = [*_entries(rows, graph_edges), *_tags(rows)]
+    for id, note in graph_edges.notes.items():
         # an agent must not learn whether a note is missing or not visible
         if note.path or owners is None:
             nodes.append(Node(id, "note", note.label[:MAX_LABEL], note.path))
     ids = {node.id for node in nodes}
-    all_edges = [Edge(*edge, weight) for edge, weight in visible.weights.items()]
+    all_edges = [Edge(*edge, weight) for edge, weight in graph_edges.weights.items()]
     shown_edges = [edge for edge in all_edges if {edge.source, edge.target} <= ids]
     entries = {node.id for node in nodes if node.type in ENTRIES}
     entries_by_node = shared(shown_edges, entries)

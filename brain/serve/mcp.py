@@ -220,7 +220,7 @@ def _confirmation(tool: Tool, worker: Worker, parameters: list[inspect.Parameter
             return Elicit(question, Confirmation)
         return Confirmation(confirm=not question or bool(values.get("confirm")))
 
-    # the SDK passes the arguments by name, and does not check their types again
+    # the SDK passes the arguments by name, so only their names matter here
     untyped = [_keyword(each.name, Any) for each in parameters]
     _set_signature(ask, untyped, Confirmation | Elicit[Confirmation])
     return ask
