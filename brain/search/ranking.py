@@ -104,41 +104,8 @@ class Matches(NamedTuple):
     concepts: Sequence[Concept] = ()  # the concepts that were searched for
 
 
-def find_matches(
-    index: Index,
-    question: str,
-    filters: Filters,
-    limit: int,
-    now: datetime,
-    config: Config,
-    meaning: Meaning | None = None,
-    passages: bool = False,
-    weak: bool = False,
-) -> Matches:
-    """Return the matches of a question, at least `limit` of each sort if there are enough. Of a
-    note, return its best passage, or with `passages` all passages. With `weak`, notes and turns may
-    be less similar than `similarityThreshold`. The same index, question and clock give the same
-    matches."""
-    search = Search(index, filters.resolve(index), limit, now, config, meaning, passages, weak)
-    if (asked := search.understand(question)) is None:
-        return Matches([])
-    plain = without_quotes(question)
-    loose = search.understand(plain) if plain != question else None
-    for form, note in ((asked, ""), (loose, UNQUOTED)):
-        for prefix in (False, True) if form else ():
-            if form and (found := search.rank(form, prefix)):
-                return Matches(found, prefix, note, concepts=form.concepts)
-    from brain.search import fuzzy  # only a few questions need it
-
-    similar = fuzzy.similar(index, (loose or asked).concepts, search.filters)
-    if similar and (found := search.rank(asked._replace(concepts=similar, spoken=similar))):
-        return Matches(found, corrections=similar, concepts=similar)
-    found = search.rank(asked, by_words=False) if meaning else []
-    return Matches(found, concepts=asked.concepts)
-
-
 class Search:
-    """The state of one search: index, filters and settings."""
+    """A search. The same index, question and clock give the same matches."""
 
     def __init__(
         self,
@@ -147,17 +114,39 @@ class Search:
         limit: int,
         now: datetime,
         config: Config,
-        meaning: Meaning | None,
-        passages: bool,
-        weak: bool,
+        meaning: Meaning | None = None,
+        passages: bool = False,
+        weak: bool = False,
     ) -> None:
-        self.index, self.filters, self.now, self.config = index, filters, now, config
+        """`limit` is the number of matches of each sort that are returned at least, if there are so
+        many. With `passages`, every passage of a note is a match, not only the best one. With
+        `weak`, notes and turns may be less similar than `similarityThreshold`."""
+        self.index, self.filters, self.now, self.config = index, filters.resolve(index), now, config
         self.meaning, self.passages, self.weak = meaning, passages, weak
         self.enough = max(MIN_MATCHES, 2 * limit)
-        # count only entries of the requested agents that the actor may read
-        self.owners: Owners = filters.agents or filters.owners
-        if filters.agents and filters.owners is not None:
-            self.owners = tuple(a for a in filters.agents if a in filters.owners)
+        # only entries that the actor may read, of the requested agents, are counted
+        seen, agents = filters.owners, filters.agents
+        self.owners: Owners = (
+            tuple(a for a in agents if seen is None or a in seen) if agents else seen
+        )
+
+    def find(self, question: str) -> Matches:
+        """Return the matches of a question, best first."""
+        if (asked := self.understand(question)) is None:
+            return Matches([])
+        plain = without_quotes(question)
+        loose = self.understand(plain) if plain != question else None
+        for form, note in ((asked, ""), (loose, UNQUOTED)):
+            for prefix in (False, True) if form else ():
+                if form and (found := self.rank(form, prefix)):
+                    return Matches(found, prefix, note, concepts=form.concepts)
+        from brain.search import fuzzy  # only a few questions need it
+
+        similar = fuzzy.similar(self.index, (loose or asked).concepts, self.filters)
+        if similar and (found := self.rank(asked._replace(concepts=similar, spoken=similar))):
+            return Matches(found, corrections=similar, concepts=similar)
+        found = self.rank(asked, by_words=False) if self.meaning else []
+        return Matches(found, concepts=asked.concepts)
 
     def understand(self, text: str) -> Question | None:
         """Return the question with its concepts; None if it has no word, tag or id."""

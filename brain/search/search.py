@@ -10,8 +10,7 @@ from brain.config import Config
 from brain.index import read, relations
 from brain.index.db import Index
 from brain.index.read import Filters, Row
-from brain.search import ranking
-from brain.search.ranking import Match
+from brain.search.ranking import Match, Search
 from brain.search.snippet import Words, best_line, mark
 
 TYPE_CHECKING = False
@@ -115,7 +114,7 @@ def search(
     """Return the best results, at most `limit`; see `ranking`. Raise NoModel if a model fails."""
     if limit <= 0:
         return Results([], [])
-    matches = ranking.find_matches(index, question, filters, limit, now, config, meaning, passages)
+    matches = Search(index, filters, limit, now, config, meaning, passages).find(question)
     best = matches.ranked[:limit]
     rows = read.rows(index, [match.found.id for match in best])
     memories = [row.ref for row in rows if row.scope == "memory"]
