@@ -336,7 +336,7 @@ def test_a_model_that_hangs_is_waited_for_once(
     vault: MakeVault, opened: OpenBrain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
-    monkeypatch.setattr(embed, "SECONDS", 0.2)
+    monkeypatch.setattr(embed, "TIMEOUT", 0.2)
     brain, sleeper = opened(vault(HYBRID)), Sleeper(0.3)
     brain.vault.provider = sleeper
     started = time.perf_counter()
