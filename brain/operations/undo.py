@@ -337,7 +337,9 @@ def _current(vault: OpenVault, record: Record, first: Sequence[Write]) -> Curren
         data = file_types.edited(vault.paths, record.path, data, changes).data
     if _is_setting(vault, record):
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
-    same = journal_facts.all_ids(vault.index, record.ref)
+    # other words of a person may have taken over the id of an entry that was removed
+    was_removed = record.data.get("before") and not record.data.get("after")
+    same = {record.ref} if was_removed else journal_facts.all_ids(vault.index, record.ref)
     for found in memory_md.parse(data, vault.owner(record.path)).entries:
         if found.ref in same and found.kind != "note":
             return Current(found.ref, data[found.start : found.end].decode())

@@ -12,7 +12,7 @@ import pytest
 from brain.api import Brain
 from brain.errors import BadRequest, BrainError, Busy, NotFound, StaleFile
 from brain.model import NewRecord
-from tests.operations.conftest import LONG_AGO, NOTE, Made, note
+from tests.operations.conftest import LONG_AGO, NOTE, Made, note, settle
 from tests.store.kit import SECRET
 
 ID = "m-7f3k2ab4"
@@ -97,6 +97,28 @@ def test_a_persons_edit_is_not_undone_over(brain: Brain) -> None:
     path.write_text(path.read_text().replace("local-first", "offline"))
     with pytest.raises(StaleFile, match="offline"):
         brain.undo(event)
+
+
+def test_a_removed_line_is_restored_beside_a_similar_one(brain: Brain) -> None:
+    """A person removes a line and types a similar one in its place. The new line counts as the old
+    one in other words: it has the id of the removed line as another id."""
+    path = brain.vault.paths.root / NOTE
+    brain.tag(ID, ["sql"])
+    path.write_text(note(brain) + "- The walrus sleeps at 9.\n")
+    settle(brain.vault.paths.root)
+    brain.tag(ID, ["storage"])  # from now on, the line is protected
+    path.write_text(note(brain).replace("sleeps at 9", "sleeps at 10"))
+    settle(brain.vault.paths.root)
+    (removed,) = brain.pending()
+    new = brain.show("sleeps at 10").id
+    alias = NewRecord("e-0000000001", "alias", "person", new, NOTE, {"old": removed.id})
+    with brain.vault.store.locked():
+        brain.vault.journal.append([alias])
+    undone = brain.undo(removed.event)
+    assert (undone.id, undone.text) == (removed.id, "The walrus sleeps at 9.")
+    lines = note(brain).splitlines()
+    assert {"- The walrus sleeps at 9.", "- The walrus sleeps at 10."} <= set(lines)
+    assert brain.pending() == []
 
 
 def test_an_addition_that_is_gone_cannot_be_taken_back(brain: Brain) -> None:
