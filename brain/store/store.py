@@ -121,17 +121,19 @@ class Store:
         handle = lock.take(self._lock_path, wait)
         if handle is None:
             raise Busy("Another Brain process is writing.", "Try again in a moment.")
-        self._handle = handle
         id = vault_id.vault_id(self.vault.folder_path)
         if id != self.vault.id and self.vault.id:
             os.close(handle)
             root = self.vault.root_path
             raise BrainError(f"Another vault is at {root} now.", "Open the vault again.")
+        self._handle = handle
         self.vault = self.vault._replace(id=id)  # another process may have named it
 
     def _release_lock(self) -> None:
         self._notes.clear()
-        os.close(self._handle)
+        if self._handle >= 0:  # else `wait` could not lock the vault again
+            os.close(self._handle)
+        self._handle = -1
 
     @property
     def is_locked(self) -> bool:
@@ -255,8 +257,10 @@ class Store:
             depth, self._depth = self._depth, 0
             self._release_lock()
             time.sleep(0.05)
-            self._take_lock(LOCK_WAIT)
-            self._depth = depth
+            try:
+                self._take_lock(float("inf"))  # not Busy: the changes are acknowledged
+            finally:
+                self._depth = depth
             self.absorb()
             late &= {pending.write.id for pending in self.pending()}
         return [

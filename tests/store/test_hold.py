@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from brain import lock
 from brain.config import Config
-from brain.errors import NotFound, StaleFile
+from brain.errors import BrainError, NotFound, StaleFile
 from brain.model import Remove, Retag, Update, Write
 from brain.store import Store
 from tests.store import kit
@@ -53,6 +57,53 @@ def test_a_write_waits_while_a_person_types(opened: Open, root: Path) -> None:
     assert ops(other) == ["remember"]
     assert kit.is_done(other)
     assert kit.is_done(store)
+
+
+def test_a_change_is_acknowledged_while_another_process_writes(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that waits for its write releases the lock. Another process may hold it for longer
+    than anyone waits for it. An error would say that nothing was changed."""
+    monkeypatch.setattr("brain.store.store.LOCK_WAIT", 0.05)
+    age(root / NOTE, 10)
+    store = opened(HELD)
+    taken: list[int | None] = []
+
+    def write_for_long() -> None:
+        taken.append(handle := lock.take(store._lock_path, 10))
+        assert handle
+        time.sleep(0.4)
+        os.close(handle)
+
+    other = Thread(target=write_for_long)
+    with store.locked():
+        outcomes = store.apply([kit.write("remember", 1)])
+        other.start()
+        [outcome] = store.wait(outcomes, 0.1)
+    other.join()
+    assert taken[0]
+    assert outcome.state == "pending"
+    assert not store.is_locked
+    with store.locked(0):
+        assert len(store.pending()) == 1
+
+
+def test_another_vault_appears_while_a_call_waits(
+    opened: Open, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The call fails, and the next one takes the lock again."""
+    age(root / NOTE, 10)
+    store = opened(HELD)
+    outcomes = store.apply([kit.write("remember", 1)])
+    with monkeypatch.context() as patch, store.locked():
+        store.vault = store.vault._replace(id="v-000000000000")
+        patch.setattr("brain.vault.vault_id.vault_id", lambda _: "v-111111111111")
+        with pytest.raises(BrainError, match="Another vault"):
+            store.wait(outcomes, 1)
+    store.vault = store.vault._replace(id="")
+    assert not store.is_locked
+    with store.locked():
+        assert lock.take(store._lock_path) is None
 
 
 def test_not_forever(opened: Open, root: Path) -> None:
