@@ -101,7 +101,8 @@ def counter_or_estimate(name: str) -> tuple[Callable[[str], int], str]:
 
 
 def counter(name: str) -> Callable[[str], int]:
-    """Return the counter for the setting `tokenizer`. Raise BadConfig if it is not installed."""
+    """Return the counter that the setting `tokenizer` names. Raise BadConfig if the name is unknown
+    or its package is not installed."""
     family, _, model = name.partition(":")
     if name == "estimate":
         return estimate

@@ -150,7 +150,7 @@ def _edit(id: str, vault: str | None, as_json: bool) -> None:
         row, line = lookup.locate(open_vault, id)
         is_memory = line > 0 and lookup.is_memory(row)
         if is_memory:
-            open_vault.store.refuse_off()
+            open_vault.store.refuse_if_off()
     if not is_memory:
         _run_editor(place.file, line or 1)
         if as_json:

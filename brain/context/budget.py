@@ -388,7 +388,8 @@ def _length(part: Part) -> int:
 
 
 def _ends(steps: tuple[str, ...], room: int) -> tuple[str, ...]:
-    """Return the first and last steps that fit `room` characters, and marks for the others."""
+    """Return the first and last steps that fit in `room` characters, with marks in place of the
+    others."""
     head: list[str] = []
     tail: list[str] = []
     for at in range(len(steps)):

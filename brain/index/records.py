@@ -504,21 +504,21 @@ def _replay_all(db: sqlite3.Connection, gone: Purges) -> None:
 def _replay_refs(db: sqlite3.Connection, refs: Collection[str], gone: Purges) -> None:
     """Compute the facts of these entries from the records of all their ids."""
     known = smallest_ids(db, refs)
-    names = {known.get(ref, ref) for ref in refs}
-    ids = {name: name for name in names}  # each id, and the smallest id of its entry
-    ids |= dict(each(db, "SELECT ref, class FROM aliases WHERE class IN", names))
-    records: dict[str, list[Record]] = {name: [] for name in names}
+    smallest = {known.get(ref, ref) for ref in refs}
+    smallest_of = {id: id for id in smallest}  # the smallest id of the same entry, by id
+    smallest_of |= dict(each(db, "SELECT ref, class FROM aliases WHERE class IN", smallest))
+    records: dict[str, list[Record]] = {id: [] for id in smallest}
     sql = f"SELECT {_COLUMNS} FROM records WHERE NOT purged AND ref IN"
-    for record in (_record(row) for row in each(db, sql, ids)):
-        records[ids[record.ref]].append(record)
-    db.executemany("DELETE FROM facts WHERE ref = ?", [(ref,) for ref in {*refs, *ids}])
+    for record in (_record(row) for row in each(db, sql, smallest_of)):
+        records[smallest_of[record.ref]].append(record)
+    db.executemany("DELETE FROM facts WHERE ref = ?", [(ref,) for ref in {*refs, *smallest_of}])
     pending: dict[str, list[str]] = {}
-    for ref, created in each(db, "SELECT ref, created FROM pending_seen WHERE ref IN", ids):
-        pending.setdefault(ids[ref], []).append(created)
+    for ref, created in each(db, "SELECT ref, created FROM pending_seen WHERE ref IN", smallest_of):
+        pending.setdefault(smallest_of[ref], []).append(created)
     all_facts: list[Facts] = []
-    for name, group in records.items():
+    for id, group in records.items():
         group.sort(key=_key)
-        all_facts += _facts(name, group, gone, pending.get(name, ()))
+        all_facts += _facts(id, group, gone, pending.get(id, ()))
     _insert_facts(db, all_facts)
 
 

@@ -47,7 +47,7 @@ def agent_add(
             "Use letters, digits, `-`, `_`, `.` and single spaces, at most 60.",
         )
     with vault.writing():
-        vault.store.refuse_off()
+        vault.store.refuse_if_off()
         _refuse_used_name(vault, name)
         path = f"{_new_home(vault, name)}/AGENT.md"
         words = " ".join(about.split()) or "Describe its purpose here."
@@ -108,7 +108,7 @@ def agent_register(vault: OpenVault, name: str, *, type: str = "", by: Actor | s
     highest = type or actors.claimed_type(vault, found)
     _refuse_type(highest)
     with vault.writing():
-        vault.store.refuse_off()
+        vault.store.refuse_if_off()
         actors.register(vault, found, highest)
     return _agent(vault, found, path)
 

@@ -138,7 +138,7 @@ def doctor(
     freshness = vault.refresh()
     if fix:
         access.require_admin(actors.resolve(vault, by), "fix the vault")
-        vault.store.refuse_off()
+        vault.store.refuse_if_off()
         _fix(vault)
     visible = lookup.visible(vault, by, agent)
     healthy = vault.index.healthy()

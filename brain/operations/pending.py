@@ -30,7 +30,7 @@ def pending(
     dropped: list[PendingWrite] = []
     if drop:
         access.require_admin(actors.resolve(vault, by), "drop pending writes")
-        vault.store.refuse_off()
+        vault.store.refuse_if_off()
         dropped = [_value(vault.store.drop(drop), state="dropped")]
     vault.refresh()
     found = [_value(each) for each in vault.store.pending()]
@@ -88,7 +88,7 @@ def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
     """Write the usage that was counted on this machine to the journal. Return the number of
     records. Brain also does this once a day."""
     access.require_admin(actors.resolve(vault, by), "write the journal")
-    vault.store.refuse_off()
+    vault.store.refuse_if_off()
     vault.refuse_loss()
     if purged := _purged(vault):
         vault.state.drop_uses(purged)

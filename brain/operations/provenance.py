@@ -39,7 +39,7 @@ def entries(vault: OpenVault, rows: Sequence[Row]) -> list[Entry]:
 
 
 def values(row: Row, known: Facts | None, now: datetime) -> dict[str, Any]:
-    """Return the current values of a memory, the fields of `results.Memory`."""
+    """Return the current values of a memory, by field of `results.Memory`."""
     found = known or Facts(row.ref)
     return {
         "score": found.score,

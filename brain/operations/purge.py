@@ -25,14 +25,14 @@ _STATE = "this machine's state folder, until other processes have finished with 
 
 def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
     """Remove a memory from its note, the journal of this device, the index, the pending writes and
-    the usage. `left` lists the places where copies of its text may be left. Other devices remove
-    their records of it when they read the record of this purge.
+    the usage. In the result, `left` lists the places where copies of its text may remain. Other
+    devices remove their records of it when they read the record of this purge.
 
-    If the process is killed, call it again with the whole id, which also works for a memory that is
-    no longer in its note.
+    If the process is killed, purge the memory again by its full id. This works even if the memory
+    is no longer in its note.
     """
     with vault.writing():
-        vault.store.refuse_off()
+        vault.store.refuse_if_off()
         row = None
         with suppress(NotFound):
             row = lookup.memory(vault, id, by, agent)
@@ -41,23 +41,25 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
             if row
             else history.refs(vault, id, by, agent)
         )
-        known_records = records.select(vault.index, refs=refs)  # this may fail, so do it first
+        known_records = records.select(
+            vault.index, refs=refs
+        )  # this may fail: before anything is removed
         texts = [
             row.text if row else "",
             *(str(record.data.get("before", "")) for record in known_records),
         ]
         linked = apply.linked_from(vault, refs, by)
-        memory = _remove(vault, row, by) if row else _removed(vault, refs, id, by)
+        memory = _remove(vault, row, by) if row else _already_removed(vault, refs, id, by)
         is_scrubbed = vault.store.scrub(refs, texts)
         usage.forget(vault, refs, texts)
         data = {"refs": sorted(refs), "agent": memory.agent}
         result = apply.apply(vault, [Write("purge", memory.id, None, data)], by)[0]
         with vault.store.locked():
-            left = vault.journal.purge(refs)  # paths of journals of other devices that contain it
+            left = vault.journal.purge(refs)  # other devices' journals that contain the memory
             vault.state.drop_uses(dict.fromkeys(refs, vault.now()))
         left += [] if vault.state.compact() and is_scrubbed else [_STATE]
         left += _purge_index(vault, refs)
-        left += ["the history of its git repository"] if vault.store.git else []
+        left += ["the git history of the vault"] if vault.store.git else []
         left += ["backups and sync services", "devices that have not synced since"]
         return apply.changed(memory, "purged", result, cls=Forgotten, linked_from=linked, left=left)
 
@@ -69,12 +71,12 @@ def _remove(vault: OpenVault, row: Row, by: Actor) -> Entry:
     if result.state != "written":
         raise Busy(
             f"{row.path} is being changed; {row.ref} will be removed, but is not purged yet.",
-            "Run `brain forget --purge` again with its whole id in a moment.",
+            "Run `brain forget --purge` again with its full id in a moment.",
         )
     return entry(row)
 
 
-def _removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Entry:
+def _already_removed(vault: OpenVault, refs: Collection[str], id: str, by: Actor) -> Entry:
     """Return a memory that is no longer in its note. Another device may have purged it. Raise
     NotFound if the journal has no record of it."""
     found = records.select(vault.index, refs=refs)

@@ -248,7 +248,7 @@ def session_archive(
         for folder in catalog.folders(vault, owners)
         if access.may(actor, "write", folder.owner)
     ]
-    vault.store.refuse_off()
+    vault.store.refuse_if_off()
     chosen = [each for owner in dict.fromkeys(writable) for each in archive.old(vault, owner)]
     return [_session(vault, each) for each in archive.move(vault, chosen)]
 

@@ -45,7 +45,7 @@ def session_import(
     paths = lookup.words(paths)
     sources = importing.find(paths, vault.environ, _seconds(vault, since))
     found = _chosen(vault, sources, project, agent)
-    vault.store.refuse_off()
+    vault.store.refuse_if_off()
     vault.refresh()
     state, size = "imported", 0
     if not paths and not yes:

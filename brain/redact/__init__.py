@@ -67,13 +67,13 @@ def find(text: str, *, emails: bool = True) -> list[Found]:
 
 
 def _includes_word(text: str, found_secret: Found, found: list[Found]) -> bool:
-    """Return True if a text looks random only because a word and an invisible character precede a
-    key."""
+    """Return True if a guessed secret is a key that another rule found, with a word and an
+    invisible character in front of it."""
     return found_secret.rule in ("token", "entropy") and any(
-        certain.rule not in GUESSED
-        and certain.end == found_secret.end
-        and text[found_secret.start : certain.start - 1].isalpha()
-        for certain in found
+        other.rule not in GUESSED
+        and other.end == found_secret.end
+        and text[found_secret.start : other.start - 1].isalpha()
+        for other in found
     )
 
 

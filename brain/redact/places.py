@@ -147,7 +147,8 @@ def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
 
 
 def _spans(pattern: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the secrets that a pattern finds, without text that follows directly."""
+    """Yield the span of each secret that a pattern finds. Text in other scripts that follows
+    without a space is left out."""
     position = 0
     while match := compiled(pattern).search(text, position):
         (start, end), position = match.span("secret"), match.end()

@@ -67,7 +67,7 @@ class Piece(NamedTuple):
 
 
 def passages(index: Index, after: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield (row, text) of all texts to embed whose row is greater than `after`; see
+    """Yield (row id, text) for every text to embed whose row id is greater than `after`; see
     `brain.embed.similarity`."""
     before = """iif(c.scope = 'sessions', coalesce((SELECT b.heading || ': ' || b.text
         FROM entries b WHERE b.id = c.id - 1 AND b.file = c.file), ''), '')"""

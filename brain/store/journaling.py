@@ -133,7 +133,7 @@ def _record(op: str, by: str, ref: str, path: str, data: dict[str, Any]) -> NewR
 
 
 def entry_id(unit: str, owner: str) -> str:
-    """Return the id of the entry of a unit; '' if the unit is not an entry."""
+    """Return the id of the entry in a unit; '' if it holds none."""
     from brain.formats import memory_md
 
     if id := unit_id(unit):

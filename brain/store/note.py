@@ -225,8 +225,8 @@ class Note:
         return False
 
     def _has_stood(self, mark: str) -> bool:
-        """Return True if this content has been in the note for a while. If not, remember the
-        time."""
+        """Return True if this content has been in the note for a while. If it is new,
+        remember when it was first seen."""
         half, stood = _stood(self.row.half, mark, self.disk.uptime())
         self.row = self.row._replace(half=half)
         return stood
@@ -235,7 +235,7 @@ class Note:
         """Return the evidence about a save, other than its text."""
         in_place = found.identity == self.row.file if self.row.file else None
         if in_place is False and found.born and found.changed - found.born > BIRTH:
-            in_place = None  # by rename, and then in place: by two writers
+            in_place = None  # replaced by rename, then written in place: two writers
         evidence = Evidence(in_place=in_place)
         if not self.row.wrote:
             return evidence
@@ -300,8 +300,8 @@ class Note:
         return found.has_writer
 
     def _has_settled(self, name: str, found: Look) -> bool:
-        """Return True if an open file has had this content for a while. If not, remember the
-        time."""
+        """Return True if an open file has had this content for a while. If it is new,
+        remember when it was first seen."""
         row, mark = self.temps[name], digest(found.data).hex()
         half, stood = _stood(row.half, mark, self.disk.uptime())
         self.temps[name] = row._replace(half=half)

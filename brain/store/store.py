@@ -520,7 +520,7 @@ class Store:
     def allow(self, by: Actor, path: str = "", owner: str = "", action: str = "write") -> None:
         """Raise Denied if the actor may not write this file, or entries of this agent. Feedback
         needs only permission to read."""
-        self.refuse_off()
+        self.refuse_if_off()
         if path:
             owner = file_types.role(self.vault, path).agent
         if not access.may(by, action, owner):
@@ -530,7 +530,7 @@ class Store:
                 remedy = f"To write its own memory, add `--agent {by.name}`."
             raise Denied(f"{by.name} may not write {whose}.", remedy)
 
-    def refuse_off(self) -> None:
+    def refuse_if_off(self) -> None:
         """Raise Denied if writing is off."""
         self.refuse_read_only()
         if (setting := self.paused()) == "pause":

@@ -30,10 +30,11 @@ _CUT_SHORT = re.compile(r"\A\s*<brain-context\b[^>]*>.*\Z", re.DOTALL)
 
 
 def values(path: str, mark: str) -> Iterator[tuple[Line, str]]:
-    """Yield the objects of a JSON Lines file after a mark, each with the mark after it.
+    """Yield each object that follows `mark` in a JSON Lines file, with a mark for the position
+    after that object.
 
-    A mark identifies the file by its inode and a hash of its beginning. If the client rewrote or
-    shortened the file, all of it is read. An incomplete last line is left for later.
+    A mark also identifies the file, by its inode and a hash of its beginning. If the client rewrote
+    or shortened the file, all of it is read. An incomplete last line is left for later.
     """
     start = _offset(path, mark)
     inode = os.stat(path).st_ino
