@@ -471,7 +471,7 @@ def test_a_full_disk_is_no_damage(vault: MakeVault, opened: OpenBrain) -> None:
     (pages,) = brain.vault.index.db.execute("PRAGMA page_count").fetchone()
     brain.vault.index.db.execute(f"PRAGMA max_page_count = {pages}")
     (root / "Large.md").write_text("\n\n".join(f"# Part {n}\n{n * 'otter '}" for n in range(400)))
-    with pytest.raises(BrainError, match=r"disk of brain.db is full\. Make room"):
+    with pytest.raises(BrainError, match=r"disk of brain.db is full\. Free some space"):
         brain.sync()
     brain.vault.index.db.execute(f"PRAGMA max_page_count = {1000 * pages}")
     assert brain.search("otter").results

@@ -200,7 +200,7 @@ def test_a_model_of_another_size_under_the_same_name(made: Fixture) -> None:
     texts = Texts(TEXTS)
     made(texts, Hashing()).embed_pending()
     asked = made(texts, Hashing(32))
-    with pytest.raises(NoModel, match=rf"returns 32 numbers .* gave {SIZE} before"):
+    with pytest.raises(NoModel, match=rf"returns 32 numbers .* returned {SIZE} before"):
         asked.cosines("car")
     assert asked.embed_pending() == 0
     assert set(asked.cosines("car")) == set(TEXTS)

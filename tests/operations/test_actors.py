@@ -427,7 +427,7 @@ def test_nobody_becomes_the_admin_by_the_name_of_a_folder(
 def test_an_agent_and_a_project_of_one_name_cannot_act(vault: MakeVault, opened: OpenBrain) -> None:
     files = {f"40_Brain/{place}/AGENT.md": "x\n" for place in ("agents/zoo", "projects/zoo/agent")}
     brain = opened(vault(files))
-    with pytest.raises(Denied, match="one name"):
+    with pytest.raises(Denied, match="same name"):
         brain.remember("The seal sings", by="zoo", agent="zoo")
     assert brain.remember("The seal sings", agent="zoo").outcome == "added"
 
