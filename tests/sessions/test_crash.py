@@ -153,14 +153,17 @@ def test_follow_keeps_up(vault: MakeVault, tmp_path: Path, count: int) -> None:
     with subprocess.Popen(
         [*args, "--vault", str(root)], env=env, stderr=subprocess.DEVNULL
     ) as process:
-        base.until(lambda: sessions(root).get("S1"))
-        for number in range(2, count + 1):
-            with path.open("a") as file:
-                file.write(json.dumps(claude_line(number, f"Text {number}")) + "\n")
-            time.sleep(0.01)  # a hundred lines a second
-        base.until(lambda: len(sessions(root)["S1"]) == count)
-        process.terminate()
-        assert process.wait(timeout=30) == 0
+        try:
+            base.until(lambda: sessions(root).get("S1"))
+            for number in range(2, count + 1):
+                with path.open("a") as file:
+                    file.write(json.dumps(claude_line(number, f"Text {number}")) + "\n")
+                time.sleep(0.01)  # a hundred lines a second
+            base.until(lambda: len(sessions(root)["S1"]) == count)
+            process.terminate()
+            assert process.wait(timeout=30) == 0
+        finally:
+            process.kill()  # else a failure waits for it without end
     assert [line["content"] for line in sessions(root)["S1"]] == [
         f"Text {number}" for number in range(1, count + 1)
     ]
