@@ -66,14 +66,17 @@ def key(line: Line) -> tuple[str, str]:
 
 
 def lines(path: str, start: int = 0) -> Iterator[tuple[Line, int]]:
-    """Yield each readable line from this offset on, with the offset where it ends. Leave out an
-    incomplete last line. Only one line is in memory at a time."""
+    """Yield each readable line from this offset on, with the offset where it ends. Stop at an
+    incomplete line, even if the rest of it arrives at this moment. Only one line is in memory at a
+    time."""
     with open(files.open_quietly(path)[0], "rb") as file:
         file.seek(start)
         offset = start
         for raw in file:
+            if not raw.endswith(b"\n"):
+                return
             offset += len(raw)
-            if raw.endswith(b"\n") and (value := decode(raw)) is not None:
+            if (value := decode(raw)) is not None:
                 yield value, offset
 
 

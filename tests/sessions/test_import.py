@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import operator
 import os
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from brain.connect import clients as connect_clients
 from brain.errors import BadRequest
-from brain.sessions import clients, importing
+from brain.sessions import clients, importing, transcript
 from tests import kit as base
 from tests.conftest import MakeVault, OpenBrain
 from tests.sessions.kit import (
@@ -386,6 +387,37 @@ def test_an_unknown_shape_imports_nothing(
     with opened(root) as brain, pytest.raises(BadRequest, match="There is no file"):
         brain.session_import([str(tmp_path / "none")])
     assert {path: v for path, v in base.snapshot(root).items() if ".db" not in path} == before
+
+
+class Growing(io.RawIOBase):
+    """A file to which a client appends: one part arrives after each time its end was read."""
+
+    def __init__(self, *parts: bytes) -> None:
+        self.parts = [*parts]
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return offset
+
+    def readinto(self, buffer: bytearray) -> int:
+        part = self.parts.pop(0) if self.parts else b""
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def test_a_line_that_arrives_in_two_parts_is_left_for_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Linux shows a write() that crosses a page in two steps."""
+    path = write_lines(tmp_path / "S1.jsonl", [])
+    growing = Growing(b'{"id":1}\n{"i', b"", b'd":2}\n{"id":3}\n')
+    monkeypatch.setattr(transcript, "open", lambda *_: io.BufferedReader(growing), raising=False)
+    assert list(transcript.lines(str(path))) == [({"id": 1}, 9)]
 
 
 @pytest.mark.parametrize(
