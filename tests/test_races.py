@@ -193,7 +193,8 @@ def test_two_agents_with_a_state_folder_each(tmp_path: Path, count: int) -> None
 
 # -- with the settings that users have -------------------------------------------------------------
 
-# A window that a person types into. It is reloaded now and then, and saved by itself meanwhile.
+# A window that a person types into. It is reloaded now and then, and saved by itself meanwhile. Its
+# lines are unlike each other: a line that differs only by a number passes for a new wording.
 WINDOW = (
     EDITOR.split("text = read()\nSTART")[0]
     + """
@@ -204,7 +205,8 @@ START
 for number in range(int(count)):
     if chance.random() < 0.3:
         text = read()
-    save(f"- {name} {number}.\\n")
+    word = f"{chance.getrandbits(60):x}"
+    save(f"- {name} {number}. {word}\\n")
     time.sleep(chance.random() * PAUSE)
     if chance.random() < 0.3:
         save("")

@@ -389,6 +389,8 @@ def test_a_file_system_that_cannot_exchange(note: Path, monkeypatch: pytest.Monk
 EDITOR = """
 import os, sys
 path, way, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+while "agent" not in open(path).read():
+    pass
 for number in range(count):
     text = f"- person {number}\\n"
     if way == "rename":
