@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from brain.embed.command import Command
@@ -34,6 +35,20 @@ class Hashing:
             row[crc32(SAME.get(word, word).encode()) % self.size] += 1.0
         length = math.sqrt(sum(n * n for n in row)) or 1.0
         return [n / length for n in row]
+
+
+class Broken:
+    """A model that gives what it is told to."""
+
+    name = "broken"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
 
 
 class Sleeper(Command):

@@ -19,7 +19,7 @@ from brain.embed.similarity import Meanings, mean_cosine, to_bytes
 from brain.errors import NoModel
 from brain.index import vectors as files
 from brain.index.vectors import Vectors, text_digest
-from tests.embed.kit import SIZE, Hashing, tiny_model
+from tests.embed.kit import SIZE, Broken, Hashing, tiny_model
 
 DAY = 20_000
 TEXTS = {1: "the car is red", 2: "the feline sleeps", 5: "a boat on water", 9: "walrus"}
@@ -36,20 +36,6 @@ class Texts:
             if row > after:
                 self.read += 1
                 yield row, self.texts[row]
-
-
-class Broken:
-    """A model that gives what it is told to."""
-
-    name = "broken"
-
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
 
 
 class Fixture:

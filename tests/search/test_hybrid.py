@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,7 +25,7 @@ from brain.search.search import search
 from brain.state import Recall
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-from tests.embed.kit import Hashing, Sleeper
+from tests.embed.kit import Broken, Hashing, Sleeper
 
 np = pytest.importorskip("numpy")
 
@@ -38,20 +36,6 @@ CARS = {
     "40_Brain/agents/mech/MEMORY.md": "- My vehicle makes a strange noise\n",
 }
 EVERY = Filters(scopes=SCOPES)
-
-
-class Broken:
-    """A model that gives what it is told to."""
-
-    name = "broken"
-
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
 
 
 def similar(brain: Brain, question: str, filters: Filters, limit: int) -> dict[int, float]:
