@@ -100,13 +100,14 @@ hook_command = click.Command(
 
 # -- connect ---------------------------------------------------------------------------------------
 
-DID = {
-    "created": "Created",
-    "edited": "Edited",
-    "removed": "Removed",
-    "run": "Ran",
-    "added": "Created agent",
-    "unchanged": "Nothing to change:",
+# The report of a step: after it, and in a dry run.
+STEPS = {
+    "created": ("Created", "Would create"),
+    "edited": ("Edited", "Would edit"),
+    "removed": ("Removed", "Would remove"),
+    "run": ("Ran", "Would run"),
+    "added": ("Created agent", "Would create agent"),
+    "unchanged": ("Nothing to change:", "Nothing to change:"),
 }
 
 
@@ -154,7 +155,7 @@ def _connect(
         tell({"client": client, "agent": name, "dry_run": dry_run, "steps": told, "todo": todo})
         return
     for step in steps:
-        say(f"{'Would do: ' if dry_run else ''}{DID[step.state]} {step.target}")
+        say(f"{STEPS[step.state][dry_run]} {step.target}")
     if todo:
         say(todo)
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from brain.operations.results import Diagnosis, FileProblem, Status
     from brain.sync import Stats
 
-TOTALS, TIMES = ("promotions", "evictions", "accesses"), ("created", "last_compacted")
+TOTALS = {"promotions": "promotion", "evictions": "eviction", "accesses": "hit"}
+TIMES = ("created", "last_compacted")
 HEALTH = {True: "sound", False: "damaged; `brain doctor` repairs it"}
 POLL = 0.2  # seconds between looks at the events of other processes
 # Problems that need no action: one line for all files of a code.
@@ -67,7 +68,7 @@ def print_status(status: Status, _: Values) -> None:
     if status.recall["degraded"]:
         _row("", "contexts are slow, so they search less than usual")
     if counters := status.counters:
-        _row("Counts", ", ".join(f"{counters[name]:,} {name}" for name in TOTALS))
+        _row("Counts", ", ".join(counted(counters[key], noun) for key, noun in TOTALS.items()))
         times = [f"{name} {shown(at)[:10]}" for name in TIMES if (at := counters[name])]
         _row("", ", ".join(times).replace("_", " ")) if times else None
     _row("Fresh", "yes" if status.freshness.fresh else "no")

@@ -77,23 +77,23 @@ def _read_text(values: Values) -> None:
 def print_import(found: Imported, _: Values) -> None:
     """Print what was found, and what was imported from it."""
     for each in found.found:
-        say(f"{each.client}  {counted(each.sessions, 'session')}  {_megabytes(each.bytes)}")
+        say(f"{each.client}  {counted(each.sessions, 'session')}  {_size(each.bytes)}")
     for problem in found.problems:
         note(problem)
     if found.deleted:
         many = counted(found.deleted, "session")
         note(f"{many} deleted from the vault: left out. To import them again, add --again.")
     if found.state == "asks":
-        say(f"This would add {_megabytes(found.bytes)} to the vault. To import it, add --yes.")
+        say(f"This would add {_size(found.bytes)} to the vault. To import it, add --yes.")
     elif found.sessions:
         total = f"{counted(found.messages, 'message')} in {counted(len(found.sessions), 'session')}"
-        say(f"Imported {total}, {_megabytes(found.bytes)}.")
+        say(f"Imported {total}, {_size(found.bytes)}.")
     else:
         say("Nothing new." if found.found else "No transcripts found.")
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:,.1f} kB"
 
 
 def _import(act: Callable[..., Imported], values: Values) -> Imported:
@@ -101,7 +101,7 @@ def _import(act: Callable[..., Imported], values: Values) -> Imported:
     follow, as_json = values.pop("follow"), choices(None, False)[1]
     found = act(**values)
     if found.state == "asks" and sys.stdin.isatty() and not as_json:
-        note(f"This would add {_megabytes(found.bytes)} to the vault.")
+        note(f"This would add {_size(found.bytes)} to the vault.")
         if click.confirm("Import it?", err=True):
             found = act(**values | {"yes": True})
     if not follow or found.state == "asks":

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -72,7 +73,11 @@ def disconnect(client: Client, place: Place, dry_run: bool = False) -> list[Step
         steps = [_run([program, *client.removes], place, dry_run)]
     else:
         steps = [_apply_remove(config, dry_run)]
-    return steps + [_apply_remove(each, dry_run) for each in edits[1:]]
+    steps += [_apply_remove(each, dry_run) for each in edits[1:]]
+    if not dry_run:
+        for each in edits:
+            _remove_empty_folders(os.path.dirname(each.path), place.home)
+    return steps
 
 
 def is_connected(client: Client, place: Place) -> bool:
@@ -195,6 +200,14 @@ def _apply_remove(change: FileEdit, dry_run: bool) -> Step:
         if backup is not None and after == backup:
             os.unlink(change.path + BACKUP)
     return Step("removed" if is_own else "edited", change.path)
+
+
+def _remove_empty_folders(folder: str, home: str) -> None:
+    """Remove a folder in the home folder if it is empty, and then its parents."""
+    with suppress(OSError):  # not empty, or not there
+        while folder.startswith(f"{home}/"):
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
 
 
 def _changed(path: str, change: Callable[[str], str], text: str) -> str:

@@ -383,6 +383,7 @@ def test_the_command_connects_and_creates_the_agent(
     dry = run("connect", name, "--dry-run", "--json").json
     assert not home.exists()
     assert not (demo / "40_Brain/agents").exists()
+    assert "Would create" in run("connect", name, "--dry-run").out
     made = run("connect", name, "--json").json
     assert made["steps"] == dry["steps"]
     assert made["agent"] == each.agent
@@ -396,7 +397,7 @@ def test_the_command_connects_and_creates_the_agent(
     assert str(demo) in text
     assert "Nothing to change" in run("connect", name).out
     assert run("connect", name, "--remove").code == 0
-    assert [path for path in home.rglob("*") if path.is_file()] == []
+    assert list(home.rglob("*")) == []
 
 
 def test_a_client_that_nobody_knows(home: Path, demo: Path, run: Run) -> None:  # noqa: F811
