@@ -105,7 +105,9 @@ class Config(NamedTuple):
         " read.",
     )
     maxFileSize: int = _setting(
-        10_000_000, "The largest file that is read, in bytes. `brain doctor` lists larger ones."
+        10_000_000,
+        "The largest file that is read, in bytes. `brain doctor` lists larger ones. Transcripts may"
+        " be larger.",
     )
     maxMemorySize: int = _setting(
         50_000,

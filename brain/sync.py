@@ -18,22 +18,26 @@ from brain._tuples import NamedTuple
 from brain.config import Config
 from brain.errors import VaultLooksEmpty
 from brain.formats import parse
-from brain.formats.text import digest
+from brain.formats.text import digest, new_digest
 from brain.index import read, write
 from brain.index.db import Index
 from brain.index.write import Known, ParsedFile, Stat
-from brain.model import Document, Entry, Problem
+from brain.model import Document, Entry, Part, Problem
 from brain.vault import files
 from brain.vault.layout import Vault
 from brain.vault.scan import CODES, Scan, scan
 
 BATCH_FILES, BATCH_BYTES = 200, 4_000_000  # that are in memory at once
+PIECE = 1_000_000  # bytes of a transcript that are parsed at once
 BATCHES_A_COMMIT = 50  # per transaction, because full text merges its segments at each commit
 FEW = 100  # files; if there were fewer, a sudden loss is accepted
+SHORT = 200  # characters of a text of a note or session in an event
+_NO_END = 1 << 62  # after the end of any file
 MANY = 10_000  # pairs of entries; with more, renamed entries are not searched for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from io import BufferedReader
     from typing import Any
 
 Progress = Callable[[int, int], None]
@@ -186,10 +190,12 @@ class _Job:
     def _is_edited(self, path: str) -> bool:
         """Return True if the content of a file changed, although its stat values did not."""
         try:
-            data, _ = files.read(f"{self.vault.root_path}/{path}", self.config.maxFileSize)
+            file, st = files.open_regular(f"{self.vault.root_path}/{path}")
+            with file:
+                found, _, _ = _digests(file, st.st_size)
+                return bool(found != self.known[path].digest)
         except OSError:
             return True
-        return digest(data) != self.known[path].digest
 
 
 def _refuse_loss(job: _Job) -> None:
@@ -231,14 +237,14 @@ def _run(
         with job.index.transaction():
             if not stats.cold:
                 write.finish(job.index, "")
-            deltas: list[Delta] = []
             for _, batch in group:
-                if not stats.cold:
-                    deltas += [d for parsed in batch if (d := _delta(job.index, parsed))]
+                deltas = [] if stats.cold else [_delta(job.index, parsed) for parsed in batch]
                 write.store(job.index, batch)
-            if before and deltas:
-                before(deltas)
-        stats.deltas += deltas
+                if found := [delta for delta in deltas if delta]:
+                    if before:
+                        before(found)
+                    # those of a session may be as long as it is
+                    stats.deltas += [delta for delta in found if delta.scope != "sessions"]
     moved = {old for old, _ in stats.moved}
     left = [(was.id, path) for path, was in job.gone.items() if path not in moved]
     stats.removed = [path for _, path in left]
@@ -278,6 +284,9 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[ParsedFile]:
         if progress:
             progress(number, len(paths))
         seen = time.time_ns()
+        if job.found.role(path).format == "session":
+            yield from _transcript(job, path, seen)
+            continue
         try:
             data, st = files.read(f"{root}/{path}", limit)
             stat, links = Stat.from_result(st, seen), st.st_nlink
@@ -307,6 +316,63 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[ParsedFile]:
             linked = [problem for _, problem in _hard_link(path, links)]
             document = document._replace(problems=(*document.problems, *linked))
         yield ParsedFile(*head, document, None)
+
+
+def _transcript(job: _Job, path: str, seen: int) -> Iterator[ParsedFile]:
+    """Read a transcript of any size in pieces. If it was only appended to, begin with the last
+    piece that is in the index. A line over `maxFileSize` is cut, and so not read."""
+    from brain.formats import session_jsonl
+
+    role, was, limit = job.found.role(path), job.known.get(path), job.config.maxFileSize
+    last = write.last_piece(job.index, was.id, path) if was else 0
+    try:
+        file, st = files.open_regular(f"{job.vault.root_path}/{path}")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        job.found.missed(path, "read", error)
+        return
+    with file:
+        mark, before, newlines = _digests(file, st.st_size, was.stat.size if was else 0, last)
+        stat, links = Stat.from_result(st, seen), st.st_nlink
+        if was and was.digest == mark:
+            job.same.append((path, was, stat, links))
+            return
+        id = _identity(job, path, mark)
+        is_longer = was is not None and before == was.digest
+        start, line = (last, newlines + 1) if is_longer else (0, 1)
+        problems = tuple(problem for _, problem in _hard_link(path, links))
+        name, is_last = path.rpartition("/")[2].rpartition(".")[0], False
+        file.seek(start)
+        while not is_last:
+            data = (file.read(PIECE) + file.readline(limit))[: st.st_size - start]
+            stop = start + len(data)
+            document = session_jsonl.parse(data, name, start, line)
+            problems += document.problems
+            is_last = not data or stop >= st.st_size or document.broken
+            part = Part(start, _NO_END if is_last else stop, 0, 0, (), (), False)
+            yield ParsedFile(
+                id, path, stat if is_last else Stat(len(data), 0, 0, -1), mark if is_last else b"",
+                role.scope, role.agent, role.project, document._replace(problems=problems),
+                None if is_last and not start else part,
+            )  # fmt: skip
+            start, line = stop, line + data.count(b"\n")
+            id = id or job.index.value("SELECT id FROM files WHERE path = ?", (path,))
+
+
+def _digests(
+    file: BufferedReader, size: int, size_before: int = 0, start: int = 0
+) -> tuple[bytes, bytes, int]:
+    """Return the digest of a file with this size, that of its beginning with another size (b"" if
+    it is shorter), and the number of newlines before `start`."""
+    found, before, newlines = new_digest(), b"", 0
+    for end in (start, max(start, size_before), size):
+        while (offset := file.tell()) < end and (data := file.read(min(PIECE, end - offset))):
+            found.update(data)
+            newlines += data.count(b"\n") if end == start else 0
+        if file.tell() == size_before:
+            before = found.digest()
+    return found.digest(), before, newlines
 
 
 def _part(job: _Job, parsed: ParsedFile, data: bytes) -> ParsedFile | None:
@@ -348,7 +414,8 @@ def _batches(parsed_files: Iterator[ParsedFile]) -> Iterator[list[ParsedFile]]:
     for parsed in parsed_files:
         batch.append(parsed)
         size += parsed.stat.size
-        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+        has_new_id = parsed.id is None and parsed.part is not None
+        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES or has_new_id:
             yield batch
             batch, size = [], 0
     if batch:
@@ -464,8 +531,8 @@ def _edited_pairs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> dic
 
 
 def write_payload(delta: Delta) -> dict[str, Any]:
-    """Return the payload of `memory:write`. Texts of source passages are shortened."""
-    max_length = 200 if delta.scope == "sources" else 10_000
+    """Return the payload of `memory:write`. Texts of notes and sessions are shortened."""
+    max_length = SHORT if delta.scope in ("sources", "sessions") else 10_000
     changes = {"added": delta.added, "changed": delta.changed, "removed": delta.removed}
     entries_by_change = {
         name: [{"id": ref, "text": text[:max_length]} for ref, text in entries]

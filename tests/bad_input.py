@@ -78,7 +78,7 @@ EXPECTED = {
     "40_Brain/agents/long/MEMORY.md": {"large-memory", "too-long"},
     "40_Brain/agents/list/MEMORY.md": {"large-memory", "too-long"},
     "huge.md": {"too-large"},
-    "40_Brain/sessions/huge.jsonl": {"too-large"},
+    "40_Brain/sessions/huge.jsonl": {"json", "nul", "torn-line"},
     "link-out.md": {"symlink-outside"},
     "folder-out": {"symlink-outside"},
     "40_Brain/agents/out": {"symlink-outside"},

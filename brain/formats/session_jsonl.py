@@ -17,8 +17,9 @@ from brain.formats.text import decode, storable
 from brain.model import Document, Entry, Problem
 
 
-def parse(data: bytes, name: str) -> Document:
-    """Read the session `name`: an entry for each line with text.
+def parse(data: bytes, name: str, start: int = 0, first_line: int = 1) -> Document:
+    """Read the session `name`, or the piece of it that begins at an offset: an entry for each line
+    with text.
 
     A call and its result have the same id and different roles. A line that does not parse is
     reported, and the other lines are read. Only merge markers make the session broken.
@@ -28,26 +29,30 @@ def parse(data: bytes, name: str) -> Document:
     problems = [problem for problem in decode(data)[1] if problem.code != "invalid-utf8"]
     refs = Refs("t")
     entries_or_none = (
-        _entry_of(value, name, line, refs, problems) for line, value in _messages(data, problems)
+        _entry_of(value, name, start, line, refs, problems)
+        for line, value in _messages(data, first_line, problems)
     )
     entries = [entry for entry in entries_or_none if entry]
     broken = any(problem.code == "conflict-markers" for problem in problems)
     return Document(entries=tuple(entries), problems=tuple(problems), broken=broken)
 
 
-def _messages(data: bytes, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _messages(
+    data: bytes, first_line: int, problems: list[Problem]
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line, message) of each message."""
     lines = data.split(b"\n")
     filled = [line for line in lines if line.strip()]
     # the annotations of jsonlines are wrong: it decodes a line before it calls `loads`
     reader = jsonlines.Reader(filled, loads=_loads)  # type: ignore[arg-type]
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first_line):
         if not line.strip():
             continue
         try:
             yield number, reader.read(type=dict)
         except jsonlines.InvalidLineError as error:
-            problems.append(_problem(error, number, last=number == len(lines)))
+            last = number - first_line + 1 == len(lines)
+            problems.append(_problem(error, number, last=last))
 
 
 def _loads(line: str) -> Any:
@@ -73,7 +78,7 @@ def _problem(error: jsonlines.InvalidLineError, line: int, *, last: bool) -> Pro
 
 
 def _entry_of(
-    value: dict[str, Any], name: str, line: int, refs: Refs, problems: list[Problem]
+    value: dict[str, Any], name: str, start: int, line: int, refs: Refs, problems: list[Problem]
 ) -> Entry | None:
     role, speaker = _string(value, "role") or "message", _string(value, "name")
     text = _text(value, role, speaker)
@@ -84,7 +89,7 @@ def _entry_of(
         message = f'has the id "{ref}" and the role "{role}" of an earlier line'
         problems.append(Problem(line, "duplicate-id", message))
         ref = ""
-    ref = ref or refs.derive(name, role, text, group=role)
+    ref = ref or refs.derive(name, role, text, *([str(start)] if start else []), group=role)
     created = first_time(value.get("timestamp"))
     represented = {
         "id": ref, "name": speaker, "timestamp": created,

@@ -126,7 +126,12 @@ def refused(path: str, line: int, message: str) -> Refused:
 
 def digest(data: bytes) -> bytes:
     """Return a digest of 16 bytes."""
-    return blake2b(data, digest_size=16).digest()
+    return bytes(new_digest(data).digest())
+
+
+def new_digest(data: bytes = b"") -> Any:
+    """Return the digest of bytes as an object, to which more bytes can be added."""
+    return blake2b(data, digest_size=16)
 
 
 def derived_id(prefix: str, *parts: str) -> str:

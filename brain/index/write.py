@@ -153,6 +153,14 @@ def _in_part(file: int, part: Part | None) -> tuple[str, tuple[int, ...]]:
     return "file = ? AND start >= ? AND start < ?", (file, part.start, part.stop)
 
 
+def last_piece(index: Index, file: int, path: str) -> int:
+    """Return the offset of the last piece of a transcript that has entries; 0 if all of it has to
+    be read again, because it has problems."""
+    if index.value("SELECT 1 FROM problems WHERE path = ?", (path,)):
+        return 0
+    return int(index.value("SELECT max(start) FROM entries WHERE file = ?", (file,)) or 0)
+
+
 def can_replace(index: Index, parsed: ParsedFile) -> bool:
     """Return True if replacing this part of a file does not affect the rest of its rows.
 
@@ -353,7 +361,9 @@ def _entry_rows(file: int, parsed: ParsedFile) -> list[NewEntry]:
         if is_note:
             start = end = number
             columns = document.title, heading, text[lead:]
-        elif not is_session:
+        elif is_session:
+            start = end = parsed.part.start if parsed.part else 0
+        else:
             source = (extra or {}).get("sourceFile", "")
             columns = text, words, path, heading, f"{kind} {source}"
         if is_memory and kind == "note":
@@ -408,7 +418,8 @@ def forget(index: Index, gone: Sequence[tuple[int, str]]) -> None:
 def set_problems(db: sqlite3.Connection, found: Sequence[tuple[str, tuple[Problem, ...]]]) -> None:
     """Replace the problems of these paths."""
     db.executemany("DELETE FROM problems WHERE path = ?", [(path,) for path, _ in found])
-    rows = [(path, *problem) for path, problems in found for problem in problems]
+    last = dict(found)  # of a file in pieces, the last has the problems of all
+    rows = [(path, *problem) for path, problems in last.items() for problem in problems]
     db.executemany("INSERT INTO problems VALUES (?, ?, ?, ?)", rows)
 
 

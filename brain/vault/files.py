@@ -13,6 +13,7 @@ from brain.errors import BadConfig
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from io import BufferedReader
     from pathlib import Path
 
     from brain.vault.layout import Vault
@@ -48,6 +49,16 @@ def open_quietly(path: str, flags: int = FLAGS) -> tuple[int, bool]:
         return _open(path, flags | _NOATIME), bool(_NOATIME)
     except PermissionError:
         return _open(path, flags), False
+
+
+def open_regular(path: str) -> tuple[BufferedReader, os.stat_result]:
+    """Open a regular file for reading in pieces. Return it with its stat."""
+    handle = open_quietly(path)[0]
+    st = os.fstat(handle)
+    if not modes.S_ISREG(st.st_mode):
+        os.close(handle)
+        raise OSError("it is not a regular file")
+    return os.fdopen(handle, "rb"), st
 
 
 def _open(path: str, flags: int) -> int:

@@ -357,7 +357,7 @@ class _Walk:
             self._symlink(path)
         elif not modes.S_ISREG(st.st_mode):
             self.found.refuse(path, "not-a-file", "is not a regular file; it is not read")
-        elif st.st_size > self.limit:
+        elif st.st_size > self.limit and file_role.format != "session":
             message = f"is over maxFileSize ({self.limit:,} bytes); it is not read"
             self.found.refuse(path, "too-large", message)
         elif not _storable(path):

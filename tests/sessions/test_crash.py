@@ -124,8 +124,9 @@ with kit.open_brain(Path(root), Path(state)) as brain:
 
 @pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.stress)])
 def test_memory_is_bounded(vault: MakeVault, tmp_path: Path, count: int) -> None:
-    """An import holds the keys of the messages, not the messages: 60 MB for 100,000 of 1 KB."""
-    root = vault({"40_Brain/MEMORY.md": "- One\n", "40_Brain/brain.yaml": "maxFileSize: 1000000\n"})
+    """An import holds the keys of the messages and a few pieces of the transcript: about 100 MB for
+    100,000 messages of 1 KB."""
+    root = vault({"40_Brain/MEMORY.md": "- One\n"})
     path = tmp_path / "S1.jsonl"
     with path.open("w") as file:
         for number in range(count):
@@ -135,7 +136,7 @@ def test_memory_is_bounded(vault: MakeVault, tmp_path: Path, count: int) -> None
         int, run("-c", IMPORT, str(root), str(tmp_path / "s"), str(path)).split()
     )
     assert messages == count
-    assert kilobytes < 60_000
+    assert kilobytes < 130_000
 
 
 FOLLOW = "from brain.cli.main import main; main()"
