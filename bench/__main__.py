@@ -181,7 +181,7 @@ def hybrid(count: int) -> Iterator[Line]:
     import brain
     from bench.latency import asked
     from bench.scoring import quantile
-    from brain.operations import semantic
+    from brain.operations.search import embed
 
     root, state = lay(count)
     settings = root / "40_Brain" / "brain.yaml"
@@ -191,7 +191,7 @@ def hybrid(count: int) -> Iterator[Line]:
         with brain.open(root, state=state) as opened:
             opened.vault.provider = Random()
             opened.sync()
-            semantic.embed(opened.vault)
+            embed(opened.vault)
             found = asked(opened)
             opened.search(found[0], check=False)
             seconds[provider] = [cpu(lambda q: opened.search(q, check=False), q) for q in found]

@@ -24,7 +24,8 @@ from bench.scoring import interval
 from brain import new_vault
 from brain.context.budget import divide, fit
 from brain.context.parts import Package, Part, Passage
-from brain.operations import semantic, usage
+from brain.operations import usage
+from brain.operations.search import embed
 from brain.token_count import estimate
 
 BUDGETS = (500, 1_500, 5_000)
@@ -209,7 +210,7 @@ def _in_vault(root: Path, asked: Asked, scopes: Sequence[str]) -> list[list[Give
     never = patch.object(usage, "why_degraded", lambda _: "")
     with never, brain.open(root, state=root.parent / "state") as vault:
         vault.sync()
-        semantic.embed(vault.vault)
+        embed(vault.vault)
         return [ask(asked, by_brain(vault, scopes), budget) for budget in BUDGETS]
 
 

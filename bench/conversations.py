@@ -17,7 +17,7 @@ from bench import ladder, locomo, plain, reference
 from bench.locomo import Question, Turn
 from bench.measure import machine
 from bench.scoring import METRICS, Scores, interval, mean, quantile, score
-from brain.operations import semantic
+from brain.operations.search import embed
 
 DEPTH = 50
 HEAD = "| | R@1 | R@5 | R@10 | R@20 | MRR | nDCG@10 |"
@@ -48,7 +48,7 @@ def by_brain(root: Path, questions: Sequence[Question], pooled: bool = False) ->
     """Ask Brain: each question in its own conversation, or in all of them."""
     with brain.open(root, state=root.parent / "state") as vault:
         vault.sync()
-        semantic.embed(vault.vault)
+        embed(vault.vault)
 
         def search(question: Question) -> list[str]:
             agent = "" if pooled else question.conversation

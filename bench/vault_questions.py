@@ -16,7 +16,7 @@ import brain
 from bench import ladder, plain, reference
 from bench.measure import machine
 from bench.scoring import interval
-from brain.operations import semantic
+from brain.operations.search import embed
 
 DEPTH = 10
 HEAD = "| | hit@1 | hit@5 | hit@10 | MRR@10 | 95 % interval |"
@@ -49,7 +49,7 @@ def places(asked: Sequence[Question], search: Search) -> list[int]:
 def by_brain(root: Path, asked: Sequence[Question]) -> list[int]:
     with brain.open(root, state=root.parent / "state") as opened:
         opened.sync()
-        semantic.embed(opened.vault)
+        embed(opened.vault)
 
         def search(question: str) -> list[str]:
             return [hit.row.path for hit in opened.search(question, limit=DEPTH, check=False)]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         SessionMessages, SettingChange, Status,
         TagSuggestion, Undone, Updated,
     )
-    from brain.search.search import SearchResult
+    from brain.operations.search import SearchResult
     from brain.sync import Stats
 # fmt: on
 # isort: on
@@ -46,7 +46,7 @@ _HOMES = {
     "Event": "brain.model",
     "Freshness": "brain.open_vault",
     "Link": "brain.model",
-    "SearchResult": "brain.search.search",
+    "SearchResult": "brain.operations.search",
     "Stats": "brain.sync",
     "open": "brain.api",
 }  # the others are in brain.errors and brain.operations.results

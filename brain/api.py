@@ -15,7 +15,6 @@ from brain.operations.conflicts import conflicts, resolve
 from brain.operations.context import context
 from brain.operations.doctor import doctor, status, sync
 from brain.operations.entries import list_, open_, show
-from brain.operations.gaps import gaps
 from brain.operations.graph import graph
 from brain.operations.history import audit, history
 from brain.operations.pending import journal_write, pause, pending, resume
@@ -32,6 +31,7 @@ from brain.operations.session import (
 )
 from brain.operations.session_import import session_import
 from brain.operations.undo import revert, undo
+from brain.operations.usage import gaps
 from brain.vault import layout
 
 TYPE_CHECKING = False

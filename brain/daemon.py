@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from brain import lock
 from brain.errors import BadConfig, BrainError, Busy
 from brain.open_vault import OpenVault
-from brain.operations import pending, semantic
+from brain.operations import pending, search
 from brain.sync import Progress
 from brain.vault.layout import Vault
 from brain.vault.watch import Hint, follow
@@ -92,7 +92,7 @@ def _process(vault: OpenVault, hint: Hint, missed: threading.Event) -> Iterator[
             yield from pending.write_usage_if_due(vault)
         if hint is None or hint:
             stats = vault.sync(hint)
-            yield from semantic.embed(vault, EMBEDDING)
+            yield from search.embed(vault, EMBEDDING)
             if hint is None and not stats.quiet and not stats.cold:
                 missed.set()  # of many changes, the watcher may have missed some
         vault.write_events()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brain.context.scoring import ScoredEntry
     from brain.model import Event, Link
     from brain.operations.results import Answer, Changed, Context, Value
-    from brain.search.search import SearchResult
+    from brain.operations.search import SearchResult
 
     Json = dict[str, Any]
 

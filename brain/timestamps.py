@@ -6,17 +6,36 @@ time of this machine. A day in a note is the same day on every machine.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from brain.errors import BadRequest
 
 _DAY = len("2026-02-01")
+_AGE = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def to_utc(time: datetime) -> str:
     """Return a time in the format of records and events: `2026-02-01T09:30:00.000Z`."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def time_of(text: str, now: datetime, whole_days: bool = False) -> str:
+    """Convert an age (`30m`, `2h`, `7d`) to a time. Return a date or time unchanged. With
+    `whole_days`, convert an age in days or weeks to a day, because most entries have no time of
+    day."""
+    text = text.strip()
+    if not (match := _AGE.fullmatch(text)):
+        return text
+    try:
+        then = now.astimezone() - timedelta(**{_UNITS[match[2]]: int(match[1])})
+    except OverflowError:
+        return "0001-01-01"  # longer ago than any entry
+    if whole_days and match[2] in "dw":
+        return then.date().isoformat()
+    return then.isoformat(timespec="seconds")
 
 
 def as_date(text: str) -> str:

@@ -12,7 +12,8 @@ import resource
 import sys
 from pathlib import Path
 
-from brain.operations import doctor, entries, lookup
+from brain.index import read
+from brain.operations import doctor, lookup
 from tests import kit
 
 LIMIT = 512 * 1024 * 1024
@@ -139,7 +140,7 @@ def main(root: Path) -> None:
         for path, problem in doctor.problems(brain.vault):
             found.setdefault(path, []).append(problem.code)
         brain.search("walrus", scopes=["all"], limit=500)
-        rows = entries.entries(brain.vault, lookup.filters(brain.vault, ["all"]), 1_000_000)
+        rows = read.listed(brain.vault.index, lookup.filters(brain.vault, ["all"]), 1_000_000)
         hits = sorted({row.path for row in rows if "walrus" in row.text})
         print(json.dumps({
             "problems": found, "hits": hits, "quiet": second.quiet, "files": first.files,

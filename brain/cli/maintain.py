@@ -126,12 +126,13 @@ def print_stats(stats: Stats, _: Values) -> None:
 
 def _embed(vault: OpenVault) -> None:
     """Embed what is new for a hybrid search, if one is set, with a progress line of its own."""
-    from brain.operations import call, semantic
+    from brain.operations import call
+    from brain.operations.search import embed
 
     if isinstance(vault.progress, Progress):
         vault.progress.what = "passages"
     try:
-        errors = call(semantic.embed, vault)
+        errors = call(embed, vault)
     except KeyboardInterrupt:
         note("\nInterrupted. The next `brain sync` embeds the rest.")
         raise

@@ -254,7 +254,7 @@ OPERATIONS = (
     Operation("resolve", "operations.conflicts", "review", "Settle a conflict.",
               "ID is the event of the conflict, or one of its memories.",
               ("brain resolve m-7f3k2ab4", "brain resolve m-7f3k2ab4 --keep m-7f3k2ab4")),
-    Operation("gaps", "operations.gaps", "review", "List questions that had no answer.",
+    Operation("gaps", "operations.usage", "review", "List questions that had no answer.",
               "Also suggests tags for memories that were useful together.",
               ("brain gaps", "brain gaps --all --json")),
     Operation("pending", "operations.pending", "review",

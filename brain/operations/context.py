@@ -18,7 +18,7 @@ from brain.context.recall import Excerpt, Recalled
 from brain.context.scoring import DEFAULT_SCOPES, MAX_MATCHES, Request, ScoredEntry
 from brain.errors import BadRequest, BrainError, NoModel
 from brain.formats.links import strip_fields
-from brain.operations import lookup, provenance, semantic, usage
+from brain.operations import entries, lookup, search, usage
 from brain.operations.results import Asked, Context
 from brain.operations.usage import Round
 from brain.search.question import terms
@@ -104,12 +104,12 @@ def context(
     recalled, notes = Recalled(), list[str]()
     if not off_reason:
         now = vault.clock()
-        model, notes = semantic.model(vault)
+        model, notes = search.model(vault)
         recall = partial(pipeline.recall, vault.index, request, now, config, rerank=rerank)
         try:
             recalled = recall(meaning=model)
         except NoModel as error:
-            recalled, notes = recall(), [semantic.words_alone(error)]
+            recalled, notes = recall(), [search.words_alone(error)]
     degraded = slow_reason or ("out of time: ties were not followed" if recalled.is_late else "")
     if degraded:
         notes = [*notes, f"Degraded: {degraded}."]
@@ -248,7 +248,7 @@ def _part(
     row, is_procedure = one.row, one.row.kind == "procedure"
     text = strip_fields(row.text) if row.scope == "memory" else row.text
     text, steps = triggers.procedure(text) if is_procedure else (text, ())
-    known = provenance.values(row, one.facts, now) if lookup.is_memory(row) else {}
+    known = entries.values(row, one.facts, now) if lookup.is_memory(row) else {}
     path, line = _citation(row)
     return Part(
         id=row.ref,

@@ -1,30 +1,40 @@
-"""Show, list and open entries."""
+"""Show, list and open entries. A memory has its current values, computed from its journal
+records."""
 
 from __future__ import annotations
 
-from brain.index import read
+from brain import importance
+from brain.access import PERSON
+from brain.context.scoring import current_confidence, source_of
+from brain.errors import BrainError
+from brain.index import journal_facts, read, records
+from brain.index.journal_facts import Facts
 from brain.index.read import Filters
 from brain.operations import lookup
-from brain.operations.results import Listing, Place, entry
+from brain.operations.results import Listing, Memory, Place, Provenance, entry, entry_fields
+from brain.search.factors import days_between
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
     from typing import Any
 
     from brain.access import Actor
     from brain.filter_expr import Comparison, Group
+    from brain.importance import Importance
     from brain.index.read import Row
+    from brain.model import Record
     from brain.open_vault import Freshness, OpenVault
     from brain.operations.results import Entry
+
+QUARANTINE = 1.0  # days in which a candidate should be used
 
 
 def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") -> Entry:
     """Return an entry with its links. For a memory, also return its current values and its origin.
     If `id` is the path or title of a note, return the whole text of the note. The entry counts as
     read."""
-    from brain.operations import provenance
-
     freshness = vault.refresh()
     row, line = lookup.locate(vault, id, lookup.visible(vault, by, agent))
     links = read.links_of(vault.index, row.id)
@@ -32,8 +42,8 @@ def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") ->
     if not line and row.path.endswith(".md"):
         return _whole(vault, others, freshness)
     _publish_read(vault, row)
-    found = provenance.entries(vault, [row])[0]
-    more = provenance.details(vault, row) if lookup.is_memory(row) else {}
+    found = with_values(vault, [row])[0]
+    more = details(vault, row) if lookup.is_memory(row) else {}
     left = len(others) - 1 or None
     return found.replace(links=links, freshness=freshness, more=left, **more)
 
@@ -60,11 +70,6 @@ def _publish_read(vault: OpenVault, row: Row) -> None:
     vault.events.publish(vault.now(), "memory:read", payload)
 
 
-def entries(vault: OpenVault, filters: Filters, limit: int, offset: int = 0) -> list[Row]:
-    """Return entries that pass the filters, newest first."""
-    return read.listed(vault.index, filters, limit, offset)
-
-
 def list_(
     vault: OpenVault,
     *,
@@ -85,7 +90,6 @@ def list_(
     """Return the entries that pass the filters and `where` (`importance>=0.7 and kind=decision`),
     newest first or in the order `order`. Without `scopes`, only memories are listed."""
     from brain import filter_expr
-    from brain.operations import provenance
 
     freshness = vault.refresh()
     chosen = lookup.words(scopes) or ("memory",)
@@ -93,8 +97,7 @@ def list_(
         vault, chosen, kinds, tags, agent, project, since, until, superseded, by
     )
     page = (limit, offset) if not (where or order) else (-1, 0)
-    rows = entries(vault, filters, *page)
-    found = provenance.entries(vault, rows)
+    found = with_values(vault, read.listed(vault.index, filters, *page))
     if where.strip():
         wanted = filter_expr.parse(where)
         found = [each for each in found if wanted.matches(_mapping(each))]
@@ -163,3 +166,92 @@ def heading_above(row: Row, line: int) -> str:
     if above := note_md.headings(markdown.mask(shown)):
         return above[-1].words
     return row.heading.rpartition(" > ")[2] if row.line > 1 else ""
+
+
+# -- the current values of a memory, and its origin ------------------------------------------------
+
+
+def with_values(vault: OpenVault, rows: Sequence[Row]) -> list[Entry]:
+    """Return the entries of these rows. Memories have their current values."""
+    known = journal_facts.load(vault.index, [row.ref for row in rows if lookup.is_memory(row)])
+    now = vault.clock()
+    return [
+        Memory(**entry_fields(row), **values(row, known.get(row.ref), now))
+        if lookup.is_memory(row)
+        else entry(row)
+        for row in rows
+    ]
+
+
+def values(row: Row, known: Facts | None, now: datetime) -> dict[str, Any]:
+    """Return the current values of a memory, by field of `results.Memory`."""
+    found = known or Facts(row.ref)
+    return {
+        "score": found.score,
+        "hits": found.hits,
+        "last_hit": found.last_hit or None,
+        "updated": max(found.touched, row.created),
+        "importance": _importance(row, found, now).value,
+        "confidence": current_confidence(row, found, now).value,
+        "source": source_of(found),
+        "by": found.by or PERSON.name,
+        "session": found.session or None,
+    }
+
+
+def _importance(row: Row, found: Facts, now: datetime) -> Importance:
+    quarantined = row.status == "candidate" and not found.hits
+    unvisited = quarantined and days_between(found.created or row.created, now) > QUARANTINE
+    return importance.importance(
+        row.kind, found.importance, found.merges, row.status, found.hits, _idle(row, found, now),
+        unvisited,
+    )  # fmt: skip
+
+
+def _idle(row: Row, found: Facts, now: datetime) -> float:
+    """Return the days since a memory was last used, changed or created."""
+    return days_between(max(row.created, found.touched, found.last_hit), now)
+
+
+def details(vault: OpenVault, row: Row) -> dict[str, Any]:
+    """Return the origin of a memory, and the factors of its confidence and importance."""
+    memory_facts = journal_facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
+    ids = journal_facts.all_ids(vault.index, row.ref)
+    try:
+        history = list(records.select(vault.index, refs=ids))
+    except BrainError:  # `brain doctor` reports a journal that cannot be read
+        history = []
+    creation = next((record for record in history if record.op in ("remember", "promote")), None)
+    creation_data = creation.data if creation else {}
+    now = vault.clock()
+    return {
+        "provenance": Provenance(
+            by=creation.by if creation else memory_facts.by or PERSON.name,
+            at=creation.at if creation else row.created,
+            session=creation_data.get("session", memory_facts.session or None),
+            messages=creation_data.get("messages"),
+            snippet=creation_data.get("snippet"),
+            source=source_of(memory_facts),
+            why=creation_data.get("why"),
+            event=creation.id if creation else None,
+            since=[_step(record) for record in history if record is not creation],
+        ),
+        "confidence_factors": current_confidence(row, memory_facts, now)._asdict()
+        | {
+            "age_days": days_between(row.created, now),
+            "half_life": importance.half_life(row.kind, source_of(memory_facts)),
+        },
+        "importance_factors": _importance(row, memory_facts, now)._asdict()
+        | {
+            "hits": memory_facts.hits,
+            "idle_days": _idle(row, memory_facts, now),
+            "status": row.status,
+        },
+    }
+
+
+def _step(record: Record) -> dict[str, Any]:
+    """Return a summary of a later change of a memory."""
+    data = {key: record.data.get(key) for key in ("session", "why", "delta")}
+    step = {"op": record.op, "at": record.at, "by": record.by, **data, "event": record.id}
+    return {key: value for key, value in step.items() if value is not None}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from brain.errors import BadRequest, NoModel, NotFound
 from brain.graph import clusters, export, nodes
 from brain.graph.nodes import ENTRIES
-from brain.index import journal_facts
+from brain.index import journal_facts, read
 from brain.index.read import Filters
-from brain.operations import entries, lookup, results, semantic
+from brain.operations import lookup, results, search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def _similar(vault: OpenVault, owners: tuple[str, ...] | None) -> list[tuple[str
     if vault.config.searchProvider != "hybrid":
         return []
     filters = Filters(scopes=("memory", "items"), owners=owners)
-    names = {row.id: row.ref for row in entries.entries(vault, filters, -1)}
+    names = {row.id: row.ref for row in read.listed(vault.index, filters, -1)}
     least = max(MIN_SIMILARITY, vault.config.similarityThreshold)
-    model, _ = semantic.model(vault)
+    model, _ = search.model(vault)
     try:
         return model.pairs(names, least) if model else []
     except NoModel:

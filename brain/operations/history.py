@@ -15,7 +15,6 @@ from brain.formats.text import digest
 from brain.index import journal_facts, read, records
 from brain.index.records import RECORD_TYPES
 from brain.operations import lookup, pending
-from brain.operations.parameters import time_of
 from brain.operations.results import ChangeRecord
 
 TYPE_CHECKING = False
@@ -193,4 +192,4 @@ def to_record_time(
     vault: OpenVault, text: str, bound: Callable[[str], str] = timestamps.start_of
 ) -> str:
     """Return a time in the format of records. The text is a local date or time, or an age."""
-    return bound(time_of(text, vault.clock()))
+    return bound(timestamps.time_of(text, vault.clock()))

@@ -15,8 +15,8 @@ from brain._tuples import NamedTuple
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
 from brain.index import journal_facts, read
 from brain.index.read import Filters, Row
-from brain.operations.parameters import scopes_of, time_of
-from brain.timestamps import as_date
+from brain.model import SCOPES
+from brain.timestamps import as_date, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     Owners = tuple[str, ...] | None
 
+SNIPPET = 200  # characters of a text that are kept with a memory or a question
 EDITABLE = ("memory", "archive")
 ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # an id in a prompt or in a link
 PLACE = r"(.+):([0-9]{1,9})"
 UNUSED_ID = r"m-[0-9a-z]{4,8}"  # a text of this form is never searched for as words
+OTHER_SCOPES = {"notes": ("sources",), "all": SCOPES}
 OTHER_KINDS = ("note", "agent", "task", "session", "user", "assistant", "system", "tool")
 
 
@@ -106,12 +108,9 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
 
 def _by_words(vault: OpenVault, words: str) -> list[Row]:
     """Return the memories that contain all of these words."""
-    from brain.search.search import search
-
     wanted = words.casefold().split()
-    filters = Filters(scopes=("memory",))
-    hits, _ = search(vault.index, words, filters, 200, vault.clock(), vault.config)
-    return [h.row for h in hits if all(word in h.row.text.casefold() for word in wanted)]
+    rows = read.listed(vault.index, Filters(scopes=("memory",)), -1) if wanted else []
+    return [row for row in rows if all(word in row.text.casefold() for word in wanted)]
 
 
 def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:
@@ -125,6 +124,12 @@ def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:
 def words(values: Iterable[str]) -> tuple[str, ...]:
     """Return a tuple of words, which are given as a list or as one word."""
     return (values,) if isinstance(values, str) else tuple(values)
+
+
+def snippet(text: str) -> str:
+    """Return the beginning of a text in one line."""
+    line = " ".join(text[: 10 * SNIPPET].split())
+    return line if len(line) <= SNIPPET else f"{line[: SNIPPET - 1].rstrip()}…"
 
 
 def is_memory(row: Row) -> bool:
@@ -226,6 +231,17 @@ def filters(
         owners=owners,
         superseded=superseded,
     )
+
+
+def scopes_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the scopes with these names, without repetitions. Raise BadRequest for other names."""
+    found: dict[str, None] = {}
+    for name in names:
+        if name not in SCOPES and name not in OTHER_SCOPES:
+            remedy = f"Scopes: {', '.join((*SCOPES, *OTHER_SCOPES))}."
+            raise BadRequest(f"There is no scope {name!r}.", remedy)
+        found |= dict.fromkeys(OTHER_SCOPES.get(name, (name,)))
+    return tuple(found)
 
 
 def check_kind(vault: OpenVault, name: str, owners: Owners) -> str:

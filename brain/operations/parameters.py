@@ -1,23 +1,9 @@
-"""Describe the parameters of operations and their form on the command line, and parse scopes and
-times."""
+"""The parameters of operations: their meaning, and their form on the command line."""
 
 from __future__ import annotations
 
-import re
-from datetime import timedelta
-
 from brain._tuples import NamedTuple
-from brain.errors import BadRequest
 from brain.model import RELATIONS, SCOPES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-OTHER_SCOPES = {"notes": ("sources",), "all": SCOPES}
-_AGE = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Parameter(NamedTuple):
@@ -231,30 +217,3 @@ def parameter(operation: str, name: str) -> Parameter:
     group = operation.partition(" ")[0]
     places = (f"{operation}.{name}", f"{group}.{name}", name)
     return next(PARAMETERS[place] for place in places if place in PARAMETERS)
-
-
-def scopes_of(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the scopes with these names, without repetitions. Raise BadRequest for other names."""
-    found: dict[str, None] = {}
-    for name in names:
-        if name not in SCOPES and name not in OTHER_SCOPES:
-            remedy = f"Scopes: {', '.join((*SCOPES, *OTHER_SCOPES))}."
-            raise BadRequest(f"There is no scope {name!r}.", remedy)
-        found |= dict.fromkeys(OTHER_SCOPES.get(name, (name,)))
-    return tuple(found)
-
-
-def time_of(text: str, now: datetime, whole_days: bool = False) -> str:
-    """Convert an age (`30m`, `2h`, `7d`) to a time. Return a date or time unchanged. With
-    `whole_days`, convert an age in days or weeks to a day, because most entries have no time of
-    day."""
-    text = text.strip()
-    if not (match := _AGE.fullmatch(text)):
-        return text
-    try:
-        then = now.astimezone() - timedelta(**{_UNITS[match[2]]: int(match[1])})
-    except OverflowError:
-        return "0001-01-01"  # longer ago than any entry
-    if whole_days and match[2] in "dw":
-        return then.date().isoformat()
-    return then.isoformat(timespec="seconds")

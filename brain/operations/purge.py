@@ -8,7 +8,7 @@ from brain import access, events
 from brain.errors import BrainError, Busy, Denied, NotFound
 from brain.index import journal_facts, records
 from brain.model import Remove, Write
-from brain.operations import apply, history, lookup, semantic, usage
+from brain.operations import apply, history, lookup, search, usage
 from brain.operations.results import Entry, Forgotten, entry
 from brain.store.hold import MAX_HOLD
 
@@ -97,7 +97,7 @@ def _purge_index(vault: OpenVault, refs: Collection[str]) -> list[str]:
         vault.write_events(wait=30.0)
         events.forget(vault.index, refs)
         is_compacted = vault.index.compact()
-        has_no_vectors = semantic.purge(vault)
+        has_no_vectors = search.purge_vectors(vault)
     except BrainError:
         is_compacted = has_no_vectors = False
     left = [] if is_compacted else [f"{path}, which another process is reading"]

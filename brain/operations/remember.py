@@ -22,7 +22,6 @@ from brain.model import RELATIONS, Add, Relate, Retag, Write
 from brain.operations import apply, lookup
 from brain.operations.conflicts import comparable, fields_of, mentioned
 from brain.operations.results import Entry, Mention, Remembered, entry
-from brain.operations.usage import snippet as snippet_of
 from brain.store import file_types
 
 TYPE_CHECKING = False
@@ -342,7 +341,7 @@ def _record_data(request: Request, kind: str, by: Actor) -> dict[str, Any]:
         "importance": request.importance,
         "why": request.why,
         "messages": _message_range(request.messages),
-        "snippet": snippet_of(request.snippet),
+        "snippet": lookup.snippet(request.snippet),
     }
     return {key: value for key, value in values.items() if value not in ("", None)}
 

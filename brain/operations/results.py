@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from brain.index.read import Row
     from brain.model import Link
     from brain.open_vault import Freshness
+    from brain.operations.search import SearchResult
     from brain.operations.usage import Round
-    from brain.search.search import SearchResult
 else:
 
     def dataclass_transform(**_):  # noqa: ANN201, ANN003

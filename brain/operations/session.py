@@ -6,13 +6,12 @@ import os
 
 from brain import access, actors
 from brain.errors import BadRequest, NotFound, Refused
-from brain.operations.parameters import time_of
 from brain.operations.results import Session, SessionLine, SessionMessages
 from brain.redact import redact, redact_value
 from brain.sessions import archive, catalog, ids, transcript
 from brain.sessions.catalog import Place
 from brain.sessions.transcript import EVENT, SUFFIX
-from brain.timestamps import start_of
+from brain.timestamps import start_of, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from brain import actors
 from brain.errors import BrainError, NotFound
 from brain.operations import agents, lookup
-from brain.operations.parameters import time_of
 from brain.operations.results import FoundTranscripts, Imported, ImportedSession
 from brain.sessions import archive, catalog, importing
 from brain.sessions.clients import client, home
 from brain.sessions.transcript import SUFFIX
-from brain.timestamps import start_of
+from brain.timestamps import start_of, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,23 +1,26 @@
-"""Usage of memories: hits, how long a recall took, what it showed, which questions had no answer,
-and which memories were useful together.
+"""Usage of memories: hits, how long a recall took, what it showed, which questions had no answer
+(gaps), and which memories were useful together.
 
 It is kept in state.db. A context never fails because usage cannot be written.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import suppress
 from math import ceil
 
-from brain import access, redact
+from brain import access, actors, redact
 from brain._tuples import NamedTuple
 from brain.access import PERSON
-from brain.errors import BrainError
+from brain.errors import BrainError, NotFound
 from brain.formats.text import ALPHABET, digest
-from brain.index import read
+from brain.index import read, records
+from brain.operations import lookup
+from brain.operations.results import Gap, Gaps, TagSuggestion
 from brain.search.question import terms
-from brain.state import Recall, Use
+from brain.state import Recall, Use, sum_uses
 from brain.words import fold, stem
 
 TYPE_CHECKING = False
@@ -35,9 +38,10 @@ KEPT = 20  # recalls whose memories may still be found useful together
 FEW = 5  # recalls are too few to measure their time
 WINDOW = 100  # recalls, whose 95th percentile decides if recall is slow
 SLOW_MS, HEALTHY_MS = 300, 200  # slow above the first, until it is below the second again
-SNIPPET = 200  # characters of the working text that are kept with an unanswered question
 SAME_TOPIC = 0.3  # share of words that a question has in common with the one before
+MIN_TAG = 3  # characters of a suggested tag
 ROUNDS = 3  # questions that an agent may ask about one message
+_WORD = re.compile(r"[^\W_]+")
 _DEGRADED = "degraded"  # the flag that is set while recalls are too slow
 
 
@@ -92,7 +96,8 @@ def learn(vault: OpenVault, context: Context, ms: float, by: Actor) -> None:
         "by": by.name, "refs": context.refs, "answers": context.answers, "shown": context.shown,
         "round": context.round.number, "before": context.round.shown,
         "tokens": context.fitted.tokens,
-        "topic": context.recalled.has_topic, "snippet": snippet(_redacted(vault, asked.text)),
+        "topic": context.recalled.has_topic,
+        "snippet": lookup.snippet(_redacted(vault, asked.text)),
     }  # fmt: skip
     if vault.read_only:
         return
@@ -114,12 +119,6 @@ def _redacted(vault: OpenVault, question: str) -> str:
 def _asker(agent: str, by: str) -> str:
     """Return the agent of a question, else the actor; '' for a person."""
     return agent or ("" if by == PERSON.name else by)
-
-
-def snippet(text: str) -> str:
-    """Return the beginning of a text in one line."""
-    line = " ".join(text[: 10 * SNIPPET].split())
-    return line if len(line) <= SNIPPET else f"{line[: SNIPPET - 1].rstrip()}…"
 
 
 def _uses(context: Context, recall: State) -> list[Use]:
@@ -262,3 +261,82 @@ def health(vault: OpenVault) -> State:
         "healthy": len(times) < FEW or p95(times) < HEALTHY_MS,
         "degraded": _is_degraded(vault),
     }
+
+
+# -- questions that had no answer ------------------------------------------------------------------
+
+
+def gaps(vault: OpenVault, *, all: bool = False, agent: str = "", by: Actor | str = "") -> Gaps:
+    """Return questions that had no answer, the most frequent first. With `all`, also return those
+    that have an answer now. An agent gets only its own questions. Also suggest tags."""
+    actor = actors.resolve(vault, by)
+    vault.refresh()
+    sees_all = access.readable(actor) is None
+    found = [
+        Gap(
+            id=use.ref,
+            query=use.text,
+            agent=use.other or None,
+            count=use.times,
+            last=use.last,
+            session=use.session or None,
+            snippet=use.snippet or lookup.snippet(use.text),
+            open=not _is_answered(vault, use),
+        )
+        for use in sum_uses(_all_gaps(vault))
+        if (sees_all or use.other == actor.name) and (not agent or use.other == agent)
+    ]
+    found.sort(key=lambda gap: (-gap.count, gap.last, gap.id, gap.agent or ""))
+    return Gaps(gaps=[gap for gap in found if all or gap.open], tags=_suggest_tags(vault, actor))
+
+
+def _all_gaps(vault: OpenVault) -> list[Use]:
+    """Return the gaps in the journal, and those that are not in it yet. `other` is the asker."""
+    found = [
+        Use(
+            op="gap",
+            ref=record.ref,
+            other=str(record.data.get("agent", "")),
+            times=records.count_of(record),
+            last=str(record.data.get("last") or record.at),
+            text=str(record.data.get("query", "")),
+            refs=tuple(refs) if isinstance(refs := record.data.get("refs"), list) else (),
+            session=str(record.data.get("session", "")),
+            snippet=str(record.data.get("snippet", "")),
+        )
+        for record in records.select(vault.index, ops=("gap",))
+    ]
+    return found + [use for use in vault.journal.pending_uses() if use.op == "gap"]
+
+
+def _is_answered(vault: OpenVault, gap: Use) -> bool:
+    """Return True if the asker would now find an entry that was not rejected before."""
+    from brain.context.recall import answer_ids
+
+    owners = None
+    if gap.other:
+        with suppress(NotFound):  # the agent does not exist any more, so search for all owners
+            owners = access.readable(actors.resolve(vault, gap.other))
+    found = answer_ids(vault.index, gap.text, owners, vault.clock(), vault.config)
+    return not found <= set(gap.refs)
+
+
+def _suggest_tags(vault: OpenVault, by: Actor) -> list[TagSuggestion]:
+    """Suggest a tag for memories that were useful for the same question and share no tag: the
+    longest word of the question that all of them contain."""
+    from brain.graph.edges import topics
+
+    found: dict[tuple[str, ...], TagSuggestion] = {}
+    owners = access.readable(by)
+    for recall in recalls_of(vault, by):
+        refs = tuple(sorted(recall.get("useful", [])))
+        rows = read.by_ids(vault.index, refs, owners) if len(refs) > 1 else {}
+        tags = [set(topics(row.tags)) for row in rows.values()]
+        if len(rows) < 2 or set.intersection(*tags):
+            continue
+        words = [fold(word) for term in terms(str(recall["query"])) for word in term.words]
+        texts = [{stem(word) for word in _WORD.findall(fold(row.text))} for row in rows.values()]
+        common = [w for w in words if len(w) >= MIN_TAG and all(stem(w) in t for t in texts)]
+        if tag := max(common, key=len, default=""):
+            found[refs] = TagSuggestion(tag=tag, ids=sorted(rows), query=recall["query"])
+    return list(found.values())

@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from brain.index.read import Row
+
 WIDTH = 160
 _PROPERTIES = re.compile(r"---[ \t]*\r?\n(?:.*\n)*?---[ \t]*\r?(?:\n|\Z)")
 
@@ -69,6 +71,11 @@ def best_line(text: str, words: Words) -> tuple[int, str]:
     else:
         _, best = max(per_line, key=lambda key: (key[0], len(per_line[key]), -key[1]))
     return best, text.split("\n", best + 1)[best]
+
+
+def indexed_text(row: Row) -> str:
+    """Return the text of an entry that full-text search matches."""
+    return f"{row.heading} {row.text} {row.tags} {row.path} {row.title}"
 
 
 def body_at(text: str) -> int:

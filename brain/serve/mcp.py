@@ -26,7 +26,7 @@ from brain import __version__, access, actors, daemon, operations, serialize
 from brain.context.sanitize import clean
 from brain.errors import BadRequest, BrainError, Denied, NotFound, suggest
 from brain.open_vault import OpenVault
-from brain.operations import conflicts, context, entries, gaps, lookup
+from brain.operations import conflicts, context, entries, lookup, usage
 from brain.operations.parameters import parameter
 from brain.serve import answers
 from brain.serve.tools import BY_NAME, TOOLS, Argument, Tool, operation, options, schema
@@ -356,7 +356,7 @@ def _review(vault: OpenVault, agent: str) -> str:
     if candidates.entries:
         document = serialize.document(candidates)
         parts += ["Memories that were stored automatically:", answers.result(document)]
-    unanswered = serialize.document(gaps.gaps(vault, by=agent))["gaps"]
+    unanswered = serialize.document(usage.gaps(vault, by=agent))["gaps"]
     if unanswered:
         parts.append("Questions that had no answer:")
         parts += [f"- {clean(str(gap['query']), MAX_QUOTE)}" for gap in unanswered]

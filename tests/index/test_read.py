@@ -10,7 +10,7 @@ from brain.api import Brain
 from brain.errors import Ambiguous, NotFound
 from brain.index import fulltext, read, write
 from brain.model import SCOPES
-from brain.operations import entries, lookup
+from brain.operations import lookup
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
@@ -53,7 +53,9 @@ def test_the_list_is_newest_first_and_comes_in_pages(vault: MakeVault, opened: O
     brain = opened(vault({"40_Brain/MEMORY.md": lines}))
     brain.sync()
     wanted = lookup.filters(brain.vault, ["memory"])
-    pages = [row.created for at in (0, 4, 8) for row in entries.entries(brain.vault, wanted, 4, at)]
+    pages = [
+        row.created for at in (0, 4, 8) for row in read.listed(brain.vault.index, wanted, 4, at)
+    ]
     assert pages == [f"2026-01-{day:02}" for day in range(9, 0, -1)]
 
 
@@ -64,7 +66,7 @@ def test_an_entry_without_a_date_is_as_old_as_its_file(vault: MakeVault, opened:
     os.utime(root / "40_Brain/MEMORY.md", ns=(0, 1_700_000_000_123_000_000))
     brain = opened(root)
     brain.sync()
-    rows = entries.entries(brain.vault, lookup.filters(brain.vault), 9)
+    rows = read.listed(brain.vault.index, lookup.filters(brain.vault), 9)
     found = {row.path: row.created for row in rows}
     assert found == {"40_Brain/MEMORY.md": "2023-11-14T22:13:20.123Z", "a.md": "2025-05-05"}
 
@@ -91,7 +93,7 @@ def test_an_entry_without_a_date_is_as_old_as_its_record(
 
 
 def _days(brain: Brain) -> set[str]:
-    rows = entries.entries(brain.vault, lookup.filters(brain.vault, ["memory"]), 9)
+    rows = read.listed(brain.vault.index, lookup.filters(brain.vault, ["memory"]), 9)
     return {row.created[:10] for row in rows}
 
 

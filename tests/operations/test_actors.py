@@ -13,7 +13,8 @@ from brain import actors
 from brain.access import Actor
 from brain.api import Brain
 from brain.errors import BrainError, Denied, NotFound, Refused
-from brain.operations import entries, lookup
+from brain.index import read
+from brain.operations import lookup
 from brain.vault import layout
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain, SetZone
@@ -277,9 +278,9 @@ def test_entries_are_of_a_day_here(house: Brain, zone: SetZone) -> None:
     os.utime(house.vault.paths.root / "40_Brain/MEMORY.md", (noon, noon))
     house.refresh()
     kept = lookup.filters(house.vault, ["memory"], since="2026-03-02", until="2026-03-02")
-    assert {row.path for row in entries.entries(house.vault, kept, 9)} == {"40_Brain/MEMORY.md"}
+    assert {row.path for row in read.listed(house.vault.index, kept, 9)} == {"40_Brain/MEMORY.md"}
     kept = lookup.filters(house.vault, ["memory"], since="2026-02-01", until="2026-02-01")
-    assert [row.ref for row in entries.entries(house.vault, kept, 9)] == [ID]
+    assert [row.ref for row in read.listed(house.vault.index, kept, 9)] == [ID]
 
 
 def said(ask: Callable[[], object]) -> str:
@@ -389,7 +390,7 @@ def test_while_somebody_types(house: Brain) -> None:
 def test_who_may_read_what(house: Brain, by: str, seen: set[str]) -> None:
     filters = lookup.filters(house.vault, ["memory"], by=by) if house.refresh() else None
     assert filters
-    assert {row.agent for row in entries.entries(house.vault, filters, 100)} == seen
+    assert {row.agent for row in read.listed(house.vault.index, filters, 100)} == seen
     words = "walrus OR spelling OR SQLite"
     hits = house.search(words, scopes=["memory"], by=by).results
     assert {hit.row.agent for hit in hits} == seen

@@ -8,7 +8,8 @@ import pytest
 
 from brain.api import Brain
 from brain.errors import Ambiguous, BadRequest
-from brain.operations.parameters import scopes_of, time_of
+from brain.operations.lookup import scopes_of
+from brain.timestamps import time_of
 from tests import kit
 from tests.operations.conftest import Made, note
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-from brain.operations import entries, lookup
+from brain.index import read
+from brain.operations import lookup
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 
@@ -27,7 +28,7 @@ def test_a_memory_that_waits_for_a_person_to_pause_is_found_at_once(
     assert made.state == "pending"
     assert (root / NOTE).read_bytes() == before
     assert [hit.row.ref for hit in brain.search("clams mondays").results] == [made.id]
-    rows = entries.entries(brain.vault, lookup.filters(brain.vault, ["memory"]), 10)
+    rows = read.listed(brain.vault.index, lookup.filters(brain.vault, ["memory"]), 10)
     assert made.id in [row.ref for row in rows]
     dump = kit.dump(brain.vault.index)
     brain.sync()

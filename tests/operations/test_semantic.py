@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from brain.api import Brain
 from brain.embed.similarity import SENTENCES
 from brain.index.vectors import Model, text_digest
-from brain.operations import semantic
+from brain.operations.search import embed
 from brain.search.hybrid import passages
 from brain.state import Recall
 from tests import kit
@@ -22,7 +22,7 @@ def hybrid(vault: MakeVault, opened: OpenBrain, files: dict[str, str]) -> tuple[
     brain, model = opened(vault({**files, "40_Brain/brain.yaml": HYBRID})), Hashing()
     brain.vault.provider = model
     brain.sync()
-    assert semantic.embed(brain.vault) == []
+    assert embed(brain.vault) == []
     assert set(SENTENCES) <= set(model.given)
     model.given.clear()
     return brain, model
@@ -41,7 +41,7 @@ def test_an_edit_embeds_only_what_is_new(vault: MakeVault, opened: OpenBrain) ->
     root = brain.vault.paths.root
     (root / "40_Brain/MEMORY.md").write_text("".join([*lines, "- The walrus came\n"]))
     brain.sync()
-    assert semantic.embed(brain.vault) == []
+    assert embed(brain.vault) == []
     assert model.given == ["The walrus came"]
 
 
@@ -60,7 +60,7 @@ def test_a_rebuilt_index_or_another_process_needs_no_model(
     again = opened(root)
     again.vault.provider = model
     again.sync()
-    assert semantic.embed(again.vault) == []
+    assert embed(again.vault) == []
     assert all("Sub walrus" in text for text in model.given)  # its title is part of its passages
     assert len(model.given) < len(list(passages(again.vault.index)))
 
@@ -98,7 +98,7 @@ def test_loading_a_model_does_not_count_as_retrieval(vault: MakeVault, opened: O
     brain = opened(vault(files))
     brain.vault.provider = Hashing()
     brain.sync()
-    assert semantic.embed(brain.vault) == []
+    assert embed(brain.vault) == []
     root = brain.vault.paths.root
     brain.close()
     again = opened(root)

@@ -17,11 +17,10 @@ from brain.errors import NoModel
 from brain.index import read
 from brain.index.read import Filters
 from brain.model import SCOPES
-from brain.operations import semantic
+from brain.operations import search as searching
 from brain.search import hybrid as hybrid
 from brain.search.factors import ADDED, MULTIPLIED
 from brain.search.hybrid import Piece
-from brain.search.search import search
 from brain.state import Recall
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -151,15 +150,8 @@ def test_an_agent_finds_by_meaning_only_what_it_may_read(searched: Brain) -> Non
     searched.sync()
     filters = Filters(scopes=SCOPES, owners=("mech",))
     searched.search("vehicle")
-    hits, _ = search(
-        searched.vault.index,
-        "automobile",
-        filters,
-        50,
-        kit.NOW,
-        searched.vault.config,
-        searched.vault.meaning,
-    )
+    vault = searched.vault
+    hits, _ = searching.find(vault, "automobile", filters, 50, False, vault.meaning)
     assert {hit.row.agent for hit in hits} == {"mech"}
 
 
@@ -196,7 +188,7 @@ def test_without_its_model_search_goes_on_by_words(
     assert said.startswith("Searched by words alone. ")
     assert serialize.answer(answer)["notes"] == [said]
     assert "\n" not in said
-    assert len(semantic.embed(brain.vault)) == 1
+    assert len(searching.embed(brain.vault)) == 1
 
 
 def test_a_model_that_fails_only_when_it_is_asked(searched: Brain) -> None:
@@ -210,12 +202,10 @@ def test_a_model_that_fails_only_when_it_is_asked(searched: Brain) -> None:
 def test_an_answer_says_what_is_not_searched_by_meaning_yet(
     searched: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from brain.operations import semantic
-
-    monkeypatch.setattr(semantic, "PATIENCE", 0.0)
+    monkeypatch.setattr(searching, "PATIENCE", 0.0)
     (said,) = searched.search("tyres").notes
     assert said == "4 passages are not searched by meaning yet; `brain sync` does the rest."
-    assert semantic.embed(searched.vault) == []
+    assert searching.embed(searched.vault) == []
     assert searched.search("tyres").notes == ()
 
 
@@ -239,9 +229,9 @@ def test_what_has_no_word_of_the_question_must_be_near(searched: Brain) -> None:
     searched.search("car")
 
     def found(threshold: float) -> dict[str, dict[str, float]]:
-        config = searched.vault.config._replace(similarityThreshold=threshold)
-        given = (searched.vault.index, "the car makes noise", Filters(), 9, kit.NOW, config)
-        hits, _ = search(*given, searched.vault.meaning)
+        vault = searched.vault
+        vault.config = vault.config._replace(similarityThreshold=threshold)
+        hits, _ = searching.find(vault, "the car makes noise", Filters(), 9, False, vault.meaning)
         return {hit.row.path: hit.factors for hit in hits}
 
     every, few = found(0.0), found(0.99)
@@ -334,7 +324,7 @@ def test_a_model_that_hangs_is_waited_for_once(
         assert "is called again in" in answer.notes[0]
     assert len(sleeper.asked) == 1
     # who can wait asks it all the same
-    assert "took longer than 0.3 s" in semantic.embed(brain.vault)[0]
+    assert "took longer than 0.3 s" in searching.embed(brain.vault)[0]
     assert len(sleeper.asked) == 2
 
 
@@ -352,7 +342,7 @@ def test_a_model_that_works_again_is_asked_after_a_sync(
     brain.vault.provider.name = "broken"
     del brain.vault.meaning
     assert "a moment ago" in brain.search("car").notes[0]
-    assert semantic.embed(brain.vault) == []
+    assert searching.embed(brain.vault) == []
     assert brain.search("car").notes == ()
 
 
