@@ -10,6 +10,7 @@ from brain import access, actors, config
 from brain.access import ADMIN, PERSON, RANKS
 from brain.errors import BadRequest, Denied, NotFound
 from brain.index import read
+from brain.operations import apply
 from brain.operations.results import Agent
 from brain.vault import files
 
@@ -45,6 +46,11 @@ def agent_add(
         raise BadRequest(
             f"{name!r} is not a name for an agent.",
             "Use letters, digits, `-`, `_`, `.` and single spaces, at most 60.",
+        )
+    if rules := apply.redacted(vault, f"{name}\n{about}")[1]:
+        raise BadRequest(
+            f"An agent's name and purpose hold no secrets or personal data: {', '.join(rules)}.",
+            "Name and describe it with words that may be read.",
         )
     with vault.writing():
         vault.store.refuse_if_off()

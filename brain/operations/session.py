@@ -178,7 +178,7 @@ def session_fork(
     parent = catalog.locate(vault, id, _owners(vault, actor, agent))
     folder = os.path.dirname(parent.path)
     folder = catalog.unarchived(folder) if parent.is_archived else folder
-    child = Place(ids.check(new or ids.new()), f"{folder}/{new}{SUFFIX}", parent.owner, False)
+    child = Place(ids.check_new(new or ids.new()), f"{folder}/{new}{SUFFIX}", parent.owner, False)
     child = child._replace(path=f"{folder}/{child.id}{SUFFIX}")
     vault.store.allow(actor, child.path)
     source = f"{vault.paths.root_path}/{parent.path}"
@@ -273,7 +273,7 @@ def _place(vault: OpenVault, id: str, agent: str, actor: Actor) -> Place:
         folder = catalog.folder_of(vault, agent)
         if other := catalog.find_ignoring_case(vault, folder.path, id):
             raise Refused(f"There is a session {other} already.", "Choose another id.") from None
-        return Place(ids.check(id), f"{folder.path}/{id}{SUFFIX}", folder.owner, False)
+        return Place(ids.check_new(id), f"{folder.path}/{id}{SUFFIX}", folder.owner, False)
     vault.store.allow(actor, place.path)
     return archive.restore(vault, place) if place.is_archived else place
 

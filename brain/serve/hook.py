@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from brain import access, actors, lock
 from brain._tuples import NamedTuple
-from brain.errors import BadRequest
+from brain.errors import BadRequest, NotFound
 from brain.formats.text import digest
 from brain.open_vault import OpenVault
 from brain.operations.context import context
@@ -99,10 +99,12 @@ def answer(
 
 
 def log(environ: Mapping[str, str], line: str) -> None:
-    """Append a line to the log in the state folder, if that is possible."""
+    """Append a line to the log in the state folder, if that is possible. Secrets are removed."""
     with suppress(OSError), _open_log(layout.state_home(environ)) as file:
-        now = to_utc(datetime.now(UTC))
-        file.write(f"{now} {' '.join(line.split())[:1000]}\n".encode(errors="replace"))
+        from brain.redact import redact
+
+        line = " ".join(redact(line)[0].split())[:1000]
+        file.write(f"{to_utc(datetime.now(UTC))} {line}\n".encode(errors="replace"))
 
 
 def _open_log(home: str) -> Any:
@@ -195,6 +197,8 @@ def _import(path: str, root: str, agent: str, home: str) -> None:
     """Import a transcript in a separate process, because clients soon end their hooks."""
     import subprocess  # takes a while to load
 
+    if not os.path.exists(os.path.join(root, path)):
+        raise NotFound(f"There is no transcript {path}.", "Check the settings of the client.")
     command = [sys.executable, "-P", "-m", "brain", "session", "import", path, "--vault", root]
     command += ["--agent", agent] if agent else []
     with _open_log(home) as file:

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from brain.errors import BadRequest
 from brain.journal.codec import random_letters
+from brain.redact import find
 
 MAX_LENGTH = 100  # characters
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z", re.ASCII)
@@ -41,8 +42,16 @@ def check(id: str) -> str:
     return id
 
 
+def check_new(id: str) -> str:
+    """Return the id for a new session. Raise BadRequest if it is not safe or contains a secret."""
+    if find(check(id)):
+        raise BadRequest("The id of a session may not contain a secret.", "Choose another id.")
+    return id
+
+
 def of_client(client: str, id: str) -> str:
-    """Return the id for a session of a client: the client's own id if it is safe, else a hash."""
-    if is_safe(id):
+    """Return the id for a session of a client: the client's own id if it is safe and contains no
+    secret, else a hash."""
+    if is_safe(id) and not find(id):
         return id
     return f"{client}-{sha256(id.encode(errors='surrogatepass')).hexdigest()[:16]}"

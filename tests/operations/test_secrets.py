@@ -12,6 +12,7 @@ from brain import events
 from brain.access import Actor
 from brain.api import Brain
 from brain.errors import BadRequest
+from brain.sessions import ids
 from tests.operations.conftest import NOTE
 from tests.store.kit import SECRET
 
@@ -24,7 +25,7 @@ def holding(brain: Brain, word: str = SECRET) -> list[str]:
         path.name
         for folder in (brain.vault.paths.root, brain.vault.paths.state)
         for path in folder.rglob("*")
-        if path.is_file() and word.encode() in path.read_bytes()
+        if word in path.name or (path.is_file() and word.encode() in path.read_bytes())
     )
 
 
@@ -95,3 +96,27 @@ def test_an_alias_is_no_place_for_one(brain: Brain, words: tuple[str, str]) -> N
         brain.alias_add(words[0], words[1:])
     assert SECRET not in str(error.value)
     assert not (brain.vault.paths.root / "40_Brain/brain.yaml").exists()
+
+
+def test_not_in_the_id_of_a_session(brain: Brain) -> None:
+    session = brain.session_start()
+    brain.session_append(session.id, "Seals bark")
+    for create in (
+        lambda: brain.session_start(SECRET),
+        lambda: brain.session_append(SECRET, "Seals bark"),
+        lambda: brain.session_fork(session.id, new=SECRET),
+    ):
+        with pytest.raises(BadRequest, match="secret"):
+            create()
+    assert SECRET not in ids.of_client("claude", SECRET)
+    brain.sync()
+    assert holding(brain) == []
+
+
+@pytest.mark.parametrize("given", [{"name": SECRET}, {"name": "zoe", "about": f"Uses {SECRET}"}])
+def test_not_in_an_agent(brain: Brain, given: dict[str, str]) -> None:
+    with pytest.raises(BadRequest, match="secret") as refused:
+        brain.agent_add(**given)
+    assert SECRET not in str(refused.value)
+    brain.sync()
+    assert holding(brain) == []

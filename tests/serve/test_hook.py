@@ -22,6 +22,7 @@ from brain.connect.clients import Place
 from brain.serve.hook import CLIENTS, MAX_CHARACTERS, PROMPT, START
 from tests.cli.conftest import COMMAND
 from tests.sessions.kit import FIXTURES, sessions
+from tests.store.kit import SECRET
 
 QUESTION = "May I use slug pellets?"
 PINNED, RECALLED, TASK = "Metric units and ISO dates", "a hedgehog lives", "TASK-002"
@@ -261,6 +262,13 @@ def test_odd_values_are_no_error(machine: Machine) -> None:
     prompt = f"{QUESTION} {'x' * 300_000} \ud800"
     assert RECALLED in machine.hook("claude-code", "UserPromptSubmit", prompt=prompt).context
     assert machine.log() == []
+
+
+def test_the_log_contains_no_secret(machine: Machine) -> None:
+    machine.raw("claude-code", f"Dream-{SECRET}", GOOD)
+    machine.hook("claude-code", "SessionEnd", transcript_path=f"/nowhere/{SECRET}.jsonl")
+    assert len(machine.log()) == 2
+    assert SECRET not in "".join(machine.log())
 
 
 def test_the_log_stays_small(machine: Machine) -> None:
