@@ -85,7 +85,7 @@ def _update(work: Path) -> Iterator[tuple[str, str, str]]:
     from brain.config import Config
     from brain.index.db import Index
     from brain.model import Add
-    from brain.sync import sync
+    from brain.sync import Stats, sync
     from brain.vault import layout
 
     root, path = work / "writing", "40_Brain/MEMORY.md"
@@ -96,7 +96,7 @@ def _update(work: Path) -> Iterator[tuple[str, str, str]]:
     vault = layout.find(root / "vault", root / "state")
     part, whole = [], []
     with Index(root / "brain.db", str(root)) as index:
-        sync(vault, index, Config())
+        list(sync(vault, index, Config(), Stats()))
         for number in range(ROUNDS // 2):
             for known, costs in ((True, part), (False, whole)):
                 before = note.read_bytes()
@@ -104,7 +104,8 @@ def _update(work: Path) -> Iterator[tuple[str, str, str]]:
                 note.write_bytes(formats.edit("memory", path, before, [add], "").data)
                 texts = {path: before} if known else None
                 started = time.process_time()
-                stats = sync(vault, index, Config(), only=[path], known_texts=texts)
+                stats = Stats()
+                list(sync(vault, index, Config(), stats, only=[path], known_texts=texts))
                 costs.append(time.process_time() - started)
                 assert stats.changed == [path]
     shutil.rmtree(root)

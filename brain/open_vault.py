@@ -1,13 +1,13 @@
 """An open vault: its settings, paths, index, journal, store, events and clock.
 
-Operations take it as their first argument and pass it down. Nothing here calls an operation.
+Operations take it as their first argument and pass it down.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 
@@ -22,12 +22,12 @@ from brain.index.db import Index
 from brain.model import Event
 from brain.sync import Delta, Progress, Stats, sync_payload, write_payload
 from brain.timestamps import to_utc
-from brain.vault import files, layout, vault_id
+from brain.vault import files, layout
 from brain.vault.layout import Vault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Concatenate, ParamSpec, Self, TypeVar
 
     from brain.embed import Provider
     from brain.embed.similarity import Meanings
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from brain.journal.writer import Journal
     from brain.state import State
     from brain.store import Store
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 Clock = Callable[[], datetime]
 MAX_COMPARED = 20  # typed memories that one sync compares with others
@@ -158,6 +161,25 @@ class OpenVault:
             if name in self.__dict__:
                 getattr(self, name).close()
 
+    def run(
+        self, operation: Callable[Concatenate[OpenVault, P], R], *args: P.args, **options: P.kwargs
+    ) -> R:
+        """Run an operation on this vault. If the index is damaged and the operation has not written
+        anything yet, rebuild the index and run the operation again."""
+        writes = self.writes
+        try:
+            try:
+                return operation(self, *args, **options)
+            except IndexDamaged as error:
+                if self.writes != writes:
+                    raise
+                self.index.damaged(error)
+                self.sync()
+                return operation(self, *args, **options)
+        finally:
+            if self.events.listeners:
+                self.write_events()
+
     def now(self) -> str:
         return to_utc(self.clock())
 
@@ -226,11 +248,16 @@ class OpenVault:
         promised = self.store.heads() if self.has_pending() else {}
         for path, head in (heads or {}).items():
             promised[path] = partial(_use_head, head)
-        return syncing.sync(
-            self.paths, self.index, self.config, only=only, wait=wait, progress=self.progress,
-            accept_loss=accept_loss, promised=promised, written=heads or (),
-            before=lambda deltas: self._record_changes(deltas, wait), known_texts=known_texts,
+        stats = Stats()
+        changes = syncing.sync(
+            self.paths, self.index, self.config, stats, only=only, wait=wait,
+            progress=self.progress, accept_loss=accept_loss, promised=promised,
+            written=heads or (), known_texts=known_texts,
         )  # fmt: skip
+        with closing(changes):  # after an error, they are not stored
+            for deltas in changes:
+                self._record_changes(deltas, wait)
+        return stats
 
     def _record_changes(self, deltas: list[Delta], wait: float) -> None:
         """Record and publish changes of entries, in the transaction that changes their rows."""
@@ -350,7 +377,7 @@ class OpenVault:
             self.paths = self.store.vault = self.paths._replace(id=self.store.name_vault())
             self.index.id = self.paths.id
         if self.paths.id:
-            vault_id.claim(self.paths.state_path, self.paths.root_path, self.paths.id)
+            layout.claim(self.paths.state_path, self.paths.root_path, self.paths.id)
         self._claimed = True
 
     def absorb(self, wait: float = 30.0) -> list[str]:
@@ -415,11 +442,6 @@ class OpenVault:
     def unchecked(self) -> Freshness:
         """Return the freshness of a result that was not checked."""
         return Freshness(False, self._checked, ("not checked",))
-
-    def repair(self, error: IndexDamaged) -> None:
-        """Rebuild a damaged index."""
-        self.index.damaged(error)
-        self.sync()
 
 
 def _use_head(head: bytes, _: bytes) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import marshal
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
 
@@ -58,9 +58,9 @@ class Delta(NamedTuple):
 class Stats:
     """The result of a sync."""
 
-    def __init__(self, files: int = 0, cold: bool = False) -> None:
-        self.files = files
-        self.cold = cold
+    def __init__(self) -> None:
+        self.files = 0
+        self.cold = False
         self.added: list[str] = []
         self.changed: list[str] = []
         self.moved: list[tuple[str, str]] = []
@@ -78,6 +78,7 @@ def sync(
     vault: Vault,
     index: Index,
     config: Config,
+    stats: Stats,
     *,
     only: Iterable[str] | None = None,
     wait: float = 30.0,
@@ -85,17 +86,17 @@ def sync(
     accept_loss: bool = False,
     promised: Mapping[str, Edit] | None = None,
     written: Collection[str] = (),
-    before: Callable[[list[Delta]], None] | None = None,
     known_texts: Mapping[str, bytes] | None = None,
-) -> Stats:
-    """Update the index from the vault, or from these paths of it and all below them.
+) -> Generator[list[Delta], None, None]:
+    """Update the index from the vault, or from these paths of it and all below them. `stats` gets
+    the result.
 
-    An index without a completed sync is filled from the whole vault. A file with pending writes
-    (`promised`) is indexed as if they were written. Files that were just `written` may be missing,
-    because another process is replacing them. `before` is called with the changes of entries in the
-    transaction that stores them; if it raises, the index is not changed. If the indexed text of a
-    memory note is among `known_texts`, only the changed part is parsed and stored, with the same
-    result.
+    Yield the changes of entries in the transaction that stores them. If the caller closes the
+    iterator there, they are not stored. An index without a completed sync is filled from the whole
+    vault. A file with pending writes (`promised`) is indexed as if they were written. Files that
+    were just `written` may be missing, because another process is replacing them. If the indexed
+    text of a memory note is among `known_texts`, only the changed part is parsed and stored, with
+    the same result.
 
     Raise Busy if another process is still writing after `wait` seconds. Raise VaultLooksEmpty
     before any change if nearly all files are missing and `accept_loss` is not given.
@@ -103,7 +104,7 @@ def sync(
     started = time.monotonic()
     cold = not index.whole
     found = scan(vault, config, None if cold or only is None else set(only))
-    stats = Stats(files=len(found.stats), cold=cold)
+    stats.files, stats.cold = len(found.stats), cold
     if promised or not _nothing_new(index, found, cold):
         plan = partial(
             _Job, vault, index, config, found, stats, promised or {}, written, known_texts or {}
@@ -113,9 +114,8 @@ def sync(
                 job = plan()  # again: another process may have been faster
                 if not accept_loss:
                     _refuse_loss(job)
-                _run(job, progress, before)
+                yield from _run(job, progress)
     stats.seconds = time.monotonic() - started
-    return stats
 
 
 def _nothing_new(index: Index, found: Scan, cold: bool) -> bool:
@@ -227,9 +227,7 @@ def _loss_of(folder: str, here: int, before: int) -> VaultLooksEmpty:
     )
 
 
-def _run(
-    job: _Job, progress: Progress | None, before: Callable[[list[Delta]], None] | None
-) -> None:
+def _run(job: _Job, progress: Progress | None) -> Iterator[list[Delta]]:
     """Read and store changed files in batches, then remove the rows of missing files."""
     stats = job.stats
     batches = _batches(_read(job, progress))
@@ -241,8 +239,7 @@ def _run(
                 deltas = [] if stats.cold else [_delta(job.index, parsed) for parsed in batch]
                 write.store(job.index, batch)
                 if found := [delta for delta in deltas if delta]:
-                    if before:
-                        before(found)
+                    yield found
                     # those of a session may be as long as it is
                     stats.deltas += [delta for delta in found if delta.scope != "sessions"]
     moved = {old for old, _ in stats.moved}
@@ -251,12 +248,10 @@ def _run(
     restat = any(was.stat[:4] != stat[:4] for _, was, stat, _ in job.same)
     if not stats.quiet or stats.cold or restat or _problems_differ(job.index, job.found):
         with job.index.transaction():
-            _settle(job, left, before)
+            yield from _settle(job, left)
 
 
-def _settle(
-    job: _Job, left: list[tuple[int, str]], before: Callable[[list[Delta]], None] | None
-) -> None:
+def _settle(job: _Job, left: list[tuple[int, str]]) -> Iterator[list[Delta]]:
     """Remove missing files, and write problems and the new stat values of unchanged files."""
     index, db = job.index, job.index.db
     deltas: list[Delta] = []
@@ -264,8 +259,8 @@ def _settle(
         texts = {ref: was.text for ref, was in write.entries(index, id).items()}
         if gone := compare(path, write.scope_of(index, id), texts, {}):
             deltas.append(gone)
-    if before and deltas:
-        before(deltas)
+    if deltas:
+        yield deltas
     job.stats.deltas += deltas
     write.forget(job.index, left)
     write.set_problems(db, [(old, ()) for old, _ in job.stats.moved])

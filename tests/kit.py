@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from brain import serialize
+from brain import sync as syncing
 from brain.api import Brain
+from brain.config import Config
 from brain.index import read
 from brain.index.db import Index
 from brain.open_vault import OpenVault
+from brain.sync import Stats
 from brain.vault import layout
+from brain.vault.layout import Vault
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 PATIENCE = 20.0  # seconds
@@ -67,6 +71,14 @@ def open_brain(root: Path, state: Path, *, engine: str = "auto") -> Brain:
     """A Brain with its own state folder, for which it is always NOW. `engine` is the full-text
     engine."""
     return Brain(OpenVault(layout.find(root, state), lambda: NOW, engine=engine))
+
+
+def sync(vault: Vault, index: Index, config: Config, **options: Any) -> Stats:
+    """Update an index without journal and events."""
+    stats = Stats()
+    for _ in syncing.sync(vault, index, config, stats, **options):
+        pass
+    return stats
 
 
 def found(brain: Brain, question: str, **wanted: Any) -> list[str]:

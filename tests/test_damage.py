@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from brain import operations
 from brain.api import Brain
 from brain.errors import BrainError, Busy, IndexDamaged
 from brain.index import relations
@@ -488,7 +487,7 @@ def test_a_mistake_in_a_question_is_no_damage(vault: MakeVault, opened: OpenBrai
             return vault.index.db.execute("SELECT no_such_column FROM entries")
 
     with pytest.raises(sqlite3.OperationalError, match="no_such_column"):
-        operations.call(wrong, brain.vault)
+        brain.vault.run(wrong)
     assert brain.vault.index._inode == before
     assert not brain.vault.index.news
 
@@ -500,7 +499,7 @@ def test_a_table_that_is_gone_is_damage(vault: MakeVault, opened: OpenBrain) -> 
     brain.vault.index.db.execute("DROP TABLE learned")
     brain.vault.index._write_seal()  # as if nobody had been seen to do it
     assert not brain.vault.index.healthy()
-    found = operations.call(lambda vault: relations.learned(vault.index, pending=True), brain.vault)
+    found = brain.vault.run(lambda vault: relations.learned(vault.index, pending=True))
     assert found == []
     assert brain.vault.index.news == "The index was damaged; it is built again."
 
@@ -515,7 +514,7 @@ def test_what_has_written_is_not_called_again(vault: MakeVault, opened: OpenBrai
         raise IndexDamaged("The index cannot be read.")
 
     with pytest.raises(IndexDamaged):
-        operations.call(writes, brain.vault, "Seals bark")
+        brain.vault.run(writes, "Seals bark")
     assert calls == ["added"]
 
 

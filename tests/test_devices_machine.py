@@ -23,7 +23,7 @@ from brain import events
 from brain.api import Brain
 from brain.errors import BrainError
 from brain.formats import memory_md
-from brain.index import journal_facts
+from brain.index import read
 from brain.index.db import Index
 from brain.model import Write
 from brain.new_vault import GITATTRIBUTES, GITIGNORE
@@ -434,9 +434,9 @@ class Devices(RuleBasedStateMachine):
     def _adds_up(self, one: Machine) -> None:
         scores, hits = _sums(list(_records(one)))
         refs = {*scores, *hits, *self._refs(one)}
-        known = journal_facts.load(one.brain.vault.index, refs)
+        known = read.facts(one.brain.vault.index, refs)
         for ref in refs:
-            found = known.get(ref, journal_facts.Facts(ref))
+            found = known.get(ref, read.Facts(ref))
             assert (found.score, found.hits) == (scores[ref], hits[ref]), ref
 
 

@@ -15,7 +15,7 @@ from brain import config, new_vault
 from brain.api import Brain
 from brain.errors import BadRequest, VaultNotFound
 from brain.operations import doctor
-from brain.vault import vault_id
+from brain.vault import layout
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_the_settings_are_all_there_and_all_defaults(root: Path) -> None:
     text = (root / "40_Brain/brain.yaml").read_text()
-    assert text == config.template(vault_id.vault_id(str(root / "40_Brain")))
+    assert text == config.template(layout.vault_id(str(root / "40_Brain")))
 
 
 def test_what_is_laid_down_parses_without_a_remark(

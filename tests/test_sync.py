@@ -501,7 +501,7 @@ def _untouched(root: Path, opened: OpenBrain) -> None:
     brain = opened(root)
     brain.sync()
     brain.search("the", scopes=["all"])
-    entries.entries(brain.vault, lookup.filters(brain.vault), 100)
+    entries.list_(brain.vault, limit=100)
     brain.doctor()
     brain.sync(rebuild=True)
     brain.close()

@@ -53,7 +53,7 @@ class Pair:
         self.parts, self.whole = self._index("parts"), self._index("whole")
         self.data = TEXT.encode()
         for index in (self.parts, self.whole):
-            syncing.sync(self.vault, index, Config())
+            kit.sync(self.vault, index, Config())
 
     def _index(self, name: str) -> Index:
         path = self.home / name
@@ -70,8 +70,8 @@ class Pair:
         before, self.data = self.data, data
         (self.root / NOTE).write_bytes(data)
         known = {NOTE: before}
-        stats = syncing.sync(self.vault, self.parts, Config(), only=[NOTE], known_texts=known)
-        whole = syncing.sync(self.vault, self.whole, Config(), only=[NOTE])
+        stats = kit.sync(self.vault, self.parts, Config(), only=[NOTE], known_texts=known)
+        whole = kit.sync(self.vault, self.whole, Config(), only=[NOTE])
         assert (stats.deltas, stats.changed) == (whole.deltas, whole.changed)
         assert content(self.parts) == content(self.whole)
         return stats
@@ -81,7 +81,7 @@ class Pair:
         assert self.parts.healthy()
         assert self.whole.healthy()
         self.whole.rebuild()
-        syncing.sync(self.vault, self.whole, Config())
+        kit.sync(self.vault, self.whole, Config())
         assert content(self.parts) == content(self.whole)
 
 

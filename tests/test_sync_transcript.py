@@ -38,12 +38,12 @@ class Transcript:
     def new_index(self, name: str) -> Index:
         index = Index(self.home / name / "brain.db", self.vault.root_path)
         index.check()
-        syncing.sync(self.vault, index, Config(maxFileSize=1000))
+        kit.sync(self.vault, index, Config(maxFileSize=1000))
         return index
 
     def write(self, data: bytes) -> None:
         self.path.write_bytes(data)
-        syncing.sync(self.vault, self.index, Config(maxFileSize=1000))
+        kit.sync(self.vault, self.index, Config(maxFileSize=1000))
 
 
 @pytest.fixture

@@ -25,7 +25,6 @@ from brain.model import Add, Change, Move, Relate, Remove, Retag, Update, Write
 from brain.state import TempRow
 from brain.store import Store
 from brain.store.note import HALF
-from brain.sync import sync
 from brain.vault.exchange import Look
 from tests import kit as base
 from tests.journal import kit as journals
@@ -330,7 +329,7 @@ class Writing(RuleBasedStateMachine):
         assert self.must <= there, (self.must - there, self.note.read_text())
         store = self._store()
         found = _updated(store, self.index)
-        assert sync(store.vault, self.index, store.config).quiet
+        assert base.sync(store.vault, self.index, store.config).quiet
         new = self._new_index("new")
         assert _updated(store, new) == found
         new.close()
@@ -347,7 +346,7 @@ class Writing(RuleBasedStateMachine):
 
 
 def _updated(store: Store, index: Index) -> list[Any]:
-    sync(store.vault, index, store.config, promised=store.heads())
+    base.sync(store.vault, index, store.config, promised=store.heads())
     update_index(store.journal, index)
     return [base.dump(index), journals.dump(index)]
 

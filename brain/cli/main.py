@@ -33,7 +33,7 @@ from brain.cli.output import (
 )
 from brain.cli.terminal import width
 from brain.errors import BadRequest, BrainError, suggest
-from brain.operations import GROUPS, OPERATIONS, Operation, call
+from brain.operations import GROUPS, OPERATIONS, Operation
 from brain.operations.parameters import HIDDEN, Parameter, parameter
 
 # Commands that are not operations: name, group, summary. Each is in the module of its group.
@@ -200,7 +200,7 @@ def command(operation: Operation) -> click.Command:
         if view.prepare:
             view.prepare(values)
         with opened(vault) as open_vault:
-            act = partial(call, function, open_vault)
+            act = partial(open_vault.run, function)
             named = {p.name: values[p.name] for p in given}
             result = view.run(act, options | named) if view.run else act(**named)
             if view.after:

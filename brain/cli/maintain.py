@@ -126,13 +126,12 @@ def print_stats(stats: Stats, _: Values) -> None:
 
 def _embed(vault: OpenVault) -> None:
     """Embed what is new for a hybrid search, if one is set, with a progress line of its own."""
-    from brain.operations import call
     from brain.operations.search import embed
 
     if isinstance(vault.progress, Progress):
         vault.progress.what = "passages"
     try:
-        errors = call(embed, vault)
+        errors = vault.run(embed)
     except KeyboardInterrupt:
         note("\nInterrupted. The next `brain sync` embeds the rest.")
         raise

@@ -141,12 +141,12 @@ def _edit(id: str, vault: str | None, as_json: bool) -> None:
     EDITOR=nano brain edit "Kitchen Garden.md:12"
     """
     from brain import serialize
-    from brain.operations import apply, call, change, entries, lookup, results
+    from brain.operations import apply, change, entries, lookup, results
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as open_vault:
         open_vault.store.refuse_read_only()
-        place = call(entries.open_, open_vault, id)
+        place = open_vault.run(entries.open_, id)
         row, line = lookup.locate(open_vault, id)
         is_memory = line > 0 and lookup.is_memory(row)
         if is_memory:
@@ -163,7 +163,7 @@ def _edit(id: str, vault: str | None, as_json: bool) -> None:
             changed: Changed = apply.changed(results.entry(row), "unchanged")
         else:
             with opened(vault) as open_vault:
-                changed = call(change.rewrite, open_vault, row.ref, text, row.text)
+                changed = open_vault.run(change.rewrite, row.ref, text, row.text)
     except BaseException:
         if _read(file) in ("", row.text):
             os.unlink(file)

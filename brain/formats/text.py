@@ -75,6 +75,15 @@ def decode(data: bytes) -> tuple[str, list[Problem]]:
     return text, problems
 
 
+def to_text(data: bytes) -> str:
+    """Decode any bytes, so that `to_bytes` returns the same bytes."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def to_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
 class Offsets:
     """Maps characters of a text to lines and byte offsets of its file.
 

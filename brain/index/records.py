@@ -18,7 +18,7 @@ from math import isfinite
 from brain._tuples import NamedTuple
 from brain.errors import BrainError
 from brain.index.db import Index, each, marks, reading
-from brain.index.journal_facts import Facts, smallest_ids
+from brain.index.read import Facts, smallest_ids
 from brain.model import Record
 
 TYPE_CHECKING = False

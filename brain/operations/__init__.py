@@ -8,17 +8,11 @@ module of its group in `brain.cli`.
 from __future__ import annotations
 
 from brain._tuples import NamedTuple
-from brain.errors import IndexDamaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Concatenate, ParamSpec, TypeVar
-
-    from brain.open_vault import OpenVault
-
-    P = ParamSpec("P")
-    R = TypeVar("R")
+    from typing import Any
 
 GROUPS = ("set up", "connect", "find", "write", "sessions", "review", "maintain")
 
@@ -52,28 +46,6 @@ class Operation(NamedTuple):
             import_module(f"brain.{module}"), function or self.method
         )
         return found
-
-
-def call(
-    function: Callable[Concatenate[OpenVault, P], R],
-    vault: OpenVault,
-    *args: P.args,
-    **options: P.kwargs,
-) -> R:
-    """Call an operation. If the index is damaged and the operation has not written anything yet,
-    rebuild the index and call the operation again."""
-    writes = vault.writes
-    try:
-        try:
-            return function(vault, *args, **options)
-        except IndexDamaged as error:
-            if vault.writes != writes:
-                raise
-            vault.repair(error)
-            return function(vault, *args, **options)
-    finally:
-        if vault.events.listeners:
-            vault.write_events()
 
 
 # fmt: off

@@ -1,16 +1,15 @@
-"""Apply changes through the store, and return the changed entry."""
+"""Apply changes through the store, return the changed entry, and link it to other memories."""
 
 from __future__ import annotations
 
 from brain import access
 from brain.index import read
 from brain.journal.codec import event_id
-from brain.model import Anchor, Write
-from brain.operations.lookup import is_anchored
-from brain.operations.results import Changed, Entry
+from brain.model import Anchor, Relate, Write
+from brain.operations.lookup import is_anchored, link_to
+from brain.operations.results import Changed, Entry, Mention
 from brain.operations.results import entry as of_row
 from brain.redact import redact
-from brain.store import file_types
 from brain.sync import Delta, write_payload
 
 TYPE_CHECKING = False
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from brain.access import Actor
+    from brain.compare.similar import Similar
     from brain.index.read import Row
     from brain.open_vault import OpenVault
     from brain.store import Outcome
@@ -79,13 +79,13 @@ def _apply(
         return []
     with vault.writing():
         paths = dict.fromkeys(write.change.path for write in writes if write.change)
-        before = {path: file_types.encode(vault.store.note(path).text) for path in paths}
+        before = {path: vault.store.note(path).data for path in paths}
         vault.writes += 1
         results = vault.store.apply(writes, by, exact)
         if any(result.state == "pending" for result in results):
             results = vault.store.wait(results, wait)
         # index the written text, even if a person has saved another one since
-        heads = {path: file_types.encode(vault.store.note(path).text) for path in paths}
+        heads = {path: vault.store.note(path).data for path in paths}
         vault.sync(paths, known_texts=before, heads=heads)
         _publish(vault, results)
     return results
@@ -161,3 +161,54 @@ def anchor(other: Row, by: Actor) -> list[Write]:
     if is_anchored(other) or not access.may(by, "write", other.agent):
         return []
     return [Write("anchor", other.ref, Anchor(other.path, other.ref))]
+
+
+# -- links to memories that a text replaces or contradicts --------------------------------------
+
+
+def comparable(vault: OpenVault, path: str, by: Actor) -> tuple[str, ...]:
+    """Return the owners whose memories are compared with a new one in this note: the owner of the
+    note and the admin, if the actor may read them."""
+    owners = sorted({access.ADMIN, vault.owner(path)})
+    return tuple(owner for owner in owners if access.may(by, "read", owner))
+
+
+def mentioned(found: Similar) -> tuple[list[Mention], list[Mention]]:
+    """Return the memories that are similar to a text, and those that it contradicts."""
+    near = [Mention(id=row.ref, text=row.text) for row, _ in found.near]
+    return near, [Mention(id=row.ref, text=row.text) for row in found.contradicts]
+
+
+def fields_of(
+    older: Sequence[Row], against: Sequence[Row], path: str, by: Actor
+) -> tuple[tuple[tuple[str, str], ...], list[Write]]:
+    """Return the fields of a new memory that supersedes or contradicts others, and the writes
+    that write the ids of their targets."""
+    fields: list[tuple[str, str]] = []
+    writes: list[Write] = []
+    for name, rows in (("supersedes", older), ("contradicts", against)):
+        for row in rows:
+            writes += anchor(row, by)
+            fields.append((name, link_to(row, path)))
+    return tuple(fields), writes
+
+
+def mark(row: Row, found: Similar, by: Actor) -> tuple[list[Write], list[Write]]:
+    """Return the writes that link a memory to those it contradicts: first the writes of their ids,
+    then those of the links."""
+    first: list[Write] = []
+    then: list[Write] = []
+    for other in found.contradicts:
+        first += anchor(other, by)
+        field = Relate(row.path, row.ref, "contradicts", link_to(other, row.path))
+        type = found.conflict_types[other.ref]
+        then += [Write("link", row.ref, field), conflict_record(row, other, type)]
+    return first, then
+
+
+def conflict_record(row: Row, other: Row, type: str) -> Write:
+    """Return the record of a conflict of this type; for '', the record of its end."""
+    data = {"other": other.ref, "agent": row.agent}
+    if not type:
+        return Write("resolve", row.ref, None, data)
+    return Write("conflict", row.ref, None, data | {"type": type})

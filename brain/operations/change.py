@@ -7,10 +7,10 @@ from contextlib import suppress
 from brain import access, actors, kinds
 from brain.compare.similar import Similar, similar
 from brain.errors import BadRequest, NotFound, StaleFile
-from brain.index import journal_facts, read
+from brain.index import read
 from brain.model import RELATIONS, Move, Relate, Remove, Retag, Update, Write
 from brain.operations import apply, lookup
-from brain.operations.conflicts import comparable, conflict_record, mark, mentioned
+from brain.operations.apply import comparable, conflict_record, mark, mentioned
 from brain.operations.results import Changed, Feedback, Forgotten, Updated, entry
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ def update(
         removed_tags = _replaced_tags(row, new_tags) if replace else ()
         data: dict[str, Any] = {"why": why} if why else {}
         if values:
-            known_facts = journal_facts.load(vault.index, [row.ref]).get(row.ref)
+            known_facts = read.facts(vault.index, [row.ref]).get(row.ref)
             data |= values | {
                 "was": {name: known_facts and getattr(known_facts, name) for name in values}
             }

@@ -7,17 +7,14 @@ import re
 from brain import access, actors
 from brain._tuples import NamedTuple
 from brain.errors import BadRequest, NotFound
-from brain.index import journal_facts, read, records, relations
+from brain.index import read, records, relations
 from brain.model import Relate, Write
 from brain.operations import apply, lookup
-from brain.operations.results import Conflict, Mention, Resolved, entry
+from brain.operations.results import Conflict, Resolved, entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from brain.access import Actor
-    from brain.compare.similar import Similar
     from brain.index.read import Row
     from brain.index.records import Conflict as OpenConflict
     from brain.open_vault import OpenVault
@@ -87,7 +84,7 @@ def _pairs(vault: OpenVault, by: Actor) -> list[Pair]:
 def _row(vault: OpenVault, ref: str, by: Actor) -> Row | None:
     """Return the memory with this current or former id; None if it was deleted."""
     owners = access.readable(by)
-    for id in sorted(journal_facts.all_ids(vault.index, ref), key=lambda each: each != ref):
+    for id in sorted(read.all_ids(vault.index, ref), key=lambda each: each != ref):
         for row in read.exact(vault.index, id):
             if owners is None or row.agent in owners:
                 return row
@@ -145,54 +142,3 @@ def _end_writes(vault: OpenVault, pair: Pair, kept: Row | None, by: Actor) -> li
         writes.append(Write("link", kept.ref, Relate(kept.path, kept.ref, "supersedes", target)))
     data = {"other": pair.other.ref, "agent": pair.one.agent, "keep": kept.ref if kept else ""}
     return [*writes, Write("resolve", pair.one.ref, None, data)]
-
-
-# -- marking -------------------------------------------------------------------------------------
-
-
-def comparable(vault: OpenVault, path: str, by: Actor) -> tuple[str, ...]:
-    """Return the owners whose memories are compared with a new one in this note: the owner of the
-    note and the admin, if the actor may read them."""
-    owners = sorted({access.ADMIN, vault.owner(path)})
-    return tuple(owner for owner in owners if access.may(by, "read", owner))
-
-
-def mentioned(found: Similar) -> tuple[list[Mention], list[Mention]]:
-    """Return the memories that are similar to a text, and those that it contradicts."""
-    near = [Mention(id=row.ref, text=row.text) for row, _ in found.near]
-    return near, [Mention(id=row.ref, text=row.text) for row in found.contradicts]
-
-
-def fields_of(
-    older: Sequence[Row], against: Sequence[Row], path: str, by: Actor
-) -> tuple[tuple[tuple[str, str], ...], list[Write]]:
-    """Return the fields of a new memory that supersedes or contradicts others, and the writes
-    that write the ids of their targets."""
-    fields: list[tuple[str, str]] = []
-    writes: list[Write] = []
-    for name, rows in (("supersedes", older), ("contradicts", against)):
-        for row in rows:
-            writes += apply.anchor(row, by)
-            fields.append((name, lookup.link_to(row, path)))
-    return tuple(fields), writes
-
-
-def mark(row: Row, found: Similar, by: Actor) -> tuple[list[Write], list[Write]]:
-    """Return the writes that link a memory to those it contradicts: first the writes of their ids,
-    then those of the links."""
-    first: list[Write] = []
-    then: list[Write] = []
-    for other in found.contradicts:
-        first += apply.anchor(other, by)
-        field = Relate(row.path, row.ref, "contradicts", lookup.link_to(other, row.path))
-        type = found.conflict_types[other.ref]
-        then += [Write("link", row.ref, field), conflict_record(row, other, type)]
-    return first, then
-
-
-def conflict_record(row: Row, other: Row, type: str) -> Write:
-    """Return the record of a conflict of this type; for '', the record of its end."""
-    data = {"other": other.ref, "agent": row.agent}
-    if not type:
-        return Write("resolve", row.ref, None, data)
-    return Write("conflict", row.ref, None, data | {"type": type})

@@ -7,9 +7,8 @@ from brain import importance
 from brain.access import PERSON
 from brain.context.scoring import current_confidence, source_of
 from brain.errors import BrainError
-from brain.index import journal_facts, read, records
-from brain.index.journal_facts import Facts
-from brain.index.read import Filters
+from brain.index import read, records
+from brain.index.read import Facts, Filters
 from brain.operations import lookup
 from brain.operations.results import Listing, Memory, Place, Provenance, entry, entry_fields
 from brain.search.factors import days_between
@@ -173,7 +172,7 @@ def heading_above(row: Row, line: int) -> str:
 
 def with_values(vault: OpenVault, rows: Sequence[Row]) -> list[Entry]:
     """Return the entries of these rows. Memories have their current values."""
-    known = journal_facts.load(vault.index, [row.ref for row in rows if lookup.is_memory(row)])
+    known = read.facts(vault.index, [row.ref for row in rows if lookup.is_memory(row)])
     now = vault.clock()
     return [
         Memory(**entry_fields(row), **values(row, known.get(row.ref), now))
@@ -215,8 +214,8 @@ def _idle(row: Row, found: Facts, now: datetime) -> float:
 
 def details(vault: OpenVault, row: Row) -> dict[str, Any]:
     """Return the origin of a memory, and the factors of its confidence and importance."""
-    memory_facts = journal_facts.load(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
-    ids = journal_facts.all_ids(vault.index, row.ref)
+    memory_facts = read.facts(vault.index, [row.ref]).get(row.ref) or Facts(row.ref)
+    ids = read.all_ids(vault.index, row.ref)
     try:
         history = list(records.select(vault.index, refs=ids))
     except BrainError:  # `brain doctor` reports a journal that cannot be read

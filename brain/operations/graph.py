@@ -5,7 +5,7 @@ from __future__ import annotations
 from brain.errors import BadRequest, NoModel, NotFound
 from brain.graph import clusters, export, nodes
 from brain.graph.nodes import ENTRIES
-from brain.index import journal_facts, read
+from brain.index import read
 from brain.index.read import Filters
 from brain.operations import lookup, results, search
 
@@ -75,7 +75,7 @@ def _root(vault: OpenVault, row: Row, graph: Graph) -> str:
     """Return the node of an entry; for a passage, the node of its note."""
     name = row.path.removesuffix(".md")
     ids = {node.id for node in graph.nodes}
-    for id in (row.ref, *sorted(journal_facts.all_ids(vault.index, row.ref)), f"[[{name}]]"):
+    for id in (row.ref, *sorted(read.all_ids(vault.index, row.ref)), f"[[{name}]]"):
         if id in ids:
             return id
     raise NotFound(

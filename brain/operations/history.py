@@ -12,7 +12,7 @@ from brain.config import SETTINGS
 from brain.errors import NotFound, Refused, suggest
 from brain.formats import brain_yaml
 from brain.formats.text import digest
-from brain.index import journal_facts, read, records
+from brain.index import read, records
 from brain.index.records import RECORD_TYPES
 from brain.operations import lookup, pending
 from brain.operations.results import ChangeRecord
@@ -156,11 +156,9 @@ def refs(vault: OpenVault, name: str, by: Actor, agent: str = "") -> set[str]:
     also if the actor may not read the entry."""
     owners = lookup.visible(vault, by, agent)
     try:
-        found = journal_facts.all_ids(
-            vault.index, lookup.find(vault, name, owners=owners, titles=False).ref
-        )
+        found = read.all_ids(vault.index, lookup.find(vault, name, owners=owners, titles=False).ref)
     except NotFound:
-        found = journal_facts.all_ids(vault.index, lookup.bare_id(name))
+        found = read.all_ids(vault.index, lookup.bare_id(name))
         if not any(True for _ in records.select(vault.index, refs=found)):
             raise
     if not any(may_see(vault, r, by) for r in records.select(vault.index, refs=found)):

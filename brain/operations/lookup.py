@@ -13,7 +13,7 @@ from unicodedata import normalize
 from brain import access, actors
 from brain._tuples import NamedTuple
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
-from brain.index import journal_facts, read
+from brain.index import read
 from brain.index.read import Filters, Row
 from brain.model import SCOPES
 from brain.timestamps import as_date, time_of
@@ -102,7 +102,7 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
     """Return the entry that had this id before a person edited it."""
     if not id.isascii():
         return []
-    others = journal_facts.all_ids(vault.index, id) - {id}
+    others = read.all_ids(vault.index, id) - {id}
     return [row for other in sorted(others) for row in read.by_ref(vault.index, other)]
 
 

@@ -100,13 +100,13 @@ def journal_write(vault: OpenVault, *, by: Actor | str = "") -> int:
 
 def _purged(vault: OpenVault) -> dict[str, str]:
     """Return the times at which entries with pending uses were purged, on any device."""
-    from brain.index import journal_facts
+    from brain.index import read
     from brain.journal.reader import update_index
 
     refs = {ref for use in vault.journal.pending_uses() for ref in (use.ref, use.other)}
     if refs:
         update_index(vault.journal, vault.index)
-    found = journal_facts.load(vault.index, refs)
+    found = read.facts(vault.index, refs)
     return {ref: known.purged for ref, known in found.items() if known.purged}
 
 

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 from brain import access, events
 from brain.errors import BrainError, Busy, Denied, NotFound
-from brain.index import journal_facts, records
+from brain.index import read, records
 from brain.model import Remove, Write
 from brain.operations import apply, history, lookup, search, usage
 from brain.operations.results import Entry, Forgotten, entry
-from brain.store.hold import MAX_HOLD
+from brain.store.note import MAX_HOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,11 +36,7 @@ def purge(vault: OpenVault, id: str, by: Actor, agent: str = "") -> Forgotten:
         row = None
         with suppress(NotFound):
             row = lookup.memory(vault, id, by, agent)
-        refs = (
-            journal_facts.all_ids(vault.index, row.ref)
-            if row
-            else history.refs(vault, id, by, agent)
-        )
+        refs = read.all_ids(vault.index, row.ref) if row else history.refs(vault, id, by, agent)
         known_records = records.select(
             vault.index, refs=refs
         )  # this may fail: before anything is removed

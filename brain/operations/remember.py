@@ -16,13 +16,12 @@ from brain.formats.memory_place import outline
 from brain.formats.plain_text import fingerprint
 from brain.formats.text import decode
 from brain.importance import SOURCES
-from brain.index import journal_facts, read, relations
+from brain.index import read, relations
 from brain.journal.codec import random_letters
 from brain.model import RELATIONS, Add, Relate, Retag, Write
 from brain.operations import apply, lookup
-from brain.operations.conflicts import comparable, fields_of, mentioned
+from brain.operations.apply import comparable, fields_of, mentioned
 from brain.operations.results import Entry, Mention, Remembered, entry
-from brain.store import file_types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -241,7 +240,7 @@ def _check(request: Request) -> None:
 
 def _headings(vault: OpenVault, path: str) -> Headings:
     """Return the sections of a note, each with the headings above it."""
-    text, _ = decode(file_types.encode(vault.store.note(path).text))
+    text, _ = decode(vault.store.note(path).data)
     seen = outline(text, frontmatter.split(text)[1])
     return [seen.path(number) for number in range(len(seen.headings))]
 
@@ -379,7 +378,7 @@ def _store_again(vault: OpenVault, request: Request, row: Row, new: Add, by: Act
         vault.store.allow(by, new.path)
         return _remembered(entry(row), "duplicate", None)
     row = lookup.find(vault, row.ref)  # an earlier request may have changed it
-    ids = journal_facts.all_ids(vault.index, row.ref)
+    ids = read.all_ids(vault.index, row.ref)
     superseded = [lookup.memory(vault, id, by) for id in request.supersedes]
     if any(each.ref in ids for each in superseded):
         raise BadRequest("A memory cannot supersede itself.", "Name another one.")

@@ -280,10 +280,9 @@ def _place(vault: OpenVault, id: str, agent: str, actor: Actor) -> Place:
 
 def _appending(vault: OpenVault, place: Place, actor: Actor, create: bool = False) -> Any:
     """Open the transcript of a session for an actor who may write it."""
-    from brain.store import file_types
 
     vault.store.allow(actor, place.path)
-    path = file_types.full(vault.paths, place.path)
+    path = vault.paths.real_path(place.path)
     if create and not os.path.exists(path):
         vault.refuse_loss()
         vault.claim()

@@ -15,13 +15,12 @@ from brain._tuples import NamedTuple
 from brain.access import PERSON
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, StaleFile
 from brain.formats import brain_yaml
-from brain.formats.text import digest
-from brain.index import journal_facts, records
+from brain.formats.text import digest, to_bytes
+from brain.index import read, records
 from brain.index.records import RECORD_TYPES, Undo
 from brain.model import Configure, Insert, Remove, Replace, Write, from_json
 from brain.operations import apply, history, lookup, pending
 from brain.operations.results import ChangeRecord, Entry, Reverted, Undone, entry
-from brain.store import file_types
 from brain.store.journaling import unspliced
 
 TYPE_CHECKING = False
@@ -213,7 +212,7 @@ def _exact(vault: OpenVault, parts: Sequence[Record]) -> dict[str, bytes]:
         if "splice" in part.data:
             text = unspliced(vault.store.note(part.path).text, part.data)
             if text is not None:
-                exact[part.path] = file_types.encode(text)
+                exact[part.path] = to_bytes(text)
     return exact
 
 
@@ -303,7 +302,7 @@ def _values_before(vault: OpenVault, record: Record, force: bool) -> dict[str, A
     if not isinstance(was, dict):
         return {}
     left = {name: record.data[name] for name in was}
-    known = journal_facts.load(vault.index, [record.ref]).get(record.ref)
+    known = read.facts(vault.index, [record.ref]).get(record.ref)
     now = {name: known and getattr(known, name) for name in was}
     if now != left and not force:
         raise StaleFile(
@@ -331,15 +330,15 @@ def _current(vault: OpenVault, record: Record, first: Sequence[Write]) -> Curren
     """Return the entry or setting that a record is about, as these changes will leave it."""
     from brain.formats import memory_md
 
-    data = file_types.encode(vault.store.note(record.path).text)
+    data = vault.store.note(record.path).data
     changes = [d.change for d in first if d.change and d.change.path == record.path]
     if changes:
-        data = file_types.edited(vault.paths, record.path, data, changes).data
+        data = vault.store.edited(record.path, data, changes).data
     if _is_setting(vault, record):
         return Current(record.ref, brain_yaml.lines_of(data.decode("utf-8", "replace"), record.ref))
     # other words of a person may have taken over the id of an entry that was removed
     was_removed = record.data.get("before") and not record.data.get("after")
-    same = {record.ref} if was_removed else journal_facts.all_ids(vault.index, record.ref)
+    same = {record.ref} if was_removed else read.all_ids(vault.index, record.ref)
     for found in memory_md.parse(data, vault.owner(record.path)).entries:
         if found.ref in same and found.kind != "note":
             return Current(found.ref, data[found.start : found.end].decode())

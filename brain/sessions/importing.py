@@ -21,7 +21,6 @@ from brain.sessions import archive, catalog, clients, ids, transcript
 from brain.sessions.catalog import Place
 from brain.sessions.clients.lines import event
 from brain.sessions.transcript import EVENT, SUFFIX
-from brain.store import file_types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ class _Target:
         if self.place and self.place.is_archived:
             self.vault.store.allow(self.importer.actor, self.place.path)
             self.place = archive.restore(self.vault, self.place)
-        path = file_types.full(self.vault.paths, self._path())
+        path = self.vault.paths.real_path(self._path())
         self.vault.store.allow(self.importer.actor, self._path())
         self.writer = self.stack.enter_context(transcript.writing(path, durable=False, create=True))
         if os.fstat(self.writer.handle).st_size != self.end:

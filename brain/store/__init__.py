@@ -1,6 +1,6 @@
 """Write changes to files. All writing goes through here. `store` is the critical section, `note`
-the disk, `history` and `units` the rule by which texts are merged, `targets` the files that may be
-written."""
+one file on the disk, `versions` and `merge` the rule by which texts are merged, `journaling` the
+records of changes."""
 
 from __future__ import annotations
 

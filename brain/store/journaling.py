@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from brain.formats.text import digest
+from brain.formats.text import digest, to_bytes
 from brain.journal.codec import event_id
 from brain.model import (
     Add,
@@ -20,7 +20,6 @@ from brain.model import (
     to_json,
 )
 from brain.redact import redact, redact_value
-from brain.store import file_types
 from brain.store.merge import Units, shared_ends, split, unit_id
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def splice(before: str, after: str) -> dict[str, Any]:
         not removed.isascii() and "\udc80" <= max(removed) <= "\udcff"
     ):
         return {}
-    mark = digest(file_types.encode(after)).hex()
+    mark = digest(to_bytes(after)).hex()
     size = len(after) - start - end
     return {"splice": {"at": start, "removed": removed, "added": size, "digest": mark}}
 
@@ -76,7 +75,7 @@ def splice(before: str, after: str) -> dict[str, Any]:
 def unspliced(text: str, data: Mapping[str, Any]) -> str | None:
     """Return the text before a change, using its splice; None if the text was changed since."""
     found = data.get("splice")
-    if not found or digest(file_types.encode(text)).hex() != found["digest"]:
+    if not found or digest(to_bytes(text)).hex() != found["digest"]:
         return None
     start, stop = found["at"], found["at"] + found["added"]
     return text[:start] + str(found["removed"]) + text[stop:]
@@ -111,7 +110,7 @@ def of_observation(vault: Vault, note: Note, seen: Seen) -> Iterator[NewRecord]:
     """Yield the records for an observed text of a memory note: entries of Brain that a person
     removed or reworded, entries that were restored after a stale window, and merged entries of late
     saves."""
-    role = file_types.role(vault, note.path)
+    role = vault.writable_role(note.path)
     if role.format != "memory":
         return
     there = {unit_id(unit): unit for unit in note.head}

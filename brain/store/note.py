@@ -18,10 +18,11 @@ import os
 from contextlib import suppress
 
 from brain._tuples import NamedTuple
-from brain.formats.text import digest
+from brain.errors import Refused
+from brain.formats.text import UNSAFE, decode, digest, to_bytes, to_text
 from brain.journal.codec import random_letters
 from brain.state import GuardRow, NoteRow, State, TempRow, VersionRow
-from brain.store import file_types, merge
+from brain.store import merge
 from brain.store.versions import Evidence, Guard, History, Version
 from brain.vault import files
 from brain.vault.exchange import Disk, Look
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from brain.config import Config
+
 TEMP = ".brain-"  # prefix of the names of temporary files, which end with the name of the note
 ROUNDS = 20  # attempts while other programs keep saving; then the write is pending
 HALF = 10.0  # seconds after which a text that looked like half a save is observed
@@ -39,6 +42,7 @@ SAVING = 0.2  # seconds that a save in place may take
 GONE = 1.0  # seconds after which a missing note counts as deleted
 DISPLACED = 60.0  # seconds for which a displaced file is kept where leases do not exist
 BIRTH = 0.04  # seconds from the birth of a file to the end of the save that made it
+MAX_HOLD = 10.0  # seconds after which a write no longer waits for a person to pause
 WEEK = 7 * 86_400.0  # seconds for which versions are kept
 
 
@@ -105,6 +109,11 @@ class Note:
         return merge.join(self.history.head)
 
     @property
+    def data(self) -> bytes:
+        """The bytes of the head."""
+        return to_bytes(self.text)
+
+    @property
     def head(self) -> tuple[str, ...]:
         assert self.history is not None
         return self.history.head
@@ -130,7 +139,7 @@ class Note:
         found = self.found = self.disk.look(self.full)
         if self.history is None:
             found = self.found = self._after_save(found)
-            first = merge.split(file_types.decode(found.data)) if found else ()
+            first = merge.split(to_text(found.data)) if found else ()
             self.history = History.start(first, self.disk.now())
             self._accept(found)
             return
@@ -140,7 +149,7 @@ class Note:
             self._look_for_missing()
             return
         mark = digest(found.data).hex()
-        theirs = merge.split(file_types.decode(found.data))
+        theirs = merge.split(to_text(found.data))
         if mark == self.row.digest:
             history.tip.units = theirs  # known without the versions before it
             self._accept(found, mark)
@@ -201,7 +210,7 @@ class Note:
 
     def _may_be_half(self, found: Look, mark: str) -> bool:
         """Return True if a text may be half a save, so that it is not observed yet."""
-        torn = self._is_torn(file_types.decode(found.data))
+        torn = self._is_torn(to_text(found.data))
         if found.has_writer is None:
             is_recent = 0 <= self.disk.now() - found.modified < QUIET
             return is_recent or (torn and not self._has_stood(mark))
@@ -270,7 +279,7 @@ class Note:
                 ours.unread = True  # it was never in the note
             self._drop_temp(name)
             return
-        theirs = merge.split(file_types.decode(found.data))
+        theirs = merge.split(to_text(found.data))
         if ours and theirs != ours.units and history.tip.n < ours.n:
             history.tip = ours  # exchanged before a crash
             self.row = self.row._replace(digest=digest(self._bytes(ours)).hex())
@@ -318,6 +327,53 @@ class Note:
     def _drop_temp(self, name: str) -> None:
         del self.temps[name]
         self._dropped.append(name)  # a row without a file does no harm until the next save
+
+    # -- holding -----------------------------------------------------------------------------------
+
+    def hold_reason(self, config: Config, most: float = MAX_HOLD) -> str:
+        """Return the reason why the note must not be written now; '' if it may be. Wait for a
+        person who is typing at most `most` seconds."""
+        if files.is_git_busy(self.git):
+            return "git is at work"
+        if why := self._unsafe(config):
+            return why
+        return "a person is typing" if self._is_typed_in(config.holdSeconds, most) else ""
+
+    def _is_typed_in(self, seconds: float, most: float) -> bool:
+        """Return True if a person saved the note in the last seconds, unless its head has waited
+        for `most` seconds. A note that git has just checked out does not count."""
+        assert self.history is not None
+        found = self.found
+        if found is None or self.history.tip.written:
+            return False
+        held = self.disk.uptime() - self.row.due if self.row.due else 0.0
+        if self.disk.now() - found.modified >= seconds or not 0 <= held < most:
+            return False
+        if not files.git_wrote_since(self.git, found.modified):
+            return True
+        return not self.disk.is_committed(self.full, found, unknown=False)
+
+    def _unsafe(self, config: Config) -> str:
+        if self.found is None:
+            return ""
+        try:
+            self.refuse_unsafe(config)
+        except Refused as error:
+            return str(error)
+        problems = decode(self.found.data)[1]
+        return next((f"line {p.line} {p.message}" for p in problems if p.code in UNSAFE), "")
+
+    def refuse_unsafe(self, config: Config) -> None:
+        """Raise Refused if the file cannot be replaced safely."""
+        path, found = self.path, self.found
+        if found is None:
+            return
+        if found.links > 1:
+            raise Refused(f"{path} has {found.links} hard links.", "Make it a file of its own.")
+        if not found.mode & 0o200:
+            raise Refused(f"{path} is read-only.", "Make it writable, then try again.")
+        if len(found.data) > config.maxFileSize:
+            raise Refused(f"{path} is too large.", "Split it, or raise maxFileSize.")
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -392,7 +448,7 @@ class Note:
             self._drop_temp(temp.name)
 
     def _bytes(self, version: Version) -> bytes:
-        return file_types.encode(merge.join(version.units))
+        return to_bytes(merge.join(version.units))
 
     def _forget_old_versions(self) -> None:
         """Drop versions that are a week old, unless the clock was set."""

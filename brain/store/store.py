@@ -22,15 +22,25 @@ from brain import access, lock, model
 from brain.access import PERSON, Actor
 from brain.config import Config
 from brain.errors import BadRequest, BrainError, Busy, Denied, NotFound, Refused, StaleFile
-from brain.formats.text import digest
+from brain.formats import edit
+from brain.formats.text import digest, to_bytes, to_text
 from brain.journal.codec import RESERVED, event_id, random_letters
 from brain.journal.writer import Journal
-from brain.model import Applied, Change, Configure, Insert, NewRecord, Replace, Write
+from brain.model import (
+    Applied,
+    Change,
+    Configure,
+    EditedFile,
+    Insert,
+    NewRecord,
+    Replace,
+    Write,
+)
 from brain.redact import redact_value
 from brain.state import NoteRow, PendingRow, State, TempRow
-from brain.store import file_types, hold, journaling, merge
-from brain.store.note import ROUNDS, TEMP, Note
-from brain.vault import files, layout, vault_id
+from brain.store import journaling, merge
+from brain.store.note import MAX_HOLD, ROUNDS, TEMP, Note
+from brain.vault import files, layout
 from brain.vault.exchange import Disk
 from brain.vault.layout import Role, Vault
 
@@ -89,7 +99,7 @@ class Store:
         self.git = files.git_folder(vault.root_path)
         # next to brain.db, so that a container and its host use the same lock
         self._lock_path = f"{layout.database(vault, config.dbPath)}-write"
-        self.max_hold = hold.MAX_HOLD
+        self.max_hold = MAX_HOLD
         self._depth = 0  # number of nested `locked` blocks
         self._handle = -1  # file descriptor of the lock; -1 if it is not held
         self._notes: dict[str, Note] = {}  # notes that were read since the lock was taken
@@ -121,7 +131,7 @@ class Store:
         handle = lock.take(self._lock_path, wait)
         if handle is None:
             raise Busy("Another Brain process is writing.", "Try again in a moment.")
-        id = vault_id.vault_id(self.vault.folder_path)
+        id = layout.vault_id(self.vault.folder_path)
         if id != self.vault.id and self.vault.id:
             os.close(handle)
             root = self.vault.root_path
@@ -173,7 +183,7 @@ class Store:
         return self._notes[path]
 
     def _load(self, path: str) -> Note:
-        full = file_types.full(self.vault, path)
+        full = self.vault.real_path(path)
         return Note(path, full, self.state, self.disk, self.git)
 
     def _save(self, note: Note) -> None:
@@ -197,16 +207,16 @@ class Store:
         return {row.path: partial(self._head, row) for row in self.state.rows(NoteRow) if row.head}
 
     def _head(self, row: NoteRow, data: bytes) -> bytes:
-        theirs = merge.split(file_types.decode(data))
+        theirs = merge.split(to_text(data))
         mark = digest(data).hex()
         if mark != row.digest:  # another text has appeared, and is not merged yet
             note = self._load(row.path)
             assert note.history is not None
             if note.is_half(mark):
-                return file_types.encode(note.text)
+                return note.data
             merged = merge.merge(note.history.tip.units, note.head, theirs)
-            return file_types.encode(merge.join(merged))
-        return file_types.encode(merge.join(merge.apply_edits(theirs, json.loads(row.head))))
+            return to_bytes(merge.join(merged))
+        return to_bytes(merge.join(merge.apply_edits(theirs, json.loads(row.head))))
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -277,18 +287,23 @@ class Store:
         texts: dict[str, bytes] = {}
         for path in dict.fromkeys(write.change.path for write in writes if write.change):
             note = self.note(path)
-            file_types.refuse_unsafe(path, note.found, self.config.maxFileSize)
+            note.refuse_unsafe(self.config)
             mine = [write for write in writes if write.change and write.change.path == path]
-            before = file_types.encode(note.text)
-            edited = file_types.edited(self.vault, path, before, _changes(mine))
+            before = note.data
+            edited = self.edited(path, before, _changes(mine))
             for write, one in zip(mine, edited.done, strict=True):
                 if one.outcome in journaling.UNDONE:
                     raise _impossible(one)
                 out[write.id] = one
             texts[path] = exact.get(path, edited.data)
         for path, data in texts.items():  # nothing is changed if one of them is refused
-            self._notes[path].change(file_types.decode(data))
+            self._notes[path].change(to_text(data))
         return out
+
+    def edited(self, path: str, data: bytes, changes: Iterable[Change]) -> EditedFile:
+        """Return the bytes of a file after changes, and the result of each."""
+        role = self.vault.writable_role(path)
+        return edit(role.format, path, data, list(changes), role.agent)
 
     def _with_splices(self, writes: Sequence[Write], before: Mapping[str, str]) -> list[Write]:
         """Add the exact change of each file to the records, so that `undo` restores it exactly. The
@@ -352,7 +367,7 @@ class Store:
         """Return the reason why a note must not be written now, and store it in the note; '' if it
         may be written."""
         if not note.wait:
-            note.wait = hold.reason(note, self.git, self.config, self.max_hold)
+            note.wait = note.hold_reason(self.config, self.max_hold)
         return note.wait
 
     # -- records -----------------------------------------------------------------------------------
@@ -402,12 +417,12 @@ class Store:
             return self.vault.id
         try:
             note = self.note(path)
-            file_types.refuse_unsafe(path, note.found, self.config.maxFileSize)
+            note.refuse_unsafe(self.config)
             change = Configure(path, "vaultId", id, "")
-            data = file_types.edited(self.vault, path, file_types.encode(note.text), [change]).data
+            data = self.edited(path, note.data, [change]).data
         except Refused:
             return ""
-        note.change(file_types.decode(data))
+        note.change(to_text(data))
         self._write(note)
         return id if note.is_written else ""
 
@@ -449,12 +464,12 @@ class Store:
         inverse = journaling.inverse(write, done)
         if inverse is None:
             return text
-        if file_types.role(self.vault, inverse.path).format != "memory":
+        if self.vault.writable_role(inverse.path).format != "memory":
             raise _impossible(done._replace(outcome="changed"))
-        edited = file_types.edited(self.vault, inverse.path, file_types.encode(text), [inverse])
+        edited = self.edited(inverse.path, to_bytes(text), [inverse])
         if edited.done[0].outcome in journaling.UNDONE:
             raise _impossible(edited.done[0])
-        return file_types.decode(edited.data)
+        return to_text(edited.data)
 
     def scrub(self, refs: Collection[str], texts: Iterable[str]) -> bool:
         """Remove the text of these entries from state.db. Return False if an open displaced file
@@ -463,7 +478,7 @@ class Store:
             self.absorb()
             gone = {unit for text in texts if text for unit in merge.split(text)}
             for path in [row.path for row in self.state.rows(NoteRow)]:
-                role = file_types.role(self.vault, path)
+                role = self.vault.writable_role(path)
                 self.note(path).scrub(cache(partial(_is_scrubbed, refs, gone, role)))
             for row in self.state.rows(PendingRow):
                 if _from_row(row)[0].ref in refs:
@@ -493,7 +508,7 @@ class Store:
         texts = [
             self.disk.look(f"{self.vault.root_path}/{each}") for each in (path, f"{folder}/{name}")
         ]
-        there, found = (merge.split(file_types.decode(text.data)) if text else () for text in texts)
+        there, found = (merge.split(to_text(text.data)) if text else () for text in texts)
         return Orphan(
             f"{folder}/{name}", path, tuple(u for u in found if u.strip() and u not in there)
         )
@@ -507,7 +522,7 @@ class Store:
                 return
             if orphan.lines:
                 note = self.note(orphan.path)
-                theirs = merge.split(file_types.decode(found.data))
+                theirs = merge.split(to_text(found.data))
                 shared = tuple(unit for unit in theirs if unit in note.head)
                 note.change(merge.join(merge.merge(shared, note.head, theirs)))
                 with self.state.transaction(durable=True):
@@ -522,7 +537,7 @@ class Store:
         needs only permission to read."""
         self.refuse_if_off()
         if path:
-            owner = file_types.role(self.vault, path).agent
+            owner = self.vault.writable_role(path).agent
         if not access.may(by, action, owner):
             whose = f"what belongs to {owner}" if owner else "this"
             remedy = "Ask the admin agent or a person."

@@ -1,14 +1,24 @@
 """The layout of a vault: its brain folder, its state folder on this machine, and the owner and
-format of each file."""
+format of each file.
+
+A vault is identified by `vaultId` in its brain.yaml, which `brain init` or the first write adds.
+Its state folder is named after the path of the vault. The file vault.json in it contains the id and
+path of the vault. If a vault is moved, its state folder is renamed. A copy of a vault gets a new
+state folder, and so does another vault at the same path.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from brain._tuples import NamedTuple
-from brain.errors import VaultNotFound
+from brain.errors import Refused, VaultNotFound
+from brain.formats.text import digest
+from brain.vault import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +27,11 @@ if TYPE_CHECKING:
 BRAIN = "40_Brain"
 ADMIN = "admin"
 RESERVED = (ADMIN, "person")  # names that no agent may have
+
+STATE_OWNER = "vault.json"  # in a state folder
+_VAULT_ID = re.compile(
+    rb"^vaultId:[ \t]*[\"']?([A-Za-z0-9-]{4,64})[\"']?[ \t]*(?:#.*)?\r?$", re.MULTILINE
+)
 
 Place = str | os.PathLike[str]
 
@@ -61,6 +76,25 @@ class Vault(NamedTuple):
         """Return the role of a file of the brain folder, by its path in the vault."""
         return role(path.split("/")[1:], self.names)
 
+    def writable_role(self, path: str) -> Role:
+        """Return the role of a file that may be written. Raise Refused for any other."""
+        brain, _, rest = path.partition("/")
+        inside = brain == self.brain and not {"", ".", ".."} & set(rest.split("/"))
+        if inside and rest == "brain.yaml":
+            return SETTINGS
+        found = self.role(path) if inside else None
+        if found is None or found.format not in WRITABLE:
+            raise Refused(f"Brain does not write {path}.", "It writes its own files only.")
+        return found
+
+    def real_path(self, path: str) -> str:
+        """Return the path of a file on this machine. Raise Refused if a folder above it is a
+        link."""
+        where = f"{self.root_path}/{path}"
+        if not _is_real(os.path.dirname(where)) or os.path.islink(where):
+            raise Refused(f"{path} is behind a symbolic link.", "Brain writes real files only.")
+        return where
+
     @property
     def folder_path(self) -> str:
         return os.path.join(self.root_path, self.brain)
@@ -88,6 +122,24 @@ class Role(NamedTuple):
 
 
 SOURCE = Role("note", "sources")
+SETTINGS = Role("settings", "")  # without an owner: only the admin may write it
+WRITABLE = ("memory", "session")  # formats; the settings can be written, too
+_real: dict[str, tuple[int, int]] = {}  # device and inode of folders without a link above them
+
+
+def _is_real(folder: str) -> bool:
+    """Return True if no part of this path is a link. The parts are checked again only if the folder
+    is not the same as the last time."""
+    try:
+        st = os.stat(folder)
+    except OSError:
+        return os.path.realpath(folder) == folder
+    if _real.get(folder) == (st.st_dev, st.st_ino):
+        return True
+    if os.path.realpath(folder) != folder:
+        return False
+    _real[folder] = st.st_dev, st.st_ino
+    return True
 
 
 def _path(text: str) -> Path:
@@ -135,12 +187,80 @@ def brain_folder(root: Place) -> str:
     return next(candidates, "")
 
 
-def vault_at(root: Place, brain: str, state_home: Place) -> Vault:
-    """Return the vault at this root. Its state folder is in `state_home`."""
-    from brain.vault import vault_id
+# -- the id of a vault, and its state folder -------------------------------------------------------
 
-    found = vault_id.find(os.fspath(root), brain, os.fspath(state_home))
-    return Vault(os.fspath(root), brain, found.state, id=found.id, news=found.news)
+
+def vault_id(folder: str) -> str:
+    """Return the id of the vault with this brain folder; '' if it has none."""
+    try:
+        data, _ = files.read(f"{folder}/brain.yaml", files.SMALL_FILE)
+    except OSError:
+        return ""
+    found = _VAULT_ID.search(data)
+    return found[1].decode() if found else ""
+
+
+def vault_at(root: Place, brain: str, state_home: Place) -> Vault:
+    """Return the vault at this root. Its state folder is in `state_home`. If the vault was moved
+    here, its state folder is renamed. No folder is created."""
+    root, home = os.fspath(root), os.fspath(state_home)
+    id = vault_id(f"{root}/{brain}")
+    default = os.path.join(home, digest(os.fsencode(root)).hex())
+    if os.path.isdir(default) and _owner_of(default)[0] in ("", id):
+        return Vault(root, brain, default, id=id)
+    target = f"{default}-{id or 'unnamed'}" if os.path.isdir(default) else default
+    news = ""
+    for folder, other_id, other_root in _state_folders(home) if id else ():
+        if other_id != id:
+            continue
+        if other_root == root:
+            return Vault(root, brain, folder, id=id)
+        if not _contains_vault(other_root, id):
+            with suppress(OSError):  # another process was faster
+                os.rename(folder, target)
+            claim(target, root, id)
+            return Vault(root, brain, target, id=id)
+        news = f"This is a copy of the vault at {other_root}. It starts with its own state."
+    return Vault(root, brain, target, id=id, news=news)
+
+
+def claim(state: str, root: str, id: str) -> None:
+    """Record that a state folder belongs to this vault."""
+    import json
+
+    if _owner_of(state) != (id, root):
+        os.makedirs(state, 0o700, exist_ok=True)
+        text = json.dumps({"id": id, "path": root})
+        files.write_atomically(f"{state}/{STATE_OWNER}", text.encode())
+
+
+def _owner_of(state: str) -> tuple[str, str]:
+    """Return the id and path of the vault that a state folder belongs to; '' for both if none is
+    recorded. The id is '' if the vault has none yet."""
+    import json
+
+    try:
+        value = json.loads(files.read(f"{state}/{STATE_OWNER}", files.SMALL_FILE)[0])
+        return str(value["id"]), str(value["path"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return "", ""
+
+
+def _state_folders(home: str) -> list[tuple[str, str, str]]:
+    """Return the state folders of this machine, each with the id and path of its vault."""
+    try:
+        names = sorted(os.listdir(home))
+    except OSError:
+        return []
+    folders = [os.path.join(home, name) for name in names]
+    return [(folder, *_owner_of(folder)) for folder in folders]
+
+
+def _contains_vault(root: str, id: str) -> bool:
+    """Return True if the vault with this id is at this path."""
+    with suppress(OSError), os.scandir(root) as entries:
+        return any(vault_id(entry.path) == id for entry in entries if entry.is_dir())
+    return False
 
 
 def state_home(environ: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from brain.index import journal_facts
+from brain.index import read
 from brain.index import records as index_records
 from brain.index.db import Index
 from brain.index.records import group_ids
@@ -63,9 +63,9 @@ def known(tmp_path: Path) -> Index:
 # -- what counts ---------------------------------------------------------------------------------
 
 
-def of(journal: Journal, known: Index, ref: str = "m-1") -> journal_facts.Facts:
+def of(journal: Journal, known: Index, ref: str = "m-1") -> read.Facts:
     update_index(journal, known)
-    return journal_facts.load(known, [ref]).get(ref, journal_facts.Facts(ref))
+    return read.facts(known, [ref]).get(ref, read.Facts(ref))
 
 
 def test_feedback_adds_up(tmp_path: Path, known: Index) -> None:
@@ -79,7 +79,7 @@ def test_feedback_adds_up(tmp_path: Path, known: Index) -> None:
     put(there, "reject")
     clock.forward(hours=1)
     put(here, "hit", count=4, last="2026-03-01T13:30:00.000Z")
-    assert of(here, known) == journal_facts.Facts(
+    assert of(here, known) == read.Facts(
         "m-1", 5.0, 4, 0, 2, 1, 1, "2026-03-01T13:00:00.000Z", "2026-03-01T13:30:00.000Z",
         "2026-03-01T12:00:00.000Z", "ann", "s-7", 0.7, 1.0, "extracted", "",
     )  # fmt: skip
@@ -190,8 +190,8 @@ def test_an_entry_is_known_by_each_of_its_ids(tmp_path: Path, known: Index) -> N
     put(journal, "demote", "m-1")
     assert {of(journal, known, ref).score for ref in REFS[:3]} == {5}
     assert of(journal, known, "m-2").ref == "m-1"
-    assert journal_facts.all_ids(known, "m-3") == set(REFS[:3])
-    assert journal_facts.all_ids(known, "m-9") == {"m-9"}
+    assert read.all_ids(known, "m-3") == set(REFS[:3])
+    assert read.all_ids(known, "m-9") == {"m-9"}
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -211,7 +211,7 @@ def test_an_id_that_an_entry_was_added_with_is_no_other_entrys(
     for ref in added if late else []:
         put(there, "remember", ref)
     assert [of(here, known, ref).score for ref in REFS[:2]] == [0, 3]
-    assert journal_facts.all_ids(known, "m-1") == {"m-1"}
+    assert read.all_ids(known, "m-1") == {"m-1"}
     assert dump(known) == rebuilt(here, known)
     put(here, "purge", "m-1")
     assert [of(here, known, ref).score for ref in REFS[:2]] == [0, 3]
@@ -453,7 +453,7 @@ def test_it_can_be_part_of_a_transaction(tmp_path: Path, known: Index) -> None:
     put(journal, "reinforce")
     with known.exclusive(), known.transaction():
         assert update_index(journal, known)
-    assert journal_facts.load(known, ["m-1"])["m-1"].score == 3
+    assert read.facts(known, ["m-1"])["m-1"].score == 3
 
 
 # -- what stands in a file out of place -----------------------------------------------------------

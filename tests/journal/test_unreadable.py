@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brain.errors import BrainError
-from brain.index import journal_facts, read
+from brain.index import read
 from brain.index.db import Index
 from brain.journal import reader
 from brain.journal.reader import update_index
@@ -77,18 +77,18 @@ def test_what_was_read_of_it_before_still_counts(tmp_path: Path, known: Index) -
     here, there = purged(tmp_path)
     put(there, "reinforce", "m-3")
     update_index(here, known)
-    before = journal_facts.load(known, ["m-1", "m-2", "m-3"])
+    before = read.facts(known, ["m-1", "m-2", "m-3"])
     with hidden(file(there)):
         update_index(here, known)
-        assert journal_facts.load(known, list(before)) == before
+        assert read.facts(known, list(before)) == before
         assert codes(known) == [("2026-03.jsonl", "journal-unreadable")]
         put(here, "reinforce", "m-3")
         update_index(here, known)
-        assert journal_facts.load(known, ["m-3"])["m-3"].score == 6
+        assert read.facts(known, ["m-3"])["m-3"].score == 6
         assert codes(known) == [("2026-03.jsonl", "journal-unreadable")]
         put(here, "purge", "m-2")  # all is read anew for that
         update_index(here, known)
-        found = journal_facts.load(known, ["m-1", "m-2"])
+        found = read.facts(known, ["m-1", "m-2"])
         assert [(one.score, bool(one.purged)) for one in found.values()] == [(0, True)] * 2
     put(there, "reinforce", "m-3")
     update_index(here, known)
@@ -118,7 +118,7 @@ def test_it_is_read_as_soon_as_it_can_be(
     with failing(file(there), errno.EIO, monkeypatch):
         update_index(here, known)
         assert codes(known) == [("2026-03.jsonl", "journal-unreadable")]
-        assert journal_facts.load(known, ["m-2"])["m-2"].score == 3
+        assert read.facts(known, ["m-2"])["m-2"].score == 3
     update_index(here, known)
     assert codes(known) == []
     assert dump(known) == rebuilt(here, known)
@@ -172,4 +172,4 @@ def test_a_disk_that_fails_in_the_middle_of_a_file(
         assert codes(known) == [("2026-03.jsonl", "journal-unreadable")]
     update_index(here, known)
     assert codes(known) == []
-    assert journal_facts.load(known, ["m-1"])["m-1"].score == 9
+    assert read.facts(known, ["m-1"])["m-1"].score == 9

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brain.errors import BrainError
-from brain.index import journal_facts
+from brain.index import read
 from brain.index.db import Index
 from brain.journal.reader import update_index
 from brain.journal.writer import Journal
@@ -40,7 +40,7 @@ def fill(journal: Journal) -> None:
 def counted(journal: Journal, known: Index) -> dict[str, tuple[int, str]]:
     """The hits that a person sees."""
     update_index(journal, known)
-    found = journal_facts.load(known, ["m-1", "m-2"])
+    found = read.facts(known, ["m-1", "m-2"])
     return {ref: (of.hits, of.last_hit) for ref, of in sorted(found.items())}
 
 
@@ -75,7 +75,7 @@ def test_pending_hits_count_for_every_id_of_an_entry(tmp_path: Path, journal: Jo
     fill(journal)
     with index(tmp_path) as known:
         update_index(journal, known)
-        assert journal_facts.load(known, ["m-2"])["m-2"].hits == 3
+        assert read.facts(known, ["m-2"])["m-2"].hits == 3
 
 
 class Killed(BaseException):
@@ -103,7 +103,7 @@ def test_writing_that_was_cut_short_counts_once(
         assert device(tmp_path).state.batches()
         device(tmp_path).write_uses()
         assert counted(journal, known) == EXPECTED
-        assert journal_facts.load(known, ["m-4"])["m-4"].hits == 1
+        assert read.facts(known, ["m-4"])["m-4"].hits == 1
         assert len(lines(journal)) == 6
         known.rebuild()
         assert counted(journal, known) == EXPECTED

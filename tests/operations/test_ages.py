@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from brain.api import Brain, open
-from brain.index import journal_facts
+from brain.index import read
 from brain.operations import pending
 from tests.conftest import MakeVault, SetZone
 from tests.journal.kit import records
@@ -152,7 +152,7 @@ def test_what_an_agent_added_has_the_time_of_that(machine: Machine) -> None:
     id = machine.remember("Whales sing", date=False, by="admin")
     with machine.brain() as brain:
         brain.journal_write()
-        assert journal_facts.load(brain.vault.index, [id])[id].by == "admin"
+        assert read.facts(brain.vault.index, [id])[id].by == "admin"
     assert machine.created(id) == "2026-03-01T09:30:00.000Z"
 
 

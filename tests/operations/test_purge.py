@@ -14,7 +14,7 @@ import pytest
 from brain import events
 from brain.api import Brain
 from brain.errors import Busy, Denied, NotFound
-from brain.index import journal_facts
+from brain.index import read
 from brain.operations import lookup
 from brain.state import Recall
 from tests import kit
@@ -96,11 +96,11 @@ def test_hits_that_wait_do_not_count(made: Made) -> None:
     ref = told(brain)
     brain.context("weevil palms walrus clams", agent="zoo")
     brain.context("weevil")
-    assert journal_facts.load(brain.vault.index, [ref]) or brain.sync()
+    assert read.facts(brain.vault.index, [ref]) or brain.sync()
     brain.forget(ref, purge=True)
     brain.journal_write()
     brain.sync()
-    found = journal_facts.load(brain.vault.index, [ref])[ref]
+    found = read.facts(brain.vault.index, [ref])[ref]
     assert (found.hits, found.score) == (0, 0)
     assert found.purged
     assert ref not in str(brain.vault.state.rows(Recall))
@@ -136,7 +136,7 @@ def test_an_entry_that_had_other_ids(made: Made) -> None:
         os.utime(note, (LONG_AGO, LONG_AGO))
         brain.sync()
     row = lookup.find(brain.vault, f"{WORD} one two three")
-    refs = journal_facts.all_ids(brain.vault.index, row.ref)
+    refs = read.all_ids(brain.vault.index, row.ref)
     assert len(refs) == 3
     brain.reinforce(row.ref)
     brain.forget(row.ref, purge=True)
@@ -219,7 +219,7 @@ def test_nor_do_those_that_wait_on_another_device(made: Made, tmp_path: Path) ->
         brain.forget(ref, purge=True)
         other.journal_write()
     brain.sync()
-    found = journal_facts.load(brain.vault.index, [ref])[ref]
+    found = read.facts(brain.vault.index, [ref])[ref]
     assert (found.hits, bool(found.purged)) == (0, True)
 
 

@@ -32,7 +32,6 @@ from brain.journal.reader import update_index
 from brain.model import Write
 from brain.state import PendingRow, TempRow
 from brain.store import Store
-from brain.sync import sync
 from brain.vault import exchange
 from tests import kit as base
 from tests.journal import kit as journals
@@ -262,7 +261,7 @@ class Trial:
             return
         store = kit.open_store(self.root, self.state)
         found = _updated(store, self.index)
-        assert sync(store.vault, self.index, store.config).quiet
+        assert base.sync(store.vault, self.index, store.config).quiet
         assert not update_index(store.journal, self.index)
         new = self._new_index("new")
         assert _updated(store, new) == found
@@ -288,7 +287,7 @@ def writes(kind: str, number: int) -> list[Write]:
 
 def _updated(store: Store, index: Index) -> Dump:
     """All that an index says once it is up to date with files, journals and pending writes."""
-    sync(store.vault, index, store.config, promised=store.heads())
+    base.sync(store.vault, index, store.config, promised=store.heads())
     update_index(store.journal, index)
     return base.dump(index), journals.dump(index)
 

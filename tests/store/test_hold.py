@@ -97,7 +97,7 @@ def test_another_vault_appears_while_a_call_waits(
     outcomes = store.apply([kit.write("remember", 1)])
     with monkeypatch.context() as patch, store.locked():
         store.vault = store.vault._replace(id="v-000000000000")
-        patch.setattr("brain.vault.vault_id.vault_id", lambda _: "v-111111111111")
+        patch.setattr("brain.vault.layout.vault_id", lambda _: "v-111111111111")
         with pytest.raises(BrainError, match="Another vault"):
             store.wait(outcomes, 1)
     store.vault = store.vault._replace(id="")

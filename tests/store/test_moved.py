@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from brain.errors import BrainError
-from brain.vault import vault_id
+from brain.vault import layout
 from tests import kit as base
 from tests.store import kit
 from tests.store.kit import HELD, LINE, NOTE, Open, text
@@ -212,7 +212,7 @@ def test_a_vault_that_cannot_be_given_an_id_can_be_written(tmp_path: Path) -> No
 )  # fmt: skip
 def test_how_an_id_is_written(tmp_path: Path, line: str, id: str) -> None:
     (tmp_path / "brain.yaml").write_text(f"a: 1\n{line}\nb: 2\n")
-    assert vault_id.vault_id(str(tmp_path)) == id
+    assert layout.vault_id(str(tmp_path)) == id
 
 
 def test_two_processes_name_a_vault_once(tmp_path: Path) -> None:
@@ -229,6 +229,6 @@ def test_two_processes_name_a_vault_once(tmp_path: Path) -> None:
 
 def test_asking_creates_no_state(tmp_path: Path) -> None:
     root = base.lay(tmp_path / "vault", OTHER)
-    found = vault_id.find(str(root), "40_Brain", str(tmp_path / "state"))
+    found = layout.vault_at(root, "40_Brain", tmp_path / "state")
     assert found.id == "v-other"
     assert not (tmp_path / "state").exists()

@@ -152,7 +152,7 @@ class Process:
                 file.write(f"vaultId: {ID}\n")
             os.makedirs(f"{world.root}/.git/logs")
         paths = layout.find(world.root, world.state)
-        layout_claim(paths.state_path, world.root)
+        layout.claim(paths.state_path, world.root, ID)
         state = SimulatedState(paths.state_path)
         state.world = world
         journal = SimulatedJournal(paths.folder, state)
@@ -235,9 +235,3 @@ class Process:
             return True
         journal = Path(f"{self.world.root}/40_Brain/journal")
         return any(line in path.read_text() for path in journal.rglob("*.jsonl"))
-
-
-def layout_claim(state: str, root: str) -> None:
-    from brain.vault import vault_id
-
-    vault_id.claim(state, root, ID)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brain.index import journal_facts
+from brain.index import read
 from brain.index.db import Index
 from brain.index.records import Conflict, conflicts
 from brain.journal.reader import update_index
@@ -28,11 +28,11 @@ def known(tmp_path: Path) -> Index:
 
 def test_nothing_is_known_of_what_nothing_was_said_of(journal: Journal, known: Index) -> None:
     update_index(journal, known)
-    assert journal_facts.load(known, ["m-1", "\ud800"]) == {}
-    assert journal_facts.load(known, []) == {}
+    assert read.facts(known, ["m-1", "\ud800"]) == {}
+    assert read.facts(known, []) == {}
     assert links(known, "m-1") == []
     assert conflicts(known) == []
-    assert journal_facts.all_ids(known, "m-1") == {"m-1"}
+    assert read.all_ids(known, "m-1") == {"m-1"}
     assert dump(known) == []
 
 
@@ -67,8 +67,8 @@ def test_facts_survive_the_index(journal: Journal, known: Index) -> None:
     for op in ("remember", "reinforce", "hit", "merge"):
         put(journal, op)
     update_index(journal, known)
-    before = journal_facts.load(known, ["m-1"])
+    before = read.facts(known, ["m-1"])
     known.rebuild()
-    assert journal_facts.load(known, ["m-1"]) == {}
+    assert read.facts(known, ["m-1"]) == {}
     update_index(journal, known)
-    assert journal_facts.load(known, ["m-1"]) == before
+    assert read.facts(known, ["m-1"]) == before
