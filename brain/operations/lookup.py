@@ -31,6 +31,8 @@ SNIPPET = 200  # characters of a text that are kept with a memory or a question
 EDITABLE = ("memory", "archive")
 ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # an id in a prompt or in a link
 PLACE = r"(.+):([0-9]{1,9})"
+WORDS = r"\w[\w\s'’.,:;!?()-]*"  # other texts are never searched for as words
+NOT_A_NAME = {"null", "none", "true", "false", "undefined"}
 UNUSED_ID = r"m-[0-9a-z]{4,8}"  # a text of this form is never searched for as words
 OTHER_SCOPES = {"notes": ("sources",), "all": SCOPES}
 OTHER_KINDS = ("note", "agent", "task", "session", "user", "assistant", "system", "tool")
@@ -107,10 +109,17 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
 
 
 def _by_words(vault: OpenVault, words: str) -> list[Row]:
-    """Return the memories that contain all of these words."""
-    wanted = words.casefold().split()
-    rows = read.listed(vault.index, Filters(scopes=("memory",)), -1) if wanted else []
-    return [row for row in rows if all(word in row.text.casefold() for word in wanted)]
+    """Return the memories that contain all of these words. A short word alone is not enough, and
+    neither is a word such as `null`, which a program may have sent for a missing id."""
+    wanted = {*_words(words)}
+    if not re.fullmatch(WORDS, words) or wanted <= NOT_A_NAME or max(map(len, wanted)) < 4:
+        return []
+    rows = read.listed(vault.index, Filters(scopes=("memory",)), -1)
+    return [row for row in rows if wanted <= {*_words(row.text)}]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", _fold(text))
 
 
 def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:

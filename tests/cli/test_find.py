@@ -272,7 +272,9 @@ def test_two_entries_of_one_id_are_told_apart_by_line(demo: Path, run: Run) -> N
     assert (shape["id"], shape["text"]) == ("m-aaaaaaaa", "two")
 
 
-@pytest.mark.parametrize("name", ["m-nothere", "Welcome.md:99999", "Nowhere.md", "²:²", ":", "^"])
+@pytest.mark.parametrize(
+    "name", ["m-nothere", "Welcome.md:99999", "Nowhere.md", "²:²", ":", "^", "on", "null"]
+)
 def test_a_name_of_nothing(demo: Path, run: Run, name: str) -> None:
     for command in ("show", "open"):
         said = run(command, name)
