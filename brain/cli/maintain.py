@@ -277,7 +277,8 @@ def stop_signals() -> Iterator[threading.Event]:
     before: dict[int, Any] = {}
 
     def end(*_: object) -> None:
-        stop.set()
+        # the interrupted code may hold the lock of the event, so another thread sets it
+        threading.Thread(target=stop.set).start()
         restore()  # a second Ctrl-C ends the process at once
 
     def restore() -> None:

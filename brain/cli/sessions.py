@@ -10,6 +10,7 @@ import click
 
 from brain.cli.maintain import stop_signals
 from brain.cli.output import Values, View, choices, counted, indented, note, say, say_entry
+from brain.errors import BrainError
 from brain.timestamps import shown
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from brain.operations.results import Imported, Session, SessionLine, SessionMessages
 
 POLL = 1.0  # seconds between two looks at the transcripts
-RECENT = timedelta(minutes=2)  # a look opens only files that changed since
+RECENT = timedelta(minutes=2)  # a look opens files that changed since so long before the last one
 
 
 def print_session(session: Session, _: Values) -> None:
@@ -99,6 +100,7 @@ def _size(size: int) -> str:
 def _import(act: Callable[..., Imported], values: Values) -> Imported:
     """Import; ask a person if it is much, and go on if `--follow` is given."""
     follow, as_json = values.pop("follow"), choices(None, False)[1]
+    looked = datetime.now()
     found = act(**values)
     if found.state == "asks" and sys.stdin.isatty() and not as_json:
         note(f"This would add {_size(found.bytes)} to the vault.")
@@ -109,16 +111,32 @@ def _import(act: Callable[..., Imported], values: Values) -> Imported:
     with stop_signals() as stop:
         if not as_json:
             note("Following the transcripts. Ctrl-C ends it.")
+        reported = set(found.problems)
         while not stop.wait(POLL):
-            recent = (datetime.now() - RECENT).isoformat(timespec="seconds")
-            more = act(**values | {"yes": True, "again": False, "since": recent})
-            for session in more.sessions:
-                note(f"{session.session}  {counted(session.messages, 'new message')}")
-            found = more.replace(
-                sessions=[*found.sessions, *more.sessions], messages=found.messages + more.messages,
-                bytes=found.bytes + more.bytes,
-            )  # fmt: skip
+            since, looked = looked - RECENT, datetime.now()
+            try:
+                more = act(**values | {"yes": True, "again": False, "since": str(since)[:19]})
+            except BrainError as error:  # such as a lock that is busy
+                problems = [str(error)]
+            else:
+                problems = more.problems
+                found = _joined(found, more)
+                for session in more.sessions:
+                    note(f"{session.session}  {counted(session.messages, 'new message')}")
+            for problem in dict.fromkeys(problems):
+                if problem not in reported:
+                    note(problem)
+            reported |= set(problems)
     return found
+
+
+def _joined(found: Imported, more: Imported) -> Imported:
+    """Return two imports as one."""
+    return found.replace(
+        sessions=[*found.sessions, *more.sessions], messages=found.messages + more.messages,
+        bytes=found.bytes + more.bytes,
+        problems=[*dict.fromkeys([*found.problems, *more.problems])],
+    )  # fmt: skip
 
 
 VIEWS = {

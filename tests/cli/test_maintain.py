@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -344,3 +346,38 @@ def test_status_and_doctor_say_that_writing_is_off(demo: Path, run: Run) -> None
     (demo / "40_Brain/brain.yaml").write_text("memory: false\n")
     assert "Writing is off, because of `memory` in brain.yaml.\n" in run("doctor").out
     assert "Writing off, because of `--read-only`\n" in run("status", "--read-only").out
+
+
+SIGNALLED = """
+import signal, sys, threading
+from brain.cli.maintain import stop_signals
+
+def waits(number):  # False if the wait has fewer steps
+    seen = 0
+    def trace(frame, event, _):
+        nonlocal seen
+        seen += frame.f_code.co_filename == threading.__file__
+        if seen == number:
+            sys.settrace(None)
+            signal.raise_signal(signal.SIGTERM)
+        return trace
+    with stop_signals() as stop:
+        sys.settrace(trace)
+        stop.wait(0.001)
+        sys.settrace(None)
+        assert seen < number or stop.wait(60)
+    return seen >= number
+
+number = 1
+while waits(number):
+    number += 1
+print(number)
+"""
+
+
+def test_a_signal_ends_a_wait_at_any_moment() -> None:
+    """Also while the wait holds a lock that setting the event needs."""
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNALLED], capture_output=True, text=True, timeout=100, check=True
+    )
+    assert int(done.stdout) > 10
