@@ -38,6 +38,7 @@ def _mcp(agent: str, vault: str | None, as_json: bool) -> None:
 
     path, _ = choices(vault, as_json)
     found = layout.find(path or ".", layout.state_home(os.environ))
+    agent = agent or os.environ.get("BRAIN_AGENT") or ADMIN
     worker = Worker(partial(OpenVault, found, read_only=is_read_only()), agent)
     worker.start()
     try:
@@ -54,8 +55,8 @@ mcp_command = click.Command(
     help=_mcp.__doc__,
     params=[
         click.Option(
-            ["--agent", "-a"], default=ADMIN, show_default=True, metavar="NAME",
-            help="The agent that uses it.",
+            ["--agent", "-a"], default="", metavar="NAME",
+            help="The agent that uses it.  [default: BRAIN_AGENT, else admin]",
         ),
         *common(),
     ],
@@ -91,7 +92,7 @@ hook_command = click.Command(
         click.Argument(["event"], required=False, default=""),
         click.Option(
             ["--agent", "-a"], default="", metavar="NAME",
-            help="The agent that the client acts as.  [default: admin]",
+            help="The agent that the client acts as.  [default: BRAIN_AGENT, else admin]",
         ),
         *common(),
     ],

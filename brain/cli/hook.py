@@ -28,8 +28,9 @@ def run(client: str, event: str, agent: str, vault: str, read_only: bool = False
 
         given = "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode(errors="replace")
         found = hook.answer(
-            client, event, given, vault=vault or os.environ.get("BRAIN_VAULT", ""), agent=agent,
-            environ=os.environ, read_only=read_only,
+            client, event, given, vault=vault or os.environ.get("BRAIN_VAULT", ""),
+            agent=agent or os.environ.get("BRAIN_AGENT", ""), environ=os.environ,
+            read_only=read_only,
         )  # fmt: skip
         if found:
             print(found, flush=True)  # JSON in ASCII

@@ -33,6 +33,7 @@ from brain.serve.tools import BY_NAME, TOOLS, Argument, Tool, operation, options
 from brain.serve.vault_thread import Worker
 
 META = "brain/result"  # the key of the document in `_meta`
+ALWAYS = "anthropic/alwaysLoad"  # key of a tool that Claude Code always shows
 RESCAN = 60.0  # seconds between scans of the files, besides those before each search
 MAX_NOTE = 60_000  # characters of a note that a resource shows
 MAX_QUOTE = 300  # characters of a memory in a question to the user
@@ -122,6 +123,7 @@ def _tool(tool: Tool, worker: Worker) -> McpTool:
             read_only_hint=tool.read_only, destructive_hint=tool.destructive,
             idempotent_hint=tool.read_only or tool.repeatable, open_world_hint=False,
         ),
+        meta={ALWAYS: True} if tool.always else None,
     )  # fmt: skip
     mcp_tool.parameters = schema(tool)
     model = mcp_tool.fn_metadata.arg_model

@@ -44,6 +44,7 @@ class Tool(NamedTuple):
     read_only: bool = False
     destructive: bool = False
     repeatable: bool = False  # a second call changes nothing more
+    always: bool = False  # Claude Code shows other tools only after a search for them
 
     @property
     def needs_confirmation(self) -> bool:
@@ -78,6 +79,7 @@ TOOLS = (
             Argument("session", "session", "string", "Id of this conversation."),
             _WHY, _CONFIRM,
         ),
+        always=True,
     ),
     Tool(
         "memory_query", "search", "Search memory",
@@ -93,7 +95,7 @@ TOOLS = (
                      " sessions, archive or all."),
             _PROJECT, _SINCE,
         ),
-        read_only=True,
+        read_only=True, always=True,
     ),
     Tool(
         "memory_context", "context", "Recall for a task",
@@ -107,16 +109,16 @@ TOOLS = (
             Argument("session", "session", "string", "Id of this conversation; nothing is shown"
                      " twice in it."),
         ),
-        fixed={"format": "codex"}, read_only=True,
+        fixed={"format": "codex"}, read_only=True, always=True,
     ),
     Tool(
         "memory_reinforce", "reinforce", "Report a useful memory",
-        "Report that a memory helped you. It will be found sooner.", (_ID, _WHY),
+        "Report that a memory helped you. It will be found sooner.", (_ID, _WHY), always=True,
     ),
     Tool(
         "memory_demote", "demote", "Report a bad memory",
         "Report that a memory was wrong, stale or irrelevant. If you know what is true, use"
-        " memory_update.", (_ID, _WHY),
+        " memory_update.", (_ID, _WHY), always=True,
     ),
     Tool(
         "memory_update", "update", "Correct a memory",
@@ -129,7 +131,7 @@ TOOLS = (
             Argument("confidence", "confidence", "number", "0 to 1."),
             _WHY, _CONFIRM,
         ),
-        destructive=True, repeatable=True,
+        destructive=True, repeatable=True, always=True,
     ),
     Tool(
         "memory_tag", "tag", "Tag a memory", "Add tags to a memory, or remove some.",

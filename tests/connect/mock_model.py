@@ -3,8 +3,8 @@
 It speaks enough of three protocols for a client to finish a turn: Anthropic `/v1/messages`, OpenAI
 `/v1/responses`, Gemini `generateContent`. Each answer is "Mock answer." A prompt with STORE or
 QUERY makes it first call the tool `memory_store` or `memory_query` with the text behind that word,
-up to the end of the line. The text of the slash command `/memory` makes it first run what the user
-asks for. LOG gets the body of each request, one in a line.
+up to the end of the line. The text of a slash command makes it do what that text says. LOG gets the
+body of each request, one in a line.
 """
 
 from __future__ import annotations
@@ -18,37 +18,94 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 TEXT = "Mock answer."
-TOOLS = {"STORE": ("memory_store", "content"), "QUERY": ("memory_query", "query")}
-PROMPTED = re.compile(r"\b(STORE|QUERY) ([^\"\\\n]+)")
-COMMAND = re.compile(r"`/memory ([^`]+)`.*?`(sh [^`]+)`")  # what is asked for, how Brain is run
+PROMPTED = re.compile(r"\b(STORE|QUERY) ([^\"\n]+)")
+RESULT = re.compile(r'"(tool_result|function_call_output|functionResponse)"')
+CALL = re.compile(r'"(tool_use|functionCall)"')
+ID = re.compile(r"\[id:(m-\w+)\]")
+ASKED = re.compile(r"`/memory ([^`]+)`")  # in the slash command `/memory`
+RUN = re.compile(r"`(sh [^`]+)`")  # how Brain is run there
+GIVEN = re.compile(r":\n\n(.+?)\n\n")  # what the user gave, in the other slash commands
 
 
 class Call(NamedTuple):
-    """The name under which the client offers a tool, and the arguments to call it with."""
+    """The name of a tool, or the end of it, and the arguments to call it with."""
 
     name: str
-    given: dict[str, str]
+    given: dict[str, Any]
 
 
 def wanted(turn: list[dict[str, Any]], names: list[str]) -> Call | None:
-    """The call that a turn asks for; None if there is none, or it was done."""
-    said = json.dumps(turn, ensure_ascii=False)
-    if re.search(r'"(tool_result|function_call_output|functionResponse)"', said):
-        return None
-    if found := COMMAND.search(said):
-        tool, given = "Bash", {"command": json.loads(f'"{found[2]} {found[1]}"')}
-    elif found := PROMPTED.search(said):
-        tool, argument = TOOLS[found[1]]
-        given = {argument: found[2].strip()}
-    else:
-        return None
-    return next((Call(name, given) for name in names if name.endswith(tool)), None)
+    """The next call that a turn asks for, under the name that the client has for the tool. Claude
+    Code has tools that the model has to search first."""
+    said = "\n".join(_text(each) for each in turn if not RESULT.search(json.dumps(each)))
+    results = [_text(each) for each in turn if RESULT.search(json.dumps(each))]
+    results = [each for each in results if '"tool_reference"' not in each]
+    for call in calls(said, results)[len(results) :][:1]:
+        if name := next((name for name in names if name.endswith(call.name)), None):
+            return call._replace(name=name)
+        if (found := re.search(rf"mcp__\w+__{call.name}\b", said)) and "ToolSearch" in names:
+            return Call("ToolSearch", {"query": f"select:{found[0]}", "max_results": 5})
+    return None
+
+
+def _text(message: dict[str, Any]) -> str:
+    text = json.dumps(message, ensure_ascii=False)
+    return text.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")
+
+
+def calls(said: str, results: list[str]) -> list[Call]:
+    """All calls that a prompt asks for, as far as they are known from the results so far."""
+    found = ID.search("\n".join(results))
+    id = found[1] if found else ""
+    if asked := ASKED.search(said):
+        run = RUN.search(said)
+        assert run
+        words = re.sub(r"^list (\w+)$", r"list --kind \1", asked[1])
+        if words.startswith("auto"):
+            return _auto(run[1], words == "auto on", results)
+        return [Call("Bash", {"command": f"{run[1]} {words}"})]
+    if "Store this with the tool" in said:
+        given = {"content": _given(said), "kind": "fact", "source": "user_stated"}
+        return [Call("memory_store", given)]
+    if "Delete the memory" in said:
+        return [Call("memory_query", {"query": _given(said)}), Call("memory_forget", {"id": id})]
+    if "Pin the memory" in said:
+        pinned = bool(id) and "pinned" in results[0].partition(id)[2][:80]
+        query = Call("memory_query", {"query": _given(said)})
+        return [query, Call("memory_pin", {"id": id, "pinned": not pinned})]
+    if prompted := PROMPTED.search(said):
+        tool, argument = {"STORE": ("store", "content"), "QUERY": ("query", "query")}[prompted[1]]
+        return [Call(f"memory_{tool}", {argument: prompted[2].strip()})]
+    return []
+
+
+def _auto(run: str, on: bool, results: list[str]) -> list[Call]:
+    """The calls for `/memory auto on` and `off`."""
+    vault = re.search(r"Vault +(\S+)", "\n".join(results))
+    path = f"{vault[1]}/40_Brain/brain.yaml" if vault else ""
+    change = {"old_string": "# autoInject: true", "new_string": f"autoInject: {str(on).lower()}"}
+    return [
+        Call("Bash", {"command": f"{run} status"}),
+        Call("Read", {"file_path": path}),
+        Call("Edit", {"file_path": path, **change}),
+        Call("Bash", {"command": f"{run} config autoInject"}),
+    ]
+
+
+def _given(said: str) -> str:
+    given = GIVEN.search(said)
+    assert given
+    return given[1]
 
 
 def since_answer(messages: list[dict[str, Any]], role: str) -> list[dict[str, Any]]:
-    """The messages behind the last one of the model."""
-    at = max((at for at, each in enumerate(messages) if each.get("role") == role), default=-1)
-    return messages[at + 1 :]
+    """The messages behind the last answer of the model that was no call."""
+    answers = (
+        at
+        for at, each in enumerate(messages)
+        if each.get("role") == role and not CALL.search(json.dumps(each))
+    )
+    return messages[max(answers, default=-1) + 1 :]
 
 
 # -- the protocols: events of a stream -----------------------------------------------------------

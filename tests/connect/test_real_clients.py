@@ -22,7 +22,8 @@ from brain import new_vault
 from tests.cli.conftest import COMMAND
 from tests.connect.test_plugin import PLUGIN
 
-PACKAGES = ("@anthropic-ai/claude-code", "@openai/codex", "@google/gemini-cli")
+# the newest of each, also where npm would choose an older one for this version of Node
+PACKAGES = ("@anthropic-ai/claude-code@latest", "@openai/codex@latest", "@google/gemini-cli@latest")
 LISTS = {
     "claude-code": ["claude", "mcp", "list"],
     "codex": ["codex", "mcp", "list"],
@@ -256,7 +257,8 @@ def with_plugin(machine: Machine) -> Machine:
         f'#!/bin/sh\nPYTHONPATH="{package}" exec "{sys.executable}" -P -m brain "$@"\n'
     )
     program.chmod(0o755)
-    machine.env["BRAIN_VAULT"] = str(machine.vault)
+    machine.run(*COMMAND, "agent", "add", "claude", "--vault", str(machine.vault))
+    machine.env.update(BRAIN_VAULT=str(machine.vault), BRAIN_AGENT="claude")
     return machine
 
 
@@ -273,26 +275,46 @@ def test_the_plugin_gives_a_session_its_context(with_plugin: Machine) -> None:
     with_plugin.wait_for_answer()
 
 
-@pytest.mark.clients
-@pytest.mark.parametrize("path", sorted(PLUGIN.glob("commands/*.md")), ids=lambda path: path.stem)
-def test_a_slash_command_reaches_the_model(with_plugin: Machine, path: Path) -> None:
-    with_plugin.run(*CLAUDE, f"/brain:{path.stem} status of the leeks")
-    body = path.read_text(encoding="utf-8").split("---\n")[2].strip()
-    body = body.replace("$ARGUMENTS", "status of the leeks")
-    body = body.replace("${CLAUDE_PLUGIN_ROOT}", str(PLUGIN))
-    assert json.dumps(body, ensure_ascii=False)[1:-1] in with_plugin.requests()
-
-
-@pytest.mark.clients
-def test_the_memory_command_may_run_brain(with_plugin: Machine) -> None:
-    with_plugin.run(*CLAUDE, "/brain:memory search hedgehog")
-    (result,) = [
-        block["content"]
-        for message in with_plugin.last_request()["messages"]
+def results(machine: Machine) -> str:
+    """What the tools returned in the last turn."""
+    return "\n".join(
+        json.dumps(block["content"], ensure_ascii=False)
+        for message in machine.last_request()["messages"]
         for block in message["content"]
         if isinstance(block, dict) and block["type"] == "tool_result"
-    ]
-    assert "Never suggest slug pellets" in result
+    )
+
+
+@pytest.mark.clients
+def test_the_commands_that_change_memory(with_plugin: Machine) -> None:
+    """None of them asks for a permission, because the user typed the command."""
+    note = with_plugin.vault / "40_Brain/agents/claude/MEMORY.md"
+    tape = "Copper tape keeps slugs out of the beds."
+    with_plugin.run(*CLAUDE, f"/brain:remember {tape}")
+    assert tape in note.read_text(encoding="utf-8"), results(with_plugin)
+    for pinned in (True, False):
+        with_plugin.run(*CLAUDE, "/brain:pin copper tape")
+        (line,) = [each for each in note.read_text(encoding="utf-8").splitlines() if tape in each]
+        assert ("#pinned" in line) == pinned, results(with_plugin)
+    with_plugin.run(*CLAUDE, "/brain:forget copper tape")
+    assert tape not in note.read_text(encoding="utf-8"), results(with_plugin)
+
+
+# What a user types behind /brain:memory, and what the output contains.
+MEMORY = {
+    "status": "memory", "list": "Metric units", "list warning": "Rotation looks back",
+    "search hedgehog": "Never suggest slug pellets", "budget": "retrieval", "budget 3000": "3,000",
+    "alias add slug snail": "snail", "alias list": "slug", "alias remove slug": "slug",
+    "config": "autoInject", "auto off": "false",
+}  # fmt: skip
+
+
+@pytest.mark.clients
+def test_the_memory_command_runs_brain(with_plugin: Machine) -> None:
+    ask = ["claude", *CLAUDE[1:-1], "--allowedTools", "Edit", "Read", "--"]  # for `auto`
+    for given, found in MEMORY.items():
+        with_plugin.run(*ask, f"/brain:memory {given}")
+        assert found in results(with_plugin), given
 
 
 @pytest.mark.clients

@@ -320,6 +320,14 @@ def test_a_session_without_a_transcript_is_no_error(machine: Machine) -> None:
     assert machine.log() == []
 
 
+def test_the_environment_may_name_the_agent(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRAIN_AGENT", "zoo")
+    machine.raw("claude-code", "SessionStart", GOOD, "--vault", str(machine.vault))
+    assert "There is no agent 'zoo'" in machine.log()[0]
+
+
 def test_a_transcript_of_another_client_is_logged(machine: Machine) -> None:
     """VS Code runs the hooks of Claude Code with a transcript of its own."""
     path = machine.folder / "chat.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -79,6 +80,14 @@ def test_all_that_the_list_of_tools_sends_is_short(desk: Desk, era: str) -> None
     listed = desk.use(lambda client: client.list_tools(), era=era)
     assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) < MOST
+
+
+def test_claude_code_always_shows_the_tools_of_the_protocol(desk: Desk) -> None:
+    """It shows other tools only after the model has searched for them."""
+    listed = desk.use(lambda client: client.list_tools())
+    shown = {tool.name for tool in listed.tools if (tool.meta or {}).get("anthropic/alwaysLoad")}
+    asked = set(re.findall(r"memory_[a-z]+", serving.INSTRUCTIONS))
+    assert shown == asked | {"memory_store"}
 
 
 def test_the_tools_say_what_they_do_to_memory(desk: Desk) -> None:
@@ -352,9 +361,10 @@ def test_the_process_ends_with_its_client(desk: Desk) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_a_wrong_agent_is_reported_before_anything_is_served(desk: Desk) -> None:
-    command = [sys.executable, "-m", "brain", "mcp", "--agent", "ghost", "--vault", desk.root]
-    env = os.environ | {"BRAIN_STATE": str(desk.root.parent / "state")}
+@pytest.mark.parametrize("given", [["--agent", "ghost"], []])
+def test_a_wrong_agent_is_reported_before_anything_is_served(desk: Desk, given: list[str]) -> None:
+    command = [sys.executable, "-m", "brain", "mcp", *given, "--vault", desk.root]
+    env = os.environ | {"BRAIN_STATE": str(desk.root.parent / "state"), "BRAIN_AGENT": "ghost"}
     done = subprocess.run(command, env=env, capture_output=True, timeout=60, check=False)
     assert done.returncode == 4
     assert b"There is no agent 'ghost'" in done.stderr
