@@ -43,7 +43,7 @@ PLAYED = (
 
 
 def page(name: str) -> str:
-    """What a page should say."""
+    """Return the current text of a page."""
     if name in WHOLE:
         return (HEAD if name.endswith(".md") else "") + WHOLE[name]()
     return replay((ROOT / name).read_text(encoding="utf-8"), TABLES)
