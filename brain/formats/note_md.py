@@ -39,6 +39,8 @@ def parse(data: bytes, name: str = "") -> Document:
     masked = mask(body)
     found = headings(masked, body)
     entries = tuple(_entries(text, body_at, masked, found, frontmatter.tags(properties)))
+    if not entries:  # the note is found by its title
+        entries = (Entry(derived_id("n", name, ""), "note", "", "", "", (), 1, 1, None, ()),)
     return Document(
         entries, tuple(problems), title or name, aliases, properties,
         frontmatter.created(properties), False, tuple([h.words for h in found if h.words]),

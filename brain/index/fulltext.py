@@ -189,8 +189,9 @@ def sessions(index: Index, owners: Owners) -> int:
 
 
 def digests(index: Index, notes: Sequence[int]) -> dict[int, bytes]:
-    """Return the digest of the content of each note."""
-    return dict(_in_steps(index, "SELECT id, digest FROM files WHERE id IN", notes))
+    """Return the digest of the content of each note that has text."""
+    has_text = " AND EXISTS (SELECT 1 FROM entries WHERE file = files.id AND text != '')"
+    return dict(_in_steps(index, "SELECT id, digest FROM files WHERE id IN", notes, has_text))
 
 
 def texts(

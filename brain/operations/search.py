@@ -53,7 +53,7 @@ class SearchResult:
 
     @cached_property
     def _best(self) -> tuple[int, str]:
-        return best_line(self.text, self._words)
+        return best_line(self.text or self.row.title, self._words)
 
     @cached_property
     def _words(self) -> Words:

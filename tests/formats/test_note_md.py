@@ -160,6 +160,10 @@ def test_properties_are_the_lead_of_the_first_passage() -> None:
     assert only.lead == len(only.text)
 
 
-def test_a_note_without_text_has_no_passage() -> None:
+def test_a_note_without_text_has_one_passage_without_text() -> None:
+    """Its title can be found."""
     for text in ("", "\n", " \t\n\n", "\ufeff", "\r\n"):
-        assert read(text).entries == ()
+        (only,) = note_md.parse(text.encode(), "Blue heron").entries
+        assert (only.text, only.line, only.end_line, only.lead) == ("", 1, 1, 0)
+    one, other = (note_md.parse(b"", name).entries[0] for name in ("Blue heron", "Kingfisher"))
+    assert one.ref != other.ref

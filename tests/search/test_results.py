@@ -175,3 +175,19 @@ def test_a_note_that_is_named_is_shown_whole(vault: MakeVault, opened: OpenBrain
     assert part.text.endswith("The end #y")
     assert len(part.text) <= 700
     assert brain.show(part.id).text == part.text
+
+
+def test_a_note_without_text_is_found_by_its_title(searched: Searched) -> None:
+    brain = searched({"Birds/Blue heron.md": "", "Kingfisher.md": "\n", "c.md": "a blue door\n"})
+    first, second = brain.search("blue heron").results
+    assert (first.path, first.line, first.snippet()) == (
+        "Birds/Blue heron.md", 1, "«Blue» «heron»",
+    )  # fmt: skip
+    assert second.path == "c.md"
+    assert [hit.path for hit in brain.search("kingfisher")] == ["Kingfisher.md"]
+
+
+def test_notes_without_text_are_not_equal(searched: Searched) -> None:
+    brain = searched({"Grey heron.md": "", "Blue heron.md": ""})
+    found = brain.search("heron").results
+    assert [(hit.path, hit.also) for hit in found] == [("Blue heron.md", []), ("Grey heron.md", [])]
