@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from brain.formats.text import UNSPACED
 from brain.search.question import Term
 from brain.words import fold, stem
 
@@ -24,16 +25,24 @@ class Words:
         single = {fold(word) for term in wanted if term.column != "spaced" for word in term.words}
         runs = {fold("".join(term.words)) for term in wanted if term.column == "spaced"}
         self._stems = set() if prefix else {stem(word) for word in single}
-        roots = single if prefix else {_root(word) for word in single}
-        rest = "" if prefix else r"[^\W_]*"
-        choices = [rf"(?<![^\W_]){re.escape(root)}{rest}" for root in _longest_first(roots)]
-        choices += [re.escape(run) for run in _longest_first(runs)]
-        self._runs = runs
-        self._any = re.compile("|".join(choices)) if choices else None
+        self._roots = single if prefix else {_root(word) for word in single}
+        self._runs, self._prefix = runs, prefix
+        self._patterns: dict[bool, re.Pattern[str]] = {}
+
+    def _pattern(self, is_ascii: bool) -> re.Pattern[str]:
+        """Return the pattern of all words. A word also ends at a character of a script without
+        spaces."""
+        if is_ascii not in self._patterns:
+            letter = r"[^\W_]" if is_ascii else rf"[^\W_{UNSPACED}]"
+            rest = "" if self._prefix else f"{letter}*"
+            words = [f"(?<!{letter}){re.escape(r)}{rest}" for r in _longest_first(self._roots)]
+            runs = map(re.escape, _longest_first(self._runs))
+            self._patterns[is_ascii] = re.compile("|".join((*words, *runs)) or r"(?!)")
+        return self._patterns[is_ascii]
 
     def spans(self, folded: str) -> Iterator[tuple[int, int, str]]:
         """Yield (start, end, word) of each occurrence."""
-        for match in self._any.finditer(folded) if self._any else ():
+        for match in self._pattern(folded.isascii()).finditer(folded):
             word = match.group()
             if word in self._runs or not self._stems:
                 yield *match.span(), word

@@ -36,6 +36,12 @@ def test_marks(line: str, question: str, expected: str) -> None:
     assert marked(line, question) == expected
 
 
+def test_a_word_between_characters_is_marked() -> None:
+    assert marked("我们用Redis做缓存", "redis") == "我们用<Redis>做缓存"
+    assert marked("我们用Redis做缓存", "redi", prefix=True) == "我们用<Redi>s做缓存"
+    assert best_line("缓存\n我们用Redis做缓存", Words(terms("redis")))[0] == 1
+
+
 def test_beginnings_of_words_are_marked_too() -> None:
     assert marked("two walruses", "walrus", prefix=True) == "two <walrus>es"
 
