@@ -271,7 +271,9 @@ class _Picks:
                 self.chosen["notes"][at] = before
                 self.room -= before[1]
         for at, part in enumerate(notes[:MOST_NAMED]):
-            if at not in taken and part.kind != "session" and len(part.path) <= dense * self.room:
+            if at in taken or part.kind == "session" or part.path in self.package.shown:
+                continue
+            if len(part.path) <= dense * self.room:
                 name = Part("", "", "", "", part.path, 0, title=part.title)
                 self.take("further", at, name, self.room)
 

@@ -45,10 +45,11 @@ class Part(NamedTuple):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of all entries in the part; the path of a note that is only named."""
-        if self.passages:
-            return tuple(passage.id for passage in self.passages)
-        return (self.id or self.path,)
+        """The ids of all entries in the part, and the path of a note."""
+        if not self.passages:
+            return (self.id or self.path,)
+        path = (self.path,) if self.kind == "note" else ()
+        return (*(passage.id for passage in self.passages), *path)
 
 
 class Conflict(NamedTuple):
@@ -74,6 +75,7 @@ class Package(NamedTuple):
     conflicts: tuple[Conflict, ...] = ()
     degraded: str = ""  # the reason why fewer matches were used than usual; '' if they were not
     round: str = ""  # the line about the round and the entries that were left out
+    shown: frozenset[str] = frozenset()  # paths of notes that are not named again
 
     @property
     def sections(self) -> tuple[tuple[str, tuple[Part, ...]], ...]:

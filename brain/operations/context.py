@@ -226,6 +226,7 @@ def _package(
         summaries=tuple(map(part, found.summaries)),
         conflicts=_conflicts(found),
         degraded=degraded,
+        shown=frozenset(current.shown),
     )
     is_new = any(parts for _, parts in package.sections)
     return package._replace(round=_round(current, is_new) if found.has_topic else "")
@@ -235,7 +236,7 @@ def _round(current: Round, is_new: bool) -> str:
     """Return the line about the round and the entries shown before; '' without a session."""
     if not current.session:
         return ""
-    many = len(current.shown)
+    many = sum(not id.endswith(".md") for id in current.shown)  # without the notes of passages
     before = f" {many} entries shown before are left out." if many > 1 else ""
     before = " 1 entry shown before is left out." if many == 1 else before
     new = "" if is_new else " Nothing new."
@@ -300,7 +301,9 @@ def _notes(excerpts: Iterable[Excerpt], asked: Asked) -> tuple[Part, ...]:
         note = notes.get(row.path) or Part(
             row.ref, kind, "", "", row.path, 0, title=row.title, created=row.created
         )
-        notes[row.path] = note._replace(passages=(*note.passages, passage))
+        if text:  # a note without text is only named
+            note = note._replace(passages=(*note.passages, passage))
+        notes[row.path] = note
     return tuple(notes.values())
 
 

@@ -258,7 +258,7 @@ class Context(Value):
 
     @property
     def shown(self) -> list[str]:
-        """Ids of everything in it: entries, passages and turns; paths of notes that are named."""
+        """Ids of everything in it: entries, passages and turns; and the paths of its notes."""
         parts = (part for _, parts in self.fitted.package.sections for part in parts)
         return list(dict.fromkeys(id for part in parts for id in part.ids))
 

@@ -44,6 +44,7 @@ BEST_SESSIONS = 5  # sessions of which all turns are scored
 SHOWN_PASSAGES = 5  # best passages of a note that are read
 SAME_COVERAGE = 0.1  # memories cover a question equally if their coverage differs by less
 SPARE = 40  # additional rows that are read, because some may not pass the filters
+BEGINNINGS = "No results for whole words. Showing words that begin with them."
 UNQUOTED = "No results for the text in quotes. Showing results for its words."
 
 
@@ -139,6 +140,7 @@ class Search:
         for form, note in ((asked, ""), (loose, UNQUOTED)):
             for prefix in (False, True) if form else ():
                 if form and (found := self.rank(form, prefix)):
+                    note = note or (BEGINNINGS if prefix else "")
                     return Matches(found, prefix, note, concepts=form.concepts)
         from brain.search import fuzzy  # only a few questions need it
 

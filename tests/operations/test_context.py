@@ -631,6 +631,41 @@ def test_what_a_session_has_seen_is_not_shown_again(made: Made, format: str) -> 
     assert (again.shown, again.round.number) == (first.shown, 1)
 
 
+def test_a_note_is_named_once_in_a_session(made: Made) -> None:
+    section = "## Part {at} {n}\n\n" + "The walrus swims far. " * 22 + "\n\n"
+    notes = {
+        f"N{at}.md": f"# N{at}\n\n" + "".join(section.format(at=at, n=n) for n in range(3))
+        for at in range(30)
+    }
+    brain = made({NOTE: "", **notes})
+    named: list[str] = []
+    for _ in range(4):
+        package = brain.context("walrus swims", session="s1", budget=900).fitted.package
+        named += [part.path for part in package.further]
+        assert package.notes  # the text of a note may follow its name
+    assert len(named) == len(set(named)) > 5
+
+
+def test_a_note_without_text_is_only_named(made: Made) -> None:
+    brain = made({NOTE: "", "Blue heron.md": "", "Walrus.md": "The walrus met a blue heron.\n"})
+    said = brain.context("blue heron", session="s1")
+    assert excerpts(said) == ["The walrus met a blue heron."]
+    assert shown(said, "further") == [""]
+    assert "Blue heron.md" in said.text
+    assert brain.context("blue heron", session="s1").text.count("\n") == 0
+
+
+def test_what_is_related_to_an_entry_is_offered_once(made: Made) -> None:
+    """A later round has no memories that only share a tag with one of an earlier round."""
+    others = (f"Filler {n} of the pond #pond ^m-1000000{n}" for n in range(9))
+    brain = made({NOTE: bullets("The walrus eats clams #pond ^m-00000001", *others)})
+    first = brain.context("walrus clams", session="s1")
+    assert shown(first)[0] == "m-00000001"
+    assert len(shown(first)) == 5
+    second = brain.context("walrus clams", session="s1")
+    assert shown(second) == []
+
+
 def test_a_later_round_returns_what_is_new(made: Made) -> None:
     brain = made(SEA)
     brain.context("walrus clams", session="s1")
@@ -697,7 +732,7 @@ def test_a_scope_restricts_all_that_is_shown(made: Made) -> None:
     })  # fmt: skip
     notes = brain.context("walrus", scopes=["sources"], tasks=True)
     assert [part.path for part in notes.fitted.package.notes] == ["Walrus.md"]
-    assert len(notes.shown) == 1
+    assert notes.shown[1:] == ["Walrus.md"]
     both = brain.context("walrus", scopes=["tasks"], tasks=True)
     assert both.shown == ["T-1"]  # once
 
@@ -731,7 +766,7 @@ def test_an_agent_may_judge_whatever_it_was_handed(made: Made) -> None:
         for id in brain.context("walrus", scopes=[scope], by="zoo").shown:
             assert brain.reinforce(id, by="zoo").outcome == "reinforced"
             assert brain.demote(id, by="zoo").outcome == "demoted"
-    (passage,) = brain.context("walrus", scopes=["sources"]).shown
+    passage, _ = brain.context("walrus", scopes=["sources"]).shown
     before = brain.vault.paths.folder / "journal"
     count = sum(path.read_text().count(passage) for path in before.rglob("*.jsonl"))
     assert brain.demote(passage).outcome == "demoted"

@@ -8,6 +8,7 @@ from brain.api import Brain
 from brain.search import fuzzy
 from brain.search.expansion import Concept
 from brain.search.question import Term
+from brain.search.ranking import BEGINNINGS
 from brain.words import stem
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
@@ -67,7 +68,7 @@ def test_near_words_come_last_of_all(brain: Brain) -> None:
     assert kit.found(brain, "sqlte kubernetes") == ["kube.md"]
     assert brain.search("sqlte kubernetes").notes == ()
     assert kit.found(brain, "kubern") == ["kube.md"]
-    assert brain.search("kubern").notes == ()
+    assert brain.search("kubern").notes == (BEGINNINGS,)
 
 
 def test_several_words(brain: Brain) -> None:

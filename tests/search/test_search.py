@@ -62,7 +62,9 @@ def test_a_whole_word_keeps_beginnings_out(searched: Searched) -> None:
     brain = searched({"a.md": "clam\n", "b.md": "clammy\n"})
     assert kit.found(brain, "clam") == ["a.md"]
     assert kit.found(brain, "cla") == ["a.md", "b.md"]
-    assert all(hit.prefix for hit in brain.search("cla").results)
+    found = brain.search("cla")
+    assert all(hit.prefix for hit in found)
+    assert found.notes == ("No results for whole words. Showing words that begin with them.",)
 
 
 def test_korean_chinese_japanese(searched: Searched) -> None:
