@@ -214,12 +214,21 @@ def test_the_command_line_is_light(tmp_path: Path) -> None:
     assert loaded(*ask, state=tmp_path, also=also) == set()
 
 
-def test_a_search_of_an_unchanged_vault_is_light(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("args", "unneeded"),
+    [
+        (["search", "frost"], ("brain.formats.links", "brain.operations.context")),
+        (["sync"], ("brain.search.ranking",)),
+    ],
+)
+def test_a_question_to_an_unchanged_vault_is_light(
+    args: list[str], unneeded: tuple[str, ...], tmp_path: Path
+) -> None:
     new_vault.create_demo(tmp_path / "demo")
-    args = ["search", "frost", "--vault", str(tmp_path / "demo")]
+    args = [*args, "--vault", str(tmp_path / "demo")]
     ask = ("from brain.cli import main", f"main.run({args!r})")
     loaded(*ask, state=tmp_path / "state")
-    also = ("dataclasses", "brain.serialize", "brain.operations.change", "brain.operations.context")
+    also = ("dataclasses", "brain.serialize", "brain.operations.change", *unneeded)
     assert loaded(*ask, state=tmp_path / "state", also=also) == set()
 
 

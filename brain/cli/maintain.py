@@ -126,6 +126,8 @@ def print_stats(stats: Stats, _: Values) -> None:
 
 def _embed(vault: OpenVault) -> None:
     """Embed what is new for a hybrid search, if one is set, with a progress line of its own."""
+    if vault.config.searchProvider != "hybrid":
+        return
     from brain.operations.search import embed
 
     if isinstance(vault.progress, Progress):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 
 from brain._tuples import NamedTuple
-from brain.formats.links import tags
 from brain.formats.text import UNSPACED
 from brain.index import fulltext, read
 from brain.index.db import Index
@@ -78,8 +77,11 @@ def _entries_by_id(index: Index, question: str) -> list[int]:
     words = (word for word in _NAME.findall(question) if not (word.isalpha() or word.isdigit()))
     ids = list(dict.fromkeys(words))[:MAX_TERMS]
     found = read.row_ids(index, ids) if ids else []
-    signs = tags(question) if "#" in question and not question.isascii() else []
-    signs = [tag for tag in signs if not re.search(r"\w", tag)]
+    signs: list[str] = []
+    if "#" in question and not question.isascii():
+        from brain.formats.links import tags  # takes 2 ms to load
+
+        signs = [tag for tag in tags(question) if not re.search(r"\w", tag)]
     return found + [id for tag in signs[:MAX_TERMS] for id in fulltext.tagged(index, tag)]
 
 

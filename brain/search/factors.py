@@ -39,7 +39,7 @@ ASKED = 2.0  # times that much for the turn after a question: it may be the answ
 AUTHOR = 1.5  # for a turn whose speaker the question names
 WHEN = 1.3  # for a turn that names a time, if the question asks for one
 DATED = 2.0  # for a turn of the day, month or year that the question names
-_TIME = re.compile(
+_TIME = (  # compiled at its first use
     rf"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|week(?:end|s)?|months?|years?|days?"
     rf"|recently|since|summer|winter|spring|fall|morning|night|{'|'.join(MONTHS)}"
     rf"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)[0-9]{{2}}|[0-9]+(?:st|nd|rd|th))\b"
@@ -57,7 +57,7 @@ def author(turn: Found, expected: Expected) -> float:
 
 def when(turn: Found, expected: Expected) -> float:
     """Return a higher factor for a turn that names a time, if the question asks for one."""
-    return WHEN if expected.time and _TIME.search(fold(turn.text)) else 1.0
+    return WHEN if expected.time and re.search(_TIME, fold(turn.text)) else 1.0
 
 
 def dated(turn: Found, expected: Expected) -> float:
