@@ -6,21 +6,22 @@ __version__ = "0.1.0"
 # fmt: off
 # isort: off
 __all__ = [
-    "Agent", "AliasChange", "Aliases", "Ambiguous", "Answer", "BadConfig", "BadRequest", "Brain",
-    "BrainError", "Budget", "Busy", "ChangeRecord", "Changed", "Conflict", "Context", "Denied",
-    "Diagnosis", "Entry", "Event", "Feedback", "FileProblem", "Forgotten", "FoundTranscripts",
-    "Freshness", "Gap", "Gaps", "Graph", "Imported", "ImportedSession", "IndexDamaged", "Link",
-    "Listing", "Memory", "Mention", "NoModel",
-    "NotFound", "PendingWrite", "Place", "Provenance", "Refused", "Remembered", "Resolved",
-    "Reverted", "SearchResult", "Session", "SessionLine", "SessionMessages", "SettingChange",
-    "StaleFile", "Stats", "Status", "TagSuggestion",
-    "Undone", "Updated", "VaultLooksEmpty", "VaultNotFound", "WrongThread", "__version__", "open",
+    "Actor", "Agent", "AliasChange", "Aliases", "Ambiguous", "Answer", "BadConfig", "BadRequest",
+    "Brain", "BrainError", "Budget", "Busy", "ChangeRecord", "Changed", "Conflict", "Context",
+    "Denied", "Diagnosis", "Entry", "Event", "Feedback", "FileProblem", "Forgotten",
+    "FoundTranscripts", "Freshness", "Gap", "Gaps", "Graph", "Imported", "ImportedSession",
+    "IndexDamaged", "Link", "Listing", "Memory", "Mention", "NoModel", "NotFound", "PendingWrite",
+    "Place", "Provenance", "Refused", "Remembered", "Resolved", "Reverted", "SearchResult",
+    "Session", "SessionLine", "SessionMessages", "SettingChange", "StaleFile", "Stats", "Status",
+    "TagSuggestion", "Undone", "Updated", "VaultLooksEmpty", "VaultNotFound", "WrongThread",
+    "__version__", "open",
 ]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from brain.access import Actor
     from brain.api import Brain, open
     from brain.errors import (
         Ambiguous, BadConfig, BadRequest, BrainError, Busy, Denied, IndexDamaged, NoModel,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 # isort: on
 
 _HOMES = {
+    "Actor": "brain.access",
     "Brain": "brain.api",
     "Event": "brain.model",
     "Freshness": "brain.open_vault",

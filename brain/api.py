@@ -96,6 +96,9 @@ class Brain:
             self.vault.close()
             self._close.detach()
 
+    def __repr__(self) -> str:
+        return f"Brain({self._vault.paths.root_path!r})"
+
     def __enter__(self) -> Self:
         return self
 

@@ -68,6 +68,11 @@ class Stats:
         self.deltas: list[Delta] = []
         self.seconds = 0.0
 
+    def __repr__(self) -> str:
+        lists = {name: getattr(self, name) for name in ("added", "changed", "moved", "removed")}
+        counts = [f"{len(paths)} {name}" for name, paths in lists.items() if paths]
+        return f"Stats({', '.join([f'{self.files} files', *counts])})"
+
     @property
     def quiet(self) -> bool:
         """True if nothing changed."""

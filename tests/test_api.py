@@ -128,10 +128,11 @@ def test_another_thread_is_told_what_to_do(vault: MakeVault, opened: OpenBrain) 
 def test_the_reference_names_only_public_names() -> None:
     page = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
     used = set(re.findall(r"\bbrain\.([A-Za-z]\w*)", page)) - {"yaml", "serialize"}
+    used |= set(re.findall(r"^.*\bby: ([A-Z]\w+) \|", page, re.MULTILINE))
     results = set(re.findall(r"-> (?:list\[)?([A-Z]\w+)", page)) | set(
         re.findall(r"^\| `([A-Z]\w+)` \|", page, re.MULTILINE)
     )
-    assert {"open", "WrongThread"} <= used
+    assert {"open", "WrongThread", "Actor"} <= used
     assert (used | results) - set(brain.__all__) == set()
     assert {"BrainError", *(each.__name__ for each in brain.BrainError.__subclasses__())} <= set(
         brain.__all__
@@ -149,6 +150,17 @@ def test_a_result_is_readable(vault: MakeVault, opened: OpenBrain) -> None:
     shown = repr(here.pin("m-7f3k2ab4"))
     words = "'2026-02-01: Chose SQLite over PostgreSQ…'"
     assert shown == f"Changed(m-7f3k2ab4, {place}, pinned, {words})"
+    assert repr(here) == f"Brain({here.vault.paths.root_path!r})"
+    assert repr(here.sync()) == f"Stats({here.sync().files} files)"
+
+
+def test_the_properties_of_a_note_are_not_shown_as_its_text(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    here = opened(vault({"Tide.md": "---\ntags: [sea]\n---\n\nThe tide turns at noon.\n"}))
+    found = here.search("tide")[0]
+    assert repr(found).endswith("'The tide turns at noon.')")
+    assert repr(here.show(found.id)).endswith("'The tide turns at noon.')")
 
 
 def test_results_are_values() -> None:

@@ -22,9 +22,9 @@ from brain.cli.output import (
     opened,
     say,
     warn,
+    who,
 )
 from brain.model import Event
-from brain.operations.parameters import PARAMETERS
 from brain.timestamps import shown
 
 if TYPE_CHECKING:
@@ -166,11 +166,6 @@ VIEWS = {
 # -- commands that run until they are stopped ----------------------------------------------------
 
 
-def _by() -> click.Option:
-    about = PARAMETERS["by"]
-    return click.Option(["--by"], default="", metavar=about.metavar, help=about.meaning)
-
-
 def _watch(by: str, vault: str | None, as_json: bool) -> None:
     """Keep the index up to date while notes change.
 
@@ -198,7 +193,7 @@ def _watch(by: str, vault: str | None, as_json: bool) -> None:
 
 
 watch_command = click.Command(
-    "watch", callback=_watch, help=_watch.__doc__, params=[_by(), *common()]
+    "watch", callback=_watch, help=_watch.__doc__, params=[*who("by"), *common()]
 )
 
 
@@ -239,7 +234,7 @@ events_command = click.Command(
             type=click.IntRange(0, 1000),
             help="Number of events.",
         ),
-        _by(),
+        *who("by"),
         *common(),
     ],
 )  # fmt: skip

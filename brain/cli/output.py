@@ -13,6 +13,7 @@ import click
 
 from brain.cli.terminal import NARROW, columns, fitted, rendered, safe, width
 from brain.errors import BrainError, StaleFile
+from brain.operations.parameters import PARAMETERS
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -57,6 +58,18 @@ def read_only_option() -> click.Option:
         ["--read-only"], is_flag=True, expose_value=False, callback=note_choice,
         help="Write nothing but the index.",
     )  # fmt: skip
+
+
+def who(*names: str) -> list[click.Parameter]:
+    """Return `--by` and `--agent` for a command that is not an operation."""
+    found = [(name, PARAMETERS[name]) for name in names]
+    return [
+        click.Option(
+            [*(about.flags or (f"--{name}",)), name], default="", metavar=about.metavar,
+            help=about.meaning,
+        )
+        for name, about in found
+    ]  # fmt: skip
 
 
 def is_read_only() -> bool:

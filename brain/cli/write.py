@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brain.cli.output import Values, View, choices, common, indented, note, opened, say, tell
+from brain.cli.output import Values, View, choices, common, indented, note, opened, say, tell, who
 from brain.config import default, to_yaml
 from brain.errors import BadRequest, BrainError
 
@@ -129,7 +129,7 @@ EDITORS = {
 }
 
 
-def _edit(id: str, vault: str | None, as_json: bool) -> None:
+def _edit(id: str, agent: str, by: str, vault: str | None, as_json: bool) -> None:
     """Open an entry in your editor.
 
     A memory is opened by itself. When the editor ends, its new text is written as `brain update`
@@ -146,8 +146,8 @@ def _edit(id: str, vault: str | None, as_json: bool) -> None:
     vault, as_json = choices(vault, as_json)
     with opened(vault) as open_vault:
         open_vault.store.refuse_read_only()
-        place = open_vault.run(entries.open_, id)
-        row, line = lookup.locate(open_vault, id)
+        place = open_vault.run(entries.open_, id, agent=agent, by=by)
+        row, line = lookup.locate(open_vault, id, lookup.visible(open_vault, by, agent))
         is_memory = line > 0 and lookup.is_memory(row)
         if is_memory:
             open_vault.store.refuse_if_off()
@@ -163,7 +163,7 @@ def _edit(id: str, vault: str | None, as_json: bool) -> None:
             changed: Changed = apply.changed(results.entry(row), "unchanged")
         else:
             with opened(vault) as open_vault:
-                changed = open_vault.run(change.rewrite, row.ref, text, row.text)
+                changed = open_vault.run(change.rewrite, row.ref, text, row.text, by=by)
     except BaseException:
         if _read(file) in ("", row.text):
             os.unlink(file)
@@ -213,5 +213,5 @@ edit_command = click.Command(
     "edit",
     callback=_edit,
     help=_edit.__doc__,
-    params=[click.Argument(["id"]), *common()],
+    params=[click.Argument(["id"]), *who("agent", "by"), *common()],
 )

@@ -107,7 +107,9 @@ class Entry(Value):
     freshness: Freshness | None = None
 
     def __repr__(self) -> str:
-        words = self.text.split("\n", 1)[0]
+        from brain.search.snippet import body_at
+
+        words = self.text[body_at(self.text) :].strip().split("\n", 1)[0]
         if len(words) > FIRST_WORDS:
             words = f"{words[: FIRST_WORDS - 1].rstrip()}…"
         place = f"{self.path}:{self.line}" if self.line else self.path

@@ -48,7 +48,7 @@ class SearchResult:
         self.also = match.also  # the paths of equal notes
 
     def __repr__(self) -> str:
-        words = self.text.split("\n", 1)[0][:40]
+        words = self._best[1].strip()[:40]
         return f"SearchResult({self.id}, {self.path}:{self.line}, {self.score:.2f}, {words!r})"
 
     @cached_property

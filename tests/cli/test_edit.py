@@ -56,6 +56,17 @@ def test_an_edited_memory_is_written_with_its_id(
     assert "SQLite, one file per tool. [[SQLite Notes]] #db" in run("show", ID).out
 
 
+def test_an_agent_edits_what_it_may(demo: Path, run: Run, editor: Editor) -> None:
+    editor("text = text.replace('nothing', 'no row')")
+    assert run("edit", "nothing is shared", "--agent", "admin").code == 4
+    said = run("edit", "nothing is shared", "--agent", "garden-planner", "--by", "garden-planner")
+    assert said.code == 0
+    record = run("history", "m-zjnyn4kb", "--json").json["records"][-1]
+    assert record["by"] == "garden-planner"
+    editor("text = text.replace('SQLite', 'DuckDB')")
+    assert run("edit", ID, "--by", "garden-planner").code == 11
+
+
 def test_what_is_removed_in_the_editor_is_removed(demo: Path, run: Run, editor: Editor) -> None:
     editor("text = 'My tools keep their data in SQLite.\\n'")
     run("edit", ID)
