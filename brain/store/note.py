@@ -165,7 +165,8 @@ class Note:
             commit = self.row.git.partition(" ")[2]
             after_git = moved and not is_git and self.disk.differs_since(self.full, commit)
             evidence = self._evidence(found)._replace(git=is_git, after_git=after_git)
-            self._observe(theirs, history.tip, evidence, in_note=True)
+            by = "git" if is_git else "person"
+            self._observe(theirs, history.tip, evidence, in_note=True, by=by)
         self._accept(found, mark)
 
     def _after_save(self, found: Look | None) -> Look | None:
@@ -205,7 +206,8 @@ class Note:
             self.wait = "the note is missing"
             return
         evidence = Evidence(read=True, age=GONE, git=True)  # who deletes a file means it
-        self._observe((), self.history.tip, evidence, in_note=True)
+        self._observe((), self.history.tip, evidence, in_note=True, by="person")
+        self.history.forget_before(float("inf"))  # a text that is saved later counts as it is
         self._accept(None)
 
     def _may_be_half(self, found: Look, mark: str) -> bool:
@@ -257,12 +259,16 @@ class Note:
         return evidence._replace(age=age, unread=found.accessed == accessed, read=read)
 
     def _observe(
-        self, theirs: tuple[str, ...], near: Version, evidence: Evidence, in_note: bool
+        self,
+        theirs: tuple[str, ...],
+        near: Version,
+        evidence: Evidence,
+        in_note: bool,
+        by: str = "person",
     ) -> None:
         assert self.history is not None
         before = self.history.head
         outcome = self.history.observe(theirs, near, evidence, in_note, self.disk.now())
-        by = "git" if evidence.git and in_note else "person"
         self.seen.append(Seen(*outcome, before, by))
 
     def _look_at_displaced(self, name: str) -> None:

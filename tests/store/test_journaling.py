@@ -143,6 +143,23 @@ def test_a_note_that_is_missing_for_a_moment_is_being_replaced(desk: Desk) -> No
     assert "removed" not in ops(desk)
 
 
+def test_a_save_that_takes_very_long_keeps_all_lines(desk: Desk) -> None:
+    """The note counts as deleted, and then the editor goes on."""
+    ref = desk.remember("The walrus")
+    kept = desk.read()
+    desk.note.unlink()
+    desk.disk.missing_since = desk.disk.time
+    desk.sync(after=2)
+    desk.remember("The seal")
+    desk.disk.missing_since = None
+    desk.save(kept + "- typed\n", "rename")
+    desk.sync(after=0.5)
+    lines = desk.text.split("\n")
+    assert {"# M", "- one", "- two", "- typed", f"- The walrus ^{ref}"} <= set(lines)
+    assert "The seal" in desk.text
+    assert [record.by for record in records(desk, "removed")] == ["person"]
+
+
 def test_only_memory_notes_have_such_records(opened: Open, root: Path) -> None:
     store = opened()
     path = "40_Brain/brain.yaml"

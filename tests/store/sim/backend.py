@@ -105,7 +105,7 @@ class VirtualDisk(Disk):
             self.world.torn.part(1 << 30)
 
     def missing_for(self, path: str) -> float:
-        return 0.0  # nobody deletes the note for good here
+        return self.world.now - self.world.missing_since  # nobody deletes it for good here
 
 
 class SimulatedState(State):

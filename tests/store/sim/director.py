@@ -151,7 +151,11 @@ class Director:
 
     def saving(self, w: Window) -> Step:
         keep = w.style == "fd" and self.random.random() < 0.3
-        gap = [("sync", 0, {})] if w.style == "backup" and self.random.random() < 0.3 else []
+        gap: list[Step] = []
+        if w.style == "backup" and self.random.random() < 0.3:
+            gap = [("sync", 0, {})]
+            if self.random.random() < 0.1:  # the editor is very slow
+                gap.insert(0, ("wait", 2.0))
         return ("save", w.name, keep, gap)
 
     def edit(self, w: Window) -> None:

@@ -137,7 +137,8 @@ class Window:
             world.saved(self, file, text)
             if self.style == "place" or not keep:
                 self.close()
-        self._saved()
+            return self._saved(file.reachable)
+        return self._saved()
 
     def part(self, size: int) -> None:
         """Write a part of a torn save. The last part ends it."""
@@ -151,9 +152,13 @@ class Window:
             self.rest, world.torn = None, None
             world.saved(self, file, "\n".join(self.lines))
             self.close()
-            self._saved()
+            self._saved(file.reachable)
 
-    def _saved(self) -> None:
+    def _saved(self, reachable: bool = True) -> None:
+        """Record a save. To a file that was replaced, it is not the end of the changes: the next
+        save has them, too."""
         self.dirty, self.since = False, self.world.now
+        if not reachable:
+            return
         self.gone = (self.gone | self.removed) - self.wanted
         self.removed, self.wanted = set(), set()

@@ -89,6 +89,7 @@ class World:
         self.stats: Counter[str] = Counter()
         self.interrupt = interrupt
         self.calls, self.plan, self.depth = 0, {}, 0
+        self.missing_since = 0.0  # when the name of the note was free last
         self.reads: list[Read] = []  # not committed
         self.asked: set[str] = set()  # lines of a crashed operation that may stay or go
         self.git, self.appender = Actor("git"), Actor("append")
@@ -168,6 +169,7 @@ class World:
             if backup:
                 os.rename(self.path, self.path + "~")
                 self.changed(old)
+                self.missing_since = self.now
             for step in gap or ():
                 self.do(step, record=False)
         with open(self.path + ".swp", "w") as temp:
