@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 
 from brain.errors import BrainError
 
@@ -26,6 +27,23 @@ def take(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
         return handle
     os.close(handle)
     return None
+
+
+def take_in_turn(path: str | os.PathLike[str], wait: float = 0.0) -> int | None:
+    """Take a lock as `take` does, but after the processes that wait for it already. The process
+    that is next has locked the folder of the file. There must be only one such lock in a folder."""
+    deadline = time.monotonic() + wait
+    folder = -1
+    try:
+        with suppress(OSError):  # some file systems cannot lock a folder
+            os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+            folder = os.open(os.path.dirname(path), os.O_RDONLY)
+            if not take_open(folder, wait):
+                return None
+        return take(path, max(0.0, deadline - time.monotonic()))
+    finally:
+        if folder >= 0:
+            os.close(folder)
 
 
 def take_open(handle: int, wait: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,25 @@ def test_a_state_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BrainError, match="BRAIN_STATE"):
         lock.take(tmp_path / "file/lock")
+
+
+def test_who_releases_a_lock_waits_for_the_others(tmp_path: Path) -> None:
+    """A process that writes all the time does not keep the others from writing."""
+    path = tmp_path / "lock"
+    first, second = lock.take_in_turn(path), list[int | None]()
+    assert first is not None
+    waiting = threading.Thread(target=lambda: second.append(lock.take_in_turn(path, wait=60)))
+    waiting.start()
+    folder = os.open(tmp_path, os.O_RDONLY)
+    while lock.take_open(folder, 0):  # until the other one waits
+        os.close(folder)
+        folder = os.open(tmp_path, os.O_RDONLY)
+    os.close(folder)
+    os.close(first)
+    assert lock.take_in_turn(path) is None
+    waiting.join()
+    assert second[0] is not None
+    os.close(second[0])
+    first = lock.take_in_turn(path)
+    assert first is not None
+    os.close(first)

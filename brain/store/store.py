@@ -128,7 +128,7 @@ class Store:
                 self._release_lock()
 
     def _take_lock(self, wait: float) -> None:
-        handle = lock.take(self._lock_path, wait)
+        handle = lock.take_in_turn(self._lock_path, wait)
         if handle is None:
             raise Busy("Another Brain process is writing.", "Try again in a moment.")
         id = layout.vault_id(self.vault.folder_path)
