@@ -361,7 +361,7 @@ def _target(vault: OpenVault, row: Row, to: str, by: Actor) -> tuple[str, Row | 
     if to.startswith("[[") and "^" not in to:
         return to, None
     is_id = read.exact(vault.index, lookup.bare_id(to))
-    if not is_id and (note := lookup.note_link(vault, to, by)):
+    if not is_id and "^" not in to and (note := lookup.note_link(vault, to, by)):
         return f"[[{note}]]", None
     other = _linked_entry(vault, to, by)
     if lookup.is_memory(other):

@@ -168,10 +168,13 @@ def bare_id(name: str) -> str:
 
 def note_link(vault: OpenVault, name: str, by: Actor) -> str:
     """Return the link target for the note with this path, name or title; '' if no readable note has
-    it. It is a whole path if several notes have the name, or if `name` is a path."""
+    it. It is a whole path if several notes have the name, or if `name` is a path. A heading or
+    block after `#` is kept."""
     found, all_paths = notes_named(vault, name, access.readable(by))
     if not found:
-        return ""
+        note, separator, place = name.partition("#")
+        target = note_link(vault, note, by) if separator else ""
+        return f"{target}#{place}" if target else ""
     path_without_suffix = found[0].removesuffix(".md")
     file = path_without_suffix.rpartition("/")[2]
     same_name = [path for path in all_paths if f"/{_fold(path)}".endswith(f"/{_fold(file)}.md")]

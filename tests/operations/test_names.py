@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from brain.api import Brain
-from brain.errors import Ambiguous, BadRequest
+from brain.errors import Ambiguous, BadRequest, NotFound
 from brain.operations.lookup import scopes_of
 from brain.timestamps import time_of
 from tests import kit
@@ -53,6 +53,17 @@ def test_two_notes_of_one_name_are_told_apart_by_their_paths(brain: Brain) -> No
     with pytest.raises(Ambiguous, match=r"Lake/Rafts\.md"):
         brain.show("Rafts")
     assert brain.show("log rafts").path == "Sea/Old/Rafts.md"
+
+
+def test_a_link_leads_to_a_heading_or_a_block_of_a_note(brain: Brain) -> None:
+    made = brain.remember("Oars float", links=["boats#Part 3", "Lake/Rafts.md#^b1", "Ships#Deck"])
+    assert made.text.endswith("[[Boats#Part 3]] [[Lake/Rafts#^b1]] [[Ships#Deck]]")
+    assert made.unmade == ["Ships#Deck"]
+    linked = brain.link(made.id, "Boats.md#Part 4")
+    assert "[relates_to:: [[Boats#Part 4]]]" in linked.text
+    assert brain.unlink(made.id, "boats#Part 4").text == made.text
+    with pytest.raises(NotFound, match=r"write \[\[Rowing#Deck\]\]"):
+        brain.link(made.id, "Rowing#Deck")
 
 
 def test_a_memory_is_not_shadowed_by_a_note_of_that_name(made: Made) -> None:
