@@ -222,9 +222,13 @@ def select(
     ops: Collection[str] = (),
     part_of: str = "",
     newest_first: bool = False,
+    by_time: bool = False,
 ) -> Iterator[Record]:
     """Yield records in order, selected by entries, ids, types, actor, time and the change to which
     they belong. Purged records are left out.
+
+    The order is that in which all devices replay records: a record of a device that was offline may
+    come before older ones. `by_time` orders them by time instead.
 
     Raise BrainError if a journal file cannot be read, because it may contain a purge.
     """
@@ -242,7 +246,8 @@ def select(
     where = " AND ".join(["NOT purged", *(sql for sql, _ in conditions)])
     values = [_plain(value) for _, condition_values in conditions for value in condition_values]
     direction = "DESC" if newest_first else "ASC"
-    order = ", ".join(f"{column} {direction}" for column in ("lamport", "device", "seq"))
+    columns = (*(("at",) if by_time else ()), "lamport", "device", "seq")
+    order = ", ".join(f"{column} {direction}" for column in columns)
     with reading():
         _refuse_unreadable(index.db)
         rows = index.db.execute(

@@ -138,7 +138,7 @@ CREATE TABLE records (
 CREATE INDEX records_ref ON records (ref, lamport);
 CREATE INDEX records_id ON records (id);
 CREATE INDEX records_op ON records (op);
-CREATE INDEX records_lamport ON records (lamport);
+CREATE INDEX records_at ON records (at);
 CREATE INDEX records_part ON records (lamport) WHERE instr(data, '"part_of":');
 
 -- The records of an entry, summed up; one row for all ids that it ever had.

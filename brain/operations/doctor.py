@@ -87,7 +87,8 @@ def _removed(vault: OpenVault) -> Iterator[Found]:
     from brain.operations.pending import removed
 
     for one in removed(vault):
-        message = f"no longer holds {one.id}, which a person removed; {one.why}"
+        who = "git" if one.by == "git" else "a person"
+        message = f"no longer holds {one.id}, which {who} removed; {one.why}"
         yield one.path, Problem(0, "removed", message)
 
 

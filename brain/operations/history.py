@@ -37,7 +37,8 @@ def history(
     actor = actors.resolve(vault, by)
     vault.refresh()
     all_refs = refs(vault, id, actor, agent)
-    found = [r for r in records.select(vault.index, refs=all_refs) if may_see(vault, r, actor)]
+    in_time = records.select(vault.index, refs=all_refs, by_time=True)
+    found = [record for record in in_time if may_see(vault, record, actor)]
     return [*_with_texts(vault, found), *_pending(vault, all_refs, actor)]
 
 
@@ -116,6 +117,7 @@ def audit(
             until=to_record_time(vault, until, timestamps.end_of),
             ops=tuple(ops),
             newest_first=True,
+            by_time=True,
         )
         if (ops or record.op not in _NOT_AUDITED)
         and (not agent or owner(vault, record) == agent)

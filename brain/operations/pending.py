@@ -53,7 +53,8 @@ def _value(write: Pending, state: str = "pending") -> PendingWrite:
 
 
 def removed(vault: OpenVault) -> list[PendingWrite]:
-    """Return the entries that a person removed in the last day and that were not restored."""
+    """Return the entries that a person removed in the last day, and that were not restored. An
+    entry that another device forgot is not one of them: git or a sync service removed its line."""
     since = (vault.clock().astimezone(UTC) - timedelta(days=1)).isoformat(timespec="seconds")[:19]
     found = records.select(vault.index, ops=("removed",), since=since, newest_first=True)
     return [
@@ -69,8 +70,15 @@ def removed(vault: OpenVault) -> list[PendingWrite]:
             why=f"`brain undo {record.id}` restores it",
         )
         for record in found
-        if not read.by_ref(vault.index, record.ref)
+        if not read.by_ref(vault.index, record.ref) and not _is_forgotten(vault, record.ref)
     ]
+
+
+def _is_forgotten(vault: OpenVault, ref: str) -> bool:
+    """Return True if an entry was forgotten, and has not come back since."""
+    ops = ("forget", "undo", "remember", "restored", "merged")
+    last = next(records.select(vault.index, refs=(ref,), ops=ops, newest_first=True), None)
+    return last is not None and last.op == "forget"
 
 
 def text_of(write: Pending) -> str:
@@ -128,6 +136,7 @@ def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
     vault.store.refuse_read_only()
     with vault.store.locked():
         vault.claim()
+    os.makedirs(vault.paths.state_path, 0o700, exist_ok=True)  # a read-only vault has none yet
     with open(_pause_file(vault), "w", encoding="utf-8"):
         pass
     return True
@@ -135,12 +144,13 @@ def pause(vault: OpenVault, *, by: Actor | str = "") -> bool:
 
 def resume(vault: OpenVault, *, by: Actor | str = "") -> bool:
     """Allow writing again, and apply pending writes. Return False, because writing is not
-    paused."""
+    paused. Raise Denied if a setting still stops it."""
     access.require_admin(actors.resolve(vault, by), "resume writing")
     vault.store.refuse_read_only()
     with suppress(FileNotFoundError):
         os.unlink(_pause_file(vault))
     vault.absorb()
+    vault.store.refuse_if_off()
     return False
 
 

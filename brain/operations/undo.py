@@ -121,7 +121,7 @@ def _find(vault: OpenVault, event: str, by: Actor) -> Record:
 
 def _last(vault: OpenVault, by: Actor, owner: str) -> Record:
     name = "" if by.type == "person" else by.name
-    newest = records.select(vault.index, by=name, newest_first=True)
+    newest = records.select(vault.index, by=name, newest_first=True, by_time=True)
     for record in _undoable(vault, newest):
         if record.op not in BY_STORE and (not owner or history.owner(vault, record) == owner):
             return record

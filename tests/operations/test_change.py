@@ -352,6 +352,16 @@ def test_pausing(brain: Brain) -> None:
     assert brain.remember("Seals bark").outcome == "added"
 
 
+def test_a_setting_still_stops_writing_after_a_pause(made: Made) -> None:
+    from brain.errors import Denied
+
+    brain = made({**kit.VAULT, "40_Brain/brain.yaml": "memory: false\n"})
+    brain.pause()
+    with pytest.raises(Denied, match="`memory` in brain"):
+        brain.resume()
+    assert brain.status().paused == "memory"
+
+
 def test_read_only(made: Made) -> None:
     from brain.errors import Denied
 

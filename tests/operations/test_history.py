@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 
 from brain.api import Brain
+from brain.open_vault import OpenVault
+from brain.vault import layout
+from tests import kit
 from tests.cli.conftest import Run, run
-from tests.operations.conftest import NOTE, note
+from tests.operations.conftest import NOTE, Made, note
 
 __all__ = ["run"]  # a fixture
 
@@ -51,6 +58,46 @@ def test_what_a_person_removed_is_shown(brain: Brain) -> None:
     path.write_text(note(brain).replace(f"{line}\n", ""))
     brain.refresh()
     assert texts(brain, made.id) == [("remember", None, line), ("removed", line, None)]
+
+
+QUICK = {**kit.VAULT, "40_Brain/brain.yaml": "holdSeconds: 0\n"}
+
+
+def test_what_another_device_forgot_is_no_removed_memory(made: Made, tmp_path: Path) -> None:
+    """But a memory that a person removes later by hand is."""
+    brain = made(QUICK)
+    ref = brain.remember("Seals bark").id
+    with kit.open_brain(brain.vault.paths.root, tmp_path / "other") as other:
+        other.forget(ref)
+        brain.sync()
+        assert [each.op for each in brain.history(ref)] == ["remember", "forget", "removed"]
+        assert brain.pending() == other.pending() == []
+        assert not brain.doctor().problems
+        other.undo()
+        brain.sync()
+    path = brain.vault.paths.root / NOTE
+    path.write_text(note(brain).replace(f"- 2026-03-01: Seals bark ^{ref}\n", ""))
+    assert [each.id for each in brain.pending()] == [ref]
+
+
+def test_changes_of_several_devices_are_in_the_order_of_time(made: Made, tmp_path: Path) -> None:
+    """Also if a device has not seen the changes of another."""
+    brain = made(QUICK)
+    copy = shutil.copytree(brain.vault.paths.root, tmp_path / "copy")
+    for text in ("Seals bark", "Seals bark at dawn", "Seals bark at noon"):
+        first = brain.remember(text)
+    found = layout.find(copy, tmp_path / "other")
+    with Brain(OpenVault(found, lambda: kit.NOW + timedelta(minutes=1))) as other:
+        second = other.remember("Whales sing")
+        other.reinforce("m-7f3k2ab4")
+    brain.demote("m-7f3k2ab4")
+    journal = brain.vault.paths.root / "40_Brain/journal"
+    shutil.copytree(copy / "40_Brain/journal", journal, dirs_exist_ok=True)
+    brain.sync()
+    ids = [each.id for each in brain.audit() if each.op == "remember"]
+    assert ids[:2] == [second.id, first.id]
+    assert [each.op for each in brain.history("m-7f3k2ab4")] == ["demote", "reinforce"]
+    assert brain.undo().of == brain.audit(ops=["reinforce"])[0].event
 
 
 def test_a_setting_is_shown(brain: Brain) -> None:
