@@ -195,7 +195,8 @@ def command(operation: Operation) -> click.Command:
 
     def run(vault: str | None, as_json: bool, **values: Any) -> int:
         vault, as_json = choices(vault, as_json)
-        values |= {name: " ".join(values[name]) for name in joined}
+        # an empty argument is not a missing one, for which a pipe is read
+        values |= {name: " ".join(values[name]) or " " * len(values[name]) for name in joined}
         options = dict(values)
         if view.prepare:
             view.prepare(values)

@@ -121,15 +121,20 @@ def print_agents(found: list[Agent], _: Values) -> None:
 
 
 def print_agent(agent: Agent, _: Values) -> None:
-    """Print an agent with its type on this machine, and why that is lower than it claims."""
+    """Print an agent with its type on this machine, and why that is lower than it claims or than
+    it is registered."""
     say(f"{agent.name}  {agent.type}  {agent.path}")
     if agent.claims != agent.type:
         limit = "registered as" if agent.registered else "not registered, so at most"
         say(f"  claims {agent.claims}; {limit} {agent.registered or agent.type}", "dim")
+    elif agent.registered not in (None, "", agent.type):
+        say(f"  registered as {agent.registered}; its AGENT.md claims only {agent.claims}", "dim")
 
 
 def print_aliases(found: Aliases, _: Values) -> None:
     """Print each word with its synonyms."""
+    if not found.aliases:
+        say("No aliases.")
     for word, others in found.aliases.items():
         say(f"{word} = {', '.join(others)}")
 

@@ -79,8 +79,8 @@ def _remarks(changed: Changed) -> list[str]:
 
 
 def _read_text(values: Values) -> None:
-    """Read the text from a pipe if none is given."""
-    if not values["text"] and not sys.stdin.isatty():
+    """Read the text from a pipe if none is given, or if it is `-`."""
+    if values["text"] == "-" or (not values["text"] and not sys.stdin.isatty()):
         values["text"] = sys.stdin.read()
 
 

@@ -541,7 +541,9 @@ class Store:
         if not access.may(by, action, owner):
             whose = f"what belongs to {owner}" if owner else "this"
             remedy = "Ask the admin agent or a person."
-            if by.type == "project":
+            if by.type == "skill":
+                remedy = f"It is a skill, which writes nothing. {remedy}"
+            elif by.type == "project" and owner:
                 remedy = f"To write its own memory, add `--agent {by.name}`."
             raise Denied(f"{by.name} may not write {whose}.", remedy)
 

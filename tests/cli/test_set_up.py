@@ -16,6 +16,7 @@ def _nobody_types(demo: Path) -> None:
 
 
 def test_aliases_come_and_go(run: Run, demo: Path) -> None:
+    assert run("alias", "list").out == "No aliases.\n"
     assert run("alias", "add", "auth", "sso").out == ("auth = sso\n")
     assert "\nsso = auth\n" in run("alias", "list").out
     assert 'aliases: ["auth=sso"]' in (demo / "40_Brain/brain.yaml").read_text(encoding="utf-8")

@@ -155,6 +155,17 @@ def test_it_reads_a_pipe(demo: Path, run: Run) -> None:
         assert run("remember", "--json").json["text"] == "2026-10-01: Seals bark"
     with patch("sys.stdin", io.StringIO("My tools use DuckDB\n")):
         assert "DuckDB" in run("update", ID).out
+    with patch("sys.stdin", io.StringIO("Whales sing\n")):
+        assert run("remember", "-", "--json").json["text"] == "2026-10-01: Whales sing"
+
+
+@pytest.mark.parametrize("command", [("remember",), ("update", ID), ("session", "append", "s1")])
+def test_an_empty_text_is_not_a_missing_one(demo: Path, run: Run, command: tuple[str, ...]) -> None:
+    """A script whose variable is empty does not wait for a pipe, and stores nothing else."""
+    with patch("sys.stdin", io.StringIO("Seals bark\n")):
+        said = run(*command, "")
+    assert said.code == 2
+    assert "Seals bark" not in run("search", "seals", "--scope", "all").out
 
 
 def test_known_already(demo: Path, run: Run) -> None:

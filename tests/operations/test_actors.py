@@ -67,7 +67,7 @@ UNREADABLE = {
 def test_a_claim_that_cannot_be_read_gives_nothing(made: Made, why: str) -> None:
     house = made({**FILES, "40_Brain/agents/helper/AGENT.md": UNREADABLE[why]})
     assert actors.resolve(house.vault, "helper").type == "skill"
-    with pytest.raises(Denied, match="helper may not write"):
+    with pytest.raises(Denied, match="It is a skill, which writes nothing"):
         house.remember("Seals bark", agent="helper", by="helper")
 
 

@@ -118,3 +118,7 @@ def test_in_words(brain: Brain, run: Run, monkeypatch: pytest.MonkeyPatch) -> No
         "zoo  project  40_Brain/projects/zoo/agent/AGENT.md\n"
     )
     assert run("agent", "list", "--json", *where).json["agents"][1]["type"] == "admin"
+    assert run("agent", "register", "zoo", "--type", "admin", *where).out == (
+        "zoo  project  40_Brain/projects/zoo/agent/AGENT.md\n"
+        "  registered as admin; its AGENT.md claims only project\n"
+    )

@@ -119,7 +119,7 @@ def test_a_vault_without_settings_gets_them(brain: Brain) -> None:
 
 
 def test_an_agent_that_is_not_the_admin_may_not(tuned: Brain) -> None:
-    with pytest.raises(Denied, match="zoo may not write"):
+    with pytest.raises(Denied, match=r"zoo may not write this\. Ask the admin agent"):
         tuned.budget(700, by="zoo")
     assert note(tuned, YAML) == TEXT
     assert tuned.budget(700, by="admin").change.state == "written"
