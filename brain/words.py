@@ -25,6 +25,20 @@ FILLERS = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Words that say little about a topic, in any form: "yes, go on", "looks good", "the last thing".
+_SMALL_TALK = """
+    actually answer anybody anyone anything ask away bad best better big bit bring bye came check
+    come continue cool correct done else ever every everybody everyone everything exactly example
+    explain find fine first found gave get give go goes going gone good got great guess hello help
+    hey hi idea keep kept kind knew know known last later least less let like little long look lot
+    made make maybe mean mind need never new next nice nobody nothing now okay old one perfect
+    perhaps please possible probably problem put question quick quite ready real really reason right
+    said saw say see seem seen sense show simple somebody someone something sorry sound start still
+    stuff sure take taken talk tell thank thanks thing think thought today told tomorrow took tried
+    true try understand use useful want way welcome well went whether without wonder work worked
+    worry wrong yeah yep yes yesterday yet ok nope agreed proceed
+"""
+
 _C = "(?:[^aeiou][^aeiouy]*)"  # a run of consonants; only the first may be a y
 _V = "(?:[aeiouy][aeiou]*)"
 _MEASURE_ABOVE_0 = re.compile(f"^{_C}?{_V}{_C}")  # measure > 0
@@ -68,6 +82,17 @@ def casefold(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+@lru_cache(maxsize=1)
+def _small_talk() -> frozenset[str]:
+    return frozenset(map(stem, _SMALL_TALK.split()))
+
+
+def is_small_talk(word: str) -> bool:
+    """Return True for a word that says little about a topic, such as *look* or *thanks*."""
+    word = fold(word)
+    return word in STOP_WORDS or word in FILLERS or stem(word) in _small_talk()
+
+
 def stem(word: str) -> str:
     """Return the stem of a folded word. As in FTS5, each byte counts as a letter, so ß counts as
     two."""

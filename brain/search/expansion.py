@@ -13,13 +13,14 @@ from brain._tuples import NamedTuple
 from brain.config import Config
 from brain.formats.text import UNSPACED
 from brain.search.question import Term
-from brain.words import fold
+from brain.words import fold, is_small_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ALIAS_WEIGHT = 0.5  # weight of an alias, relative to the word itself
+SMALL_TALK_WEIGHT = 0.25  # of a word that says little about a topic, relative to another word
 _PIECE = f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+"  # compiled only when an alias needs it
 
 
@@ -28,6 +29,7 @@ class Concept(NamedTuple):
 
     term: Term
     others: tuple[tuple[str, float], ...] = ()
+    weight: float = 1.0
 
     @property
     def every(self) -> tuple[tuple[Term, float], ...]:
@@ -51,7 +53,17 @@ def concepts(
         terms_with_weights.append((term, others))
     for head in _aliased_phrases(question, aliases) if aliases else ():
         _add_phrase_aliases(terms_with_weights, head, aliases[head])
-    return [Concept(term, tuple(others.items())) for term, others in terms_with_weights]
+    return [
+        Concept(term, tuple(others.items()), 1.0 if irregular else _weight(term))
+        for term, others in terms_with_weights
+    ]
+
+
+def _weight(term: Term) -> float:
+    """Return the weight of a term in notes, which is low for small talk. In conversations, the same
+    words are often what a question is about."""
+    is_plain = len(term.words) == 1 and not (term.exact or term.column)
+    return SMALL_TALK_WEIGHT if is_plain and is_small_talk(term.words[0]) else 1.0
 
 
 def _term(words: str) -> Term:

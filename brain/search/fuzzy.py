@@ -38,7 +38,7 @@ def similar(index: Index, wanted: Sequence[Concept], filters: Filters) -> list[C
     found = {c: words for c in tried if (words := _words(index, fold(c.term.words[0]), filters))}
     if not found:
         return []
-    return [Concept(c.term, tuple((word, 1.0) for word in found.get(c, ()))) for c in wanted]
+    return [c._replace(others=tuple((word, 1.0) for word in found.get(c, ()))) for c in wanted]
 
 
 def note(wanted: Sequence[Concept], texts: Iterable[str]) -> str:

@@ -1,10 +1,11 @@
 """Find the rows of each table that contain a part of a question, and compute the share of it.
 
-    held    = sum of idf x saturation of the concepts / sum of all idf
-    covered = sum of idf of the concepts that the row holds / sum of all idf
+    held    = sum of weight x saturation of the concepts / sum of all weights
+    covered = sum of the weights of the concepts that the row holds / sum of all weights
     share   = held x (0.7 + 0.3 x covered)
 
-A saturation is bm25 without its idf, from 0 to 1. The idf counts only rows that the actor may read.
+A weight is the idf of a concept, which counts only rows that the actor may read; small talk weighs
+less. A saturation is bm25 without its idf, from 0 to 1.
 A concept that no row contains is part of the sums, too.
 """
 
@@ -31,21 +32,29 @@ ALL_WEIGHT = 0.3  # part of a share that depends on how much of the question is 
 COMMON = 0.1  # fraction of all passages that contain such a word
 FEW = 2_000  # passages; the saturation of a word in fewer is always computed
 COMMON_SATURATION = 0.45  # saturation of a word in a row of average length
+# An identifier or a run of characters that no row contains weighs half, because its parts count as
+# well. A pair of characters may be the end of one word and the start of the next.
+UNKNOWN = 0.5
+# Rows without the word, added to the real ones: in a vault of ten memories, a word in all of them
+# may still be what the question is about.
+EXTRA_ROWS = 50
 ENOUGH = 200  # passages with rarer words; if there are fewer, the best for any word are added
 BEST = 2_000
 
 
 class Basis:
-    """The concepts of shares, with the number of rows in which each occurs, and its idf."""
+    """The concepts of shares, with the number of rows in which each occurs, and its weight."""
 
     def __init__(self, concepts: Sequence[Concept], counts: Sequence[int], size: int) -> None:
         self.concepts, self.counts, self.size = concepts, counts, size
-        self.idf = [idf(count, size) for count in counts]
+        self.weights = [
+            _weight(concept, count, size) for concept, count in zip(concepts, counts, strict=True)
+        ]
 
     def covered(self, mask: int) -> float:
         """Return the fraction of the question that the concepts of a mask cover."""
-        covered = sum(idf for at, idf in enumerate(self.idf) if mask >> at & 1)
-        return covered / (sum(self.idf) or 1.0)
+        covered = sum(weight for at, weight in enumerate(self.weights) if mask >> at & 1)
+        return covered / (sum(self.weights) or 1.0)
 
 
 class Shares(NamedTuple):
@@ -165,10 +174,9 @@ def combine(found: Sequence[Mapping[int, float]], basis: Basis) -> Shares:
     """Compute the shares from the saturations of the concepts, by row id."""
     contained: dict[int, float] = {}
     masks: dict[int, int] = {}
-    idfs = basis.idf
-    idf_sum = sum(idfs) or 1.0
+    whole = sum(basis.weights) or 1.0
     for index, rows in enumerate(found):
-        bit, weight = 1 << index, idfs[index] / idf_sum
+        bit, weight = 1 << index, basis.weights[index] / whole
         for row, value in rows.items():
             contained[row] = contained.get(row, 0.0) + weight * value
             masks[row] = masks.get(row, 0) | bit
@@ -185,9 +193,13 @@ def saturation(count: float, length: float) -> float:
     return count / (count + K1 * (1 - B + B * length))
 
 
-def idf(count: int, size: int) -> float:
-    """Return the inverse document frequency of a concept that occurs in `count` of `size` rows."""
-    return math.log(1 + (max(size, count) - count + 0.5) / (count + 0.5))
+def _weight(concept: Concept, count: int, size: int) -> float:
+    """Return the weight of a concept that occurs in `count` of `size` rows: its inverse document
+    frequency, less for small talk, and for an identifier or characters that occur nowhere."""
+    term, rest = concept.term, max(size - count, 0) + EXTRA_ROWS
+    has_parts = len(term.words) > 1 and not term.exact.startswith('"')
+    idf = math.log(1 + (rest + 0.5) / (count + 0.5))
+    return concept.weight * idf * (UNKNOWN if not count and has_parts else 1.0)
 
 
 def match(term: Term, table: str, prefix: bool = False, engine: str = "fts5") -> str:

@@ -9,8 +9,9 @@ import pytest
 from brain import serialize
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
-from tests.search.conftest import Searched
+from tests.search.conftest import OTHERS, Searched
 
+SESSION_AGENT = "40_Brain/projects/zoo/agent/AGENT.md"
 FILL = "Words that fill the page and say nothing of interest to anyone. " * 10
 
 
@@ -191,3 +192,25 @@ def test_notes_without_text_are_not_equal(searched: Searched) -> None:
     brain = searched({"Grey heron.md": "", "Blue heron.md": ""})
     found = brain.search("heron").results
     assert [(hit.path, hit.also) for hit in found] == [("Blue heron.md", []), ("Grey heron.md", [])]
+
+
+def test_small_talk_weighs_little_in_notes_and_fully_in_conversations(searched: Searched) -> None:
+    session = "40_Brain/projects/zoo/agent/sessions/s.jsonl"
+    turns = ("I took the last train", "A walrus", *(f"Filler {n}" for n in range(8)))
+    lines = (json.dumps({"id": f"t{n}", "role": "user", "content": t}) for n, t in enumerate(turns))
+    filler = {f"{n}.md": f"the last page of {n}\n" for n in range(4)}
+    notes = {"a.md": "the last kind of stuff to look for\n", "b.md": "a walrus\n"}
+    brain = searched({**filler, **notes, session: "\n".join(lines), SESSION_AGENT: "---\n---\n"})
+    question = "what kind of stuff did the last walrus look at?"
+    first, second, *_ = brain.search(question, scopes=["notes"]).results
+    assert (first.path, second.path) == ("b.md", "a.md")
+    assert first.covered > 0.5 > second.covered
+    (train, *_) = brain.search("the last one took what?", scopes=["sessions"]).results
+    assert train.covered == 1
+
+
+def test_what_occurs_nowhere_weighs_half_if_its_parts_count(searched: Searched) -> None:
+    brain = searched({**OTHERS, "a.md": "缓存\n", "b.md": "limits of max size\n"})
+    (cache,) = brain.search("缓存是什么").results
+    assert cache.covered > 0.25  # one pair of four, and the whole sequence
+    assert brain.search("max_size qqq").results[0].covered > 0.4

@@ -57,7 +57,8 @@ def by_the_book(question: list[str]) -> dict[str, float]:
     for word in dict.fromkeys(question):
         counts = {p: body.count(word) + name.count(word) for p, (name, body) in rows.items()}
         counts = {path: count for path, count in counts.items() if count}
-        idf = math.log(1 + (len(rows) - len(counts) + 0.5) / (len(counts) + 0.5))
+        rest = len(rows) + retrieve.EXTRA_ROWS - len(counts)
+        idf = math.log(1 + (rest + 0.5) / (len(counts) + 0.5))
         whole += idf
         for path, count in counts.items():
             much = count / (count + 1.2 * (0.25 + 0.75 * lengths[path] / mean))
