@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 
 def parse(format: str, path: str, data: bytes, owner: str = "") -> Document:
-    """Return the content of a file. `format` is the format in its Role, and `owner` its agent."""
+    """Return the content of a file for the index. `format` is the format in its Role, and `owner`
+    its agent. Of a note, only the links to blocks are read, because no search follows others."""
     name = path.rpartition("/")[2].rpartition(".")[0]
     if format in ("note", "agent"):
-        from brain.formats import note_md
+        from brain.formats import links, note_md
 
-        return note_md.parse(data, name) if format == "note" else note_md.parse_agent(data, name)
+        if format == "agent":
+            return note_md.parse_agent(data, name)
+        return note_md.parse(data, name, links.to_blocks)
     if format == "memory":
         from brain.formats import memory_md
 

@@ -94,6 +94,13 @@ def links(masked: str, line: int = 1) -> list[Link]:
     return found
 
 
+def to_blocks(masked: str, line: int = 1) -> list[Link]:
+    """Return the links that lead to a block."""
+    if "^" not in masked and "%5" not in masked:  # a Markdown link may encode the `^`
+        return []
+    return [link for link in links(masked, line) if link.fragment[:1] == "^"]
+
+
 def _markdown_links(masked: str, line: int) -> Iterator[Link]:
     position = 0
     for match in MARKDOWN_LINK.finditer(masked):

@@ -7,13 +7,17 @@ ten times as long without better search results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brain._tuples import NamedTuple
 from brain.formats import frontmatter, links
 from brain.formats.markdown import mask
 from brain.formats.text import decode, derived_id
 from brain.model import Document, Entry, Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from brain.model import Link
 
 PACKED = 200  # characters of a passage up to which short sections are joined
 LARGE = 700  # maximum number of characters of a passage; longer sections are divided
@@ -28,8 +32,11 @@ class Heading(NamedTuple):
     words: str
 
 
-def parse(data: bytes, name: str = "") -> Document:
-    """Read a note. `name` is the file name without extension, which is the title in Obsidian."""
+def parse(
+    data: bytes, name: str = "", find_links: Callable[[str, int], list[Link]] = links.links
+) -> Document:
+    """Read a note. `name` is the file name without extension, which is the title in Obsidian.
+    `find_links` returns the links of a text that are wanted."""
     text, problems = decode(data)
     properties, body_at, property_problems = frontmatter.properties_of(text)
     problems += property_problems
@@ -38,7 +45,8 @@ def parse(data: bytes, name: str = "") -> Document:
     body = text[body_at:]
     masked = mask(body)
     found = headings(masked, body)
-    entries = tuple(_entries(text, body_at, masked, found, frontmatter.tags(properties)))
+    own_tags = frontmatter.tags(properties)
+    entries = tuple(_entries(text, body_at, masked, found, own_tags, find_links))
     if not entries:  # the note is found by its title
         entries = (Entry(derived_id("n", name, ""), "note", "", "", "", (), 1, 1, None, ()),)
     return Document(
@@ -68,7 +76,12 @@ def headings(masked: str, text: str = "") -> list[Heading]:
 
 
 def _entries(
-    text: str, body_at: int, masked: str, found: list[Heading], own_tags: tuple[str, ...]
+    text: str,
+    body_at: int,
+    masked: str,
+    found: list[Heading],
+    own_tags: tuple[str, ...],
+    find_links: Callable[[str, int], list[Link]],
 ) -> Iterator[Entry]:
     """Yield the passages of a note. The text of the first passage begins with the properties."""
     counts: dict[str, int] = {}
@@ -90,11 +103,11 @@ def _entries(
         part = masked[start:end] if end - start < len(masked) else masked
         tags = links.tags(part)
         if start:
-            links_found = links.links(part, line)
+            links_found = find_links(part, line)
         else:
-            links_found = links.links(part, 1 + text.count("\n", 0, body_at))
+            links_found = find_links(part, 1 + text.count("\n", 0, body_at))
             if text.find("[[", 0, body_at) >= 0:
-                links_found = links.links(text[:body_at]) + links_found
+                links_found = find_links(text[:body_at], 1) + links_found
         values = (
             ref, "note", "", heading, passage,
             tuple(dict.fromkeys((*own_tags, *tags))) if tags else own_tags,

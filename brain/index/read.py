@@ -215,7 +215,7 @@ def linking(index: Index, ref: str) -> list[Row]:
 
 
 def links_of(index: Index, id: int) -> list[Link]:
-    """Return the links of an entry."""
+    """Return the links of an entry; of a passage of a note, only those to blocks."""
     sql = "SELECT line, kind, target, fragment FROM links WHERE entry = ? ORDER BY seq"
     return [Link(*row) for row in index.rows(sql, (id,))]
 

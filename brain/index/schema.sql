@@ -75,7 +75,7 @@ CREATE INDEX entries_procedure ON entries (agent) WHERE scope = 'memory' AND kin
 CREATE INDEX entries_summary ON entries (agent) WHERE kind IN ('summary', 'session');
 CREATE INDEX entries_task ON entries (agent) WHERE kind = 'task';
 
--- What a entry points to, in order of appearance.
+-- What an entry points to, in order of appearance. Of a note, only the links to blocks.
 CREATE TABLE links (
     entry    INTEGER NOT NULL,         -- entries.id
     seq      INTEGER NOT NULL,

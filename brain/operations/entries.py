@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from brain.filter_expr import Comparison, Group
     from brain.importance import Importance
     from brain.index.read import Row
-    from brain.model import Record
+    from brain.model import Link, Record
     from brain.open_vault import Freshness, OpenVault
     from brain.operations.results import Entry
 
@@ -36,7 +36,6 @@ def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") ->
     read."""
     freshness = vault.refresh()
     row, line = lookup.locate(vault, id, lookup.visible(vault, by, agent))
-    links = read.links_of(vault.index, row.id)
     others = read.by_place(vault.index, row.path, 0) if not line else [row]
     if not line and row.path.endswith(".md"):
         return _whole(vault, others, freshness)
@@ -44,7 +43,21 @@ def show(vault: OpenVault, id: str, *, agent: str = "", by: Actor | str = "") ->
     found = with_values(vault, [row])[0]
     more = details(vault, row) if lookup.is_memory(row) else {}
     left = len(others) - 1 or None
+    links = _links(vault, [row])
     return found.replace(links=links, freshness=freshness, more=left, **more)
+
+
+def _links(vault: OpenVault, rows: list[Row]) -> list[Link]:
+    """Return the links of entries of one file. Those of a note are read from the file, because the
+    index has only its links to blocks."""
+    role = vault.paths.role(rows[0].path)
+    if role and role.format != "note":
+        return [link for row in rows for link in read.links_of(vault.index, row.id)]
+    from brain.formats import note_md
+
+    wanted = {row.ref for row in rows}
+    passages = note_md.parse(vault.read(rows[0].path)).entries
+    return [link for entry in passages if entry.ref in wanted for link in entry.links]
 
 
 def _whole(vault: OpenVault, rows: list[Row], freshness: Freshness) -> Entry:
@@ -59,8 +72,7 @@ def _whole(vault: OpenVault, rows: list[Row], freshness: Freshness) -> Entry:
     note = {} if rows[0].scope == "sources" else {"id": rows[0].path, "kind": "note", "status": ""}
     return entry(rows[0]).replace(
         heading="", text=text, tags=list(tags), line=1, end_line=text.count("\n") + 1,
-        links=[link for row in rows for link in read.links_of(vault.index, row.id)],
-        freshness=freshness, **note,
+        links=_links(vault, rows), freshness=freshness, **note,
     )  # fmt: skip
 
 

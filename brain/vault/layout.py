@@ -73,8 +73,10 @@ class Vault(NamedTuple):
         return self._replace(names=Names(*parts))
 
     def role(self, path: str) -> Role | None:
-        """Return the role of a file of the brain folder, by its path in the vault."""
-        return role(path.split("/")[1:], self.names)
+        """Return the role of a file of the brain folder, by its path in the vault. Return None for
+        any other file."""
+        brain, *parts = path.split("/")
+        return role(parts, self.names) if parts and brain == self.brain else None
 
     def writable_role(self, path: str) -> Role:
         """Return the role of a file that may be written. Raise Refused for any other."""

@@ -79,6 +79,13 @@ def test_links(text: str, found: list[tuple[str, str, str]]) -> None:
     assert [tuple(link[1:]) for link in links.links(text)] == found
 
 
+@given(st.lists(st.sampled_from(["\n", "[[a]]", "[[b#^c]]", "[x](d#^e)", "[x](d#%5Ef)", "^g "])))
+def test_links_to_blocks_are_those_among_all_links(parts: list[str]) -> None:
+    text = "".join(parts)
+    found = [link for link in links.links(text, 3) if link.fragment.startswith("^")]
+    assert links.to_blocks(text, 3) == found
+
+
 @given(st.lists(st.sampled_from(["\n", "[[a]]", "[x](b.md)", "word "]), max_size=30))
 def test_links_know_their_line(parts: list[str]) -> None:
     text = "".join(parts)

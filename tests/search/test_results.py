@@ -160,6 +160,15 @@ def test_the_explanation_gives_every_score(vault: MakeVault, opened: OpenBrain) 
         assert 0 < shown["covered"] <= 1 or shown["factors"].get("near")
 
 
+@pytest.mark.parametrize("path", ["a.md", "MEMORY.md", "40_Brain/a.md", "40_Brain/MEMORY.md"])
+def test_an_entry_of_any_note_is_shown_with_its_links(path: str, searched: Searched) -> None:
+    """The index has only some links of notes, and all links of a memory note and its tables."""
+    brain = searched({path: "| walrus [[Other]] |\n|---|\n| [[MEMORY#^m-7f3k2ab4]] |\n"})
+    (hit,) = brain.search("walrus").results
+    found = [(link.line, link.target, link.fragment) for link in brain.show(hit.id).links or ()]
+    assert found == [(1, "Other", ""), (3, "MEMORY", "^m-7f3k2ab4")]
+
+
 def test_a_note_that_is_named_is_shown_whole(vault: MakeVault, opened: OpenBrain) -> None:
     text = f"---\ntags: [x]\n---\n# A\n\n{FILL} [[Other]]\n\n\n# B\n\n{FILL * 3}\n\n"
     text += "# C\n\nThe end #y\n"
@@ -172,6 +181,7 @@ def test_a_note_that_is_named_is_shown_whole(vault: MakeVault, opened: OpenBrain
     ]
     assert (whole.line, whole.end_line, whole.tags) == (1, text.count("\n"), ["x", "y"])
     assert [link.target for link in whole.links or ()] == ["Other"]
+    assert [link.target for link in brain.show("Notes/a.md:4").links or ()] == ["Other"]
     part = brain.show(f"Notes/a.md:{text.count(chr(10))}")
     assert part.text.endswith("The end #y")
     assert len(part.text) <= 700
