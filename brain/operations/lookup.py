@@ -13,6 +13,7 @@ from unicodedata import normalize
 from brain import access, actors
 from brain._tuples import NamedTuple
 from brain.errors import Ambiguous, BadRequest, NotFound, suggest
+from brain.formats.text import UNSPACED
 from brain.index import read
 from brain.index.read import Filters, Row
 from brain.model import SCOPES
@@ -32,6 +33,8 @@ EDITABLE = ("memory", "archive")
 ID = r"\[id:([^\]]+)\]|(?:\[\[[^\]]*#)?\^([^\]]+)(?:\]\])?"  # an id in a prompt or in a link
 PLACE = r"(.+):([0-9]{1,9})"
 WORDS = r"\w[\w\s'’.,:;!?()-]*"  # other texts are never searched for as words
+_WORD = re.compile(f"[^\\W{UNSPACED}]+")
+_UNSPACED_PART = re.compile(f"[{UNSPACED}]+")
 NOT_A_NAME = {"null", "none", "true", "false", "undefined"}
 UNUSED_ID = r"m-[0-9a-z]{4,8}"  # a text of this form is never searched for as words
 OTHER_SCOPES = {"notes": ("sources",), "all": SCOPES}
@@ -110,16 +113,22 @@ def _by_former_id(vault: OpenVault, id: str) -> list[Row]:
 
 def _by_words(vault: OpenVault, words: str) -> list[Row]:
     """Return the memories that contain all of these words. A short word alone is not enough, and
-    neither is a word such as `null`, which a program may have sent for a missing id."""
-    wanted = {*_words(words)}
-    if not re.fullmatch(WORDS, words) or wanted <= NOT_A_NAME or max(map(len, wanted)) < 4:
+    neither is a word such as `null`, which a program may have sent for a missing id. In scripts
+    without spaces, the text may contain a word anywhere."""
+    wanted, parts = _words(words), _UNSPACED_PART.findall(_fold(words))
+    too_short = wanted <= NOT_A_NAME or sum(map(len, wanted)) < 4
+    if not re.fullmatch(WORDS, words) or (too_short and not parts):
         return []
     rows = read.listed(vault.index, Filters(scopes=("memory",)), -1)
-    return [row for row in rows if wanted <= {*_words(row.text)}]
+    return [
+        row
+        for row in rows
+        if wanted <= _words(row.text) and all(part in _fold(row.text) for part in parts)
+    ]
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", _fold(text))
+def _words(text: str) -> set[str]:
+    return {*_WORD.findall(_fold(text))}
 
 
 def visible(vault: OpenVault, by: Actor | str, agent: str = "") -> Owners:

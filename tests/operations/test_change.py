@@ -183,6 +183,16 @@ def test_words_that_several_have(made: Made) -> None:
     assert brain.pin("seals sleep").text == "seals sleep #pinned"
 
 
+def test_words_are_whole_words(made: Made) -> None:
+    brain = made({NOTE: "- thing number 30\n- The cartel met Ann (again)\n- 南禅寺の湯豆腐\n"})
+    for part in ("number 3", "art", "agai", "met", "cartelle", "豆腐湯", "南禅寺 tofu"):
+        with pytest.raises(NotFound):
+            brain.forget(part)
+    assert brain.pin("NUMBER 30").line == 1
+    assert brain.pin("met Ann").line == 2
+    assert brain.pin("湯豆腐").line == 3
+
+
 def test_an_id_that_an_entry_had_before_it_was_edited(made: Made) -> None:
     brain = made({NOTE: "- seals bark\n"})
     brain.sync()
