@@ -131,12 +131,13 @@ class Config(NamedTuple):
         choices=("always", "end"),
     )
     sessionRetentionDays: int = _setting(
-        30, "The number of days after its last message when a session moves to the archive."
+        30, "The number of days after its last message until a session is moved to the archive."
     )
     projects: tuple[str, ...] = _setting(
         (),
         "The folders in which agents work, by agent or project: `{garden: ~/code/garden}`. An"
-        " imported session goes to the agent with the longest path that contains its folder.",
+        " imported session belongs to the agent or project whose folder contains its working"
+        " folder; if there are several, to the one with the longest path.",
         must="names, each with the path of a folder, as `{garden: ~/code/garden}`",
         fits=_is_project,
         mapping=True,
@@ -167,8 +168,8 @@ class Config(NamedTuple):
     vectorWeight: float = _setting(1.0, "The weight of meaning in the score of a hybrid search.")
     similarityThreshold: float = _setting(
         0.4,
-        "The similarity, 0 to 1, at which a hybrid search finds an entry without a word of the"
-        " question.",
+        "The similarity, from 0 to 1, that an entry without a word of the question needs to be"
+        " found by a hybrid search.",
     )
 
     # contexts
@@ -181,7 +182,7 @@ class Config(NamedTuple):
     maxPerSource: int = _setting(2, "The number of memories from the same session in a context.")
     maxRetrievalMs: int = _setting(
         200,
-        "The number of milliseconds after which a context is built from the entries found so far.",
+        "The time limit of a context, in milliseconds. After it, no related entries are added.",
     )
     cascadeSeeds: int = _setting(
         10, "The number of best entries whose connected entries are added."
@@ -199,12 +200,12 @@ class Config(NamedTuple):
         5000, "The maximum number of tokens of a context, unless a call sets its budget."
     )
     taskShare: float = _setting(
-        0.4, "The share of memories from the current session among those for the question."
+        0.4, "The share of the tokens for memories that memories of the current session get."
     )
-    projectShare: float = _setting(0.4, "The share of memories of the agent or project.")
-    globalShare: float = _setting(0.2, "The share of memories of the admin.")
+    projectShare: float = _setting(0.4, "The share that memories of the agent or project get.")
+    globalShare: float = _setting(0.2, "The share that memories of the admin get.")
     headTailPreserve: int = _setting(
-        2, "The number of entries at both ends of the current task that are dropped last."
+        2, "The number of tasks at the beginning and at the end of the list that are dropped last."
     )
 
     # writing

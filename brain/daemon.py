@@ -31,7 +31,8 @@ def only_one(paths: Vault) -> Iterator[None]:
         pid = path.read_text().strip()
         raise Busy(
             f"Brain watches {paths.root} already (process {pid or 'unknown'}).",
-            "One daemon per vault is enough; follow it with `brain events --follow`.",
+            "Only one `brain watch` can run per vault."
+            " To see its events, run `brain events --follow`.",
         )
     try:
         os.ftruncate(handle, 0)

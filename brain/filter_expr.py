@@ -43,7 +43,7 @@ _TOKEN = re.compile(
     r"""\s*+(?:(?P<string>"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+')|(?P<op>[<>!=]=|!~|[<>=~])|(?P<mark>[(),])"""
     r"""|(?P<word>[^\s()<>=!~,"']+))"""
 )
-_EXAMPLE = "Such as `importance>=0.7 and kind in (decision, fact)`."
+_EXAMPLE = "Example: `importance>=0.7 and kind in (decision, fact)`."
 
 
 class Comparison(NamedTuple):
@@ -116,7 +116,7 @@ def sort(entries: Iterable[Mapping[str, Any]], order: str) -> list[Mapping[str, 
     commas separate several fields. Entries without a value come last, in both directions."""
     words = [word.strip() for word in order.split(",") if word.strip()]
     if not words:
-        raise BadRequest("An order needs a field.", "Such as `created` or `-importance`.")
+        raise BadRequest("An order needs a field.", "Examples: `created`, `-importance`.")
     result = list(entries)
     keys = [(_field(word.removeprefix("-").strip()), word[0] == "-") for word in words]
     for field, ascending in reversed(keys):

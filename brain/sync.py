@@ -228,7 +228,8 @@ def _refuse_loss(job: _Job) -> None:
 def _loss_of(folder: str, here: int, before: int) -> VaultLooksEmpty:
     return VaultLooksEmpty(
         f"{folder} has {here} of the {before} files it had before; the index was kept.",
-        "Is it mounted and fully synced? If it is meant to be so: `brain sync --accept-loss`.",
+        "Mount or sync the vault. If the files were deleted on purpose, run"
+        " `brain sync --accept-loss`.",
     )
 
 

@@ -318,7 +318,8 @@ def test_a_second_daemon_is_refused(watched: Process, start: Start) -> None:
     second.end()
     assert second.errors == [
         f"brain: Brain watches {watched.root} already (process {watched.process.pid})."
-        " One daemon per vault is enough; follow it with `brain events --follow`.\n"
+        " Only one `brain watch` can run per vault."
+        " To see its events, run `brain events --follow`.\n"
     ]
     third = start(watched.root, "watch", "--json")
     assert third.process.wait(PATIENCE) == 7

@@ -139,7 +139,7 @@ def _connect(
     if client is None:
         raise BadRequest("Name a client.", f"One of: {', '.join(clients.NAMES)}.")
     if is_read_only():
-        raise Denied("Nothing is connected with `--read-only`.", "Leave that option out.")
+        raise Denied("Brain cannot connect a client with `--read-only`.", "Leave that option out.")
     chosen = clients.client(client)
     name = agent or chosen.agent
     if remove:

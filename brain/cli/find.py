@@ -108,8 +108,8 @@ def _explain(found: Context) -> None:
     say()
     say(
         f"{fitted.tokens:,} of {fitted.allocation.total:,} tokens,"
-        f" {fitted.compression:.0%} of what was offered,"
-        f" chosen among {found.recalled.considered:,}.",
+        f" {fitted.compression:.0%} of the selected text,"
+        f" from {found.recalled.considered:,} matches.",
         "dim",
     )
     for entry, trigger in found.recalled.warnings:
@@ -142,7 +142,7 @@ def _formula(entry: ScoredEntry) -> str:
     if entry.search_factors is None and entry.inherited is None:
         return "came unasked"
     if found := _inherited(entry):
-        steps = [f" × tie {weight:.6f} × decay {decay:.6f}" for weight, decay in found.steps]
+        steps = [f" × weight {weight:.6f} × decay {decay:.6f}" for weight, decay in found.steps]
         return f"{found.origin.id} {found.origin.score:.6f}{''.join(steps)} ({found.via})"
     search = entry.search_factors or {}
     order = {name: search[name] for name in ("feedback", "recency") if name in search}
@@ -242,7 +242,7 @@ def _importance(factors: dict[str, Any]) -> str:
     if factors["merges"]:
         start = f"({start} + {factors['merges']:.1f} for duplicates)"
     words = {
-        "unvisited": "as it was never looked up",
+        "unvisited": "as it was never used",
         "fading": f"after {_age(factors['idle_days'])} unused",
         "unused": f"with {counted(factors['hits'], 'hit')}",
         "candidate": "as a candidate",

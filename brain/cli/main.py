@@ -174,7 +174,7 @@ def _reworded(error: click.ClickException) -> BrainError:
     message = message.replace("\0", "").replace("\\x00", "").replace("\\0", "")  # see Words
     remedy = f"See `{command} --help`."
     if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
-        remedy += " Words that begin with a dash go behind `--`."
+        remedy += " Put words that begin with a dash after `--`."
     return BadRequest(message, remedy)
 
 

@@ -22,7 +22,7 @@ def print_records(records: list[ChangeRecord], _: Values) -> None:
         for line in _details(record):
             say(f"  {line}", "dim")
     if not records:
-        say("Nothing on record.")
+        say("No changes are recorded.")
 
 
 def _details(record: ChangeRecord) -> list[str]:
@@ -64,7 +64,7 @@ def print_gaps(found: Gaps, _: Values) -> None:
     """Print questions, how often they were asked, and suggested tags."""
     for gap in found.gaps:
         times = "once" if gap.count == 1 else f"{gap.count:,} times"
-        now = "" if gap.open else ", and finds something now"
+        now = "" if gap.open else ", and has an answer now"
         say(f"{gap.query}")
         say(f"  asked {times}, last {shown(gap.last)[:10]}{now}", "dim")
     if not found.gaps:

@@ -83,7 +83,7 @@ def print_import(found: Imported, _: Values) -> None:
         note(problem)
     if found.deleted:
         many = counted(found.deleted, "session")
-        note(f"{many} deleted from the vault: left out. To import them again, add --again.")
+        note(f"Left out {many} deleted from the vault. To import them again, add --again.")
     if found.state == "asks":
         say(f"This would add {_size(found.bytes)} to the vault. To import it, add --yes.")
     elif found.sessions:
@@ -151,6 +151,10 @@ VIEWS = {
         print_import,
         run=_import,
         code=lambda found: int(found.state == "asks" or bool(found.problems)),
-        options=(click.Option(["--follow", "-f"], is_flag=True, help="Go on while agents work."),),
+        options=(
+            click.Option(
+                ["--follow", "-f"], is_flag=True, help="Keep importing while agents work."
+            ),
+        ),
     ),
 }

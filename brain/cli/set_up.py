@@ -44,7 +44,7 @@ def _init(folder: str | None, demo: bool, views: bool, vault: str | None, as_jso
     vault, as_json = choices(vault, as_json)
     root = Path(folder or vault or ".")
     if is_read_only():
-        raise Denied("Nothing is created with `--read-only`.", "Leave that option out.")
+        raise Denied("Brain cannot create files with `--read-only`.", "Leave that option out.")
     made = new_vault.create_demo(root) if demo else new_vault.create(root, views)
     if as_json:
         tell({"vault": str(root.resolve()), "created": made})
@@ -52,7 +52,7 @@ def _init(folder: str | None, demo: bool, views: bool, vault: str | None, as_jso
     for path in made:
         say(f"  + {path}")
     total = f"{counted(len(made), 'file')} created in {root.resolve()}."
-    say(total if made else "Everything was there already.")
+    say(total if made else "All files exist already.")
     if advice := new_vault.advice(root):
         say()
         say(advice, lines=True)
@@ -142,7 +142,7 @@ def print_aliases(found: Aliases, _: Values) -> None:
 def print_alias(change: AliasChange, _: Values) -> None:
     """Print a word with its synonyms, and what happened."""
     others = ", ".join(change.stands_for)
-    say(f"{change.word} = {others}" if others else f"{change.word} stands for itself alone.")
+    say(f"{change.word} = {others}" if others else f"{change.word} has no synonyms now.")
     _print_state(change)
 
 

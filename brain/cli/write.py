@@ -48,7 +48,7 @@ def print_change(changed: Changed, _: Values) -> None:
     say(f"{did} {changed.id}  {place}", "bold")
     text = changed.text
     if changed.kind == "setting" and not text:
-        text = f"It is not set any more; the default is {to_yaml(default(changed.id))}."
+        text = f"It is no longer set. The default is {to_yaml(default(changed.id))}."
     say(indented(text), lines=True)
     for remark in _remarks(changed):
         say(indented(remark), "dim", lines=True)
@@ -72,7 +72,7 @@ def _remarks(changed: Changed) -> list[str]:
         out.append(f"Still linked from {', '.join(links)}.")
     out += [f"May still be in {place}." for place in field("left")]
     out += [f"There is no note {name!r} yet." for name in field("unmade")]
-    out += [f"Much like {near.id}: {near.text}" for near in field("near")]
+    out += [f"Similar to {near.id}: {near.text}" for near in field("near")]
     out += [f"Contradicts {other.id}: {other.text}" for other in field("conflicts")]
     out += [f"Still superseded by {other.id}: {other.text}" for other in field("superseded_by")]
     return out
@@ -132,9 +132,9 @@ EDITORS = {
 def _edit(id: str, agent: str, by: str, vault: str | None, as_json: bool) -> None:
     """Open an entry in your editor.
 
-    A memory is opened by itself. When the editor ends, its new text is written as `brain update`
-    would, and tags, links and fields that you removed are gone. Anything else is opened in its
-    file, at its line. The editor is VISUAL, else EDITOR, else vi.
+    For a memory, the editor shows only this memory. When the editor ends, the new text replaces the
+    old one. Tags, links and fields that you deleted are removed. For any other entry, the editor
+    opens its file at its line. The editor is VISUAL, else EDITOR, else vi.
 
     \b
     brain edit m-7f3k2ab4

@@ -29,7 +29,7 @@ _UNSEEN = (
     "|[\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff]"
     "|[\U00013430-\U00013455\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
 )
-# What is invisible and printable by Python's rules: fillers and variation selectors.
+# Characters that are invisible but printable by Python's rules: fillers and variation selectors.
 _MARKS = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\ufffc"
 ) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))

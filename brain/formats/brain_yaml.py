@@ -116,7 +116,8 @@ def _not_yaml(text: str, error: Any) -> BadConfig:
         )
     line = min(line, text.rstrip().count("\n")) + 1
     return BadConfig(
-        f"{NAME} line {line} is not YAML: {problem}.", "Fix or delete it; globs need quotes."
+        f"{NAME} line {line} is not YAML: {problem}.",
+        "Correct the line. Globs need quotes.",
     )
 
 

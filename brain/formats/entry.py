@@ -149,7 +149,7 @@ def new_entry(
     ]
     additions += [as_field(key, value) for key, value in fields]
     if not (first or below or additions):
-        raise BadRequest("An entry needs words.", "Say what is to be remembered.")
+        raise BadRequest("The entry has no words.", "Give the text to remember.")
     line = " ".join([word for word in (first, *additions, f"^{ref}") if word])
     return style.marker + line + nested(below, style)
 
@@ -373,7 +373,7 @@ def with_text(entry: Parts, ref: str, text: str, style: Style, whole: bool = Fal
     lines are kept unless the new text replaces them. A `whole` text replaces all of them."""
     first, below = lines_of(text, style.careful)
     if not first and not below:
-        raise BadRequest("An entry needs words.", "To delete it, use `brain forget`.")
+        raise BadRequest("The entry has no words.", "To delete it, use `brain forget`.")
     raw, marker = entry.raw, entry.raw[: entry.begin]
     remaining = [] if whole else _remaining(entry, "\n".join((first, *below)))
     box = _BOX.match(first)

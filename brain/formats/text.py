@@ -59,18 +59,18 @@ def decode(data: bytes) -> tuple[str, list[Problem]]:
         )
         text = data.decode(errors="replace")
     if "\0" in text:
-        report(text.index("\0"), "nul", "holds a NUL character; is this a text file?")
+        report(text.index("\0"), "nul", "contains a NUL character; is this a text file?")
         text = text.replace("\0", "\ufffd")
     if "\r" in text:
         report(text.index("\r"), "crlf", "has carriage returns; they are kept")
     if "\u2028" in text or "\u2029" in text:
         at = min(at for at in (text.find("\u2028"), text.find("\u2029")) if at >= 0)
-        report(at, "line-separator", "holds U+2028 or U+2029, which do not end a line here")
+        report(at, "line-separator", "contains U+2028 or U+2029, which do not end a line here")
     if "<" in text and "<<<<<<<" in text:  # one character is found much faster than seven
         found = list(_MARKER.finditer(text))
         starts = [match.start() for match in found if match[0][0] == "<"]
         if starts and any(match[0][0] == ">" for match in found):
-            message = "holds unresolved merge markers; resolve them first"
+            message = "contains unresolved merge markers; resolve them first"
             report(starts[0], "conflict-markers", message)
     return text, problems
 

@@ -273,7 +273,7 @@ class Index:
         if meta.get("vault") not in (self.vault, self.id):
             return "made for another vault"
         if meta.get("names", "") != self.names:
-            return "made for other names of notes"
+            return "made with another memoryPath or sessionsPath"
         return "" if meta.get("engine") == self.fts else f"made without {self.fts.upper()}"
 
     def _signature(self) -> list[list[int]]:

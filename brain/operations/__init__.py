@@ -78,9 +78,9 @@ OPERATIONS = (
                "brain agent add linter --type skill")),
     Operation("agent register", "operations.agents", "set up",
               "Set the highest type that an agent may have on this machine.",
-              "An agent has the lower of this type and the one in its AGENT.md. Without an entry in"
-              " the registry, every agent but the vault's own is a project agent at most. The"
-              " registry is not synced.",
+              "An agent has the lower of this type and the one in its AGENT.md. An agent that is"
+              " not registered is at most a project agent, except the agent of the vault itself."
+              " The registry is not synced.",
               ("brain agent register claude --type admin",)),
     # -- find -------------------------------------------------------------------------------------
     Operation("search", "operations.search", "find", "Search memories, tasks and notes.",
@@ -109,31 +109,33 @@ OPERATIONS = (
                "brain list --kind decision --since 2026-01-01",
                "brain list --where 'importance>=0.7 and tags=db' --order confidence",
                "brain list --scope tasks --json")),
-    Operation("similar", "operations.search", "find", "List the memories most like an entry.",
+    Operation("similar", "operations.search", "find",
+              "List the memories that are most similar to an entry.",
               examples=("brain similar m-7f3k2ab4",)),
     Operation("open", "operations.entries:open_", "find",
               "Print the links that open an entry in Obsidian or an editor.",
               examples=("brain open m-7f3k2ab4", 'xdg-open "$(brain open m-7f3k2ab4 | head -1)"')),
     Operation("graph", "operations.graph", "find", "Show how memories are connected.",
-              "Without ID, it shows all memories in clusters; with ID, those around it. Memories"
-              " are connected by the tags they share, the notes they name, their links, and by"
-              " being useful together. From a memory to its tag is one step, from the tag to"
-              " another memory is a second one. Obsidian can open a canvas that is in the vault.",
+              "Without ID, it shows all memories in clusters. With ID, it shows the entries that"
+              " are connected to this entry. Memories are connected by links, by tags and notes"
+              " that they have in common, and by being useful together. It is one step from a"
+              " memory to its tag, and another step from the tag to another memory. To open a"
+              " canvas in Obsidian, store it in the vault.",
               ("brain graph",
                "brain graph m-7f3k2ab4",
                'brain graph --format canvas > "Memory Map.canvas"')),
     # -- write ------------------------------------------------------------------------------------
     Operation("remember", "operations.remember", "write", "Store a memory.",
-              "TEXT, or standard input, is added to the end of its section in the MEMORY.md of"
-              " an agent. A memory that exists already is not stored again. Secrets are left"
-              " out.",
+              "The memory is TEXT, or standard input. It is added to the MEMORY.md of an agent, at"
+              " the end of the section for its kind. A memory that exists already is not stored"
+              " again. Secrets are left out.",
               ('brain remember "Chose SQLite for local-first search" --kind decision --tag db',
                'brain remember "Deploys go out on Wednesdays" --supersedes m-2b8xq1mz',
                "git log -1 --format=%s | brain remember --agent zoo --by zoo")),
     Operation("update", "operations.change", "write",
               "Reword a memory, or change its importance or confidence.",
-              "Its date, links, tags and id stay, and so does its score. Without TEXT, the words"
-              " stay, too.",
+              "The memory keeps its date, links, tags, id and score. Without TEXT, it also keeps"
+              " its words.",
               ('brain update m-7f3k2ab4 "Chose SQLite and FTS5 for local-first search"',
                "brain update m-7f3k2ab4 --importance 0.9 --tag db",
                "brain update m-7f3k2ab4 --tag db --replace")),
@@ -196,10 +198,11 @@ OPERATIONS = (
               ("brain session archive", "brain session archive s-4jk2q8xw1z"), key="sessions"),
     Operation("session import", "operations.session_import", "sessions",
               "Import conversations of Claude Code, Codex, Gemini CLI and OpenCode.",
-              "Importing again adds only what is new. Secrets are removed, and tool output is cut"
-              " to 2,000 characters. A session belongs to the project whose folder it worked in"
-              " (see the setting `projects`), else to the agent of the client: claude, codex,"
-              " gemini or opencode. A session that was deleted from the vault stays deleted.",
+              "If you import again, only new messages are added. Secrets are removed, and tool"
+              " output is cut to 2,000 characters. A session belongs to the project that contains"
+              " its working folder (see the setting `projects`). Other sessions belong to the"
+              " agent of the client: claude, codex, gemini or opencode. A session that was deleted"
+              " from the vault stays deleted.",
               ("brain session import", "brain session import --since 2026-02-01 --project garden",
                "brain session import ~/.claude/projects --follow")),
     # -- review -----------------------------------------------------------------------------------
@@ -231,28 +234,29 @@ OPERATIONS = (
               ("brain gaps", "brain gaps --all --json")),
     Operation("pending", "operations.pending", "review",
               "List writes that are not in their note yet, and why.",
-              "A write waits while a person types in the note or git is at work. For a day, the"
-              " memories that a person removed from a note are listed, too; `brain undo` restores"
-              " them.",
+              "A write waits while a person types in the note, or while git is at work. Memories"
+              " that a person removed from a note are also listed for one day. `brain undo`"
+              " restores them.",
               ("brain pending", "brain pending --drop e-4jk2q8xw1z"), key="pending"),
     # -- maintain ---------------------------------------------------------------------------------
     Operation("status", "operations.doctor", "maintain",
-              "Show what is indexed and how fresh it is.",
+              "Show what is indexed, and whether the index is up to date.",
               examples=("brain status", "brain status --json")),
     Operation("doctor", "operations.doctor", "maintain", "Check the index and the files.",
-              "Lists files that cannot be read as they are, secrets in memory notes, pending"
-              " writes, and temporary files that were left next to notes. It repairs a damaged"
-              " index and changes nothing else without --fix. The exit code is 1 if there is"
-              " something to fix.",
+              "Lists files with errors, secrets in memory notes, pending writes, and temporary"
+              " files that were left next to notes. If the index is damaged, it is rebuilt."
+              " Without --fix, nothing else is changed. The exit code is 1 if there is something"
+              " to fix.",
               ("brain doctor", "brain doctor --all --json", "brain doctor --fix")),
     Operation("sync", "operations.doctor", "maintain", "Update the index.",
-              "It only reads notes. Each search updates the index as well, so run this to see what"
-              " changed, or to rebuild.",
+              "It only reads notes. Each search updates the index as well. Use this command to see"
+              " what changed, or to rebuild the index.",
               ("brain sync", "brain sync --rebuild")),
     Operation("journal write", "operations.pending", "maintain",
               "Write usage counts to the journal.",
-              "They say which memories were used, which of them together, and when undated ones"
-              " were first seen. Brain also writes them once a day without this command.",
+              "They say which memories were used, which were used together, and when memories"
+              " without a date were first seen. Brain also writes them once a day without this"
+              " command.",
               ("brain journal write",), key="records"),
     Operation("pause", "operations.pending", "maintain", "Stop all writing on this machine.",
               "Searching still works. `brain resume` allows writing again.",

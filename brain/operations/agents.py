@@ -49,8 +49,9 @@ def agent_add(
         )
     if rules := apply.redacted(vault, f"{name}\n{about}")[1]:
         raise BadRequest(
-            f"An agent's name and purpose hold no secrets or personal data: {', '.join(rules)}.",
-            "Name and describe it with words that may be read.",
+            "The name and purpose of an agent must not contain secrets or personal data:"
+            f" {', '.join(rules)}.",
+            "Use other words.",
         )
     with vault.writing():
         vault.store.refuse_if_off()

@@ -40,7 +40,7 @@ REMAINING = 100_000  # tokens of context that are left, if the caller does not g
 QUESTION, WORD = 10_000, 200  # characters of a question, and of each word in a longer one
 SLOW_TOP_K, SLOW_MAX_MATCHES = 5, 100  # limits while recalls are too slow
 NO_MATCH = "No match; showing only pinned memories and recent summaries."
-NO_CONTENT = "The prompt has no content words; nothing was looked up for it."
+NO_CONTENT = "The prompt has no content words, so nothing was searched."
 
 
 def context(
@@ -110,11 +110,13 @@ def context(
             recalled = recall(meaning=model)
         except NoModel as error:
             recalled, notes = recall(), [search.words_alone(error)]
-    degraded = slow_reason or ("out of time: ties were not followed" if recalled.is_late else "")
+    degraded = slow_reason or (
+        "out of time: related entries were not added" if recalled.is_late else ""
+    )
     if degraded:
         notes = [*notes, f"Degraded: {degraded}."]
     elif notes:
-        degraded = "not all was searched by meaning"
+        degraded = "some passages were not searched by meaning"
     notes = [*recalled.notes, *notes]
     package = _package(asked, recalled, degraded, current, vault.clock())
     # a given budget overrides the settings
@@ -180,8 +182,8 @@ def _reason_for_no_answer(
     if any(parts for _, parts in package.sections):
         return f"No memory fits into {fitted.allocation.total:,} tokens."
     if current.shown and recalled.is_answered:
-        return "Nothing new is known about that."
-    return "Nothing is known about that."
+        return "The vault has nothing new about this."
+    return "The vault has nothing about this."
 
 
 def _shortened(asked: Asked) -> tuple[Asked, str]:

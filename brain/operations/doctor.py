@@ -79,7 +79,7 @@ def _orphans(vault: OpenVault, folders: Iterable[str]) -> Iterator[Found]:
         content = "nothing new; `brain doctor --fix` deletes it"
         if count := len(orphan.lines):
             content = f"{count} lines that {orphan.path} lacks; `brain doctor --fix` merges them"
-        yield orphan.name, Problem(0, "orphaned", f"is a temporary file that holds {content}")
+        yield orphan.name, Problem(0, "orphaned", f"is a temporary file that contains {content}")
 
 
 def _removed(vault: OpenVault) -> Iterator[Found]:
@@ -88,7 +88,7 @@ def _removed(vault: OpenVault) -> Iterator[Found]:
 
     for one in removed(vault):
         who = "git" if one.by == "git" else "a person"
-        message = f"no longer holds {one.id}, which {who} removed; {one.why}"
+        message = f"no longer contains {one.id}, which {who} removed; {one.why}"
         yield one.path, Problem(0, "removed", message)
 
 

@@ -65,20 +65,20 @@ PARAMETERS = {
     "order": Parameter("Order: importance, -created, …", ("--order", "-o"), "FIELD"),
     # who
     "by": Parameter("The actor: an agent, or you.  [default: you]", metavar="NAME"),
-    "session": Parameter("The session this happens in.", metavar="ID"),
+    "session": Parameter("The session in which this happens.", metavar="ID"),
     # context
     "files": Parameter("A file that is open. Repeatable.", ("--file",), "PATH"),
-    "context.text": Parameter("Text that is worked on; `-` reads standard input.", metavar="TEXT"),
+    "context.text": Parameter(
+        "The text that the agent is working on; `-` reads standard input.", metavar="TEXT"
+    ),
     "context.agent": Parameter(
-        "The agent it is for.  [default: all agents]", ("--agent", "-a"), "NAME"
+        "The agent that the context is for.  [default: all agents]", ("--agent", "-a"), "NAME"
     ),
     "context.scopes": Parameter(
         "What to search. Repeatable.  [default: memory, items, sources]", ("--scope", "-s"), "SCOPE"
     ),
     "tasks": Parameter("Include open tasks."),
-    "again": Parameter(
-        "Repeat what the session was shown, because it was compacted, cleared or resumed."
-    ),
+    "again": Parameter("Also show entries that the session was shown before."),
     "context.format": Parameter("claude, gemini, codex, opencode or json.", metavar="FORMAT"),
     "remaining": Parameter("Tokens that the agent has left.", metavar="N"),
     "budget": Parameter(
@@ -106,11 +106,17 @@ PARAMETERS = {
     "links": Parameter("A note or memory to link to. Repeatable.", ("--link", "-l"), "TARGET"),
     "supersedes": Parameter("A memory that it replaces. Repeatable.", metavar="ID"),
     "source": Parameter("user_stated, observed, inferred, extracted, …", metavar="SOURCE"),
-    "confidence": Parameter("How sure it is, from 0 to 1.", metavar="N", least=0, most=1),
-    "importance": Parameter("How important it is, from 0 to 1.", metavar="N", least=0, most=1),
+    "confidence": Parameter(
+        "The confidence of the memory, from 0 to 1.", metavar="N", least=0, most=1
+    ),
+    "importance": Parameter(
+        "The importance of the memory, from 0 to 1.", metavar="N", least=0, most=1
+    ),
     "why": Parameter("The reason, for the journal.", metavar="TEXT"),
     "messages": Parameter("The messages of the session that it comes from.", metavar="N[-N]"),
-    "snippet": Parameter("What was being discussed. Its beginning is kept.", metavar="TEXT"),
+    "snippet": Parameter(
+        "The text that was being discussed. Only its beginning is stored.", metavar="TEXT"
+    ),
     "date": Parameter("The date at its beginning.  [default: today]", metavar="DATE"),
     "remember.agent": Parameter(
         "The owner of the memory.  [default: admin]", ("--agent", "-a"), "NAME"
@@ -119,7 +125,7 @@ PARAMETERS = {
     "to": Parameter("A memory or a note.", argument=True),
     "as_": Parameter(f"{', '.join(RELATIONS)}.", ("--as",), "RELATION"),
     "weight": Parameter(
-        "How close they are, from 0 to 1.  [default: by relation]", metavar="N", least=0, most=1
+        "The weight of the link, from 0 to 1.  [default: by relation]", metavar="N", least=0, most=1
     ),
     "add": Parameter("Tags to add.", argument=True, metavar="[TAGS]..."),
     "remove": Parameter("A tag to remove. Repeatable.", ("--remove", "-r"), "TAG"),
@@ -142,8 +148,8 @@ PARAMETERS = {
     ),
     "revert.since": Parameter(_TIME, metavar="TIME", required=True),
     "keep": Parameter("The memory to keep; it supersedes the other.", metavar="ID"),
-    "conflicts.all": Parameter("Include those that have ended."),
-    "gaps.all": Parameter("Include those that have an answer by now."),
+    "conflicts.all": Parameter("Include resolved and superseded conflicts."),
+    "gaps.all": Parameter("Include questions that have an answer now."),
     "gaps.agent": Parameter("Only what was asked for this agent.", ("--agent", "-a"), "NAME"),
     "drop": Parameter("Discard the pending write of this event.", metavar="EVENT"),
     # sessions
@@ -153,8 +159,8 @@ PARAMETERS = {
     "session archive.id": Parameter(
         "The id of a session, or its beginning.  [default: all old ones]", argument=True
     ),
-    "title": Parameter("What it is about.  [default: the first prompt]", metavar="TEXT"),
-    "cwd": Parameter("The folder it works in.", metavar="PATH"),
+    "title": Parameter("The title of the session.  [default: the first prompt]", metavar="TEXT"),
+    "cwd": Parameter("The working folder of the session.", metavar="PATH"),
     "session append.text": Parameter("The text of the message.", argument=True, words=True),
     "role": Parameter("user, assistant, system, tool_call or tool_result.", metavar="ROLE"),
     "session append.name": Parameter("The speaker, or the tool.", metavar="NAME"),
@@ -165,7 +171,7 @@ PARAMETERS = {
     "at": Parameter("The time of the message.  [default: now]", metavar="TIME"),
     "session fork.message": Parameter("Copy up to this message.  [default: all]", metavar="ID"),
     "new": Parameter("The id of the copy.  [default: a new one]", metavar="ID"),
-    "summary": Parameter("What came of it; it becomes searchable.", metavar="TEXT"),
+    "summary": Parameter("A summary, which searches find.", metavar="TEXT"),
     "session list.all": Parameter("Include archived sessions."),
     "session.since": Parameter(
         "Only sessions that were active since this date or age.", metavar="TIME"
@@ -185,7 +191,7 @@ PARAMETERS = {
         argument=True,
     ),
     "session import.agent": Parameter(
-        "The agent of sessions that no project has.  [default: the agent of the client]",
+        "The agent that gets sessions without a project.  [default: the agent of the client]",
         ("--agent", "-a"),
         "NAME",
     ),
@@ -193,7 +199,7 @@ PARAMETERS = {
     "session import.project": Parameter(
         "Only sessions that belong to this project or agent.", ("--project", "-p"), "NAME"
     ),
-    "yes": Parameter("Import without asking, however much it is.", ("--yes", "-y")),
+    "yes": Parameter("Import without asking, whatever the size.", ("--yes", "-y")),
     # settings and maintenance
     "name": Parameter("A setting.", argument=True),
     "agent add.name": Parameter("The name of its folder.", argument=True),
@@ -202,7 +208,7 @@ PARAMETERS = {
     "agent register.type": Parameter(
         "admin, project or skill.  [default: the type in its AGENT.md]", metavar="TYPE"
     ),
-    "about": Parameter("What it is for.", metavar="TEXT"),
+    "about": Parameter("The purpose of the agent.", metavar="TEXT"),
     "tokens": Parameter("Tokens.", argument=True),
     "word": Parameter("A word.", argument=True),
     "synonyms": Parameter("Words that mean the same.", argument=True),

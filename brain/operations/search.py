@@ -171,10 +171,10 @@ def _remarks_on_filters(vault: OpenVault, filters: Filters) -> list[str]:
     """Return a note for each tag and project of the filters that no entry has."""
     every = Filters(scopes=SCOPES, owners=filters.owners)
     filters_by_remark = {
-        f"Nothing is tagged #{tag.lstrip('#')}.": every._replace(tags=(tag,))
+        f"No entry has the tag #{tag.lstrip('#')}.": every._replace(tags=(tag,))
         for tag in filters.tags
     } | {
-        f"Nothing belongs to a project {project!r}.": every._replace(projects=(project,))
+        f"No entry belongs to the project {project!r}.": every._replace(projects=(project,))
         for project in filters.projects
     }
     return [remark for remark, f in filters_by_remark.items() if not read.any_entry(vault.index, f)]
@@ -197,7 +197,7 @@ def model(vault: OpenVault) -> tuple[Meanings | None, list[str]]:
         return None, [words_alone(error)]
     meaning.spent = spent + time.perf_counter() - started  # also for reading the vectors
     many = f"{left:,} passages are" if left > 1 else "One passage is"
-    rest = f"{many} not searched by meaning yet; `brain sync` does the rest."
+    rest = f"{many} not searched by meaning yet; `brain sync` embeds the rest."
     return meaning, [rest] if left else []
 
 

@@ -52,8 +52,8 @@ def alias_add(
     synonyms = lookup.words(synonyms)
     if rules := apply.redacted(vault, "\n".join([word, *synonyms]))[1]:
         raise BadRequest(
-            f"An alias holds no secrets and no personal data: {', '.join(rules)}.",
-            "Name a word that may be read.",
+            f"An alias must not contain secrets or personal data: {', '.join(rules)}.",
+            "Use another word.",
         )
     word, more = _words(word, synonyms)
     if not more:
@@ -89,7 +89,7 @@ def alias_remove(
     entries = [new for old in vault.config.aliases if (new := _less(old, word, gone)) is not None]
     if still := {*own_aliases(tuple(entries)).get(word, ())} & {*gone}:
         raise BadRequest(
-            f"{word!r} and {sorted(still)[0]!r} stand together in the alias of another word.",
+            f"{word!r} and {sorted(still)[0]!r} are in one alias of another word.",
             "See `brain alias list`, and remove it there.",
         )
     return _set_aliases(vault, word, entries, actor)
@@ -138,7 +138,7 @@ def budget(
     change = None
     if tokens is not None:
         if tokens < 1:
-            remedy = "To hand out nothing, set `autoInject`."
+            remedy = "To turn contexts off, set `autoInject: false`."
             raise BadRequest("A budget is at least 1 token.", remedy)
         change = configure(vault, "budgetCeiling", tokens, actor)
     allocations = [

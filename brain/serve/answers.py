@@ -71,7 +71,7 @@ def _change(document: Json) -> list[str]:
 
 _REMARKS = {
     "redacted": "Left out as secrets or personal data:",
-    "unmade": "There are no such notes yet:",
+    "unmade": "These notes do not exist yet:",
     "linked_from": "Still linked from",
     "left": "Its text may still be in",
 }

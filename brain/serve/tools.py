@@ -55,8 +55,8 @@ class Tool(NamedTuple):
 _ID = Argument("id", "id", "string", "Its id, as in [id:…].", required=True)
 _WHY = Argument("why", "why", "string", "The reason.")
 _CONFIRM = Argument("confirm", "", "boolean", "The user agreed to change global memory.")
-_LIMIT = Argument("limit", "limit", "integer", "At most so many.")
-_PROJECT = Argument("project", "project", "string", "Only of this project.")
+_LIMIT = Argument("limit", "limit", "integer", "Maximum number of results.")
+_PROJECT = Argument("project", "project", "string", "Only entries of this project.")
 _SINCE = Argument("since", "since", "string", "From this day on: 2026-02-01.")
 
 TOOLS = (
@@ -175,9 +175,9 @@ TOOLS = (
             _PROJECT, _SINCE,
             Argument("until", "until", "string", "Up to this day."),
             Argument("where", "where", "string", "Filter: importance>=0.7 and status=pinned."),
-            Argument("order", "order", "string", "Such as importance; -created: oldest first."),
+            Argument("order", "order", "string", "Such as importance. -created: oldest first."),
             _LIMIT,
-            Argument("offset", "offset", "integer", "Skip so many."),
+            Argument("offset", "offset", "integer", "Number of results to skip."),
         ),
         defaults={"limit": 20}, read_only=True,
     ),
@@ -199,7 +199,7 @@ TOOLS = (
         "Append a message of this conversation to its session, where later searches find it.",
         (
             Argument("session", "id", "string", "Id of the conversation.", required=True),
-            Argument("content", "text", "string", "What was said.", required=True),
+            Argument("content", "text", "string", "The text of the message.", required=True),
             Argument("role", "role", "string",
                      choices=("user", "assistant", "system", "tool_call", "tool_result")),
             Argument("name", "name", "string", "The speaker or the tool."),
@@ -214,7 +214,7 @@ TOOLS = (
             Argument("types", "kinds", "strings", "fact, decision, procedure, …"),
             Argument("tags", "tags", "strings"),
             _LIMIT,
-            Argument("offset", "offset", "integer", "Skip so many."),
+            Argument("offset", "offset", "integer", "Number of results to skip."),
         ),
         fixed={"scopes": ("items",)}, defaults={"limit": 20}, read_only=True,
     ),

@@ -360,7 +360,7 @@ class Store:
             temp = None
             note.look()
         else:
-            note.wait = "the note is being saved all the time"
+            note.wait = "the note keeps changing"
         self._save(note)
 
     def _hold(self, note: Note) -> str:
@@ -637,5 +637,8 @@ def _check_names(writes: Sequence[Write]) -> None:
 def _impossible(done: Applied) -> BrainError:
     change = done.change
     if done.outcome == "missing":
-        return NotFound(f"{change.ref} is not in {change.path}.", "Was it removed meanwhile?")
+        return NotFound(
+            f"{change.ref} is not in {change.path}.",
+            "It may have been removed.",
+        )
     return StaleFile(f"{change.ref} was changed since.", "Look at it with `brain show`.")

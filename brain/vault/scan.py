@@ -328,10 +328,12 @@ class _Walk:
         used_name = self.rivals.get(name)
         if used_name == name:
             others = [repr(other) for other, used in self.rivals.items() if used == name != other]
-            message = f"has the same name as {', '.join(others)}, but for case or accents"
+            message = f"has the same name as {', '.join(others)}, except for case or accents"
             self.found.refuse(path, "name-collision", message)
         elif used_name:
-            message = f"has the same name as {used_name!r}, but for case or accents; it is not read"
+            message = (
+                f"has the same name as {used_name!r}, except for case or accents; it is not read"
+            )
             self.found.refuse(path, "name-collision", message)
         return used_name in (None, name)
 
@@ -358,7 +360,7 @@ class _Walk:
         elif not modes.S_ISREG(st.st_mode):
             self.found.refuse(path, "not-a-file", "is not a regular file; it is not read")
         elif st.st_size > self.limit and file_role.format != "session":
-            message = f"is over maxFileSize ({self.limit:,} bytes); it is not read"
+            message = f"is larger than maxFileSize ({self.limit:,} bytes); it is not read"
             self.found.refuse(path, "too-large", message)
         elif not _storable(path):
             self.found.refuse(path, "bad-name", "has a name that is not valid UTF-8; rename it")
@@ -372,9 +374,9 @@ class _Walk:
         indexed itself."""
         target, root = os.path.realpath(self.root + path), os.path.realpath(self.root)
         if not os.path.exists(self.root + path):
-            self.found.refuse(path, "broken-link", "is a link that leads nowhere")
+            self.found.refuse(path, "broken-link", "is a symbolic link without a target")
         elif target != root and not target.startswith(root + os.sep):
-            message = "is a link that leaves the vault; it is not followed"
+            message = "is a symbolic link to a place outside the vault; it is not followed"
             self.found.refuse(path, "symlink-outside", message)
 
 

@@ -56,13 +56,13 @@ def test_contexts_that_are_off(zoo: Path, run: Run, format: str, setting: str) -
 def test_a_question_that_nothing_is_known_about(zoo: Path, run: Run, format: str) -> None:
     said = run("context", "zeppelin", "--format", format)
     assert (said.json["query"] == "zeppelin") if format == "json" else (said.out == "")
-    assert said.err == "Nothing is known about that.\n"
+    assert said.err == "The vault has nothing about this.\n"
 
 
 def test_the_remarks_are_part_of_the_json(zoo: Path, run: Run) -> None:
     assert run("context", "walrus", "--json").json["notes"] == []
     (note,) = run("context", "zeppelin", "--json").json["notes"]
-    assert note == "Nothing is known about that."
+    assert note == "The vault has nothing about this."
 
 
 def test_a_prompt_comes_alone(zoo: Path, run: Run) -> None:
@@ -95,6 +95,6 @@ def test_without_its_model_a_context_says_what_to_do(zoo: Path, run: Run) -> Non
     settings = "searchProvider: hybrid\nvectorModel: 'command: /nowhere/model'\n"
     (zoo / "40_Brain/brain.yaml").write_text(settings)
     said = run("context", "walrus", "--format", "codex")
-    assert "Degraded: not all was searched by meaning" in said.out
+    assert "Degraded: some passages were not searched by meaning" in said.out
     assert run("search", "walrus").err == said.err  # the same sentence, with its remedy
     assert "cannot be run" in said.err

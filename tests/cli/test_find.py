@@ -75,7 +75,7 @@ def test_search_tells_of_filters_that_nothing_can_pass(demo: Path, run: Run) -> 
     assert said.err == "brain: There is no kind 'decisions'. Did you mean 'decision'?\n"
     said = run("search", "frost", "--tag", "nope", "--project", "nowhere")
     assert (said.code, said.out) == (0, "Nothing found.\n")
-    assert "Nothing is tagged #nope.\nNothing belongs to a project 'nowhere'." in said.err
+    assert "No entry has the tag #nope.\nNo entry belongs to the project 'nowhere'." in said.err
     assert run("list", "--kind", "nokind").code == 2
 
 

@@ -61,7 +61,7 @@ def test_init_twice_changes_nothing(notes: Path, run: Run) -> None:
     (notes / "40_Brain/MEMORY.md").write_text("- mine\n")
     before = kit.snapshot(notes)
     said = run("init", notes)
-    assert "Everything was there already." in said.out
+    assert "All files exist already." in said.out
     assert kit.snapshot(notes) == before
     assert run("init", notes, "--json").json == {"vault": str(notes), "created": []}
 

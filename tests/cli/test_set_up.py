@@ -23,7 +23,7 @@ def test_aliases_come_and_go(run: Run, demo: Path) -> None:
     assert run("alias", "remove", "auth", "sso", "--json").json["value"] == []
     assert run("alias", "add", "js", "javascript").out == "js = javascript\n"
     assert run("alias", "add", "js", "javascript").out.endswith("Nothing changed.\n")
-    assert run("alias", "remove", "js").out == "js stands for itself alone.\n"
+    assert run("alias", "remove", "js").out == "js has no synonyms now.\n"
 
 
 def test_an_alias_that_is_none_is_a_sentence(run: Run, demo: Path) -> None:
@@ -47,7 +47,7 @@ def test_the_undo_of_a_setting_says_what_applies_now(demo: Path, run: Run) -> No
     run("budget", "3000")
     said = run("undo")
     assert said.code == 0
-    assert said.out.split("\n")[1:] == ["  It is not set any more; the default is 5000.", ""]
+    assert said.out.split("\n")[1:] == ["  It is no longer set. The default is 5000.", ""]
     run("budget", "3000")
     run("budget", "4000")
     assert run("undo").out.split("\n")[1:] == ["  budgetCeiling: 3000", ""]

@@ -200,7 +200,7 @@ def test_words_may_begin_with_a_dash(demo: Path, run: Run, words: str) -> None:
 def test_a_wrong_option_hints_at_the_way_out(demo: Path, run: Run) -> None:
     said = run("remember", "-nets")
     assert said.code == 2
-    assert "Words that begin with a dash go behind `--`." in said.err
+    assert "Put words that begin with a dash after `--`." in said.err
     assert run("remember", "--", "-nets").code == 0
 
 
@@ -242,7 +242,7 @@ def test_history_and_audit_in_words(demo: Path, run: Run) -> None:
     assert "because it helped" in said
     assert "was: - My own tools keep" in said
     assert run("audit", "--op", "pin").out.count("\n2026") == 0
-    assert run("audit", "--who", "garden-planner").out == "Nothing on record.\n"
+    assert run("audit", "--who", "garden-planner").out == "No changes are recorded.\n"
     assert (
         "There is no record of 'nobody'. Known names: admin," in run("audit", "--who", "nobody").err
     )

@@ -441,8 +441,8 @@ def test_an_entry_is_put_where_it_is_seen() -> None:
     ("data", "says"),
     [
         (b"- a\n- \xff\n", "line 2: is not valid UTF-8"),
-        (b"- a\n\n- \0\n", "line 3: holds a NUL"),
-        (b"- a\n<<<<<<< x\n=======\n>>>>>>> y\n", "line 2: holds unresolved merge markers"),
+        (b"- a\n\n- \0\n", "line 3: contains a NUL"),
+        (b"- a\n<<<<<<< x\n=======\n>>>>>>> y\n", "line 2: contains unresolved merge markers"),
         (b"- a\n" * 20_001, "is over 1,000,000 characters or 20,000 lines"),
     ],
 )

@@ -859,7 +859,7 @@ def test_what_does_not_fit_is_left_out(made: Made, question: str) -> None:
     brain = made(GARDEN)
     said = brain.context(question)
     assert (shown(said), said.text) == ([], "")
-    nothing = ("Nothing is known about that.", NO_CONTENT)
+    nothing = ("The vault has nothing about this.", NO_CONTENT)
     assert said.notes in [(one,) for one in nothing]
 
 

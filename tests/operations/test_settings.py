@@ -86,7 +86,7 @@ def test_what_is_no_alias_cannot_be_removed(tuned: Brain) -> None:
 
 def test_a_pair_in_the_entry_of_another_word_is_named(made: Made) -> None:
     brain = made({**kit.VAULT, YAML: "aliases: ['x=y, z']\n"})
-    with pytest.raises(BadRequest, match="'y' and 'z' stand together in the alias of another"):
+    with pytest.raises(BadRequest, match="'y' and 'z' are in one alias of another"):
         brain.alias_remove("y", ["z"])
 
 

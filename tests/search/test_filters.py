@@ -119,7 +119,10 @@ def test_an_answer_tells_that_there_is_no_such_tag_or_project(searched: Searched
     brain = searched()
     nothing = brain.search("sqlite", tags=["#nope", "db"], project="nowhere")
     assert nothing.results == []
-    assert nothing.notes == ("Nothing is tagged #nope.", "Nothing belongs to a project 'nowhere'.")
+    assert nothing.notes == (
+        "No entry has the tag #nope.",
+        "No entry belongs to the project 'nowhere'.",
+    )
     for wanted in ({"tags": ["animals"]}, {"project": "zoo"}):
         assert brain.search("sqlite", **wanted).notes == ()
 

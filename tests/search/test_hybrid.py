@@ -204,7 +204,7 @@ def test_an_answer_says_what_is_not_searched_by_meaning_yet(
 ) -> None:
     monkeypatch.setattr(searching, "PATIENCE", 0.0)
     (said,) = searched.search("tyres").notes
-    assert said == "4 passages are not searched by meaning yet; `brain sync` does the rest."
+    assert said == "4 passages are not searched by meaning yet; `brain sync` embeds the rest."
     assert searching.embed(searched.vault) == []
     assert searched.search("tyres").notes == ()
 
@@ -262,7 +262,7 @@ def test_a_context_is_made_by_meaning_too(vault: MakeVault, opened: OpenBrain) -
     brain.vault.meaning.model = Broken(RuntimeError("down"))
     said = brain.context("boats")
     assert "Boats are wet" in said.text
-    assert said.degraded == "not all was searched by meaning"
+    assert said.degraded == "some passages were not searched by meaning"
 
 
 def test_a_context_has_less_similar_notes_behind_one_that_passes_the_gate(

@@ -74,8 +74,8 @@ def test_of_two_owners_with_one_name_the_first_counts(home: str, walk) -> None:
     assert kinds(found) == {f"40_Brain/{home}/{name}": "name-collision" for name in names[:-1]}
     assert len([path for path in found.stats if "/other/" in path]) == 3
     said = {path.rpartition("/")[2]: problem.message for path, problem in found.problems}
-    assert said["ADA"] == "has the same name as 'Ada', 'ada', but for case or accents"
-    assert said["ada"] == "has the same name as 'ADA', but for case or accents; it is not read"
+    assert said["ADA"] == "has the same name as 'Ada', 'ada', except for case or accents"
+    assert said["ada"] == "has the same name as 'ADA', except for case or accents; it is not read"
 
 
 @pytest.mark.parametrize("only", ["40_Brain/agents/ADA", "40_Brain/agents/ada"])
