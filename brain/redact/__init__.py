@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 WORDS = (
-    *("pass", "pw", "secret", "token", "key", "_pat", "-pat", "credential", "kennwort"),
-    *("contrase", "senha"),
+    *("pass", "pw", "p/w", "psk", "secret", "token", "key", "_pat", "-pat", "_salt", "-salt"),
+    *("credential", "kennwort", "contrase", "senha", "schlüssel", "chiave", "clave", "clé"),
+    *("токен", "ключ", "密钥", "密鑰", "令牌", "トークン", "토큰"),
     *("wachtwoord", "adgangskode", "lösenord", "salasana", "hasło", "heslo", "jelszó", "parola"),
     *("şifre", "mật khẩu", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
@@ -120,14 +121,15 @@ def _scan(text: str, emails: bool) -> list[Found]:
     found: list[Found] = []
     for rule in rules.rules_with_hints(" ".join(long_words), lower) if long_words else ():
         found += (Found(rule.name, *span) for span in rules.spans(rule, text, lower))
-    if text.count(":") >= 4 or any(mark in lower for mark in places.MARKS):
+    if text.count(":") >= 4 or any(map(lower.__contains__, places.MARKS)):
         found += (Found(*span) for span in places.find(text, lower))
     if sum(map(text.count, "0123456789")) >= 13 or "ssn" in lower or "social se" in lower:
         found += (Found(*span) for span in personal.numbers(text))
     if emails and "@" in text:
         found += (Found("email", *span) for span in personal.addresses(text))
-    if any(word in lower for word in WORDS):
+    if any(map(lower.__contains__, WORDS)):
         found += (Found("keyword", *span) for span in detect.by_name(text, lower))
+        found += (Found("keyword", *span) for span in detect.by_column(text, lower))
     longest = max(map(len, long_words), default=0)
     if longest >= rules.MIN_PREFIXED_KEY:
         found += (Found("token", *span) for span in detect.prefixed(text))

@@ -67,7 +67,7 @@ _WORDS = r"[a-z]+[_.,:;=/-][a-z_.,:;=/-]*$"
 SIGN = r"[!$%^&*?+~#@=]"
 _NO_PASSWORD = (
     r"[#^][\w/-]+$|\S+@[\w-]+\.[\w.]+$|v?\d+(?:\.\d+)+|\d+\W?[a-z]+$|\d+[A-Za-z]*(?:-[A-Za-z]+)+$"
-    r"|.*[()\[\]{}<>|\\/,;:]"
+    r"|-[A-Za-z]|.*[()\[\]{}<>|\\/,;:]"
 )
 TERM = (
     r"(?i).*(?:pass|pwd|secret|hash|crypt|argon|pbkdf|sha-?\d|md5|base64|oauth|value|text|string"
@@ -154,31 +154,51 @@ def is_chosen_password(value: str, *, after_space: bool = False) -> bool:
 
 # -- by name ---------------------------------------------------------------------------------------
 
-# All of these are searched for in the lower-case text.
+# All of these are searched for in the lower-case text. Each alternative of a name begins with a
+# letter, because the search is then much faster.
 _NAME = (
-    r"(?a)(?:(?P<typed>pass(?:word|wd|phrase|code|wort|ord)|pwd|(?<![a-z])(?:pw|pass)(?![a-z])"
+    r"(?a)(?P<word>pass(?:(?:word|wd|[ -]?phrase|code|wort|ord)|(?:(?<![a-z]pass)|(?<=sshpass)"
+    r"|(?<=dbpass)|(?<=ftppass)|(?<=smtppass)|(?<=userpass)|(?<=rootpass)|(?<=adminpass)"
+    r"|(?<=requirepass)|(?<=storepass)|(?<=keypass))(?![a-z]))"
+    r"|pwd|p/w|pw(?<![a-z]pw)(?![a-z])|psk(?<![a-z]psk)(?![a-z])"
     r"|kennwort|contrase[ñn]a|senha|mot de passe|wachtwoord|adgangskode|lösenord|salasana|hasło"
-    r"|heslo|jelszó|parola|şifre|mật khẩu|пароль|密[码碼]|パスワード|비밀번호)"
-    r"|secret|token|credential|(?:(?<=[ _.-])|(?<=[a-z]))key|(?<=[_-])pat(?![a-z]))"
-    r"(?P<tail>(?<![码碼ド호])[\w.-]{0,40}|)"
+    r"|heslo|jelszó|parola|şifre|mật khẩu|пароль|密[码碼]|パスワード|비밀번호"
+    r"|secret|token|credential|key(?<=[ _.a-z-]key)|pat(?<=[_-]pat)(?![a-z])"
+    r"|salt(?<=[_-]salt)(?![a-z])|токен|密[钥鑰]|令牌|トークン|토큰"
+    r"|(?:schlüssel|chiave|clave|clé(?![a-z])|ключ)(?: api| (?:del? |du )?wi-?fi)?)"
+    # `keystore_password` is the name of a password, not of a key
+    r"(?P<tail>(?<![码碼ド호钥鑰牌ン큰])(?:(?!pass|pwd)[\w.-]){0,40}|)"
 )
+_KEYS = (
+    *("secret", "token", "credential", "key", "pat", "salt", "schlüssel", "chiave", "clave", "clé"),
+    *("токен", "ключ", "密钥", "密鑰", "令牌", "トークン", "토큰"),
+)
+_OF_WIFI = r"(?:wlan|wi-?fi|wpa\d?)[ _-]?$"
 _CLOSED = r"""\\?["'`\])*]{0,3}"""
 _QUOTED_NEXT = r"""(?:[bfru@]{1,2}(?=["'`]))?"""
+_FOR = (
+    r"""(?:[ ](?:for|of|to|on|in|at|für|vo[nm]|pour|para|del?|per|voor)(?:[ ][\w.@-]{1,30}){1,3}"""
+    r"""|[ ]?[(\[][^()\[\]\n]{1,30}[)\]])?"""
+)
 _SEPARATOR = (
-    _CLOSED + r"""(?:[ ](?:for|of|to|on|in|at|für|von|pour|para|del?|per|voor)"""
-    r"""(?:[ ][\w.@-]{1,30}){1,3})?"""
+    _CLOSED + _FOR + r"""(?P<label>[ ][\w-]{1,20}(?=[ ]?:))?"""
     # password: str = …
     r"""(?:[ \t]{0,3}:[ \t]{0,2}[a-z][\w.\[\]| ]{0,30}(?=[ \t]{1,2}=|=["']))?"""
-    r"""(?:[ \t]{0,9}(?:=>|:=|==?|::?|[>：]|[是为為は][：:]?|\|(?=[ \t])|,(?=[ \t]{0,3}\\?["'`]))"""
-    r"""|(?P<member>,?\s{1,20}\\?["']?value\\?["']?[ \t]{0,2}[=:]))"""
+    r"""(?:[ \t]{0,9}(?:=>|:=|==?|::?|[>：→➜⇒]|->(?=[ ])|[是为為は][：:]?|\|(?=[ \t])"""
+    r"""|,(?=[ \t]{0,3}\\?["'`])|(?P<call>\((?=["'])))"""
+    # `- name: PASSWORD` and below it `value: …`; `variable "password" { default = … }`
+    r"""|(?P<member>,?\s{1,20}\\?["']?value\\?["']?[ \t]{0,2}[=:]"""
+    r"""|[ ]\{\s{1,20}(?:(?:type|description|sensitive)[^\n]{0,100}\s{1,20}){0,3}default[ ]*+=))"""
     r"""(?:\*\*?(?=[ \t]))?[ \t]{0,24}""" + _QUOTED_NEXT
 )
 # Between a name and its value in a sentence: a verb, a dash or a space.
 _SPOKEN = (
-    _CLOSED
-    + r"""(?P<verb>[는은]|[ \t]{1,3}(?:is|was|to|ist|war|lautet|es|est|este|è|é|är|er|jest"""
+    _CLOSED + rf"""(?P<verb>[는은]|{_FOR}[ \t]{{1,3}}"""
+    r"""(?:(?:(?:was|is|been)[ ])?(?:changed|set|reset)[ ]to|(?:wurde|geändert)[ ]auf"""
+    r"""|is|was|to|ist|war|lautet|es|est|este|è|é|är|er|jest"""
     r"""|on|je|là|это|[-–—])(?=[ \t:])(?:[ ](?:now|jetzt|nun|ahora|maintenant))?:?)?"""
-    r"""(?:[ \t]{1,3}|(?<=[码碼ド호])|(?P<below>:?\*{0,2}[ \t]{0,3}\n{1,2}(?:```[a-z]{0,10}\n)?))"""
+    r"""(?:[ \t]{1,3}|(?<=[码碼ド호])"""
+    r"""|(?P<below>:?\*{0,2}[ \t]{0,3}\n{1,2}(?:```[a-z]{0,10}\n|[ \t]{1,8}|[-*][ ])?))"""
 )
 _TWO_NAMES = r"[ _-]?(?:token|key)$"  # SECRETTOKEN, secret_key
 _KEY_OF = (
@@ -190,7 +210,7 @@ _KEY_OF = (
 _PUBLIC_KEY = (
     r"(?:public|pub|primary|foreign|unique|sort|partition|cache|hash|index|object|s3"
     r"|redis|group|dict|idempotency|ssh|gpg|pgp|signature|lookup|routing|config|answer"
-    r"|(?<![a-z])(?:host|row|map|the|a))[ _.-]?$"
+    r"|primär|fremd|öffentlich\w{0,2}|(?<![a-z])(?:host|row|map|the|a))[ _.-]?$"
 )
 _NOT_SECRET = (
     r"^(?:i[sz]|ary|less|ly|board)|(?:file|path|ur[il]|names?|ids?|types?|len|length|counts?|sizes?|ttl"
@@ -245,7 +265,11 @@ def _secret(
         return None
     start, word, group = value
     between = separator[0].strip(" \t*")
-    if name["typed"] == "pass":
+    if separator["label"] or separator["call"]:  # `password NAS: …`, `set_password("…")`
+        if not compiled(SIGN).search(word.rstrip("?!")) or not _is_typed(lower, name):
+            return None
+        return _span(text, value) if is_chosen_password(word) else None
+    if _is_pass(lower, name):
         # not a secret: "pass it on to …", "a second pass: Turbo5"
         has_sign = compiled(SIGN).search(word) or (between == "=" and len(word) >= 8)
         is_certain = (is_chosen_password(word) and has_sign) or (
@@ -253,13 +277,14 @@ def _secret(
         )
         return _span(text, value) if between in (":", "=") and is_certain else None
     if _is_key(word, group, _min_length(lower, name)) or (
-        name["typed"] and is_chosen_password(word)
+        _is_typed(lower, name) and is_chosen_password(word)
     ):
         return _span(text, value)
     # `password=` and a word is a password, except as the argument of a call
-    is_assignment = name["typed"] == name[0] and (separator[0] == "=" or separator["member"])
+    is_assignment = not name["tail"] and (separator[0] == "=" or separator["member"])
     if (
         not is_assignment
+        or not _is_typed(lower, name)
         or group == "angle"
         or len(word) < 8
         or not word.isalpha()
@@ -274,23 +299,31 @@ def _spoken(
     text: str, lower: str, name: re.Match[str], separator: re.Match[str]
 ) -> tuple[int, int] | None:
     """Return the span of the value in `the password is …`, `password …` or `--password …`."""
-    is_option = not separator["verb"] and _is_option(lower, name.start())
+    verb = separator["verb"] and separator["verb"].strip()
+    is_option = not verb and _is_option(lower, name.start())
     is_name_whole = not name["tail"] or matches(_TWO_NAMES, name["tail"])
-    if name["typed"] == "pass" or not (is_name_whole or separator["verb"] or is_option):
+    if _is_pass(lower, name) or not (is_name_whole or verb or is_option):
         return None
     if not (value := _value(text, separator.end())):
         return None
     start, word, group = value
     if separator["below"]:  # a key is alone on its line
         is_alone = matches(r"`?[ \t]*(?:\n|$)", text[start + len(word) : start + len(word) + 9])
-        is_certain = (
-            is_alone
-            and matches(_KEY, word)
-            and _is_key(word, group, max(20, _min_length(lower, name)))
+        is_title = (
+            ":" in separator["below"] or "#" in lower[max(0, name.start() - 9) : name.start()]
+        )
+        is_certain = is_alone and (
+            (matches(_KEY, word) and _is_key(word, group, max(20, _min_length(lower, name))))
+            or (
+                _is_typed(lower, name)
+                and is_title
+                and has_all_kinds(word)
+                and is_chosen_password(word)
+            )
         )
         return _span(text, value) if is_certain else None
-    is_certain = is_option or bool(separator["verb"])
-    if name["typed"] and is_chosen_password(word, after_space=not is_certain):
+    is_certain = is_option or bool(verb)
+    if _is_typed(lower, name) and is_chosen_password(word, after_space=not is_certain):
         return _span(text, value)
     min_length = _min_length(lower, name)
     if not is_certain:
@@ -298,9 +331,24 @@ def _spoken(
     return _span(text, value) if _is_key(word, group, min_length) else None
 
 
+def _is_typed(lower: str, name: re.Match[str]) -> bool:
+    """Return True for the name of something that people choose and type, as a password."""
+    word = name["word"]
+    if not word.startswith(_KEYS) or word.endswith(("wifi", "wi-fi")):
+        return True
+    before = lower[max(0, name.start() - 9) : name.start()]
+    return "w" in before and compiled(_OF_WIFI).search(before) is not None
+
+
+def _is_pass(lower: str, name: re.Match[str]) -> bool:
+    """Return True for the word `pass`, which has other meanings, unless it ends a name."""
+    before = lower[max(0, name.start() - 1) : name.start()]
+    return name["word"] == "pass" and before != "_" and not before.isalpha()
+
+
 def _min_length(lower: str, name: re.Match[str]) -> int:
     """Return the minimum length of a random value. It is less after `api_key` than after `key`."""
-    if not name[0].startswith(("key", "pat")):
+    if name[0].startswith(_KEYS[:3]) or name["word"] == "salt" or _is_typed(lower, name):
         return 12
     before = lower[max(0, name.start() - 12) : name.start()]
     if compiled(_KEY_OF).search(before):
@@ -308,9 +356,47 @@ def _min_length(lower: str, name: re.Match[str]) -> int:
     return _MAX_VALUE + 1 if compiled(_PUBLIC_KEY).search(before) else 16
 
 
+def by_column(text: str, lower: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of secrets in a table or in CSV, below a title such as `password`."""
+    mark, titles, offset = "", [""], 0
+    for line in lower.splitlines(keepends=True):
+        cells = line.split(mark) if mark else []
+        if len(cells) != len(titles):
+            mark = next((each for each in "|\t;," if each in line), "")
+            cells = line.split(mark) if mark else []
+            is_plain = mark == "|" or all(matches(r"[ \"]?\w[\w \"-]{0,29}\s*$", c) for c in cells)
+            titles = [_title(cell) for cell in cells] if is_plain and mark else [""]
+            if not any(titles) or any(map(str.isdigit, line)):
+                mark, titles = "", [""]
+        start = offset
+        for cell, title in zip(cells, titles, strict=False):
+            if title and (value := _value(text[start : start + len(cell)].lstrip(), 0)):
+                at, word, group = value
+                at += start + len(cell) - len(cell.lstrip())
+                is_typed = title == "typed" and is_chosen_password(word, after_space=True)
+                if is_typed or _is_key(word, group, 16):
+                    yield at, at + len(word)
+            start += len(cell) + 1
+        offset += len(line)
+
+
+def _title(cell: str) -> str:
+    """Return `typed` for the title of a column of passwords, `key` for one of keys, else ''."""
+    cell = cell.strip(' *_`"\r\n')
+    name = compiled(_NAME).search(cell) if len(cell) <= 30 else None
+    if not name or name.end() < len(cell) or compiled(_NOT_SECRET).search(name["tail"]):
+        return ""
+    return "typed" if _is_typed(cell, name) else "key"
+
+
 def _is_option(lower: str, start: int) -> bool:
     """Return True for an option whose value follows after a space: `--db-password value`."""
     return lower.startswith("-", lower.rfind(" ", max(0, start - 40), start) + 1)
+
+
+def has_all_kinds(word: str) -> bool:
+    """Return True for a word with a sign, or with small and capital letters and digits."""
+    return bool(compiled(SIGN).search(word)) or _kinds(word) == 3
 
 
 def _value(text: str, offset: int) -> tuple[int, str, str] | None:

@@ -59,6 +59,7 @@ _SSN = (
     r"(?a)(?i:\bssn\b|social security(?: (?:no|number|nr))?)[^\w\n]{1,10}(?:is )?"
     r"((?!000|666|9)\d{3}([- ]?)(?!00)\d\d\2(?!0000)\d{4})(?!\d)"
 )
+_BITLOCKER = r"(?<![\d-])\d{6}(?:-\d{6}){7}(?![\d-])"
 _DIGITS = r"\d[\d -]{12}|[A-Z]{2}\d\d [A-Z0-9]{4}|[A-Z]{2}\d\d[A-Z0-9]{11}"
 
 Span = tuple[str, int, int]
@@ -100,8 +101,9 @@ def _is_remote(text: str, start: int, end: int) -> bool:
 
 
 def numbers(text: str) -> Iterator[Span]:
-    """Yield the numbers of cards and accounts with valid check digits, and social security
-    numbers."""
+    """Yield the numbers of cards and accounts with valid check digits, social security numbers, and
+    the recovery keys of BitLocker."""
+    yield from (("recovery-key", *match.span()) for match in compiled(_BITLOCKER).finditer(text))
     if compiled(_DIGITS).search(text):
         for match in compiled(_CARD).finditer(text):
             digits = re.sub(r"\D", "", match[0])

@@ -4,9 +4,10 @@ block. Only the secret part is replaced, so the text still names the server.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from brain.redact.detect import is_chosen_password, is_random, matches
+from brain.redact.detect import has_all_kinds, is_chosen_password, is_random, matches
 from brain.redact.rules import compiled
 
 Span = tuple[str, int, int]
@@ -14,11 +15,11 @@ Span = tuple[str, int, int]
 # Between the lines of a key, also in a string or a quotation.
 _BETWEEN = r"(?:\\[nrt]|[\s\"',+>#*|\\])"
 _PEM = (
-    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
     rf"(?:{_BETWEEN}|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]*+"
     r"|[A-Za-z0-9+/=]{16,}+)*+"  # an incomplete key ends with its last full line
-    rf"(?:(?:[A-Za-z0-9+/=]{{1,15}}+{_BETWEEN}*+)++(?=-----END))?"
-    r"(?:-----END [A-Z0-9 ]{1,60}-----)?"
+    rf"(?:(?:[A-Za-z0-9+/=]{{1,15}}+{_BETWEEN}*+)++(?=-{{4,5}} ?END))?"
+    r"(?:-{4,5} ?END [A-Z0-9 ]{1,60}-{4,5})?"
 )
 _PUTTY = rf"Private-Lines: \d+{_BETWEEN}++(?P<secret>(?:[A-Za-z0-9+/=]{{16,}}+{_BETWEEN}*+)++)"
 _ADDRESS = (
@@ -57,10 +58,62 @@ _COMMANDS = {
     "ldap": rf"\bldap[a-z]{{3,8}}[^\n|;&]{{0,200}}?[ ]-w[ ]{_ARGUMENT}",
     "smbclient": rf"\bsmbclient[^\n|;&]{{0,200}}?[ ]-U[ ][\"']?[\w.\\-]{{1,60}}%{_ARGUMENT}",
     "sqlplus": rf"\bsqlplus[^\n|;&]{{0,80}}?[ ][\"']?\w{{1,60}}/{_ARGUMENT}",
+    "zip -": rf"\bzip[ ]-[^\n|;&]{{0,60}}?P[ ]{_ARGUMENT}",
+    "7z": rf"\b7za?[ ][^\n|;&]{{0,60}}?[ ]-p(?![ ]){_ARGUMENT}",
+    "rar ": rf"\b(?:un)?rar[ ][^\n|;&]{{0,60}}?[ ]-p(?![ ]){_ARGUMENT}",
+    "http -a": rf"\bhttp[ ]-a[ ][^\s:]{{1,60}}:{_ARGUMENT}",
+    "https -a": rf"\bhttps[ ]-a[ ][^\s:]{{1,60}}:{_ARGUMENT}",
+    "htpasswd": rf"\bhtpasswd[ ]-[a-zB]*b[a-zB]*[ ]\S{{1,100}}[ ]\S{{1,60}}[ ]{_ARGUMENT}",
+    "openssl enc": rf"\bopenssl enc[^\n|;&]{{0,100}}?[ ]-k[ ]{_ARGUMENT}",
+    "rclone obscure": rf"\brclone obscure[ ]{_ARGUMENT}",
+    "wpa_passphrase": rf"\bwpa_passphrase[ ]\S{{1,64}}[ ]{_ARGUMENT}",
+    "masterauth": rf"\bmasterauth[ ]{_ARGUMENT}",
+    "net use": r"\bnet use[^\n|;&]{0,99}?(?:[ ]/user:\S{1,60}|r[ ]\w{1,60})[ ](?!/)" + _ARGUMENT,
+    "securestring": rf"(?i)to-securestring[ ](?:-string[ ])?{_ARGUMENT}",
+    "identified": r"(?i)\bidentified[ ](?:with[ ]\S{1,40}[ ])?by[ ](?:password[ ])?"
+    r"[\"'](?P<secret>[^\"'\s\0]{4,200})",
+    "wifi:": r"(?i)\bwifi:[^\n]{0,99}?;P:(?P<secret>[^;\s\0]{4,80});",
 }
+_ECHO = (
+    r"echo[ ](?:-n[ ])?[\"']?(?:[\w.-]{1,40}:)?(?P<secret>[^\s\"'|\0]{4,200})[\"']?[ ]{0,2}\|"
+    r"[^\n]{0,80}?(?:--password-stdin|\bchpasswd|sudo[ ]-S)"
+)
+# A user and a password, as options of any command.
+_OPTIONS = (
+    r"(?i)[ ](?:-u|-l|--user(?:name)?|/u(?:ser)?:)[ =]?[^\s-]\S{0,60}(?:[ ][^\n|;&]{0,80}?)?"
+    rf"[ ](?:-p|-w|/p:)[ ]?(?![/.~-]){_ARGUMENT}"
+)
+_LOGIN_PAIR = (
+    r"(?:log-?in|credentials?|creds|zugangsdaten|anmeldedaten|user(?:name)?|account|router"
+    r"|wlan|wi-?fi|ssid|identifiants|credenciales)[ \t:=]{1,3}[^\s/|,:=]{1,60}"
+    r"(?:[ ]?[/|:,]|[ ])[ ]?(?P<secret>[^\s/|,:=\0]{8,60})"
+)
+# Calls with a user and a password as arguments.
+_CALL = (
+    r"(?:auth=|[Aa]uth|[Cc]redential|[Cc]onnection|mysqli(?:_connect)?|PDO)"
+    r"\((?P<all>[^()\n]{3,300})"
+)
+_CALLS = ("auth=(", "auth(", "credential(", "connection(", "mysqli", "pdo(")
+_SECOND = r",[ ]{0,9}[\"'](?P<secret>[^\"'\s\0]{4,100})[\"']"
+_QUERY = (
+    r"(?a)[?&](?i:(?:x-\w{3,5}-)?(?:key|code|sig|signature|auth|session\w{0,3}))="
+    r"(?P<secret>[\w%+/.~-]{20,500})"
+)
+_SEED = (
+    r"(?:seed(?:[ _-]?(?:phrase|words))?|mnemonic|(?:recovery|wallet)[ _-](?:phrase|words))\b"
+    r"(?:[\"'`* \t:=>-]|[ ]is[ ]|[ ]ist[ ]){0,9}\n{0,2}[ \t>\"'`]{0,4}"
+    r"(?P<secret>(?:\d{1,2}[.)] )?[a-z]{3,8}(?:[\s,]{1,2}(?:\d{1,2}[.)] )?[a-z]{3,8}){11,23}+)"
+    r"(?![ ]?[a-z])"
+)
+_NO_SEED = r"\b(?:the|and|for|are|was|with|from|this|that|you|not|has|have)\b"
+_CODES = (
+    r"(?:recovery|backup|emergency|rescue|2fa|wiederherstellungs|ersatz|notfall)[ -]?codes?\b"
+    r"[^\n:]{0,40}[:\n]"
+)
+_CODE = r"(?=.*\d)(?=.*[a-z]|\d{6})[a-z0-9]{4,12}(?:-[a-z0-9]{4,12}){0,7}$"
 # user/password@database, as in Oracle's tools
 _ORACLE = (
-    r"(?a)(?<![\w@/.:\0-])[A-Za-z]\w{1,29}/(?P<secret>[^\s/@:\"'<>()\[\]{}|,;\0]{4,30})"
+    r"(?a)(?:(?<=thin:)|(?<![\w@/.:\0-]))[A-Za-z]\w{1,29}/(?P<secret>[^\s/@:\"'<>()\[\]{}|,;\0]{4,30})"
     r"@(?P<host>(?://)?[A-Za-z][\w.-]{0,60}(?::\d{4})?)"
 )
 _DATABASE = r"(?i)//|.*(?:db|orcl|xe$|:\d{4}$)"
@@ -92,14 +145,17 @@ _EMPTY_VALUE = (
 )
 
 MARKS = (
-    *("-----begin", "private-lines", "authorization", "bearer ", "curl", "password", "pwd"),
+    *("begin ", "private-lines", "authorization", "bearer ", "curl", "password", "pwd"),
     *("cookie", "_auth", '"auth', "'auth", "://", "@", ":*:", "login", *_COMMANDS),
+    *("| ", " -u", " -l", "--user", "/u", "user", "cred", "daten", "account", "router", "wlan"),
+    *("wifi", "wi-fi", "ssid", "identifiants", *_CALLS),
+    *("?", "&", "seed", "mnemonic", "phrase", "words", "code"),
 )
 
 
 def find(text: str, lower: str) -> Iterator[Span]:
     """Yield the secrets that each rule finds. `lower` is the text in lower case."""
-    if "-----BEGIN" in text:
+    if "BEGIN " in text:
         for match in compiled(_PEM).finditer(text):
             yield "private-key", match.start(), match.start() + len(match[0].rstrip(" \r\n\t\"',+"))
     if "private-lines" in lower:
@@ -128,9 +184,25 @@ def find(text: str, lower: str) -> Iterator[Span]:
         yield from _secrets("netrc", _NETRC, text)
     if text.count(":") >= 4:
         yield from _secrets("pgpass", _PGPASS, text)
+    if "echo " in lower:
+        yield from _secrets("command", _ECHO, text)
+    if any(option in lower for option in (" -u", " -l", "--user", " /u")):
+        yield from _secrets("options", _OPTIONS, text)
+    for start, end in _spans(_LOGIN_PAIR, lower):
+        if has_all_kinds(text[start:end]) and is_chosen_password(text[start:end]):
+            yield "login-pair", start, end
+    if any(name in lower for name in _CALLS):
+        for call in compiled(_CALL).finditer(text):
+            yield from _secrets("call", _SECOND, call["all"], call.start("all"))
+    if "=" in text and ("?" in text or "&" in text):
+        yield from _secrets("query", _QUERY, text)
+    if any(word in lower for word in ("seed", "mnemonic", "phrase", "words")):
+        yield from _seeds(lower)
+    if "code" in lower:
+        yield from _codes(lower)
 
 
-def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
+def _secrets(rule: str, pattern: str, text: str, offset: int = 0) -> Iterator[Span]:
     for start, end in _spans(pattern, text):
         secret = text[start:end]
         if "\0" in secret or matches(_EMPTY_VALUE, secret):
@@ -143,7 +215,13 @@ def _secrets(rule: str, pattern: str, text: str) -> Iterator[Span]:
             continue
         if rule == "login" and not (_is_login(secret) or is_random(secret)):
             continue
-        yield rule, start, end
+        if rule == "query" and not is_random(secret, 20):
+            continue
+        if rule == "options" and not is_chosen_password(secret, after_space=True):
+            continue
+        if rule == "call" and not is_chosen_password(secret):
+            continue
+        yield rule, offset + start, offset + end
 
 
 def _spans(pattern: str, text: str) -> Iterator[tuple[int, int]]:
@@ -202,6 +280,28 @@ def _oracle_logins(text: str) -> Iterator[Span]:
         )
         if (likely or matches(_DATABASE, host)) and not matches(_EMPTY_VALUE, secret):
             yield "oracle", *match.span("secret")
+
+
+def _seeds(lower: str) -> Iterator[Span]:
+    """Find the 12 to 24 words of a wallet."""
+    for match in compiled(_SEED).finditer(lower):
+        words = re.findall("[a-z]+", match["secret"])
+        if len(words) % 3 == 0 and not compiled(_NO_SEED).search(match["secret"]):
+            yield "seed-phrase", *match.span("secret")
+
+
+def _codes(lower: str) -> Iterator[Span]:
+    """Find a list of codes after a title such as `Recovery codes:`."""
+    end = 0
+    for title in compiled(_CODES).finditer(lower):
+        if title.start() < end:
+            continue
+        for word in compiled(r"[^\s,|`*>]+").finditer(lower, title.end(), title.end() + 1000):
+            if matches(_CODE, word[0]):
+                yield "recovery-code", *word.span()
+                end = word.end()
+            elif not matches(r"[-+\]]$|\d{1,2}[.)]$|\[x?\]?$|```", word[0]):
+                break
 
 
 def _connection_strings(text: str, lower: str) -> Iterator[Span]:

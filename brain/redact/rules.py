@@ -248,6 +248,7 @@ PREFIXED = (
     _prefixed("gc-notify", "gcntfy-", rf"[\w-]{{1,255}}{_UUID}-{_UUID}"),
     _prefixed("lichess", "lip_ lio_", rf"{_DIGIT_NEAR}\w{{16,}}"),
     _prefixed("samsara", "samsara_api_", f"{_ALNUM}{{20,}}"),
+    _prefixed("nostr", "nsec1", "[ac-hj-np-z02-9]{58}"),
     _prefixed("age", "AGE-SECRET-KEY-1", "[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
 )  # fmt: skip
 
@@ -283,6 +284,7 @@ SHAPED = (
         r"\$(?:apr1|1|5|6|y|2[abxy]|argon2\w{1,2}|pbkdf2[\w-]{0,10})\$"
         r"(?:[\w=,-]{1,60}\$){0,3}[\w./+$=]{20,200}",
     ),
+    Rule("windows-hash", (":::",), rf"{_ANY_HEX}{{32}}:{_ANY_HEX}{{32}}:::"),
     Rule("mailchimp", ("-us",), rf"{_HEX}{{32}}-us\d{{1,2}}"),
     Rule("newrelic-license", ("NRAL",), rf"{_HEX}{{32,40}}(?:FFFF)?NRAL"),
     Rule("maxmind", ("_mmk",), rf"{_ALNUM}{{6}}_{_ALNUM}{{29}}_mmk"),

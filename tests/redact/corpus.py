@@ -28,6 +28,7 @@ SETS = {
     "d": string.digits,
     "al": string.ascii_letters,
     "bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+    "bechl": "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
 }
 
 FORMATS: dict[str, tuple[str, ...]] = {
@@ -170,6 +171,8 @@ FORMATS: dict[str, tuple[str, ...]] = {
         "$argon2id$v=19$m=65536,t=3,p=4${b64:22}${b64:43}",
         "$pbkdf2-sha256$29000${an:22}${an:43}",
     ),
+    "windows-hash": ("bob:1001:{hex:32}:{hex:32}:::",),
+    "nostr": ("nsec1{bechl:58}",),
     "mapbox": ("sk.eyJ{w:80}.{w:22}",),
     "terraform": ("{an:14}.atlasv1.{w:67}",),
     "azure-secret": ("{an:3}8Q~{an:34}",),

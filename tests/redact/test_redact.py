@@ -254,6 +254,101 @@ def test_a_password_is_caught_in_each_place(notation: str, value: str, rule: str
             assert redact(text.format(value))[0] == text.format(f"[redacted:{rule}]")
 
 
+PASTED = (
+    # settings
+    ("KEYSTORE_PASSWORD={}", "hunter2abc", "keyword"),
+    ("| DB_PASS | {} |", "P@ssw0rd!77", "keyword"),
+    ("ENV REDIS_PASS \"{}\"", "correct7horse", "keyword"),
+    ("SSHPASS={} ssh bob@host", "hunter2abc", "keyword"),
+    ("requirepass {}", "Sommer2024!", "keyword"),
+    ("masterauth {}", "hunter2abc", "command"),
+    ("HASH_SALT={}", "f5SiCM4xJ2X6COmSYNSn388H", "keyword"),
+    ('variable "db_password" {{\n  type = string\n  default = "{}"\n}}', "hunter2abc", "keyword"),
+    # commands
+    ("http -a bob:{} https://x.org", "x9Kd#mQ2vL", "command"),
+    ("cqlsh -u bob -p {} h", "hunter2abc", "options"),
+    ("xfreerdp /u:bob /p:{} /v:h", "correct7horse", "options"),
+    ("zip -P {} a.zip b", "hunter2", "command"),
+    ("7z x -p{} a.7z", "hunter2", "command"),
+    ("unrar x -p{} a.rar", "hunter2", "command"),
+    ("htpasswd -b f bob {}", "hunter2", "command"),
+    ("openssl enc -aes-256-cbc -k {} -d", "hunter2", "command"),
+    ("net use Z: \\\\nas\\s /user:bob {}", "hunter2", "command"),
+    ("net user bob {} /add", "hunter2", "command"),
+    ("wpa_passphrase Home {}", "swordfish", "command"),
+    ("echo {} | docker login --password-stdin", "hunter2", "command"),
+    ("echo 'bob:{}' | chpasswd", "hunter2", "command"),
+    ("ConvertTo-SecureString '{}' -AsPlainText -Force", "hunter2", "command"),
+    # code
+    ("CREATE USER 'bob'@'%' IDENTIFIED BY '{}';", "swordfish", "command"),
+    ("user.set_password('{}')", "hunter2!abc", "keyword"),
+    ("requests.get(url, auth=('bob', '{}'))", "kX82jdhQ", "call"),
+    ('new NetworkCredential("bob", "{}")', "hunter2abc", "call"),
+    ("jdbc:oracle:thin:bob/{}@db:1521:xe", "kX82jdhQ", "oracle"),
+    ("https://api.example.org/v1?key={}&q=1", "5892a61182e974b027782b347552cce3", "query"),
+    # notes
+    ("Passwort → {}", "Sommer2024!", "keyword"),
+    ("Passwort vom NAS: {}", "hunter2abc", "keyword"),
+    ("Passwort NAS: {}", "Sommer!2024x", "keyword"),
+    ("password (prod): {}", "hunter2abc", "keyword"),
+    ("The root password on web1 is {}", "hunter2abc", "keyword"),
+    ("the api key for the weather is {}", "5892a61182e974b027782b347552cce3", "keyword"),
+    ("The password was changed to {}", "hunter2abc", "keyword"),
+    ("Password:\n{}\n", "kX82jdhQ!w", "keyword"),
+    ("## Password\n\n{}\n", "Sommer2024!", "keyword"),
+    ("WLAN-Schlüssel: {}", "8342sonneB", "keyword"),
+    ("clé wifi : {}", "8342sonneB", "keyword"),
+    ("API-Schlüssel: {}", "5892a61182e974b027782b347552cce3", "keyword"),
+    ("API密钥：{}", "5892a61182e974b027782b347552cce3", "keyword"),
+    ("WIFI:T:WPA;S:Home;P:{};;", "swordfish", "command"),
+    ("login: admin / {}", "Fritz2024!box", "login-pair"),
+    ("Zugangsdaten: bob, {}", "Fritz2024!box", "login-pair"),
+    ("backup code: {}", "12560-8658f", "recovery-code"),
+    ("BitLocker: {}", "-".join(["123456"] * 8), "recovery-key"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("notation", "value", "rule"), PASTED)
+def test_a_secret_is_caught_as_people_paste_it(notation: str, value: str, rule: str) -> None:
+    assert redact(notation.format(value))[0] == notation.format(f"[redacted:{rule}]")
+
+
+TABLES = (
+    "| user | password |\n|---|---|\n| bob | {} |\n| ann | - |\n",
+    "> | Service | Login | **Passwort** |\n> |---|---|---|\n> | NAS | bob | `{}` |\n",
+    "username,password\nbob,{}\n", "user;pwd;note\nbob;{};x\n", "name\ttoken\nci\t{}\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_secret_is_caught_below_the_title_of_its_column(table: str) -> None:
+    value = "kX82jdhQw9Lm3Zt7"
+    assert redact(table.format(value))[0] == table.format("[redacted:keyword]")
+    plain = table.replace("password", "colour").replace("Passwort", "Farbe")
+    plain = plain.replace("pwd", "hue").replace("token", "hue").format(value)
+    assert redact(plain)[0] == plain
+
+
+WALLET = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+
+
+def test_the_words_of_a_wallet_are_caught() -> None:
+    for form in ("Seed phrase: {}", 'MNEMONIC="{}"', "recovery phrase:\n> {}\n", "seed is {}."):
+        assert redact(form.format(WALLET))[0] == form.format("[redacted:seed-phrase]")
+    numbered = " ".join(f"{at}. {word}" for at, word in enumerate(WALLET.split(), 1))
+    assert redact(f"mnemonic: {numbered}\n")[0] == "mnemonic: [redacted:seed-phrase]\n"
+    prose = "seed: plant the beans early and water them each day until they grow tall"
+    assert redact(prose)[0] == prose
+
+
+def test_a_list_of_recovery_codes_is_caught() -> None:
+    text = "Recovery codes:\n- e515b-3b8a2\n- [ ] 9f86d-081884\n2. `12345678`\nThat is all."
+    assert redact(text)[0] == (
+        "Recovery codes:\n- [redacted:recovery-code]\n- [ ] [redacted:recovery-code]\n"
+        "2. `[redacted:recovery-code]`\nThat is all."
+    )
+
+
 SPOKEN = (
     "The password is {}", "password {}", "Das Passwort ist {}", "Passwort {}", "Kennwort {}",
     "la contraseña es {}", "contraseña {}", "a senha é {}", "senha {}", "le mot de passe est {}",
@@ -311,6 +406,14 @@ LEFT = (
     "connect(name, password=somewhere)", "password=new_password2", "bypass: Sommer2024!",
     "password: #Ops2026x", "password=required", "pass: GPT4Turbo",
     "the compass: North2South!", "password: see [[Vault 2]]", "password: OAuth2/OIDC",
+    "password policy: Minimum8chars", "password hash: 5f4dcc3b5aa765d61d8327deb882cf99",
+    "token count: 12ab34cd56ef78ab90cd12ef34ab56cd", "sudo -u bob mkdir -p /srv/build2024",
+    "docker run -u 1000 -p 8080:80 nginx", "ssh -l bob -p 2222 host", "psk is short for",
+    "backup code: see chapter 2024", "recovery codes\nare kept in the safe of 2024",
+    "login: users/Sessions", "the user bob likes tea, coffee2go and more", "seed: 42",
+    "auth=('bob', password)", "Primärschlüssel: 9f86d081884c7d659a2feaa0c55ad015",
+    "https://example.org/a?key=user-account-settings-page", "| token | meaning |\n| a1 | b2 |",
+    "a, password, c\nd, e2f3g4, f\n", "mysql -u bob -p shop", "net user bob /domain",
     "the skill sk-proj-settings-for-the-new-team is there", "Das Passwort ist abgelaufen",
 )  # fmt: skip
 
@@ -485,6 +588,12 @@ HOSTILE = (
     "pass: aB3$x ", "pw=", "password=", "sk-proj-a", "mot de passe est ", "password is now ",
     "cookie: a=", "mysql -p", "sshpass -p ", "a/b1@", "*:*:*:*:", "$1$a$", "_auth=a", "password “",
     "https://aaaaaaaaaaaaaaaaaaaa", "name: password value=",
+    "password, token\n", "|password|b\n", "a,password,c;", "recovery codes:\n",
+    "backup code: a1b2c3 ",
+    "seed word ", "seed: word word ", "login: a/b1$", "user a ", "echo a | ", " -u a -p ", "/u:a ",
+    "auth=('a', ", "identified by ", "?key=aB3", "wifi:", "net use ", "password (a", "[password [a",
+    "password for a b ", "password was changed ", 'password" { type', "123456-",
+    "-----BEGIN A ", "keypass", "schlüssel api ", "clave de wifi ", "mnemonic 1. ", ",\n",
     "token for a b c ", "aB3" * 20 + " ", "password:a ", "M" * 24 + ".", "1",
 )  # fmt: skip
 
