@@ -164,9 +164,9 @@ _TITLE = re.compile(r"\b(Dr|Mrs?|Ms|St|Prof|vs|e\.g|i\.e)\.(?= )")
 _NESTED = re.compile(r"\n(?=\s*(?:\n|(?:[-*+]|\d{1,9}[.)])\s))")
 _CLAUSE = re.compile(r"[,:;()!\u2013\u2014]+(?:\s|$)|\.\s|\s[-(]+\s?|\s(?:but|while)\s")
 _WORD = re.compile(r"`[^`]+`|\d+(?:,\d{3})+\b|[~./@#$]*\w(?:[\w.+#/:@'-]*[\w+#])?|[%°€$]+C?")
-# Steps ("Disable a plugin"), a subject in another sentence, and "never without".
+# Tasks ("TODO: …"), steps ("Disable a plugin"), a subject in another sentence, and "never without".
 _VAIN = re.compile(
-    r"^(?:enable|disable|add|remove) an? \w+\W*$|^to [^,]*$"
+    r"^(?:todo|fixme|idea|wish)\b|^(?:enable|disable|add|remove) an? \w+\W*$|^to [^,]*$"
     r"|\b(?:no|not|never|nobody)\b.*\bwithout\b"
     r"|^(?:they|he|she|it(?! is (?:\w+ )?(?:to|that))|(?:this|that)(?= is\b)) ",
     re.IGNORECASE,

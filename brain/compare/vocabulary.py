@@ -68,6 +68,8 @@ _PHRASES = {
         OVER: "instead of,in favor of,in favour of,rather than,better than,more than,"
         "in place of,in lieu of,as opposed to,took over from",
         "removed , with": "replaced by", "raised": "went up,went down", "was": "used to",
+        "stopped": "shut down,shuts down,taken down,taken offline", "is sent": "goes out,go out",
+        "remotely": "from home", "onsite": "in the office,at the office,on site,on-site",
         "dislike": "can't stand,cannot stand", "forbidden": "off limits,off-limits",
         "the": "a new,the new", "our": "our new", "2 times": "twice", "1 time a": "once a",
         "30 minutes": "half an hour", "2 weeks": "a fortnight", "12": "a dozen",
@@ -84,6 +86,7 @@ _PHRASE = re.compile(rf"\b(?:{'|'.join(sorted(_PHRASES, reverse=True))})\b", re.
 _REWRITES = (
     ("-", r"\(?\b\d{4}-\d{2}-\d{2}\b\)?(?=\s*[:,]|\s*$)", " "),
     ("n't", r"(?<=\w)n't\b", " not"),
+    (" home", r"'s (?:home|flat|house) is in\b", " lives in"),
     ("'", r"(?<=\w)'(?:s|re|ll|ve|d|m)\b", " is"),
     ("'", r"\b[nldjsc]'(?=\w)", " "),
     (" not ", r",(?: and| but)? not\b(?! to\b)", f" {OVER} "),
@@ -122,7 +125,7 @@ NEGATIVE = stem_set(
     " against deprecated obsolete refrain unsafe dangerous optional lack missing absent deactivate"
     " broken gone ignore ditch scrap withdraw revoke suspend block prevent decline veto illegal"
     " taboo unable impossible unavailable unsupported incompatible discourage unwanted allergic"
-    " intolerant"
+    " intolerant decommission"
 )
 _POSITIVE = stem_set(
     "enable on active activate allow permit accept include show like love enjoy want use run true"
@@ -196,6 +199,7 @@ _ALIKE = {
         "big large size", "meet meeting met", "retri attempt retry",
         "feed fed", "write written", "send sent", "build built", "hold held", "eat eaten",
         "choose chosen", "speak spoken talk", "birthday birth",
+        "trash bin rubbish garbage", "holiday vacation", "car vehicle", "phone telephone",
         "short brief concise terse succinct", "detail detailed verbose lengthy",
     )
     for word in line.split()

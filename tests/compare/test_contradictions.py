@@ -83,6 +83,10 @@ The plugin requires Python 3.9 or newer | The plugin needs at least Python 3.11
 The job runs every hour | The job runs every 15 minutes
 The invoice is due Monday | The invoice is due Wednesday
 Das Meeting ist am Montag | Das Meeting ist am Dienstag
+Paul works from home on Fridays | Paul works in the office on Fridays
+The newsletter goes out on Monday | The newsletter is sent on Thursday
+Laura lives in Madrid | Laura's home is in Valencia
+The old import is running | The old import has been shut down
 """
 COMPATIBLE = """
 # the same in other words
@@ -139,6 +143,7 @@ The build failed on Monday | The build did not fail on Monday
 The meeting took 30 minutes | The meeting took 45 minutes
 Released version 1.4 on Monday | Released version 1.5 on Monday
 # steps and fragments
+TODO: enable notifications | Notifications are disabled
 Enable a plugin. | Disable a plugin.
 To turn off Restricted mode: | To turn on Restricted mode:
 It is enabled | It is disabled
@@ -158,6 +163,7 @@ def _pairs(lines: str) -> list[list[str]]:
         ("paraphrases_validation", 0.65),
         ("opposites", 0.65),
         ("held_out", 0.6),  # written with fresh eyes before the rules; nobody tunes on it
+        ("second_held_out", 0.65),  # written with fresh eyes later, measured twice
     ],
 )
 def test_precision_and_recall_on_labelled_pairs(name: str, recall: float) -> None:
