@@ -8,8 +8,12 @@ from itertools import count
 from unittest.mock import patch
 
 # Imported before the patch below: a module that is first imported inside it would keep the fake.
+import brain.new_vault
 import brain.open_vault
-import brain.operations.remember  # noqa: F401
+import brain.operations.remember
+import brain.sessions.ids
+import brain.store.note
+import brain.store.store  # noqa: F401
 from brain.formats.text import ALPHABET, digest
 
 
