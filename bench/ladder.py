@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from brain.index import fulltext
-from brain.search import exact, expansion, factors, question, ranking, retrieve
+from brain.search import exact, factors, question, ranking, retrieve
 
 
 class Step(NamedTuple):
@@ -34,7 +34,7 @@ def _no_counts(*_: object) -> dict[int, int]:
 
 FLAT = fulltext.WEIGHTS | {"notes": (1.0,) * 6, "entries": (1.0,) * 5}
 TURNS = (
-    Step("irregular forms of words", patches=((expansion, "forms", _nothing),)),
+    Step("irregular forms of words", patches=((question, "forms", _nothing),)),
     Step("names of speakers do not count as words", patches=((fulltext, "speakers", _nothing),)),
     Step("speaker named in the question", patches=((factors, "AUTHOR", 1.0),)),
     Step("turns that name a time", patches=((factors, "WHEN", 1.0),)),
@@ -46,7 +46,7 @@ TURNS = (
 EVERY = (
     Step("stop words and fillers", patches=((question, "_SMALL", frozenset()),)),
     Step("fillers", patches=((question, "_SMALL", question.STOP_WORDS),)),
-    Step("low weight of small talk", patches=((expansion, "SMALL_TALK_WEIGHT", 1.0),)),
+    Step("low weight of small talk", patches=((question, "SMALL_TALK_WEIGHT", 1.0),)),
     Step("entries added to the idf", patches=((retrieve, "EXTRA_ROWS", 0),)),
     Step("coverage", patches=((retrieve, "ALL_WEIGHT", 0.0),)),
     Step("exact matches first", patches=((exact, "counts", _no_counts),)),

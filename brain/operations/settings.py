@@ -9,7 +9,7 @@ from brain.errors import BadRequest, NotFound
 from brain.model import Configure, Write
 from brain.operations import apply, lookup
 from brain.operations.results import AliasChange, Aliases, Budget, SettingChange
-from brain.search.expansion import own_aliases, split_alias
+from brain.search.question import own_aliases, split_alias
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

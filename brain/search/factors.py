@@ -22,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from brain.config import Config
+
 ADDED = {
     "share": "how much of the question the entry contains",
     "note": "how much of it the whole note contains",
@@ -30,6 +32,7 @@ ADDED = {
     "session": "what its whole session contains",
     "meaning": "how similar in meaning it is",
 }
+MEANING_WEIGHTS = {"passages": 1.5, "entries": 1.5, "turns": 0.5}
 PASSAGE_WEIGHT = 0.5  # of the best passage, relative to the whole note
 SESSION_WEIGHT = 0.4  # of the whole session, relative to the turn
 AFTER = (0.4, 0.2, 0.1)  # of the share of a turn, for the turns that follow it
@@ -73,6 +76,11 @@ MULTIPLIED: dict[str, Callable[[Found, Expected], float]] = {
     "when": when,
     "dated": dated,
 }
+
+
+def meaning(cosine: float, sort: str, config: Config) -> float:
+    """Return the addend of a score for the meaning of an entry."""
+    return config.vectorWeight * MEANING_WEIGHTS[sort] * max(0.0, cosine)
 
 
 def score(factors: Mapping[str, float]) -> float:

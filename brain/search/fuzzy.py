@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 from brain.index import fulltext
-from brain.search.expansion import Concept
-from brain.search.question import Term
+from brain.search.question import Concept, Term
 from brain.search.retrieve import match
 from brain.words import fold, stem
 

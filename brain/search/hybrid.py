@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 
 from brain._tuples import NamedTuple
-from brain.config import Config
 from brain.words import fold
 
 TYPE_CHECKING = False
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from brain.index.db import Index
     from brain.index.read import Filters
 
-WEIGHTS = {"passages": 1.5, "entries": 1.5, "turns": 0.5}
 NEAREST = 300  # entries that are considered only because of their meaning
 WINDOW = 700  # characters, the maximum of a passage
 WINDOWS = 32  # per entry; the rest is found only by its words
@@ -34,11 +32,6 @@ BEFORE = 240  # characters of the turn before
 PAGE = 2000  # entries that are read at once
 STEP = 600  # nearest entries to which the filters are applied at first
 _HEADING = re.compile(r"\A#{1,6}[ \t].*")
-
-
-def added(cosine: float, sort: str, config: Config) -> float:
-    """Return the addend of a score for the meaning of an entry."""
-    return config.vectorWeight * WEIGHTS[sort] * max(0.0, cosine)
 
 
 def without_names(question: str, names: Iterable[str]) -> str:
@@ -115,7 +108,7 @@ def windows(text: str) -> list[str]:
 
 
 def similar(
-    meanings: Meanings | None,
+    meanings: Meanings,
     index: Index,
     question: str,
     filters: Filters,
@@ -124,8 +117,6 @@ def similar(
 ) -> dict[int, float]:
     """Return the cosines of the nearest entries that pass the filters, at most `limit` and ties,
     and of the entries in `also`, which the actor may read. The nearest entry comes first."""
-    if meanings is None:
-        return {}
     also, last = set(also), 0.0
     for most in (STEP, 0):  # 0: all, if too few of the nearest pass the filters
         cosines = meanings.cosines(question, most, also)

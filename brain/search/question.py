@@ -1,4 +1,5 @@
-"""Read a question as a person types it: its terms, the speakers and the times that it names.
+"""Read a question as a person types it: its terms, their other forms and aliases, the speakers and
+the times that it names.
 
 The six steps: remove URLs, replace hyphens by spaces, remove other punctuation, remove single
 characters, quote every word, and join the words with OR. The exceptions: text in quotes is a
@@ -11,15 +12,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import chain, islice
 
 from brain._tuples import NamedTuple
+from brain.config import Config
 from brain.formats.text import UNSPACED
-from brain.words import FILLERS, STOP_WORDS, fold
+from brain.words import FILLERS, STOP_WORDS, bases, fold, forms, is_small_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SMALL = STOP_WORDS | FILLERS
 _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+|\b[wW]{3}\.\S+")
@@ -165,6 +168,123 @@ def _without_stop_words(found: Iterable[Term]) -> tuple[Term, ...]:
         if len(content_terms) == MAX_TERMS:
             break
     return tuple(content_terms or stop_words)[:MAX_TERMS]
+
+
+# -- concepts: terms with their other forms and the user's own aliases -----------------------------
+
+ALIAS_WEIGHT = 0.5  # weight of an alias, relative to the word itself
+SMALL_TALK_WEIGHT = 0.25  # of a word that says little about a topic, relative to another word
+_PIECE = f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+"  # compiled only when an alias needs it
+
+
+class Concept(NamedTuple):
+    """A term of a question and its alternatives, each with its weight."""
+
+    term: Term
+    others: tuple[tuple[str, float], ...] = ()
+    weight: float = 1.0
+
+    @property
+    def every(self) -> tuple[tuple[Term, float], ...]:
+        """The term and its alternatives, each with its weight."""
+        return ((self.term, 1.0), *((_term(words), worth) for words, worth in self.others))
+
+
+def concepts(
+    wanted: Sequence[Term], config: Config, question: str, *, irregular: bool = False
+) -> list[Concept]:
+    """Return the concepts of a question. With `irregular`, irregular forms are alternatives."""
+    aliases = own_aliases(config.aliases)
+    terms_with_weights: list[tuple[Term, dict[str, float]]] = []
+    for term in wanted:
+        word = _word(term)
+        others = dict.fromkeys(forms(word), 1.0) if irregular and word and not term.column else {}
+        if aliases:
+            names = (word, *bases(word)) if word else (fold(term.exact),)
+            known = (aliases.get(name, ()) for name in names)
+            others = {other: ALIAS_WEIGHT for synonyms in known for other in synonyms} | others
+        terms_with_weights.append((term, others))
+    for head in _aliased_phrases(question, aliases) if aliases else ():
+        _add_phrase_aliases(terms_with_weights, head, aliases[head])
+    return [
+        Concept(term, tuple(others.items()), 1.0 if irregular else _weight(term))
+        for term, others in terms_with_weights
+    ]
+
+
+def _weight(term: Term) -> float:
+    """Return the weight of a term in notes, which is low for small talk. In conversations, the same
+    words are often what a question is about."""
+    is_plain = len(term.words) == 1 and not (term.exact or term.column)
+    return SMALL_TALK_WEIGHT if is_plain and is_small_talk(term.words[0]) else 1.0
+
+
+def _term(words: str) -> Term:
+    if not words.isascii() and re.fullmatch(f"[{UNSPACED}]+", words):
+        return Term(tuple(words), "spaced")
+    return Term(tuple(words.split()))
+
+
+def _word(term: Term) -> str:
+    """Return the folded word, or run of characters, that may have aliases; '' for other terms."""
+    if term.column == "spaced":
+        return fold("".join(term.words))
+    return fold(term.words[0]) if len(term.words) == 1 and not (term.column or term.exact) else ""
+
+
+@lru_cache(maxsize=8)
+def own_aliases(entries: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the aliases of each folded word. All words in `word=other, words` are equivalent."""
+    found: dict[str, dict[str, None]] = {}
+    for word, others in map(split_alias, entries):
+        group = [word, *others] if word and others else []
+        for member in group:
+            found.setdefault(member, {}).update(dict.fromkeys(o for o in group if o != member))
+    return {word: tuple(others) for word, others in found.items() if others}
+
+
+def split_alias(entry: str) -> tuple[str, tuple[str, ...]]:
+    """Return (word, others) of `word=other, words`, folded, without duplicates."""
+    word, _, rest = entry.partition("=")
+    word, *others = [fold(" ".join(part.split())) for part in (word, *rest.split(","))]
+    return word, tuple(dict.fromkeys(other for other in others if other and other != word))
+
+
+def _aliased_phrases(question: str, aliases: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the aliased phrases, of several words or characters, that occur in a question."""
+    long = [head for head in aliases if not (head.isascii() and head.isalnum())]
+    if not long:
+        return
+    folded = fold(question)
+    pieces = [{piece, *bases(piece)} for piece in re.findall(_PIECE, folded)]
+    for head in long:
+        parts = re.findall(_PIECE, head)
+        if re.fullmatch(f"[{UNSPACED}]{{2,}}", head):
+            if head in folded:
+                yield head
+        elif len(parts) > 1 and any(
+            all(part in piece for part, piece in zip(parts, pieces[at:], strict=False))
+            for at in range(len(pieces) - len(parts) + 1)
+        ):
+            yield head
+
+
+def _add_phrase_aliases(
+    every: Sequence[tuple[Term, dict[str, float]]], head: str, others: Sequence[str]
+) -> None:
+    """Divide the weight of the aliases of a phrase among the terms of the question that are part of
+    it."""
+    parts = set(re.findall(_PIECE, head))
+    pairs = {head[at : at + 2] for at in range(len(head) - 1)}
+    own_weights = []
+    for term, weights in every:
+        word = _word(term)
+        is_part = word in pairs if term.column == "spaced" else parts & {word, *bases(word)}
+        if word and (is_part or word == head):
+            own_weights.append(weights)
+    for weights in own_weights:
+        for other in others:
+            weights.setdefault(other, ALIAS_WEIGHT / len(own_weights))
 
 
 # -- the expected answer ---------------------------------------------------------------------------

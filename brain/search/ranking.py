@@ -1,6 +1,6 @@
 """Ranking: the steps of a search, from a question to ordered matches.
 
-1. Understand the question: terms, aliases, names of speakers, times (`question`, `expansion`).
+1. Understand the question: terms, aliases, names of speakers, times (`question`).
 2. Look up the share of it that notes, passages, entries and turns contain (`retrieve`).
 3. Score the best that pass the filters (`factors`), with their meaning if a model is given.
 4. Put first the entries that contain a quotation, tag, path or identifier as written (`exact`).
@@ -19,10 +19,9 @@ from brain.index import fulltext
 from brain.index.db import Index
 from brain.index.fulltext import Found
 from brain.index.read import Filters
-from brain.search import exact, factors, hybrid
-from brain.search.expansion import Concept, concepts
+from brain.search import exact, factors
 from brain.search.factors import AFTER, ASKED, BEFORE, PASSAGE_WEIGHT, SESSION_WEIGHT
-from brain.search.question import Expected, expected, terms, without_quotes
+from brain.search.question import Concept, Expected, concepts, expected, terms, without_quotes
 from brain.search.retrieve import Basis, Lookup, Shares, combine, saturation
 from brain.words import fold
 
@@ -189,7 +188,7 @@ class Search:
             rows = {**entries.scores, **passages.scores}
             scopes = tuple(scope for scope in self.filters.scopes if scope != "sessions")
             filters = self.filters._replace(scopes=scopes)
-            cosines = hybrid.similar(self.meaning, self.index, asked.text, filters, rows)
+            cosines = self._cosines(asked.text, filters, rows)
             others = fulltext.tables_and_files(
                 self.index, [*asked.exact, *(id for id in cosines if id not in rows)]
             )
@@ -212,7 +211,7 @@ class Search:
         rows = {*shares.scores, *near}
         scores = {
             id: self._words(shares.scores.get(id, 0.0))
-            + hybrid.added(cosines.get(id, 0.0), "entries", self.config)
+            + factors.meaning(cosines.get(id, 0.0), "entries", self.config)
             for id in rows
         }
         feedback = self._feedback(scores)
@@ -239,7 +238,7 @@ class Search:
         """Return the factors of an entry from its words and its meaning."""
         parts = {"share": self._words(shares.scores.get(id, 0.0))}
         if id in cosines:
-            parts["meaning"] = hybrid.added(cosines[id], sort, self.config)
+            parts["meaning"] = factors.meaning(cosines[id], sort, self.config)
         return parts
 
     def _words(self, share: float) -> float:
@@ -266,7 +265,7 @@ class Search:
             for note in found | {note for note in near if self.weak or self._is_near(near[note])}
         }
         for note in near.keys() & scores.keys():
-            similar = hybrid.added(near[note], "passages", self.config)
+            similar = factors.meaning(near[note], "passages", self.config)
             scores[note] += (1 + PASSAGE_WEIGHT) * similar
         matches: list[Match] = []
         for batch in _batches(scores, first, self.enough):
@@ -285,7 +284,7 @@ class Search:
         first. For a note without a matching passage, yield its first one."""
 
         def worth(id: int) -> tuple[int, float]:
-            similar = hybrid.added(cosines.get(id, 0.0), "passages", self.config)
+            similar = factors.meaning(cosines.get(id, 0.0), "passages", self.config)
             return asked.exact.get(id, 0), self._words(part.scores.get(id, 0.0)) + similar
 
         wanted: dict[int, list[int]] = {note: [] for note in batch}
@@ -318,7 +317,7 @@ class Search:
             "passage": PASSAGE_WEIGHT * _largest(part.scores, ids) * scale,
         }
         if similar := _largest(cosines, ids):
-            parts["meaning"] = hybrid.added(similar, "passages", self.config)
+            parts["meaning"] = factors.meaning(similar, "passages", self.config)
         mask = whole.masks.get(note, 0)
         for id in ids:
             mask |= part.masks.get(id, 0)
@@ -332,9 +331,9 @@ class Search:
         """Return the best turns, scored by their own words, those of the turns around them, and
         those of the whole session."""
         own = lookup.shares("turns", asked.spoken)
-        question = hybrid.without_names(asked.text, asked.expected.names)
         filters = self.filters._replace(scopes=("sessions",))
-        cosines = hybrid.similar(self.meaning, self.index, question, filters, own.scores)
+        names = asked.expected.names
+        cosines = self._cosines(asked.text, filters, own.scores, names)
         seeds = self._best(own.scores, asked.exact, max(self.enough, MAX_SEEDS), filters)
         near: dict[int, float] = {}
         for seed in seeds:
@@ -387,6 +386,17 @@ class Search:
         return scores, [id for file in best for id in turns[file]]
 
     # -- all sorts -------------------------------------------------------------------------------
+
+    def _cosines(
+        self, question: str, filters: Filters, also: Iterable[int], names: Iterable[str] = ()
+    ) -> Cosines:
+        """Return the cosines of the nearest entries and of those in `also`, if there is a model."""
+        if self.meaning is None:
+            return {}
+        from brain.search import hybrid
+
+        question = hybrid.without_names(question, names)
+        return hybrid.similar(self.meaning, self.index, question, filters, also)
 
     def _is_near(self, cosine: float) -> bool:
         """Return True if an entry is similar enough to be found only by its meaning."""

@@ -17,8 +17,7 @@ from brain._tuples import NamedTuple
 from brain.importance import SOURCES
 from brain.index import fulltext
 from brain.index.db import K1, B, Index
-from brain.search.expansion import Concept
-from brain.search.question import Term
+from brain.search.question import Concept, Term
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from brain.api import Brain
 from brain.config import Config
 from brain.errors import BadRequest, Denied, NotFound, Refused, StaleFile
-from brain.search.expansion import own_aliases
+from brain.search.question import own_aliases
 from tests import kit
 from tests.journal.kit import records
 from tests.operations.conftest import Made, note

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.search.expansion import own_aliases, split_alias
+from brain.search.question import own_aliases, split_alias
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.search.expansion import _FORMS, forms
-from brain.words import stem
+from brain.words import _FORMS, forms, stem
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
 

@@ -6,8 +6,7 @@ import pytest
 
 from brain.api import Brain
 from brain.search import fuzzy
-from brain.search.expansion import Concept
-from brain.search.question import Term
+from brain.search.question import Concept, Term
 from brain.search.ranking import BEGINNINGS
 from brain.words import stem
 from tests import kit

@@ -15,8 +15,7 @@ from brain.api import Brain
 from brain.config import Config
 from brain.index import fulltext
 from brain.search import retrieve
-from brain.search.expansion import Concept, concepts
-from brain.search.question import terms
+from brain.search.question import Concept, concepts, terms
 from brain.search.retrieve import Lookup
 from tests import kit
 from tests.conftest import MakeVault, OpenBrain
