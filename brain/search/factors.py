@@ -32,7 +32,7 @@ ADDED = {
     "session": "what its whole session contains",
     "meaning": "how similar in meaning it is",
 }
-MEANING_WEIGHTS = {"passages": 1.5, "entries": 1.5, "turns": 0.5}
+MEANING_WEIGHTS = {"passages": 2.0, "entries": 2.0, "turns": 0.5}
 PASSAGE_WEIGHT = 0.5  # of the best passage, relative to the whole note
 SESSION_WEIGHT = 0.4  # of the whole session, relative to the turn
 AFTER = (0.4, 0.2, 0.1)  # of the share of a turn, for the turns that follow it

@@ -1,7 +1,7 @@
 """Add the meaning of an entry to its score: a calibrated cosine, which is not scaled per question.
 
     meaning(note) = the highest cosine of its passages
-    added         = vectorWeight x 1.5 (turns: 0.5) x meaning
+    added         = vectorWeight x 2 (turns: 0.5) x meaning
 
 An entry without a word of the question must be at least as similar as `similarityThreshold`.
 

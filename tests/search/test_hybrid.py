@@ -143,7 +143,7 @@ def test_meaning_is_not_scaled_by_other_results(searched: Brain) -> None:
         searched.vault.meaning, searched.vault.index, "automobile tyres", Filters()
     )
     rows = {row.path: row.id for row in read.rows(searched.vault.index, list(cosines))}
-    assert meaning["car.md"] == pytest.approx(1.5 * cosines[rows["car.md"]])
+    assert meaning["car.md"] == pytest.approx(2 * cosines[rows["car.md"]])
 
 
 def test_an_agent_finds_by_meaning_only_what_it_may_read(searched: Brain) -> None:
