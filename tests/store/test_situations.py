@@ -125,6 +125,18 @@ def test_clocks_that_jump(desk: Desk, how: str) -> None:
     assert "- f" in desk.text
 
 
+def test_a_clock_that_is_set_forward_does_not_make_a_write_old(desk: Desk) -> None:
+    """A second after the write, another program has read it, and a stale window saves."""
+    old = desk.read()
+    desk.remember("X")
+    desk.read()
+    desk.wait(1)
+    desk.disk.offset += 7200
+    desk.save(old)
+    desk.sync()
+    assert "- X" in desk.text
+
+
 def test_a_late_save_through_an_old_descriptor_and_another_one(desk: Desk) -> None:
     handle = os.open(desk.note, os.O_RDWR)
     seen = os.pread(handle, 9999, 0).decode()
