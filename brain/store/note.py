@@ -207,7 +207,6 @@ class Note:
             return
         evidence = Evidence(read=True, age=GONE, git=True)  # who deletes a file means it
         self._observe((), self.history.tip, evidence, in_note=True, by="person")
-        self.history.forget_before(float("inf"))  # a text that is saved later counts as it is
         self._accept(None)
 
     def _may_be_half(self, found: Look, mark: str) -> bool:

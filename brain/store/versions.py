@@ -18,6 +18,7 @@ times and the state of git are arguments.
 | another device: a sync service brings its version | its base is the version that the device had |
 | git: checkout, reset, rebase | the text of git counts; a write that was not in the note yet is merged into it |
 | after git: someone saves over the text of git before Brain looks | the text counts, and guarded lines stay as they are |
+| deleted note: someone saves a text from before the deletion | its lines are there again |
 | alone: nothing is guarded | the text counts as it is; Brain writes nothing |
 """  # noqa: E501 - a table
 
@@ -418,6 +419,8 @@ class History:
         seen = self._units_seen(base, theirs, evidence)
         if evidence.after_git:  # after git
             seen = self._but_guarded(near.units, theirs)
+        if lost := self._units_of_deleted(base):  # deleted note
+            seen = tuple(unit for unit in seen if unit not in lost)
         head = merge(seen, self.head, theirs)
         if head not in (theirs, self.head):
             typed = {unit for v in self.versions if not v.written for unit in v.new}
@@ -469,6 +472,13 @@ class History:
         if not old and base.in_place is not None:
             return base.units  # nothing says that it has not seen the whole version
         return (*(u for u in base.units if u in there or u not in base.new), *old)
+
+    def _units_of_deleted(self, base: Version) -> set[str]:
+        """Return the units that the head lacks only because the whole note was deleted after a
+        version. Whoever saves a text that was edited from this version restores them."""
+        gone = next((v for v in self.versions if v.n > base.n and v.git and not any(v.units)), None)
+        before = self.version(gone.base) if gone else None
+        return set(before.units) - set(self.head) if before else set()
 
     def _but_guarded(self, units: Units, theirs: Units) -> Units:
         """Return a base from which a text differs in all its changes except those of guarded
