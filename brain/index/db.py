@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Owners = tuple[str, ...] | None
 
-SCHEMA_VERSION = 22
+SCHEMA_VERSION = 23
 APPLICATION_ID = 0x42726E31  # "Brn1"
 FULL_TEXTS = {  # the tables of full text, with their columns
     "passages": ("title", "heading", "text"),

@@ -87,7 +87,7 @@ CREATE TABLE links (
 ) WITHOUT ROWID;
 CREATE INDEX links_superseded ON links (fragment) WHERE kind = 'supersedes';
 CREATE INDEX links_contradicted ON links (fragment) WHERE kind = 'contradicts';
-CREATE INDEX links_blocks ON links (fragment) WHERE fragment >= '^' AND fragment < '_';
+CREATE INDEX links_fragment ON links (fragment);
 
 -- What `brain doctor` shows. Problems of files that are not indexed have no row in files.
 CREATE TABLE problems (

@@ -136,6 +136,18 @@ def test_only_what_holds_characters_has_a_row_for_them(vault: MakeVault, opened:
     assert fulltext.size(brain.vault.index, "characters") == 0
 
 
+def test_links_to_an_entry_are_found_without_reading_all_links(
+    vault: MakeVault, opened: OpenBrain
+) -> None:
+    index = opened(vault()).vault.index
+    asked: list[str] = []
+    index.db.set_trace_callback(asked.append)
+    read.linking(index, "m-7f3k2ab4")
+    index.db.set_trace_callback(None)
+    plan = index.db.execute(f"EXPLAIN QUERY PLAN {asked[-1]}").fetchall()
+    assert "links_fragment" in str(plan), plan
+
+
 def test_counts_links_agents(vault: MakeVault, opened: OpenBrain) -> None:
     brain = opened(vault())
     brain.sync()
