@@ -42,12 +42,6 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 def split(text: str) -> tuple[str, int]:
     """Return the YAML between the fences, and the offset of the body; ('', 0) without
     properties."""
-    if not text.startswith("---"):
-        return "", 0
-    end = text.find("\n---\n", 3)
-    block = text[4:end] if text[3:4] == "\n" and end > 3 else "\n---"
-    if "\n---" not in block and "..." not in block and not block.startswith("---"):
-        return block + "\n", end + 5  # the form of nearly all notes
     opening = _OPEN.match(text)
     if not opening:
         return "", 0

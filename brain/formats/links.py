@@ -76,22 +76,7 @@ def wikilink(inner: str, kind: str, line: int) -> Link:
 def links(masked: str, line: int = 1) -> list[Link]:
     """Return the wikilinks and embeds, then the Markdown links to files of the vault. `line` is the
     number of the first line."""
-    found: list[Link] = []
-    if "[[" in masked:
-        row, make = line, tuple.__new__  # skips the checks of Link's constructor
-        parts = WIKILINK.split(masked)  # text, link, text, link, …, text
-        for before, inner in zip(parts[::2], parts[1::2], strict=False):
-            row += before.count("\n")
-            kind = "embed" if before[-1:] == "!" else "link"
-            if "|" in inner or "#" in inner:
-                link = wikilink(inner, kind, row)
-            else:  # the case of most links, without a call
-                link = make(Link, (row, kind, inner.strip(), ""))
-            if link[2] or link[3]:
-                found.append(link)
-    if "(" in masked and "](" in masked:  # one character is found much faster than two
-        found += _markdown_links(masked, line)
-    return found
+    return [*_wikilinks(masked, line), *_markdown_links(masked, line)]
 
 
 def to_blocks(masked: str, line: int = 1) -> list[Link]:
@@ -99,6 +84,17 @@ def to_blocks(masked: str, line: int = 1) -> list[Link]:
     if "^" not in masked and "%5" not in masked:  # a Markdown link may encode the `^`
         return []
     return [link for link in links(masked, line) if link.fragment[:1] == "^"]
+
+
+def _wikilinks(masked: str, line: int) -> Iterator[Link]:
+    position = 0
+    for match in WIKILINK.finditer(masked):
+        line += masked.count("\n", position, match.start())
+        position = match.start()
+        kind = "embed" if masked[position - 1 : position] == "!" else "link"
+        link = wikilink(match.group(1), kind, line)
+        if link.target or link.fragment:
+            yield link
 
 
 def _markdown_links(masked: str, line: int) -> Iterator[Link]:

@@ -42,22 +42,6 @@ Span = tuple[int, int]
 
 def mask(text: str) -> str:
     """Return the text with spaces in place of code and comments. Newlines are kept."""
-    if ("%" in text and "%%" in text) or ("~" in text and "~~~" in text):
-        return _masked(text)
-    if "`" not in text:
-        return text
-    fence = text.find("```")
-    cut = text.rfind("\n", 0, fence) + 1 if fence >= 0 else len(text)
-    before = text[:cut]
-    parts = before.split("`")  # text, code, text, code, …, text
-    code = parts[1::2]
-    if len(parts) % 2 == 0 or "``" in before or "\\`" in before or "\n" in "".join(code):
-        return _masked(text)  # code over several lines, or a backtick outside of code
-    parts[1::2] = [" " * (len(each) + 2) for each in code]
-    return "".join(parts) + _masked(text[cut:])
-
-
-def _masked(text: str) -> str:
     return blank(text, [(start, stop) for start, stop, _ in _hidden(text)])
 
 
