@@ -12,6 +12,7 @@ line starts below it.
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import contextmanager, suppress
 
@@ -183,9 +184,13 @@ class Writer:
 
 def encode(line: Line) -> bytes:
     """Return a line as JSON, with its line end."""
+    line = storable(line)
     try:
-        return orjson.dumps(storable(line)) + b"\n"
-    except (orjson.JSONEncodeError, TypeError) as error:
+        try:
+            return orjson.dumps(line) + b"\n"
+        except orjson.JSONEncodeError:  # such as a number of more than 64 bits
+            return json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    except (TypeError, ValueError) as error:
         raise BadRequest(f"JSON cannot hold this message: {error}.", "Use plain values.") from None
 
 

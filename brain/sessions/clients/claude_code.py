@@ -10,6 +10,8 @@ import os
 
 from brain.sessions.clients import Source, home
 from brain.sessions.clients.lines import (
+    as_list,
+    as_object,
     blocks,
     call,
     derived_id,
@@ -84,7 +86,7 @@ def _lines(value: Line, is_agent: bool) -> Iterator[Line]:
         if isinstance(title, str):
             yield event(derived_id(title), "title", time, title=title)
     elif kind == "system" and value.get("subtype") == "compact_boundary":
-        metadata = value.get("compactMetadata") or {}
+        metadata = as_object(value.get("compactMetadata"))
         yield event(uuid, "compaction", time, trigger=metadata.get("trigger"))
     message = value.get("message")
     if kind not in ("user", "assistant") or not isinstance(message, dict) or "uuid" not in value:
@@ -100,9 +102,7 @@ def _lines(value: Line, is_agent: bool) -> Iterator[Line]:
         yield from message_line(
             uuid, str(kind), texts, time, parent=parent, model=message.get("model")
         )
-    for block in content if isinstance(content, list) else ():
-        if not isinstance(block, dict):
-            continue
+    for block in map(as_object, as_list(content)):
         if block.get("type") == "tool_use":
             yield call(
                 str(block.get("id")), str(block.get("name")), block.get("input"), time, uuid,

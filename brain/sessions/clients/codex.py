@@ -13,6 +13,7 @@ import os
 from brain.sessions.clients import Source, home
 from brain.sessions.clients.lines import (
     arguments,
+    as_object,
     blocks,
     call,
     derived_id,
@@ -96,7 +97,7 @@ def _event(item: Line, time: str) -> Iterator[Line]:
         role = "user" if kind == "user_message" else "assistant"
         yield from _message(role, str(item.get("message") or ""), time)
     elif kind == "item_completed":
-        completed = item.get("item") or {}
+        completed = as_object(item.get("item"))
         if role := _ROLES.get(str(completed.get("type")), ""):
             yield from _message(role, blocks(completed.get("content")), time)
     elif kind == "thread_rolled_back":

@@ -11,6 +11,8 @@ import os
 
 from brain.sessions.clients import Source, home
 from brain.sessions.clients.lines import (
+    as_list,
+    as_object,
     blocks,
     call,
     event,
@@ -105,15 +107,15 @@ def _message(message: Line) -> Iterator[Line]:
     yield from message_line(
         id, "assistant", blocks(message.get("content")), time, model=message.get("model")
     )
-    for each_call in message.get("toolCalls") or ():
-        if isinstance(each_call, dict):
+    for each_call in map(as_object, as_list(message.get("toolCalls"))):
+        if each_call:
             yield from _tool(each_call, id, time)
 
 
 def _typed(message: Line) -> str:
     """Return the text that the person typed."""
     content = message.get("displayContent") or message.get("content")
-    parts = [content] if isinstance(content, str | dict) else content or []
+    parts = [content] if isinstance(content, str | dict) else as_list(content)
     texts = [blocks(part) for part in parts]
     return "\n".join(text for text in texts if not text.lstrip().startswith(_NOT_TYPED))
 
@@ -134,7 +136,7 @@ def _output(result: Any) -> str:
     """Return the output in the responses of a tool."""
     texts = []
     for part in result if isinstance(result, list) else [result]:
-        response = (part.get("functionResponse") or {}).get("response") if part else None
+        response = as_object(as_object(as_object(part).get("functionResponse")).get("response"))
         text = response.get("output") or response.get("error") if response else blocks(part)
         texts.append(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False))
     return "\n".join(texts)

@@ -100,8 +100,18 @@ def blocks(content: Any, key: str = "text") -> str:
         return content
     if isinstance(content, dict):
         content = [content]
-    found = (b if isinstance(b, str) else b.get(key) for b in content or () if b)
+    found = (b if isinstance(b, str) else as_object(b).get(key) for b in as_list(content))
     return "\n".join(text for text in found if isinstance(text, str))
+
+
+def as_object(value: Any) -> Line:
+    """Return a value that should be an object; {} if it is not one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a value that should be a list; [] if it is not one."""
+    return value if isinstance(value, list) else []
 
 
 def derived_id(*parts: str) -> str:

@@ -12,7 +12,7 @@ import sqlite3
 from contextlib import closing
 
 from brain.sessions.clients import Source, home
-from brain.sessions.clients.lines import call, event, message_line, result
+from brain.sessions.clients.lines import as_object, call, event, message_line, result
 from brain.sessions.ids import is_safe
 from brain.vault import files
 
@@ -45,8 +45,8 @@ def sources(path: str) -> Iterator[Source]:
     elif os.path.isdir(os.path.join(path, "session")) and os.path.isdir(f"{path}/message"):
         for file in _files(os.path.join(path, "session")):
             row = _load(file)
-            if is_safe(str(row.get("id", ""))):
-                times = row.get("time") or {}
+            if isinstance(row.get("id"), str) and is_safe(row["id"]):
+                times = as_object(row.get("time"))
                 yield _source(
                     path, row["id"], row.get("directory"), row.get("parentID"), row.get("title"),
                     times.get("created"), times.get("updated"), _size(path, row["id"]),
@@ -54,11 +54,11 @@ def sources(path: str) -> Iterator[Source]:
 
 
 def _source(path: str, id: str, cwd: Any, parent: Any, title: Any, *times_and_size: Any) -> Source:
-    created, updated, size = times_and_size
+    created, updated, size = (_number(each) for each in times_and_size)
     return Source(
         NAME, path, id, cwd=str(cwd or ""), parent=str(parent or ""), title=str(title or ""),
         kind="subagent" if parent else "", started=_time(created), size=size,
-        changed=(updated or created or 0) / 1000, part=id,
+        changed=(updated or created) / 1000, part=id,
     )  # fmt: skip
 
 
@@ -83,12 +83,12 @@ def read(source: Source, mark: str) -> Iterator[tuple[Line | None, str]]:
 
 def _is_complete(message: Line) -> bool:
     """Return False for an answer that is still being written."""
-    completed_at = (message.get("time") or {}).get("completed")
+    completed_at = as_object(message.get("time")).get("completed")
     return message.get("role") != "assistant" or bool(completed_at) or bool(message.get("error"))
 
 
 def _lines(id: str, message: Line, parts: list[Line]) -> Iterator[Line]:
-    role, time = str(message.get("role")), _time((message.get("time") or {}).get("created"))
+    role, time = str(message.get("role")), _time(as_object(message.get("time")).get("created"))
     if role not in ("user", "assistant"):
         return
     parent = str(message.get("parentID") or "")
@@ -105,8 +105,8 @@ def _lines(id: str, message: Line, parts: list[Line]) -> Iterator[Line]:
 
 
 def _tool(part: Line, native: str, message_time: str) -> Iterator[Line]:
-    state, id = part.get("state") or {}, str(part.get("callID") or native)
-    times = state.get("time") or {}
+    state, id = as_object(part.get("state")), str(part.get("callID") or native)
+    times = as_object(state.get("time"))
     yield call(
         id,
         str(part.get("tool")),
@@ -118,6 +118,11 @@ def _tool(part: Line, native: str, message_time: str) -> Iterator[Line]:
         text = str(state.get("output") or state.get("error") or "")
         failed = state["status"] == "error"
         yield result(id, text, _time(times.get("end")) or message_time, native, error=failed)
+
+
+def _number(value: Any) -> Any:
+    """Return a value that should be a number; 0 if it is not one."""
+    return value if isinstance(value, int | float) else 0
 
 
 def _time(ms: Any) -> str:
@@ -147,7 +152,8 @@ def _sources_of_database(path: str) -> Iterator[Source]:
     except sqlite3.Error:
         return  # not a database, or one of another shape
     for row in rows:
-        yield _source(path, *row)
+        if isinstance(row[0], str):
+            yield _source(path, *row)
 
 
 def _messages_of_database(source: Source) -> Iterator[tuple[str, Line, list[Line]]]:
