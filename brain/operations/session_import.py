@@ -42,7 +42,8 @@ def session_import(
     needs `yes`. A session that was deleted from the vault is imported only with `again`."""
     actor = actors.resolve(vault, by)
     paths = lookup.words(paths)
-    sources = importing.find(paths, vault.environ, _seconds(vault, since))
+    problems: list[str] = []
+    sources = importing.find(paths, vault.environ, _seconds(vault, since), problems)
     found = _chosen(vault, sources, project, agent)
     vault.store.refuse_if_off()
     vault.refresh()
@@ -52,7 +53,6 @@ def session_import(
         state = "asks" if size > ASKS else state
     importer = importing.Importer(vault, actor, again=again)
     done: list[ImportedSession] = []
-    problems: list[str] = []
     for source, owner in found if state == "imported" else ():
         try:
             if one := _import(vault, importer, source, owner, actor):

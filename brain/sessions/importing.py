@@ -50,16 +50,21 @@ class Import(NamedTuple):
 # -- sources and owners ----------------------------------------------------------------------------
 
 
-def find(paths: Iterable[str], environ: Mapping[str, str], after: float) -> list[Source]:
+def find(
+    paths: Iterable[str], environ: Mapping[str, str], after: float, problems: list[str]
+) -> list[Source]:
     """Return the sessions that changed after a time (seconds), the oldest first: those in these
-    files and folders, or in the clients' own. Raise BadRequest for a path without sessions."""
+    files and folders, or in the clients' own. Raise BadRequest for a path without sessions. Files
+    that cannot be read are added to `problems`."""
     found: list[Source] = []
     given_paths = list(paths)
     for path in given_paths:
         if not os.path.exists(path):
             raise BadRequest(f"There is no file {path}.", "Check the path.")
-        sources = list(clients.find(os.path.realpath(path), after))
-        if not sources and not any(clients.find(os.path.realpath(path))):
+        before = len(problems)
+        sources = list(clients.find(os.path.realpath(path), after, problems))
+        is_known = sources or len(problems) > before
+        if not is_known and not any(clients.find(os.path.realpath(path))):
             names = ", ".join(each.title for each in clients.CLIENTS)
             raise BadRequest(
                 f"{path} is not a transcript in a format that Brain knows; nothing was imported.",
@@ -68,7 +73,7 @@ def find(paths: Iterable[str], environ: Mapping[str, str], after: float) -> list
         found += sources
     for each in () if given_paths else clients.CLIENTS:
         for folder in each.folders(environ):
-            found += clients.find(folder, after)
+            found += clients.find(folder, after, problems)
     # a fork begins like its parent, and is written later
     return sorted(dict.fromkeys(found), key=lambda s: (s.started, s.changed, s.path))
 

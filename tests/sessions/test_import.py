@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from brain.connect import clients as connect_clients
 from brain.errors import BadRequest
 from brain.sessions import clients, importing, transcript
+from brain.vault import files
 from tests import kit as base
 from tests.conftest import MakeVault, OpenBrain
 from tests.sessions.kit import (
@@ -418,6 +419,30 @@ def test_a_line_that_arrives_in_two_parts_is_left_for_later(
     growing = Growing(b'{"id":1}\n{"i', b"", b'd":2}\n{"id":3}\n')
     monkeypatch.setattr(transcript, "open", lambda *_: io.BufferedReader(growing), raising=False)
     assert list(transcript.lines(str(path))) == [({"id": 1}, 9)]
+
+
+def test_a_file_that_cannot_be_read_stops_no_import(
+    vault: MakeVault, opened: OpenBrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that the client deletes at this moment is no problem either."""
+    for number, name in enumerate(("gone", "good", "locked")):
+        write_lines(tmp_path / f"t/{name}.jsonl", [claude_line(number, name)])
+    real = files.open_quietly
+
+    def opening(path: str, *flags: int) -> tuple[int, bool]:
+        if path.endswith("gone.jsonl"):
+            raise FileNotFoundError(2, "No such file or directory", path)
+        if path.endswith("locked.jsonl"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *flags)
+
+    monkeypatch.setattr(files, "open_quietly", opening)
+    with opened(vault()) as brain:
+        found = brain.session_import([str(tmp_path / "t")])
+        assert [each.session for each in found.sessions] == ["good"]
+        assert found.problems == [f"{tmp_path}/t/locked.jsonl: Permission denied."]
+        found = brain.session_import([str(tmp_path / "t/locked.jsonl")])
+        assert found.problems == [f"{tmp_path}/t/locked.jsonl: Permission denied."]
 
 
 @pytest.mark.parametrize(

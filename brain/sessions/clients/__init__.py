@@ -91,21 +91,28 @@ def client(name: str) -> Client:
     return next(each for each in CLIENTS if each.name == name)
 
 
-def find(path: str, after: float = 0.0) -> Iterator[Source]:
+def find(path: str, after: float = 0.0, problems: list[str] | None = None) -> Iterator[Source]:
     """Yield the sessions in a file or folder that changed after this time, of any client. Files
-    that did not change are not opened."""
-    if after and os.path.isfile(path) and _changed(path) < after:
-        return
-    for each in CLIENTS:
-        found = [source for source in each.sources(path) if source.changed >= after]
-        yield from found
-        if found:
+    that did not change are not opened. Those that cannot be read are added to `problems`."""
+    found: list[Source] = []
+    names: list[str] = []
+    try:
+        if after and os.path.isfile(path) and _changed(path) < after:
             return
-    if os.path.isdir(path):
-        for name in sorted(os.listdir(path)):
-            inner_path = os.path.join(path, name)
-            if not os.path.islink(inner_path):
-                yield from find(inner_path, after)
+        for each in CLIENTS:
+            found = found or [source for source in each.sources(path) if source.changed >= after]
+        if not found and os.path.isdir(path):
+            names = sorted(os.listdir(path))
+    except FileNotFoundError:
+        return  # the client has just deleted it
+    except OSError as error:
+        if problems is not None:
+            problems.append(f"{path}: {error.strerror or error}.")
+    yield from found
+    for name in names:
+        inner_path = os.path.join(path, name)
+        if not os.path.islink(inner_path):
+            yield from find(inner_path, after, problems)
 
 
 def _changed(path: str) -> float:
