@@ -167,9 +167,11 @@ def _value_at(value: Any, path: tuple[str, ...]) -> Any:
     for key in path:
         if not isinstance(value, dict):
             raise Refused(f"{key!r} is not in an object.", "Fix the file, then try again.")
-        value = value.get(key)
-        if value is None:
+        if key not in value:
             return None
+        value = value[key]
+        if value is None:
+            raise Refused(f"{key!r} is null.", "Fix the file, then try again.")
     return value
 
 

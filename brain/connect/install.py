@@ -172,10 +172,12 @@ def _apply_set(change: FileEdit, dry_run: bool) -> Step:
     if after == before:
         return Step("unchanged", change.path)
     backup = _read(change.path + BACKUP)
-    if before is not None and backup is not None and before == change.copy(backup, before):
-        after = change.set(backup)  # only Brain has edited it: start again from the backup
+    start = "" if backup is None else backup  # as it was before Brain's first edit
+    is_own = before not in (None, "") and before == change.copy(start, before or "")
+    if is_own:  # only Brain has edited it: start again
+        after = change.set(start)
     if not dry_run:
-        if before is not None and backup is None:
+        if before is not None and backup is None and not is_own:
             _write(change.path + BACKUP, before, like=change.path)
         _write(change.path, after, like=change.path)
     return Step("created" if before is None else "edited", change.path)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-EXCERPT, ABOVE = 1000, 2  # characters of a note, and lines of it above the matching line
+EXCERPT, ABOVE = 1000, 2  # characters of a note or an error, and lines above the matching one
 _TOOLS = {tool.operation: tool.name for tool in reversed(TOOLS)} | {"unpin": "memory_pin"}
 _COMMAND = re.compile(r"`brain ([a-z]+)[^`]*`")
 _OWN = re.compile(r"add `--agent [^`]*`")
@@ -46,7 +46,7 @@ def error(message: str, remedy: str) -> str:
     remedy = _COMMAND.sub(lambda match: f"`{_TOOLS.get(match[1], match[0].strip('`'))}`", remedy)
     remedy = _OWN.sub("use the scope `project`", remedy)
     remedy = _OPTION.sub(lambda match: f"`{match[1]}`", remedy)
-    return clean(f"{message} {remedy}".strip())
+    return clean(f"{clean(message, EXCERPT)} {remedy}".strip())
 
 
 def _change(document: Json) -> list[str]:

@@ -54,7 +54,7 @@ TOML = {
     "other servers": '[mcp_servers.x]\ncommand = "y"\nargs = [\n  "[z]",\n]\n# next\n[t]\nq = 1\n',
     "CRLF": "a = 1\r\n\r\n[b]\r\nc = 2\r\n",
 }
-BROKEN = ("{", "[]", '{"a": 1,}x', "\x00", '{"SERVERS": []}', '{"a" 1}')
+BROKEN = ("{", "[]", '{"a": 1,}x', "\x00", '{"SERVERS": []}', '{"a" 1}', '{"SERVERS": null}')
 
 
 def texts(each: Client) -> dict[str, str]:
@@ -153,6 +153,25 @@ def test_a_new_home_is_as_before_after_removing(place: Place, each: Client) -> N
     )
     install.disconnect(each, place)
     assert [path for path in Path(place.home).rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("each", CLIENTS, ids=lambda each: each.name)
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_client_that_changed_its_vault_is_as_before_after_removing(
+    place: Place, each: Client, exists: bool
+) -> None:
+    """A file of nothing but Brain's part is no backup; an empty one of the user is."""
+    path = Path(each.file(place))
+    if exists:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    install.connect(each, COMMAND, place)
+    install.connect(each, [*COMMAND[:-1], "/other"], place)
+    assert install.is_connected(each, place)
+    install.disconnect(each, place)
+    files = [found for found in Path(place.home).rglob("*") if found.is_file()]
+    assert files == ([path] if exists else [])
+    assert not exists or path.read_text() == ""
 
 
 @pytest.mark.parametrize(("each", "name"), ALL, ids=[f"{c.name}: {name}" for c, name in ALL])

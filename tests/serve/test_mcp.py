@@ -148,6 +148,12 @@ def test_errors_say_what_to_do(desk: Desk, given: dict[str, Any], message: str) 
     assert answer.content[0].text == message
 
 
+def test_an_error_does_not_repeat_a_long_argument(desk: Desk) -> None:
+    text = desk.call("memory_pin", {"id": "x" * 100_000}).content[0].text
+    assert len(text) < 1_500
+    assert text.endswith("Search for it with `memory_query` or `memory_list`.")
+
+
 def test_an_agent_that_is_not_there(desk: Desk) -> None:
     with pytest.raises(NotFound, match="There is no agent 'ghost'"):
         desk.worker("ghost")
