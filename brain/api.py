@@ -6,6 +6,7 @@ import os
 from threading import get_ident
 from weakref import finalize
 
+from brain import operations
 from brain.errors import BadRequest, WrongThread
 from brain.open_vault import OpenVault
 from brain.operations import change, settings
@@ -51,7 +52,7 @@ def method(operation: Callable[Concatenate[OpenVault, P], R]) -> Callable[Concat
     """Return a method of Brain that calls this operation with its vault."""
 
     def call(brain: Brain, /, *args: P.args, **options: P.kwargs) -> R:
-        return brain.vault.run(operation, *args, **options)
+        return operations.run(operation, brain.vault, *args, **options)
 
     call.__name__, call.__doc__ = operation.__name__.rstrip("_"), operation.__doc__
     call.__wrapped__ = operation  # type: ignore[attr-defined]  # help() shows its signature

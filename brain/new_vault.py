@@ -116,7 +116,8 @@ def _refuse_nesting(root: Path) -> None:
 
 
 def create_demo(root: Path) -> list[str]:
-    """Copy the demo vault into an empty or new folder, and create its brain."""
+    """Copy the demo vault into an empty or new folder, and create its brain. Its brain.yaml is not
+    copied, because every vault has an id of its own."""
     if root.exists() and not (root.is_dir() and not any(root.iterdir())):
         raise BadRequest(f"{root} is not empty.", "Name a new folder for the demo vault.")
     root.mkdir(parents=True, exist_ok=True)
@@ -134,6 +135,8 @@ def template() -> Traversable:
 
 def _copy(source: Traversable, root: Path, prefix: str, created: list[str]) -> None:
     for item in sorted(source.iterdir(), key=lambda item: item.name):
+        if item.name == "brain.yaml":
+            continue
         if item.is_dir():
             _copy(item, root, f"{prefix}{item.name}/", created)
         elif _create_file(root / prefix / item.name, item.read_text(encoding="utf-8")):

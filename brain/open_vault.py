@@ -1,6 +1,6 @@
 """An open vault: its settings, paths, index, journal, store, events and clock.
 
-Operations take it as their first argument and pass it down.
+Operations take it as their first argument and pass it down. Nothing here calls an operation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from brain.vault.layout import Vault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Concatenate, ParamSpec, Self, TypeVar
+    from typing import Self
 
     from brain.embed import Provider
     from brain.embed.similarity import Meanings
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from brain.journal.writer import Journal
     from brain.state import State
     from brain.store import Store
-
-    P = ParamSpec("P")
-    R = TypeVar("R")
 
 Clock = Callable[[], datetime]
 MAX_COMPARED = 20  # typed memories that one sync compares with others
@@ -160,25 +157,6 @@ class OpenVault:
         for name in ("state", "vectors"):
             if name in self.__dict__:
                 getattr(self, name).close()
-
-    def run(
-        self, operation: Callable[Concatenate[OpenVault, P], R], *args: P.args, **options: P.kwargs
-    ) -> R:
-        """Run an operation on this vault. If the index is damaged and the operation has not written
-        anything yet, rebuild the index and run the operation again."""
-        writes = self.writes
-        try:
-            try:
-                return operation(self, *args, **options)
-            except IndexDamaged as error:
-                if self.writes != writes:
-                    raise
-                self.index.damaged(error)
-                self.sync()
-                return operation(self, *args, **options)
-        finally:
-            if self.events.listeners:
-                self.write_events()
 
     def now(self) -> str:
         return to_utc(self.clock())

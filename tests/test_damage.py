@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from brain import operations
 from brain.api import Brain
 from brain.errors import BrainError, Busy, IndexDamaged
 from brain.index import relations
@@ -487,7 +488,7 @@ def test_a_mistake_in_a_question_is_no_damage(vault: MakeVault, opened: OpenBrai
             return vault.index.db.execute("SELECT no_such_column FROM entries")
 
     with pytest.raises(sqlite3.OperationalError, match="no_such_column"):
-        brain.vault.run(wrong)
+        operations.run(wrong, brain.vault)
     assert brain.vault.index._inode == before
     assert not brain.vault.index.news
 
@@ -499,7 +500,7 @@ def test_a_table_that_is_gone_is_damage(vault: MakeVault, opened: OpenBrain) -> 
     brain.vault.index.db.execute("DROP TABLE learned")
     brain.vault.index._write_seal()  # as if nobody had been seen to do it
     assert not brain.vault.index.healthy()
-    found = brain.vault.run(lambda vault: relations.learned(vault.index, pending=True))
+    found = operations.run(lambda vault: relations.learned(vault.index, pending=True), brain.vault)
     assert found == []
     assert brain.vault.index.news == "The index was damaged; it is built again."
 
@@ -514,7 +515,7 @@ def test_what_has_written_is_not_called_again(vault: MakeVault, opened: OpenBrai
         raise IndexDamaged("The index cannot be read.")
 
     with pytest.raises(IndexDamaged):
-        brain.vault.run(writes, "Seals bark")
+        operations.run(writes, brain.vault, "Seals bark")
     assert calls == ["added"]
 
 

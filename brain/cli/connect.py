@@ -174,13 +174,13 @@ def _agent(vault: OpenVault, name: str, title: str, dry_run: bool) -> list[Step]
     """Create the agent unless the vault has it."""
     from brain import actors
     from brain.connect.install import Step
-    from brain.operations import agents
+    from brain.operations import agents, run
 
     try:
         actors.resolve(vault, name)
     except NotFound:
         if not dry_run:
-            vault.run(agents.agent_add, name, about=f"The memory of {title}.")
+            run(agents.agent_add, vault, name, about=f"The memory of {title}.")
         return [Step("added", name)]
     return []
 

@@ -34,6 +34,7 @@ from brain.cli.output import (
 from brain.cli.terminal import width
 from brain.errors import BadRequest, BrainError, suggest
 from brain.operations import GROUPS, OPERATIONS, Operation
+from brain.operations import run as run_operation
 from brain.operations.parameters import HIDDEN, Parameter, parameter
 
 # Commands that are not operations: name, group, summary. Each is in the module of its group.
@@ -201,7 +202,7 @@ def command(operation: Operation) -> click.Command:
         if view.prepare:
             view.prepare(values)
         with opened(vault) as open_vault:
-            act = partial(open_vault.run, function)
+            act = partial(run_operation, function, open_vault)
             named = {p.name: values[p.name] for p in given}
             result = view.run(act, options | named) if view.run else act(**named)
             if view.after:

@@ -128,12 +128,13 @@ def _embed(vault: OpenVault) -> None:
     """Embed what is new for a hybrid search, if one is set, with a progress line of its own."""
     if vault.config.searchProvider != "hybrid":
         return
+    from brain import operations
     from brain.operations.search import embed
 
     if isinstance(vault.progress, Progress):
         vault.progress.what = "passages"
     try:
-        errors = vault.run(embed)
+        errors = operations.run(embed, vault)
     except KeyboardInterrupt:
         note("\nInterrupted. The next `brain sync` embeds the rest.")
         raise

@@ -141,12 +141,12 @@ def _edit(id: str, agent: str, by: str, vault: str | None, as_json: bool) -> Non
     EDITOR=nano brain edit "Kitchen Garden.md:12"
     """
     from brain import serialize
-    from brain.operations import apply, change, entries, lookup, results
+    from brain.operations import apply, change, entries, lookup, results, run
 
     vault, as_json = choices(vault, as_json)
     with opened(vault) as open_vault:
         open_vault.store.refuse_read_only()
-        place = open_vault.run(entries.open_, id, agent=agent, by=by)
+        place = run(entries.open_, open_vault, id, agent=agent, by=by)
         row, line = lookup.locate(open_vault, id, lookup.visible(open_vault, by, agent))
         is_memory = line > 0 and lookup.is_memory(row)
         if is_memory:
@@ -163,7 +163,7 @@ def _edit(id: str, agent: str, by: str, vault: str | None, as_json: bool) -> Non
             changed: Changed = apply.changed(results.entry(row), "unchanged")
         else:
             with opened(vault) as open_vault:
-                changed = open_vault.run(change.rewrite, row.ref, text, row.text, by=by)
+                changed = run(change.rewrite, open_vault, row.ref, text, row.text, by=by)
     except BaseException:
         if _read(file) in ("", row.text):
             os.unlink(file)

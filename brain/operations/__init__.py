@@ -8,11 +8,17 @@ module of its group in `brain.cli`.
 from __future__ import annotations
 
 from brain._tuples import NamedTuple
+from brain.errors import IndexDamaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Concatenate, ParamSpec, TypeVar
+
+    from brain.open_vault import OpenVault
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 GROUPS = ("set up", "connect", "find", "write", "sessions", "review", "maintain")
 
@@ -46,6 +52,29 @@ class Operation(NamedTuple):
             import_module(f"brain.{module}"), function or self.method
         )
         return found
+
+
+def run(
+    operation: Callable[Concatenate[OpenVault, P], R],
+    vault: OpenVault,
+    *args: P.args,
+    **options: P.kwargs,
+) -> R:
+    """Run an operation. If the index is damaged and the operation has not written anything yet,
+    rebuild the index and run the operation again."""
+    writes = vault.writes
+    try:
+        try:
+            return operation(vault, *args, **options)
+        except IndexDamaged as error:
+            if vault.writes != writes:
+                raise
+            vault.index.damaged(error)
+            vault.sync()
+            return operation(vault, *args, **options)
+    finally:
+        if vault.events.listeners:
+            vault.write_events()
 
 
 # fmt: off

@@ -22,7 +22,7 @@ from mcp.server.mcpserver.tools import Tool as McpTool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from brain import __version__, access, actors, daemon, serialize
+from brain import __version__, access, actors, daemon, operations, serialize
 from brain.context.sanitize import clean
 from brain.errors import BadRequest, BrainError, Denied, NotFound, suggest
 from brain.open_vault import OpenVault
@@ -134,7 +134,7 @@ def _tool(tool: Tool, worker: Worker) -> McpTool:
 
 def _call(vault: OpenVault, tool: Tool, values: Mapping[str, Any], agent: str) -> Any:
     chosen = operation(tool, values)
-    return vault.run(chosen.load(), **options(tool, values, agent))
+    return operations.run(chosen.load(), vault, **options(tool, values, agent))
 
 
 async def _answer(worker: Worker, function: Any, *args: object) -> CallToolResult:

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import count
 
 from brain._tuples import NamedTuple
 from brain.errors import Refused, VaultNotFound
@@ -210,7 +211,7 @@ def vault_at(root: Place, brain: str, state_home: Place) -> Vault:
     default = os.path.join(home, digest(os.fsencode(root)).hex())
     if os.path.isdir(default) and _owner_of(default)[0] in ("", id):
         return Vault(root, brain, default, id=id)
-    target = f"{default}-{id or 'unnamed'}" if os.path.isdir(default) else default
+    target = _unused_folder(default, id)
     news = ""
     for folder, other_id, other_root in _state_folders(home) if id else ():
         if other_id != id:
@@ -224,6 +225,16 @@ def vault_at(root: Place, brain: str, state_home: Place) -> Vault:
             return Vault(root, brain, target, id=id)
         news = f"This is a copy of the vault at {other_root}. It starts with its own state."
     return Vault(root, brain, target, id=id, news=news)
+
+
+def _unused_folder(default: str, id: str) -> str:
+    """Return a state folder for a vault at a path where other vaults may have been before."""
+    if not os.path.isdir(default):
+        return default
+    if id:
+        return f"{default}-{id}"
+    folders = (f"{default}-unnamed{number or ''}" for number in count())
+    return next(folder for folder in folders if not _owner_of(folder)[0])
 
 
 def claim(state: str, root: str, id: str) -> None:

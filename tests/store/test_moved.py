@@ -232,3 +232,15 @@ def test_asking_creates_no_state(tmp_path: Path) -> None:
     found = layout.vault_at(root, "40_Brain", tmp_path / "state")
     assert found.id == "v-other"
     assert not (tmp_path / "state").exists()
+
+
+def test_a_vault_without_an_id_gets_no_state_of_earlier_ones(tmp_path: Path) -> None:
+    """Several vaults at one path, each in the place of the one before."""
+    for number in range(4):
+        root = base.lay(tmp_path / "vault", {NOTE: f"- Whale {number} sings\n"})
+        with base.open_brain(root, tmp_path / "state") as brain:
+            assert brain.remember("The walrus eats clams").outcome == "added"
+        lines = (root / NOTE).read_text().split("\n")
+        assert [line[:9] for line in lines if "Whale" in line] == [f"- Whale {number}"[:9]]
+        assert "".join(lines).count("Whale") == 1
+        shutil.rmtree(root)
