@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 
 from brain import access, events
 from brain import sync as syncing
@@ -20,7 +20,7 @@ from brain.formats import brain_yaml
 from brain.index import read
 from brain.index.db import Index
 from brain.model import Event
-from brain.sync import Delta, Progress, Stats, sync_payload, write_payload
+from brain.sync import NOTHING, Delta, Progress, Stats, sync_payload, write_payload
 from brain.timestamps import to_utc
 from brain.vault import files, layout
 from brain.vault.layout import Vault
@@ -186,8 +186,8 @@ class OpenVault:
         rebuild: bool = False,
         accept_loss: bool = False,
         wait: float = 30.0,
-        known_texts: Mapping[str, bytes] | None = None,
-        heads: Mapping[str, bytes] | None = None,
+        known_texts: Mapping[str, bytes] = NOTHING,
+        heads: Mapping[str, bytes] = NOTHING,
     ) -> Stats:
         """Update the index from the files. `rebuild` starts with an empty index. `known_texts` are
         the indexed texts of notes, so that only the changed parts are parsed. `heads` are texts
@@ -220,17 +220,15 @@ class OpenVault:
         only: list[str] | None,
         wait: float,
         accept_loss: bool,
-        known_texts: Mapping[str, bytes] | None = None,
-        heads: Mapping[str, bytes] | None = None,
+        known_texts: Mapping[str, bytes] = NOTHING,
+        heads: Mapping[str, bytes] = NOTHING,
     ) -> Stats:
-        promised = self.store.heads() if self.has_pending() else {}
-        for path, head in (heads or {}).items():
-            promised[path] = partial(_use_head, head)
         stats = Stats()
         changes = syncing.sync(
             self.paths, self.index, self.config, stats, only=only, wait=wait,
-            progress=self.progress, accept_loss=accept_loss, promised=promised,
-            written=heads or (), known_texts=known_texts,
+            progress=self.progress, accept_loss=accept_loss, heads=heads,
+            promised=self.store.heads() if self.has_pending() else NOTHING,
+            known_texts=known_texts,
         )  # fmt: skip
         with closing(changes):  # after an error, they are not stored
             for deltas in changes:
@@ -420,8 +418,3 @@ class OpenVault:
     def unchecked(self) -> Freshness:
         """Return the freshness of a result that was not checked."""
         return Freshness(False, self._checked, ("not checked",))
-
-
-def _use_head(head: bytes, _: bytes) -> bytes:
-    """Return the text to index in place of the content of a note."""
-    return head

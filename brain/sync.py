@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
     from typing import Any
 
+NOTHING: Mapping[str, Any] = {}  # never changed
 Progress = Callable[[int, int], None]
 Edit = Callable[[bytes], bytes]
 
@@ -89,19 +90,19 @@ def sync(
     wait: float = 30.0,
     progress: Progress | None = None,
     accept_loss: bool = False,
-    promised: Mapping[str, Edit] | None = None,
-    written: Collection[str] = (),
-    known_texts: Mapping[str, bytes] | None = None,
+    promised: Mapping[str, Edit] = NOTHING,
+    heads: Mapping[str, bytes] = NOTHING,
+    known_texts: Mapping[str, bytes] = NOTHING,
 ) -> Generator[list[Delta], None, None]:
     """Update the index from the vault, or from these paths of it and all below them. `stats` gets
     the result.
 
     Yield the changes of entries in the transaction that stores them. If the caller closes the
     iterator there, they are not stored. An index without a completed sync is filled from the whole
-    vault. A file with pending writes (`promised`) is indexed as if they were written. Files that
-    were just `written` may be missing, because another process is replacing them. If the indexed
-    text of a memory note is among `known_texts`, only the changed part is parsed and stored, with
-    the same result.
+    vault. A file with pending writes (`promised`) is indexed as if they were written. The `heads`
+    are indexed in place of the content of their files, which may be missing, because another
+    process is replacing them. If the indexed text of a memory note is among `known_texts`, only the
+    changed part is parsed and stored, with the same result.
 
     Raise Busy if another process is still writing after `wait` seconds. Raise VaultLooksEmpty
     before any change if nearly all files are missing and `accept_loss` is not given.
@@ -110,10 +111,8 @@ def sync(
     cold = not index.whole
     found = scan(vault, config, None if cold or only is None else set(only))
     stats.files, stats.cold = len(found.stats), cold
-    if promised or not _nothing_new(index, found, cold):
-        plan = partial(
-            _Job, vault, index, config, found, stats, promised or {}, written, known_texts or {}
-        )
+    if promised or heads or not _nothing_new(index, found, cold):
+        plan = partial(_Job, vault, index, config, found, stats, promised, heads, known_texts)
         if plan().is_due():
             with index.exclusive(wait):
                 job = plan()  # again: another process may have been faster
@@ -149,22 +148,23 @@ class _Job:
         found: Scan,
         stats: Stats,
         promised: Mapping[str, Edit],
-        written: Collection[str],
+        heads: Mapping[str, bytes],
         known_texts: Mapping[str, bytes],
     ) -> None:
         self.vault, self.index, self.config = vault, index, config
-        self.found, self.stats, self.promised = found, stats, promised
+        self.found, self.stats = found, stats
+        self.promised, self.heads = promised, heads
         self.known_texts = known_texts
         self.known = write.known(index, found.paths)
         self.read: list[str] = []
         self.racy: list[str] = []  # to read again, because they were read too soon after a change
         for path, stamp in found.stats.items():
             was = self.known.get(path)
-            if was is None or was.stat[:4] != stamp or path in promised:
+            if was is None or was.stat[:4] != stamp or path in promised or path in heads:
                 self.read.append(path)
             elif was.stat.racy:
                 self.racy.append(path)
-        missing = [path for path in written if self._is_missing(path)]
+        missing = [path for path in heads if self._is_missing(path)]
         self.read += missing
         self.there = {*found.stats, *missing}
         self.gone = {path: was for path, was in self.known.items() if path not in self.there}
@@ -185,6 +185,12 @@ class _Job:
             return False
         self.found.roles[path] = role
         return path in self.known or not os.path.lexists(f"{self.vault.root_path}/{path}")
+
+    def text_to_index(self, path: str, data: bytes) -> bytes:
+        """Return the text to index for a file with this content."""
+        if path in self.heads:
+            return self.heads[path]
+        return self.promised[path](data) if path in self.promised else data
 
     def is_due(self) -> bool:
         """Return True if the index has to be changed."""
@@ -292,14 +298,14 @@ def _read(job: _Job, progress: Progress | None) -> Iterator[ParsedFile]:
             data, st = files.read(f"{root}/{path}", limit)
             stat, links = Stat.from_result(st, seen), st.st_nlink
         except FileNotFoundError:
-            if path not in job.promised:
+            if path not in job.promised and path not in job.heads:
                 continue  # deleted meanwhile: its rows are kept until the next walk
             data, stat, links = b"", Stat(0, 0, 0, -1), 1
         except OSError as error:
             job.found.missed(path, "read", error)
             continue
-        if path in job.promised and (promised := job.promised[path](data)) != data:
-            data = promised
+        if (indexed := job.text_to_index(path, data)) != data:
+            data = indexed
             stat = stat._replace(inode=-1)  # so that the next sync reads it again
         mark, was = digest(data), job.known.get(path)
         if was and was.digest == mark:

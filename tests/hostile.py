@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from brain import filter_expr, token_count
 from brain.cli.output import safe
-from brain.compare import contradictions, duplicates
+from brain.compare import contradictions, similar
 from brain.context import sanitize, triggers
 from brain.context.triggers import procedure
 from brain.errors import BrainError
@@ -169,8 +169,8 @@ def marked(text: str) -> None:
 
 
 def compared(text: str) -> None:
-    duplicates.is_same(text, f"{text} other")
-    duplicates.similarity(text, f"{text} other")
+    similar.is_same(text, f"{text} other")
+    similar.similarity(text, f"{text} other")
     contradictions.contradicts(text, f"{text} not")
 
 

@@ -1,12 +1,22 @@
-"""Find the memories that are equal to a text, similar to it, or contradict it."""
+"""Find the memories that are equal to a text, similar to it, or contradict it.
+
+Two texts are the same memory if their prose is equal, or if the share of common words is at least
+SAME and they have the same numbers, names and denials. One phrase may be at another place, and the
+voice may be passive. Texts of fewer than FEW words must have equal prose. Links after the words,
+dates and filler words do not count.
+"""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+from unicodedata import normalize
+
 from brain._tuples import NamedTuple
-from brain.compare.duplicates import NEAR, is_same, similarity, terms
 from brain.formats.links import mentioned_files
-from brain.formats.plain_text import fingerprint, without_links
+from brain.formats.plain_text import fingerprint, prose, without_links
 from brain.index import fulltext, read, records, relations
+from brain.words import STOP_WORDS, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +29,60 @@ MOST_NEAR = 3
 MOST_COMPARED, MOST_JUDGED = 30, 12  # memories by their words, and then for contradictions
 RELATED = 0.15  # contradictions share at least this part of their words
 EVENTS = frozenset({"summary", "file_change", "task_progress"})  # kinds that contradict nothing
+SAME, NEAR, FEW = 0.9, 0.6, 5
+MOST_TERMS = 24  # the first words of a long text are enough
+_DATE = re.compile(r"\(?\b\d{4}-\d{2}-\d{2}\b\)?")
+_NOT = re.compile(r"\b(can)(?:not|'t)\b|\b(wo|\w+)n't\b")
+_AND_BE = re.compile(r"(?<=\w)'(?:ve|re|ll|d|m)\b")
+_URL = re.compile(r"(?<!\S)https?://\S+")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+# Stop words between two words whose order matters: "Ana reports to Ben".
+_DIRECTED = frozenset(
+    "to from over than before after into until on onto in for with by against".split()  # noqa: SIM905
+)
+_WORD = re.compile(r"[-+]?\d+(?:[.,:]\d+)*%?|[.@#]?\w+(?:['.+#/_:-]+\w+)*[+#]*")
+_PLAIN = re.compile(r"[^\W_]+")
+# Stop words that change what a sentence says: denials, amounts, conditions, order, persons.
+_TELLING = frozenset(
+    """
+    no nor not only all any both each few many more most much some other own same must should might
+    could can over under above below before after until during while if when between than through
+    because off out up down further once too he she him her his hers they their your
+    """.split()  # noqa: SIM905 - a list of them would fill the page
+)
+_EMPTY = (STOP_WORDS - _TELLING) | frozenset(
+    "get gets got please ever really actually simply basically see note per".split()  # noqa: SIM905
+)
+_FILLER = re.compile(r"^\s*(?:error|note|warning|reminder|update|tip|decision|fyi)\s*:\s", re.I)
+_PASSIVE = re.compile(r"^(.+?) (?:is|are|was|were) (\w+) by (.+)$")
+_SEE = re.compile(r"\((?:see|cf\.) [^()]*\)")
+_MONTH_DAY = re.compile(
+    r"\b((?:Jan|Feb|Mar|Apr|May|Ju[nl]|Aug|Sep|Oct|Nov|Dec)[a-z]*) (\d{1,2})(?:st|nd|rd|th)?\b,?"
+)
+_PERCENT = re.compile(r"(?<=\d) %")
+_SPELLED = {"each": "every"} | {
+    word: str(number)
+    for number, word in enumerate(
+        "two three four five six seven eight nine ten eleven twelve".split(), 2  # noqa: SIM905
+    )
+}  # fmt: skip
+# Words that change the meaning of a sentence, as stems.
+_DECISIVE = frozenset(
+    map(
+        stem,
+        """
+        not no nor never without only none nothing neither cannot avoid stop disable enable off on
+        allow forbid remove add except unless must should may might could can always sometimes
+        all any both each every few many most some more he she him her his hers they their your
+        """.split(),  # noqa: SIM905
+    )
+)
+_COUNTS = frozenset(
+    """
+    one fifteen twenty thirty sixty ninety hundred thousand million once twice half first
+    second third last daily weekly monthly
+    """.split()  # noqa: SIM905
+)
 
 
 class Similar(NamedTuple):
@@ -119,3 +183,87 @@ def _current(index: Index, rows: list[Row], owners: Owners) -> list[Row]:
     """Return the rows that are not superseded and do not report an event."""
     gone = relations.successors(index, [row.ref for row in rows], owners) if rows else {}
     return [row for row in rows if row.ref not in gone and row.kind not in EVENTS]
+
+
+# -- comparing two texts -------------------------------------------------------------------------
+
+
+class Words(NamedTuple):
+    """The distinct stems of a text in order, and those that must not differ."""
+
+    order: tuple[str, ...]
+    fixed: frozenset[str]  # numbers, names and denials
+    length: int  # in all words
+    sequence: tuple[str, ...]  # `order` with the stop words that fix the order
+
+
+def similarity(a: str, b: str) -> float:
+    """Return the share of common words among the words of two texts, from 0 to 1."""
+    return _jaccard(words(a), words(b))
+
+
+def is_same(a: str, b: str) -> bool:
+    """Return True if the texts are the same memory."""
+    a, b = without_links(a), without_links(b)
+    if fingerprint(a) == fingerprint(b):
+        return True
+    one, other = words(a), words(b)
+    if min(one.length, other.length) < FEW or _jaccard(one, other) < SAME:
+        return False
+    differing = set(one.order) ^ set(other.order)
+    return not differing & (one.fixed | other.fixed) and _is_reordered(one, other)
+
+
+def _jaccard(one: Words, other: Words) -> float:
+    common = len(set(one.order) & set(other.order))
+    every = len(one.order) + len(other.order) - common
+    return common / every if every else 1.0
+
+
+def _is_reordered(one: Words, other: Words) -> bool:
+    """Return True if the common words are in the same order, or if one phrase is at another place
+    ("In Go, use tabs" and "Use tabs in Go")."""
+    common = set(one.sequence) & set(other.sequence)
+    first = [word for word in one.sequence if word in common]
+    second = [word for word in other.sequence if word in common]
+    if first == second:
+        return True
+    # what they begin and end with alike does not count
+    differing = [at for at, pair in enumerate(zip(first, second, strict=True)) if len({*pair}) > 1]
+    first = first[differing[0] : differing[-1] + 1]
+    second = second[differing[0] : differing[-1] + 1]
+    at = second.index(first[0])
+    return second[at:] + second[:at] == first
+
+
+def terms(text: str) -> list[str]:
+    """Return the words of a text for a full-text search, in order."""
+    found = dict.fromkeys(_PLAIN.findall(prose(without_links(text)).lower()))
+    every = [word for word in found if word not in _EMPTY and len(word) > 1]
+    return every[:MOST_TERMS]
+
+
+@lru_cache(64)  # one text is compared with many
+def words(text: str) -> Words:
+    """Return the words of a text for comparison, without dates."""
+    text = _DATE.sub(" ", normalize("NFKC", prose(without_links(text))))
+    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    text = _NOT.sub(lambda match: f"{match[1] or match[2]} not", _FILLER.sub("", text))
+    text = _MONTH_DAY.sub(r"\2 \1", _PERCENT.sub("%", _SEE.sub("", text))).strip(" .!")
+    text = _HYPHEN.sub("", _URL.sub("", _AND_BE.sub("", text)) or text)
+    text = _PASSIVE.sub(r"\3 \2 \1", text)
+    order: dict[str, None] = {}
+    sequence: dict[str, None] = {}
+    fixed: set[str] = set()
+    every = _WORD.findall(text)
+    for word in every:
+        word = word.removesuffix("'s")
+        lower = _SPELLED.get(word.casefold(), word.casefold())
+        if lower in _EMPTY:
+            sequence |= dict.fromkeys({lower} & _DIRECTED)
+            continue
+        root = stem(lower)
+        order[root] = sequence[root] = None
+        if word.casefold() != word or not lower.isalpha() or root in _DECISIVE or lower in _COUNTS:
+            fixed.add(root)
+    return Words(tuple(order), frozenset(fixed), len(every), tuple(sequence))

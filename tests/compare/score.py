@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brain.compare.contradictions import contradicts
-from brain.compare.duplicates import NEAR, is_same, similarity
+from brain.compare.similar import NEAR, is_same, similarity
 
 LABELS = ("duplicate", "near", "contradiction", "different")
 Pair = dict[str, Any]

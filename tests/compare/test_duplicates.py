@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from brain.compare.duplicates import is_same, similarity, terms
+from brain.compare.similar import is_same, similarity, terms
 from brain.formats.plain_text import prose
 from tests.compare import score
 

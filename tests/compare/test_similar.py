@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from brain.api import Brain
-from brain.compare.duplicates import terms
-from brain.compare.similar import MOST_COMPARED, Similar, similar
+from brain.compare.similar import MOST_COMPARED, Similar, similar, terms
 from brain.index import fulltext, read
 from tests.compare import score
 from tests.conftest import MakeVault, OpenBrain
