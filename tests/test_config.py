@@ -188,3 +188,10 @@ def test_comments_may_say_what_they_like() -> None:
 def test_no_text_does_more_than_stop(text: str) -> None:
     with suppress(BadConfig):
         assert isinstance(parse(text)[0], Config)
+
+
+@pytest.mark.parametrize("id", ["v-4jk2q8xw1z00", "v-1", "v-0x10", "v-1e5"])
+def test_an_id_alone_reads_as_with_other_settings(id: str) -> None:
+    alone, _ = parse(f"# a comment\n\nvaultId: {id}\n# searchLimit: 5\n")
+    others, _ = parse(f"vaultId: {id}\nsearchLimit: 10\n")
+    assert alone == others == Config(vaultId=id)
