@@ -233,11 +233,7 @@ def test_what_too_many_share_is_no_way(vault: MakeVault, opened: OpenBrain) -> N
     def carriers(few: int, many: int) -> int:
         lines = [f"memory {n} {'#x [[X]]' if n < few else ''}" for n in range(many)]
         brain = lay(vault, opened, *lines)
-        ref = (
-            lookup.find(brain.vault, "memory 0 #x").ref
-            if many == few
-            else lookup.find(brain.vault, f"{MEMORY}:1").ref
-        )
+        ref = lookup.find(brain.vault, f"{MEMORY}:1").ref
         return len(reached(brain, ref))
 
     assert (
