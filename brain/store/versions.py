@@ -419,9 +419,10 @@ class History:
         seen = self._units_seen(base, theirs, evidence)
         if evidence.after_git:  # after git
             seen = self._but_guarded(near.units, theirs)
-        if lost := self._units_of_deleted(base):  # deleted note
-            seen = tuple(unit for unit in seen if unit not in lost)
-        head = merge(seen, self.head, theirs)
+        head = self.head
+        if before := self._before_deletion(base):  # deleted note
+            head = merge((), before.units, head)
+        head = merge(seen, head, theirs)
         if head not in (theirs, self.head):
             typed = {unit for v in self.versions if not v.written for unit in v.new}
             head = one_per_id(head, theirs, self.known_units, typed)
@@ -473,12 +474,14 @@ class History:
             return base.units  # nothing says that it has not seen the whole version
         return (*(u for u in base.units if u in there or u not in base.new), *old)
 
-    def _units_of_deleted(self, base: Version) -> set[str]:
-        """Return the units that the head lacks only because the whole note was deleted after a
-        version. Whoever saves a text that was edited from this version restores them."""
-        gone = next((v for v in self.versions if v.n > base.n and v.git and not any(v.units)), None)
-        before = self.version(gone.base) if gone else None
-        return set(before.units) - set(self.head) if before else set()
+    def _before_deletion(self, base: Version) -> Version | None:
+        """Return the version from before the deletion of the whole note, if a text that was edited
+        from `base` is the first that restores the note."""
+        later = [v for v in self.versions if v.n > base.n]
+        gone = next((v for v in later if v.git and not any(v.units)), None)
+        if gone is None or any(v.base < gone.n < v.n and not v.written for v in later):
+            return None
+        return self.version(gone.base)
 
     def _but_guarded(self, units: Units, theirs: Units) -> Units:
         """Return a base from which a text differs in all its changes except those of guarded

@@ -437,6 +437,7 @@ class World:
         out += [("came back for good", t) for t in returned]
         out += [("doubled", t) for t, n in there.items() if n > 1]
         whole = {line.text for line in self.oracle.lines.values()} | {"", "# Memory"}
+        whole |= {"# Agent Memory", "## Memory"}  # Brain's, in a note that was deleted
         whole |= {line.split(" ^")[0] for line in whole}  # a rival wording loses its id
         out += [("torn", line) for line in text.split("\n") if line not in whole]
         names = os.listdir(os.path.dirname(self.path))
