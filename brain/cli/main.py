@@ -173,6 +173,8 @@ def _reworded(error: click.ClickException) -> BrainError:
     command = context.command_path if context else "brain"
     message = " ".join(error.format_message().split())
     message = message.replace("\0", "").replace("\\x00", "").replace("\\0", "")  # see Words
+    if not message.endswith((".", "?", "?)")):
+        message += "."
     remedy = f"See `{command} --help`."
     if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
         remedy += " Put words that begin with a dash after `--`."
