@@ -100,6 +100,35 @@ def test_an_old_claude_code_copies_lines_on_resume(vault: MakeVault, opened: Ope
     assert len(found) == 3
 
 
+def test_what_is_typed_while_the_agent_works(vault: MakeVault, opened: OpenBrain) -> None:
+    """Claude Code stores it in an attachment, as it does with notifications of tasks."""
+    root = vault()
+    with opened(root) as brain:
+        assert imported(brain, FIXTURES / "claude_code_queued") == 8
+    found = sessions(root, "40_Brain/agents/claude/sessions/*.jsonl")
+    assert [plain(lines) for lines in found.values()] == [[
+        "user: SLOWTOOL please", "assistant: Running.", "tool_call: Bash", "tool_result: hi",
+        "user: Queued while it works", "assistant: Mock answer",
+        "user: After", "assistant: Mock answer",
+    ]]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"commandMode": "task-notification"}, {"origin": {"kind": "peer"}}, {"isMeta": True}],
+    ids=lambda more: next(iter(more)),
+)
+def test_what_nobody_typed_is_no_message(
+    vault: MakeVault, opened: OpenBrain, tmp_path: Path, more: dict[str, object]
+) -> None:
+    root, attachment = vault(), {"type": "queued_command", "prompt": "Injected"} | more
+    queued = claude_line(2, "") | {"type": "attachment", "attachment": attachment}
+    del queued["message"]
+    path = write_lines(tmp_path / "S1.jsonl", [claude_line(1, "Typed"), queued])
+    with opened(root) as brain:
+        assert imported(brain, path) == 1
+
+
 def test_a_fork_that_is_imported_later_adds_only_its_own(
     vault: MakeVault, opened: OpenBrain
 ) -> None:
@@ -226,7 +255,7 @@ def test_opencode_waits_for_an_answer_that_is_being_written(
 
 FILES = [
     path
-    for name in ("claude_code", "codex", "codex_0.99", "gemini")
+    for name in ("claude_code", "claude_code_queued", "codex", "codex_0.99", "gemini")
     for path in sorted((FIXTURES / name).rglob("*.jsonl"))
 ]
 

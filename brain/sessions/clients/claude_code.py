@@ -27,6 +27,7 @@ from brain.sessions.clients.lines import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from brain.sessions.clients import Line
 
@@ -89,6 +90,8 @@ def _lines(value: Line, is_agent: bool) -> Iterator[Line]:
         metadata = as_object(value.get("compactMetadata"))
         yield event(uuid, "compaction", time, trigger=metadata.get("trigger"))
     message = value.get("message")
+    if kind == "attachment" and (prompt := _queued_prompt(as_object(value.get("attachment")))):
+        kind, message = "user", {"content": prompt}
     if kind not in ("user", "assistant") or not isinstance(message, dict) or "uuid" not in value:
         return
     if any(value.get(name) for name in _SKIPPED) or message.get("model") == "<synthetic>":
@@ -113,6 +116,16 @@ def _lines(value: Line, is_agent: bool) -> Iterator[Line]:
                 str(block.get("tool_use_id")), blocks(block.get("content")), time, uuid,
                 parent=parent, error=bool(block.get("is_error")),
             )  # fmt: skip
+
+
+def _queued_prompt(attachment: Line) -> Any:
+    """Return the content of a message that a person typed while the agent was working; None for
+    other attachments."""
+    is_prompt = attachment.get("commandMode", "prompt") == "prompt"
+    origin = as_object(attachment.get("origin")).get("kind", "human")
+    if attachment.get("type") == "queued_command" and is_prompt and origin == "human":
+        return None if attachment.get("isMeta") else attachment.get("prompt")
+    return None
 
 
 def _texts(content: object) -> object:
