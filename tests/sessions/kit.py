@@ -38,11 +38,9 @@ def copy(tmp_path: Path, name: str) -> Path:
     return target
 
 
-def opencode_db(path: Path) -> Path:
-    """Return a database of OpenCode with the rows of the fixture."""
-    rows = [
-        json.loads(line) for line in (FIXTURES / "opencode/rows.jsonl").read_text().splitlines()
-    ]
+def opencode_db(path: Path, name: str = "opencode") -> Path:
+    """Return a database of OpenCode with the rows of a fixture."""
+    rows = [json.loads(line) for line in (FIXTURES / name / "rows.jsonl").read_text().splitlines()]
     db = sqlite3.connect(path)
     db.execute("PRAGMA journal_mode = WAL")
     for table in ("session", "message", "part"):

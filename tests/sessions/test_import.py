@@ -231,6 +231,37 @@ def test_both_stores_of_opencode(vault: MakeVault, opened: OpenBrain, tmp_path: 
     assert sessions(other) == before
 
 
+def test_a_fork_of_opencode_adds_only_its_own(
+    vault: MakeVault, opened: OpenBrain, tmp_path: Path
+) -> None:
+    """OpenCode copies all messages into a fork, under new ids. Before it: a tool, parallel calls, a
+    subagent."""
+    root = vault()
+    path = opencode_db(tmp_path / "opencode.db", "opencode_fork")
+    with opened(root) as brain:
+        assert imported(brain, path) == 23
+        listed = brain.session_list(agent="opencode")
+        assert imported(brain, path) == 0
+    (main,) = [each.id for each in listed if each.messages == 19]
+    assert sorted((each.messages, each.parent or "") for each in listed) == [
+        (2, main), (2, main), (19, ""),
+    ]  # fmt: skip
+    call, result = "tool_call: bash", "tool_result: hi"
+    found = sessions(root)
+    said = plain(found.pop(main))
+    assert said[:15] == [
+        'user: "List files please"', "assistant: Mock answer",
+        'user: "USETOOL please"', "assistant: Running.", call, result, "assistant: Mock answer",
+        'user: "USETOOLPAR please"', "assistant: Running.", call, result, call, result,
+        "assistant: Mock answer", 'user: "USEAGENT please"',
+    ]  # fmt: skip
+    others = [plain(lines) for id, lines in found.items() if id.startswith("ses_")]
+    assert sorted(others) == [
+        ['user: "After the fork"', "assistant: Mock answer"],
+        ["user: say sub-hello", "assistant: Mock answer"],
+    ]
+
+
 def test_opencode_waits_for_an_answer_that_is_being_written(
     vault: MakeVault, opened: OpenBrain, tmp_path: Path
 ) -> None:

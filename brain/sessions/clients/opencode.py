@@ -1,6 +1,7 @@
 """OpenCode: `opencode.db`, a SQLite database, and before version 1.2 a folder of JSON files.
 
-Both may exist, with the same ids. Rows change while an answer is streamed, so an incomplete last
+Both may exist, with the same ids. Ids of lines are derived from their time and content, because a
+fork copies messages under new ids. Rows change while an answer is streamed, so an incomplete last
 message is left for later. Tables with credentials are never read.
 """
 
@@ -12,7 +13,14 @@ import sqlite3
 from contextlib import closing
 
 from brain.sessions.clients import Source, home
-from brain.sessions.clients.lines import as_object, call, event, message_line, result
+from brain.sessions.clients.lines import (
+    as_object,
+    call,
+    derived_id,
+    event,
+    message_line,
+    result,
+)
 from brain.sessions.ids import is_safe
 from brain.vault import files
 
@@ -93,27 +101,23 @@ def _lines(id: str, message: Line, parts: list[Line]) -> Iterator[Line]:
         return
     parent = str(message.get("parentID") or "")
     for part in parts:
-        kind, native = part.get("type"), str(part.get("id"))
+        kind = part.get("type")
         if kind == "text" and not part.get("synthetic") and not part.get("ignored"):
-            yield from message_line(native, role, str(part.get("text") or ""), time, parent=parent)
+            text = str(part.get("text") or "")
+            yield from message_line(derived_id(role, time, text), role, text, time, parent=parent)
         elif kind == "compaction":
-            yield event(
-                native, "compaction", time, trigger="auto" if part.get("auto") else "manual"
-            )
+            trigger = "auto" if part.get("auto") else "manual"
+            yield event(derived_id("compaction", time), "compaction", time, trigger=trigger)
         elif kind == "tool":
-            yield from _tool(part, native, time)
+            yield from _tool(part, time)
 
 
-def _tool(part: Line, native: str, message_time: str) -> Iterator[Line]:
-    state, id = as_object(part.get("state")), str(part.get("callID") or native)
+def _tool(part: Line, message_time: str) -> Iterator[Line]:
+    state, id = as_object(part.get("state")), str(part.get("callID") or part.get("id"))
     times = as_object(state.get("time"))
-    yield call(
-        id,
-        str(part.get("tool")),
-        state.get("input"),
-        _time(times.get("start")) or message_time,
-        native,
-    )
+    time = _time(times.get("start")) or message_time
+    native = derived_id("tool", id, time)
+    yield call(id, str(part.get("tool")), state.get("input"), time, native)
     if state.get("status") in ("completed", "error"):
         text = str(state.get("output") or state.get("error") or "")
         failed = state["status"] == "error"
